@@ -1,0 +1,76 @@
+"""Errors a user can act on. Every error raised on purpose derives from HandloomError."""
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+
+class HandloomError(Exception):
+    """Root of all errors Handloom raises on purpose; its text is meant for people."""
+
+
+class InputError(HandloomError, ValueError):
+    """An argument has a wrong value, shape or length. Nothing was changed."""
+
+
+class ConfigError(HandloomError, ValueError):
+    """A YAML file, an override or a path in one is wrong; the text starts with file and line."""
+
+
+class NotFoundError(HandloomError, LookupError):
+    """A name that does not exist; the text lists the names that do."""
+
+
+class StateError(HandloomError, RuntimeError):
+    """A call that is not possible in the present state, such as use before initialisation."""
+
+
+class FileError(HandloomError, OSError):
+    """A file or folder cannot be read, written or trusted."""
+
+
+class MissingExtraError(HandloomError, ImportError):
+    """An optional package is not installed; the text says which extra brings it."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return a hint for a misspelt name: nearest known name first, then all names.
+
+    Args:
+        name: What was given.
+        known: The names that exist.
+
+    Returns:
+        For example ``did you mean 'table'? known: cube, table``; empty when nothing is known.
+    """
+    names = sorted(set(known))
+    if not names:
+        return ""
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    start = f"did you mean {near[0]!r}? " if near else ""
+    return f"{start}known: {', '.join(names)}"
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> NotFoundError:
+    """Build the error for a name that does not exist, e.g. ``no robot named 'f3'; did you mean 'fr3'?``."""
+    hint = suggest(name, known)
+    return NotFoundError(f"no {kind} named {name!r}" + (f"; {hint}" if hint else f"; there is no {kind} at all"))
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import an optional package, or say which extra installs it.
+
+    Args:
+        module: Dotted module name, e.g. ``"ray"``.
+        extra: The extra of Handloom that brings it, e.g. ``"ray"``.
+
+    Raises:
+        MissingExtraError: The package is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"this needs the package {module!r}, which is not installed; try: pip install 'handloom[{extra}]'"
+        ) from error

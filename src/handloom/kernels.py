@@ -1,0 +1,59 @@
+"""The one way to compile a Numba kernel here: ``@kernel`` for commands, ``@picture_kernel`` for images.
+
+Numba's own cache notices a change in the file of a kernel, but not in a kernel it calls from another file.
+The cache folder is therefore keyed by a hash over every source file of the package that defines kernels.
+"""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import prange
+
+from handloom.cache import user_cache
+
+__all__ = ["cache_folder", "kernel", "kernel_sources", "picture_kernel", "prange"]
+
+# Reassociation and contraction let the ray caster vectorise. The sets must never reach a command:
+# DESIGN rule "no fastmath in kernels whose result reaches a command".
+PICTURE_FASTMATH = {"contract", "arcp", "nsz", "reassoc", "afn"}
+
+
+def kernel_sources() -> tuple[Path, ...]:
+    """Return every source file of the package that mentions this module, sorted."""
+    root = Path(__file__).parent
+    marker = b"handloom.kernels"
+    return tuple(sorted(file for file in root.rglob("*.py") if marker in file.read_bytes()))
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels, ``<user cache>/handloom/kernels-<hash of all kernel sources>``."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for file in kernel_sources():
+        digest.update(str(file.relative_to(root)).encode())
+        digest.update(file.read_bytes())
+    return user_cache() / f"kernels-{digest.hexdigest()[:16]}"
+
+
+numba.config.CACHE_DIR = str(cache_folder())
+
+
+def kernel(function: Any = None, /, *, parallel: bool = False, inline: str = "never") -> Any:
+    """Compile a pure function over arrays: cached on disk, releases the GIL, IEEE arithmetic.
+
+    The same inputs give the same bits on every run and thread count, so the result may reach a command.
+    """
+
+    def compile_it(f: Any) -> Any:
+        return numba.njit(f, cache=True, nogil=True, error_model="numpy", parallel=parallel, inline=inline)
+
+    return compile_it if function is None else compile_it(function)
+
+
+def picture_kernel(function: Any) -> Any:
+    """Compile a kernel whose result is looked at, never acted on: as ``kernel``, with reassociation allowed."""
+    return numba.njit(function, cache=True, nogil=True, error_model="numpy", fastmath=PICTURE_FASTMATH)

@@ -1,0 +1,73 @@
+"""A pinhole camera: where it hangs and what it sees."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError
+from handloom.spatial import pose_from_pos_quat
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraSpec:
+    """A pinhole camera with OpenCV axes: x right, y down, z forward; pixel centres lie at +0.5.
+
+    Plain numbers only, so that it can be written to JSON and read back exactly.
+    """
+
+    name: str
+    """Name in the dataset, e.g. ``head``."""
+    width: int
+    """Image width [px]."""
+    height: int
+    """Image height [px]."""
+    fx: float
+    """Focal length in x [px]."""
+    fy: float
+    """Focal length in y [px]."""
+    cx: float
+    """Principal point in x [px], from the left edge of the image."""
+    cy: float
+    """Principal point in y [px], from the top edge of the image."""
+    parent: str | None = None
+    """Body that carries the camera; None fixes it in the world."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Origin of the camera in its parent [m]."""
+    quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    """Orientation of the camera in its parent, wxyz."""
+    near: float = 0.005
+    """Nothing closer than this is seen [m]."""
+
+    def __post_init__(self) -> None:
+        """Refuse cameras that can show nothing."""
+        if self.width < 1 or self.height < 1:
+            raise InputError(f"camera {self.name!r}: width and height must be >= 1, got {self.width} x {self.height}")
+        if not (self.fx > 0 and self.fy > 0):
+            raise InputError(f"camera {self.name!r}: focal lengths must be > 0, got fx={self.fx}, fy={self.fy}")
+
+    @property
+    def K(self) -> NDArray[np.float64]:  # noqa: N802 - the name everybody uses
+        """Intrinsic matrix (3, 3) [px]."""
+        return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
+
+    @property
+    def T_parent_camera(self) -> NDArray[np.float64]:  # noqa: N802 - frame notation
+        """Pose (4, 4) of the camera in its parent."""
+        return pose_from_pos_quat(self.position, self.quat)
+
+    def resized(self, width: int, height: int) -> "CameraSpec":
+        """Return the same view on another pixel grid: scaled to cover it, cropped centrally.
+
+        The aspect ratio of a pixel is kept, so a 1280x720 camera resized to 224x224 sees the middle square.
+        """
+        scale = max(width / self.width, height / self.height)
+        return replace(
+            self,
+            width=width,
+            height=height,
+            fx=self.fx * scale,
+            fy=self.fy * scale,
+            cx=width / 2 + (self.cx - self.width / 2) * scale,
+            cy=height / 2 + (self.cy - self.height / 2) * scale,
+        )

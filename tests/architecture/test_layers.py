@@ -1,0 +1,69 @@
+"""Hold the layer diagram of docs/architecture.md."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[2] / "src" / "handloom"
+
+# Lowest first. A folder may import from rows below its own, never from its
+# own row or from above. Reordering this table is an architecture decision.
+LAYERS = (
+    {"errors", "cache"},
+    {"kernels"},
+    {"spatial", "seeding"},
+    {"config"},
+    {"values"},
+    {"sim", "dataset", "web"},
+    {"articulation", "render"},
+    {"robots", "objects"},
+    {"control", "motion"},
+    {"scene", "grasping"},
+    {"skills", "retarget"},
+    {"tasks"},
+    {"episode"},
+    {"engine"},
+    {"teleop", "viewer", "gym"},
+    {"bench", "compat"},
+    {"cli"},
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def imported_folders(file: Path) -> set[str]:
+    """Return the first-level handloom folders that a source file imports."""
+    package = ["handloom", *file.relative_to(SRC).parts[:-1]]
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            names = [f"{stem}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] != "handloom":
+                continue
+            # `from handloom import World` inside the package hides its layer.
+            owned = len(parts) > 2 or (len(parts) == 2 and parts[1] in LEVEL)
+            assert owned, f"{file}: import from the folder that owns {name}, not the root"
+            found.add(parts[1])
+    return found
+
+
+@pytest.mark.parametrize("file", sorted(SRC.rglob("*.py")), ids=str)
+def test_imports_point_down(file: Path) -> None:
+    """Every import goes to a lower layer, or stays in its own folder."""
+    unit = file.relative_to(SRC).parts[0].removesuffix(".py")
+    if unit in {"__init__", "__main__"}:
+        return  # The root re-exports the public names and starts the CLI.
+    assert unit in LEVEL, f"{unit} is not in the layer table; add it to LAYERS"
+    for other in imported_folders(file) - {unit}:
+        assert LEVEL[other] < LEVEL[unit], (
+            f"{file.relative_to(SRC)} imports handloom.{other}, which is not below "
+            f"handloom.{unit}. Pass the value in, or move the shared part down."
+        )
