@@ -1,3 +1,5 @@
 """Handloom weaves robot demonstrations: one YAML task becomes a verified LeRobot dataset."""
 
-__version__ = "0.1.0"
+from handloom import version
+
+__version__ = version.VERSION

@@ -7,10 +7,11 @@ The cache folder is therefore keyed by a hash over every source file of the pack
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numba
 from numba import prange
+from numba.core import config as numba_config
 
 from handloom.cache import user_cache
 
@@ -39,10 +40,10 @@ def cache_folder() -> Path:
     return user_cache() / f"kernels-{digest.hexdigest()[:16]}"
 
 
-numba.config.CACHE_DIR = str(cache_folder())
+numba_config.CACHE_DIR = str(cache_folder())  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def kernel(function: Any = None, /, *, parallel: bool = False, inline: str = "never") -> Any:
+def kernel(function: Any = None, /, *, parallel: bool = False, inline: Literal["never", "always"] = "never") -> Any:
     """Compile a pure function over arrays: cached on disk, releases the GIL, IEEE arithmetic.
 
     The same inputs give the same bits on every run and thread count, so the result may reach a command.

@@ -79,7 +79,7 @@ def rotvec_from_quat(quat: ArrayLike) -> Array:
     q = np.where(q[..., :1] < 0.0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, q[..., :1])
-    small = sine < 1e-12
+    small = sine < 1e-300
     return q[..., 1:] * np.where(small, 2.0, angle / np.where(small, 1.0, sine))
 
 
@@ -96,7 +96,7 @@ def axis_angle_from_quat(quat: ArrayLike) -> tuple[Array, Array]:
     """Return unit axis (..., 3) and angle (...) in [0, pi]; the axis of the identity is x by convention."""
     r = rotvec_from_quat(quat)
     angle = np.linalg.norm(r, axis=-1)
-    still = angle < 1e-12
+    still = angle < 1e-300
     axis = np.where(still[..., None], [1.0, 0.0, 0.0], r / np.where(still, 1.0, angle)[..., None])
     return axis, angle
 

@@ -1,0 +1,43 @@
+# Every target sets up what it needs: python3 and make are enough on a bare Debian or macOS machine.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+# Two test processes fill a laptop; Numba and BLAS threads on top of them would only fight.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+
+.PHONY: help demo test test-slow check format bench setup clean
+help:
+	@echo "make demo   generate and verify five demonstrations, from nothing to a dataset"
+	@echo "make test   run the fast tests          make check  formatting, lint, types"
+	@echo "make bench  measure on this machine     make setup  only install into .venv"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@PYTHON="$(PYTHON)" sh tools/make_venv.sh .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/handloom robot show fr3 -o out/fr3.png --frames
+
+test: $(READY)
+	@$(PYTEST)
+
+test-slow: $(READY)
+	@$(PYTEST) -m "slow"
+
+check: $(READY)
+	@$(BIN)/ruff format --check --quiet src tests
+	@$(BIN)/ruff check --quiet src tests
+	@$(BIN)/pyright
+
+format: $(READY)
+	@$(BIN)/ruff format src tests && $(BIN)/ruff check --fix src tests
+
+bench: $(READY)
+	@$(BIN)/handloom bench
+
+clean:
+	rm -rf .venv out .pytest_cache .ruff_cache

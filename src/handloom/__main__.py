@@ -1,0 +1,5 @@
+"""Lets ``python -m handloom`` do what ``handloom`` does."""
+
+from handloom.cli import main
+
+raise SystemExit(main())

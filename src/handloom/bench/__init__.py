@@ -1,0 +1,1 @@
+"""Benchmarks: ratios in one run, peers measured beside us where they are installed."""

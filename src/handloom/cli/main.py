@@ -1,0 +1,77 @@
+"""Finds the verb, imports only its module, and turns errors into one message and an exit code."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handloom.errors import HandloomError, suggest
+from handloom.version import VERSION
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+"""Exit codes: the job is done; the job failed; the input is wrong."""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A row of the verb table."""
+
+    module: str
+    """Module with a function ``run`` or a table ``SUBVERBS`` (name > function), whose parameters are the flags."""
+    summary: str
+    """One line for ``handloom --help``."""
+
+
+VERBS = {
+    "list": Verb("handloom.cli.list", "robots, objects, tasks and skills that exist"),
+    "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    Args:
+        arguments: Words after ``handloom``; None takes them from the process.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in {"-h", "--help", "help"}:
+        print(_overview())
+        return DONE
+    if words[0] == "--version":
+        print(f"handloom {VERSION}")
+        return DONE
+    name = words.pop(0)
+    if name not in VERBS:
+        print(f"handloom: no verb {name!r}; {suggest(name, VERBS)}", file=sys.stderr)
+        return BAD_INPUT
+    try:
+        return _run_verb(name, words)
+    except HandloomError as error:
+        print(f"handloom {name}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        sys.stderr.close()  # The reader of a pipe went away, as `handloom list | head` does.
+        return DONE
+
+
+def _run_verb(name: str, words: list[str]) -> int:
+    import tyro  # costs 0.1 s; not needed for the overview
+
+    module = importlib.import_module(VERBS[name].module)
+    program = f"handloom {name}"
+    options = {"prog": program, "args": words, "config": (tyro.conf.FlagCreatePairsOff,)}
+    if hasattr(module, "SUBVERBS"):
+        result = tyro.extras.subcommand_cli_from_dict(module.SUBVERBS, **options)
+    else:
+        result = tyro.cli(module.run, **options)
+    return DONE if result is None else int(result)
+
+
+def _overview() -> str:
+    rows = "\n".join(f"  {name:<10}{verb.summary}" for name, verb in VERBS.items())
+    return (
+        "Handloom weaves robot demonstrations: one YAML task becomes a verified LeRobot dataset.\n\n"
+        f"usage: handloom VERB ...\n\n{rows}\n\n"
+        "handloom VERB --help describes its flags. Exit codes: 0 done, 1 the job failed, 2 bad input."
+    )

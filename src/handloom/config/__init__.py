@@ -1,0 +1,20 @@
+"""YAML to frozen typed configs: errors with file and line, did-you-mean, overrides, interpolation, inheritance."""
+
+from handloom.config.document import Document, Mark, read_document
+from handloom.config.loading import load_config, parse_config
+from handloom.config.model import Config, UnusedKey, unused_keys
+from handloom.config.overrides import apply_overrides
+from handloom.config.search import find_file
+
+__all__ = [
+    "Config",
+    "Document",
+    "Mark",
+    "UnusedKey",
+    "apply_overrides",
+    "find_file",
+    "load_config",
+    "parse_config",
+    "read_document",
+    "unused_keys",
+]

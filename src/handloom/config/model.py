@@ -1,0 +1,64 @@
+"""The base of every config model, and the marker for keys that are accepted but have no effect here."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
+
+from handloom.errors import suggest
+
+
+class Config(BaseModel):
+    """A frozen config: keyword-only, unknown keys refused with the nearest known one, no NaN or infinity."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, validate_default=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, given: Any) -> Any:
+        """Name each unknown key and the nearest known one; pydantic's own message cannot."""
+        if not isinstance(given, dict):
+            return given
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        for key in given:
+            if key not in known:
+                hint = suggest(str(key), known).replace("known:", "known keys:")
+                raise PydanticCustomError("unknown_key", "unknown key, {hint}", {"key": str(key), "hint": hint})
+        return given
+
+
+@dataclass(frozen=True)
+class UnusedKey:
+    """Marks a field that is read and kept but has no effect here: ``Annotated[str | None, UnusedKey("why")]``."""
+
+    why: str
+    """Reason shown to the user, e.g. ``only means something to USD``."""
+
+
+def unused_keys(config: Config, path: str = "") -> tuple[str, ...]:
+    """Return one line for every key that was given in the file but has no effect here.
+
+    Args:
+        config: A loaded config; nested configs, lists and mappings of configs are visited too.
+        path: Dotted path of ``config`` itself, used as a prefix.
+    """
+    lines: list[str] = []
+    for name, field in type(config).model_fields.items():
+        key = f"{path}.{field.alias or name}".lstrip(".")
+        if name in config.model_fields_set:
+            lines += [f"{key} has no effect here: {m.why}" for m in field.metadata if isinstance(m, UnusedKey)]
+        lines += _unused_inside(getattr(config, name), key)
+    return tuple(lines)
+
+
+def _unused_inside(value: Any, path: str) -> list[str]:
+    if isinstance(value, Config):
+        return list(unused_keys(value, path))
+    if isinstance(value, dict):
+        return [line for key, item in value.items() for line in _unused_inside(item, f"{path}.{key}")]
+    if isinstance(value, list | tuple):
+        return [line for i, item in enumerate(value) for line in _unused_inside(item, f"{path}.{i}")]
+    return []
