@@ -2,5 +2,20 @@
 
 from handloom.values.camera import CameraSpec
 from handloom.values.command import Command
+from handloom.values.failure import Failure, Stage
+from handloom.values.instance import LightInstance, ObjectInstance, RobotInstance, TaskInstance
+from handloom.values.record import Check, EpisodeRecord, SkillSpan
 
-__all__ = ["CameraSpec", "Command"]
+__all__ = [
+    "CameraSpec",
+    "Check",
+    "Command",
+    "EpisodeRecord",
+    "Failure",
+    "LightInstance",
+    "ObjectInstance",
+    "RobotInstance",
+    "SkillSpan",
+    "Stage",
+    "TaskInstance",
+]

@@ -1,0 +1,130 @@
+"""One sampled scene: every random choice of an episode, as plain numbers."""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from handloom.errors import FileError
+from handloom.values.camera import CameraSpec
+
+Vector = tuple[float, float, float]
+Quat = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotInstance:
+    """A robot as it stands at the start of an episode."""
+
+    name: str
+    """Name in the task; prefix of its bodies and joints in the model."""
+    robot: str
+    """Robot of the zoo, or the path of a robot folder."""
+    position: Vector
+    """Origin of the robot in the world [m]."""
+    quat: Quat
+    """Orientation of the robot in the world, wxyz."""
+    joints: dict[str, float] = field(default_factory=dict)
+    """Start position of each driven joint, without prefix [m or rad]."""
+    overrides: dict[str, Any] = field(default_factory=dict)
+    """Keys of ``robot.yaml`` that the task replaces."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectInstance:
+    """An object or fixture as it lies at the start of an episode."""
+
+    name: str
+    """Name in the task; prefix of its bodies in the model."""
+    category: str
+    """What it is: a category of the object library, or ``file``."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """What the object library needs to build it again, identically."""
+    position: Vector = (0.0, 0.0, 0.0)
+    """Origin of the object in the world [m]."""
+    quat: Quat = (1.0, 0.0, 0.0, 0.0)
+    """Orientation of the object in the world, wxyz."""
+    fixed: bool = False
+    """Whether it is part of the world, or moves freely."""
+    words: str = ""
+    """How the instruction calls it, e.g. ``red cube``."""
+    joints: dict[str, float] = field(default_factory=dict)
+    """Start position of its own joints, without prefix [m or rad]."""
+    mass_scale: float = 1.0
+    """Factor on its mass and inertia."""
+    friction: float | None = None
+    """Sliding friction of its surface; None keeps the library's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LightInstance:
+    """A light. Directional lights shine everywhere alike; spots have a place and a cone."""
+
+    name: str
+    directional: bool
+    position: Vector
+    """Place in the world [m]."""
+    direction: Vector
+    """Direction in which it shines."""
+    diffuse: Vector
+    """Colour times strength, linear RGB."""
+    ambient: Vector = (0.0, 0.0, 0.0)
+    """Part that reaches every surface, linear RGB."""
+    shadows: bool = True
+    """Whether it casts shadows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskInstance:
+    """Everything needed to build the scene of one episode; plain numbers with an exact JSON form."""
+
+    task: str
+    """Name of the task."""
+    seed: int
+    """Seed of the run."""
+    episode: int
+    """Attempt index within the run."""
+    instruction: str
+    """What the robot is asked to do, in words."""
+    robots: tuple[RobotInstance, ...]
+    objects: tuple[ObjectInstance, ...]
+    cameras: tuple[CameraSpec, ...]
+    lights: tuple[LightInstance, ...] = ()
+    fps: int = 30
+    """Control and camera rate [1/s]."""
+    substeps: int = 17
+    """Physics steps per frame."""
+    max_frames: int = 600
+    """Step budget of the episode [frames]."""
+    neglect_collisions: tuple[str, ...] = ()
+    """Bodies whose name contains one of these do not collide with robots."""
+
+    @property
+    def timestep(self) -> float:
+        """Physics step [s]."""
+        return 1.0 / (self.fps * self.substeps)
+
+    def to_json(self) -> str:
+        """Return the exact JSON form, one line, keys in a fixed order."""
+        return _adapter().dump_json(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "TaskInstance":
+        """Read the JSON form back; the result equals the instance that was written."""
+        try:
+            return _adapter().validate_json(text)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise FileError(f"this is not a task instance: {where}: {first['msg']}") from error
+
+    def content_hash(self) -> str:
+        """Return the SHA-256 of the JSON form."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+
+@cache
+def _adapter() -> TypeAdapter[TaskInstance]:
+    return TypeAdapter(TaskInstance)

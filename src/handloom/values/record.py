@@ -1,0 +1,67 @@
+"""What happened in one episode: enough to replay it bit for bit and to render it again."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.values.failure import Failure
+from handloom.values.instance import TaskInstance
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A success term as data, so that a replay can judge again: a name of the check table and its arguments."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillSpan:
+    """A skill's part of the timeline."""
+
+    robot: str
+    arm: str
+    skill: str
+    objects: tuple[str, ...]
+    start: int
+    """First frame."""
+    end: int
+    """One past the last frame."""
+    success: bool
+    instruction: str = ""
+    """The skill in words."""
+    checks: tuple[Check, ...] = ()
+    """Success terms that held in the state after the last frame."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeRecord:
+    """States and commands of one episode with T frames."""
+
+    instance: TaskInstance
+    states: Array
+    """Integration states (T + 1, n): before each frame and after the last."""
+    asked: Array
+    """Actuator targets the source asked for (T, controls) [m or rad]; NaN where it asked for nothing."""
+    applied: Array
+    """User inputs that physics got (T, m), MuJoCo's ``mjSTATE_USER``: controls first."""
+    timeline: tuple[SkillSpan, ...] = ()
+    failure: Failure | None = None
+    """Why it is no demonstration; None means success."""
+    stage_seconds: dict[str, float] = field(default_factory=dict)
+    """Wall time per stage [s]; not part of the archive."""
+
+    @property
+    def frames(self) -> int:
+        """Number of frames T."""
+        return len(self.applied)
+
+    @property
+    def success(self) -> bool:
+        """Whether every skill succeeded within the budget."""
+        return self.failure is None
