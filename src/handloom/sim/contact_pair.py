@@ -1,0 +1,75 @@
+"""Contact questions between two groups of bodies, bound once and asked every step."""
+
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from handloom.sim.world import World
+
+
+class ContactPair:
+    """Contacts between two groups of bodies: are they touching, how hard?
+
+    Binding makes two masks over the geoms, so that a question is a few array operations over the contact list and
+    decodes forces only of the points that belong to the pair.
+
+    Args:
+        world: The world to ask.
+        bodies_a: First group of bodies.
+        bodies_b: Second group of bodies; None means every body outside the first group.
+    """
+
+    def __init__(self, world: "World", bodies_a: "Iterable[str]", bodies_b: "Iterable[str] | None" = None) -> None:
+        self._world = world
+        in_a = np.zeros(world.model.nbody, dtype=bool)
+        in_a[world.bodies.indices(bodies_a)] = True
+        in_b = ~in_a
+        if bodies_b is not None:
+            in_b = np.zeros(world.model.nbody, dtype=bool)
+            in_b[world.bodies.indices(bodies_b)] = True
+        # One more entry, False, answers for index -1, which marks the flex side of a flex contact.
+        self._geom_in_a = np.append(in_a[world.model.geom_bodyid], False)
+        self._geom_in_b = np.append(in_b[world.model.geom_bodyid], False)
+
+    def _points(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the pressing contact points of the pair (n,) and +1 where geom 0 belongs to a, -1 where to b (n,)."""
+        self._world.refresh()
+        contact = self._world.data.contact
+        geom = contact.geom
+        forward = self._geom_in_a[geom[:, 0]] & self._geom_in_b[geom[:, 1]]
+        backward = self._geom_in_b[geom[:, 0]] & self._geom_in_a[geom[:, 1]] & ~forward
+        points = np.flatnonzero((forward | backward) & (contact.efc_address >= 0))
+        return points, np.where(forward[points], 1.0, -1.0)
+
+    def touching(self) -> bool:
+        """Return whether any contact point of the pair is active."""
+        return self._points()[0].size > 0
+
+    def count(self) -> int:
+        """Return the number of active contact points of the pair."""
+        return int(self._points()[0].size)
+
+    def force(self) -> NDArray[np.float64]:
+        """Return the total force that a exerts on b, in world (3,) [N]."""
+        points, signs = self._points()
+        total = np.zeros(3)
+        wrench = np.zeros(6)
+        frames = self._world.data.contact.frame
+        for point, sign in zip(points, signs, strict=True):
+            mujoco.mj_contactForce(self._world.model, self._world.data, int(point), wrench)
+            total += sign * (wrench[:3] @ frames[point].reshape(3, 3))
+        return total
+
+    def normal_force(self) -> float:
+        """Return the sum of the normal forces over the contact points of the pair [N]."""
+        wrench = np.zeros(6)
+        total = 0.0
+        for point in self._points()[0]:
+            mujoco.mj_contactForce(self._world.model, self._world.data, int(point), wrench)
+            total += float(wrench[0])
+        return total

@@ -1,0 +1,375 @@
+"""One MuJoCo model and its data: the only place where physics advances."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import ConfigError, InputError, StateError, unknown_name
+from handloom.sim.attachments import Attachments
+from handloom.sim.contact import Contact
+from handloom.sim.contact_pair import ContactPair
+from handloom.sim.name_table import NameTable
+from handloom.spatial import make_pose, pos_quat_from_pose, relative_pose
+
+Array = NDArray[np.float64]
+
+_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+_KINDS = mujoco.mjtObj
+_SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
+_ADVICE = {
+    mujoco.mjtWarning.mjWARN_INERTIA: "the inertia matrix is singular at dof {place}, joint {joint!r}; give it a mass",
+    mujoco.mjtWarning.mjWARN_CONTACTFULL: "contacts were dropped; raise <size memory> of the model",
+    mujoco.mjtWarning.mjWARN_CNSTRFULL: "constraints were dropped; raise <size memory> of the model",
+    mujoco.mjtWarning.mjWARN_BADQPOS: "the position at qpos {place}, joint {joint!r}, is not finite or huge",
+    mujoco.mjtWarning.mjWARN_BADQVEL: "the velocity of dof {place}, joint {joint!r}, is not finite or huge",
+    mujoco.mjtWarning.mjWARN_BADQACC: "the acceleration of dof {place}, joint {joint!r}, is not finite or huge",
+    mujoco.mjtWarning.mjWARN_BADCTRL: "control {place} is not finite",
+}
+_BAD_MOTION = {mujoco.mjtWarning.mjWARN_BADQVEL: "qvel", mujoco.mjtWarning.mjWARN_BADQACC: "qacc"}
+
+
+class World:
+    """A compiled model, its data, and the names in it.
+
+    The world owns the model it is given: it switches off MuJoCo's automatic reset, because an unstable simulation
+    must be an error here and not a silent return to the start. Everything a question returns is a function of the
+    integration state, so a restored world answers as the saved one did: poses are brought up to date at the end of
+    ``step``, contacts and forces when they are asked for. Code that reads ``data.contact`` or other force-stage fields
+    itself calls ``refresh`` first.
+
+    Args:
+        model: Compiled model; body sleep and IPC must be off, since their bookkeeping is not part of the state.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        flags = mujoco.mjtEnableBit
+        for flag, word in ((flags.mjENBL_SLEEP, "sleep"), (flags.mjENBL_IPC, "ipc")):
+            if model.opt.enableflags & flag:
+                raise InputError(
+                    f'the model enables "{word}", whose bookkeeping is not part of the state: a restored run would not '
+                    f'continue bit for bit; compile it with <option><flag {word}="disable"/></option>'
+                )
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        self.model = model
+        self.data = mujoco.MjData(model)
+        self.bodies = NameTable(model, "body", _KINDS.mjOBJ_BODY, model.nbody)
+        self.joints = NameTable(model, "joint", _KINDS.mjOBJ_JOINT, model.njnt)
+        self.actuators = NameTable(model, "actuator", _KINDS.mjOBJ_ACTUATOR, model.nactuator)
+        self.geoms = NameTable(model, "geom", _KINDS.mjOBJ_GEOM, model.ngeom)
+        self.sites = NameTable(model, "site", _KINDS.mjOBJ_SITE, model.nsite)
+        self.cameras = NameTable(model, "camera", _KINDS.mjOBJ_CAMERA, model.ncam)
+        self.equalities = NameTable(model, "equality", _KINDS.mjOBJ_EQUALITY, model.neq)
+        self.keyframes = NameTable(model, "keyframe", _KINDS.mjOBJ_KEY, model.nkey)
+        self._state_size = mujoco.mj_stateSize(model, _STATE)
+        self._attachments = Attachments(model, self.data, self.equalities)
+        self._warnings = np.zeros(len(_ADVICE), dtype=np.int64)
+        self._pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], ContactPair] = {}
+        self._stale = True
+        self.forward()
+
+    @classmethod
+    def from_spec(cls, spec: mujoco.MjSpec) -> "World":
+        """Compile a spec and build a world of it."""
+        try:
+            return cls(spec.compile())
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise ConfigError(f"{spec.modelname or 'model'}: {error}") from error
+
+    @classmethod
+    def from_xml_path(cls, path: str | Path) -> "World":
+        """Load an MJCF or URDF file; a fault in it is a ConfigError that starts with the file."""
+        try:
+            model = mujoco.MjModel.from_xml_path(str(path))
+        except ValueError as error:
+            raise ConfigError(f"{path}: {error}") from error
+        return cls(model)
+
+    @classmethod
+    def from_xml_string(cls, text: str) -> "World":
+        """Load a model from MJCF text."""
+        try:
+            model = mujoco.MjModel.from_xml_string(text)
+        except ValueError as error:
+            raise ConfigError(f"<xml string>: {error}") from error
+        return cls(model)
+
+    # -- names ---------------------------------------------------------------------------------------------------
+
+    def body_index(self, name: str) -> int:
+        """Return the index of a body."""
+        return self.bodies[name]
+
+    def joint_index(self, name: str) -> int:
+        """Return the index of a joint."""
+        return self.joints[name]
+
+    def qpos_index(self, joint: str) -> int:
+        """Return the index in ``data.qpos`` where the position of a joint starts."""
+        return int(self.model.jnt_qposadr[self.joints[joint]])
+
+    def dof_index(self, joint: str) -> int:
+        """Return the index in ``data.qvel`` where the velocity of a joint starts."""
+        return int(self.model.jnt_dofadr[self.joints[joint]])
+
+    def actuator_index(self, name: str) -> int:
+        """Return the index of an actuator; its controls start at ``ctrl_index``."""
+        return self.actuators[name]
+
+    def ctrl_index(self, actuator: str) -> int:
+        """Return the index in ``data.ctrl`` where the controls of an actuator start; an actuator may have several."""
+        return int(self.model.actuator_ctrladr[self.actuators[actuator]])
+
+    def geom_index(self, name: str) -> int:
+        """Return the index of a geom."""
+        return self.geoms[name]
+
+    def site_index(self, name: str) -> int:
+        """Return the index of a site."""
+        return self.sites[name]
+
+    def camera_index(self, name: str) -> int:
+        """Return the index of a camera."""
+        return self.cameras[name]
+
+    def equality_index(self, name: str) -> int:
+        """Return the index of an equality constraint."""
+        return self.equalities[name]
+
+    def subtree(self, body: str) -> tuple[str, ...]:
+        """Return the names of a body and of every named body below it, in model order."""
+        inside = np.zeros(self.model.nbody, dtype=bool)
+        inside[self.bodies[body]] = True
+        for index in range(1, self.model.nbody):
+            inside[index] |= inside[self.model.body_parentid[index]]
+        return tuple(name for name, index in self.bodies.items() if inside[index])
+
+    # -- time ----------------------------------------------------------------------------------------------------
+
+    @property
+    def timestep(self) -> float:
+        """Length of one physics step [s]."""
+        return float(self.model.opt.timestep)
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self.data.time)
+
+    def step(self, count: int = 1) -> None:
+        """Advance by ``count`` physics steps with the present controls.
+
+        Raises:
+            StateError: The simulation became unstable or ran out of memory; reset or restore the world to go on.
+        """
+        if count < 1:
+            raise InputError(f"step needs a count >= 1, got {count}")
+        # One call per step, so that a fault is found in the step that caused it; asking costs under 1 us.
+        for _ in range(count):
+            mujoco.mj_step(self.model, self.data)
+            if np.any(self.data.warning.number != self._warnings):
+                self._stale = True
+                raise self._instability()
+        self._stale = True
+        self._update_poses()
+
+    def forward(self) -> None:
+        """Recompute everything that follows from the state; call it after writing to the state directly."""
+        mujoco.mj_forward(self.model, self.data)
+        self._stale = False
+
+    def refresh(self) -> None:
+        """Bring contacts, forces and sensors up to date if steps were taken since; changes no bit of the state."""
+        if self._stale:
+            self.forward()
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Return to the model's initial state or to a keyframe; attachments are released, model parameters stay."""
+        if keyframe is None:
+            mujoco.mj_resetData(self.model, self.data)
+        else:
+            mujoco.mj_resetDataKeyframe(self.model, self.data, self.keyframes[keyframe])
+        self._warnings[:] = self.data.warning.number
+        self._attachments.read_state()
+        self.forward()
+
+    def _update_poses(self) -> None:
+        # A step computes poses and velocities of bodies first and integrates afterwards, which leaves them one step
+        # behind. These stages cost about 3 % of a step and spare every reader that surprise.
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+        mujoco.mj_comVel(self.model, self.data)
+
+    def _instability(self) -> StateError:
+        """Describe the first kind of warning that the last step raised."""
+        number = self.data.warning.number
+        kind = mujoco.mjtWarning(int(np.flatnonzero(number != self._warnings)[0]))
+        self._warnings[:] = number
+        place = int(self.data.warning.lastinfo[kind.value])
+        joint = -1
+        if kind == mujoco.mjtWarning.mjWARN_BADQPOS:
+            joint = int(np.searchsorted(self.model.jnt_qposadr, place, side="right")) - 1
+        elif kind in _BAD_MOTION:
+            # MuJoCo names the first dof over its bound; contacts spread a fault at once, so the worst one says more.
+            motion = np.abs(getattr(self.data, _BAD_MOTION[kind]))
+            place = int(np.argmax(np.where(np.isnan(motion), np.inf, motion)))
+            joint = int(self.model.dof_jntid[place])
+        elif kind == mujoco.mjtWarning.mjWARN_INERTIA:
+            joint = int(self.model.dof_jntid[place])
+        what = _ADVICE[kind].format(place=place, joint=self.joints.label(joint) if joint >= 0 else "?")
+        return StateError(
+            f"the simulation failed in the step from t={self.data.time - self.timestep:.6g} s: {what}; "
+            "reset or restore the world, then try a smaller timestep, softer gains or smaller forces"
+        )
+
+    # -- state ---------------------------------------------------------------------------------------------------
+
+    def save_state(self) -> Array:
+        """Return the whole integration state (n,): time, positions, velocities, controls, forces, warm start, welds."""
+        state = np.empty(self._state_size)
+        mujoco.mj_getState(self.model, self.data, state, _STATE)
+        return state
+
+    def restore_state(self, state: ArrayLike) -> None:
+        """Return to a saved state; the run continues from it bit for bit."""
+        array = np.ascontiguousarray(state, dtype=np.float64)
+        if array.shape != (self._state_size,):
+            raise InputError(
+                f"a state of this model has shape ({self._state_size},), got {array.shape}; "
+                "was it saved from another model?"
+            )
+        mujoco.mj_setState(self.model, self.data, array, _STATE)
+        self._attachments.read_state()
+        self._warnings[:] = self.data.warning.number
+        self.forward()
+
+    def state_hash(self) -> str:
+        """Return the SHA-256 of the bytes of the state, as 64 hexadecimal digits."""
+        return hashlib.sha256(self.save_state().astype("<f8").tobytes()).hexdigest()
+
+    # -- poses and velocities ------------------------------------------------------------------------------------
+
+    def body_pose(self, name: str) -> Array:
+        """Return T_world_body (4, 4)."""
+        index = self.bodies[name]
+        return make_pose(self.data.xmat[index].reshape(3, 3), self.data.xpos[index])
+
+    def site_pose(self, name: str) -> Array:
+        """Return T_world_site (4, 4)."""
+        index = self.sites[name]
+        return make_pose(self.data.site_xmat[index].reshape(3, 3), self.data.site_xpos[index])
+
+    def camera_pose(self, name: str) -> Array:
+        """Return T_world_camera (4, 4) with OpenCV axes: x right, y down, z forward."""
+        index = self.cameras[name]
+        # MuJoCo's cameras look along -z with y up.
+        R_world_camera = self.data.cam_xmat[index].reshape(3, 3) * np.array([1.0, -1.0, -1.0])
+        return make_pose(R_world_camera, self.data.cam_xpos[index])
+
+    def set_body_pose(self, name: str, T_world_body: ArrayLike) -> None:
+        """Place a free or mocap body at a pose (4, 4) and stop it."""
+        index = self.bodies[name]
+        position, quat = pos_quat_from_pose(T_world_body)
+        joint = int(self.model.body_jntadr[index])
+        mocap = int(self.model.body_mocapid[index])
+        if mocap >= 0:
+            self.data.mocap_pos[mocap], self.data.mocap_quat[mocap] = position, quat
+        elif joint >= 0 and self.model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE:
+            start, dof = self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint]
+            self.data.qpos[start : start + 3] = position
+            self.data.qpos[start + 3 : start + 7] = quat
+            self.data.qvel[dof : dof + 6] = 0.0
+        else:
+            raise InputError(f"body {name!r} has neither a free joint nor mocap, so it cannot be placed")
+        self.forward()
+
+    def body_velocity(self, name: str) -> Array:
+        """Return linear velocity of the body's origin [m/s], then angular velocity [rad/s], in world (6,)."""
+        velocity = np.zeros(6)
+        mujoco.mj_objectVelocity(self.model, self.data, _KINDS.mjOBJ_XBODY, self.bodies[name], velocity, 0)
+        return np.concatenate([velocity[3:], velocity[:3]])
+
+    def joint_position(self, name: str) -> float:
+        """Return the position of a hinge or slide joint [rad or m]."""
+        return float(self.data.qpos[self.model.jnt_qposadr[self._scalar_joint(name)]])
+
+    def joint_velocity(self, name: str) -> float:
+        """Return the velocity of a hinge or slide joint [rad/s or m/s]."""
+        return float(self.data.qvel[self.model.jnt_dofadr[self._scalar_joint(name)]])
+
+    def _scalar_joint(self, name: str) -> int:
+        index = self.joints[name]
+        if self.model.jnt_type[index] not in _SCALAR_JOINTS:
+            raise InputError(f"joint {name!r} is a free or ball joint; read the pose of its body instead")
+        return index
+
+    # -- contacts ------------------------------------------------------------------------------------------------
+
+    def contacts(self) -> tuple[Contact, ...]:
+        """Return every contact point between geoms; contacts of flexes have no bodies and are left out."""
+        self.refresh()
+        contact, wrench = self.data.contact, np.zeros(6)
+        found: list[Contact] = []
+        for index in range(self.data.ncon):
+            geom_a, geom_b = (int(geom) for geom in contact.geom[index])
+            if geom_a < 0 or geom_b < 0:
+                continue
+            mujoco.mj_contactForce(self.model, self.data, index, wrench)
+            frame = contact.frame[index].reshape(3, 3)
+            found.append(
+                Contact(
+                    body_a=self.bodies.label(int(self.model.geom_bodyid[geom_a])),
+                    body_b=self.bodies.label(int(self.model.geom_bodyid[geom_b])),
+                    geom_a=self.geoms.label(geom_a),
+                    geom_b=self.geoms.label(geom_b),
+                    distance=float(contact.dist[index]),
+                    position=contact.pos[index].copy(),
+                    normal=frame[0].copy(),
+                    force=wrench[:3] @ frame,
+                )
+            )
+        return tuple(found)
+
+    def contact_pair(self, bodies_a: Iterable[str], bodies_b: Iterable[str] | None = None) -> ContactPair:
+        """Bind a question about two groups of bodies once, to ask it every step."""
+        return ContactPair(self, bodies_a, bodies_b)
+
+    def contact_force_between(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str]) -> Array:
+        """Return the total force that bodies a exert on bodies b, in world (3,) [N]."""
+        return self._pair(bodies_a, bodies_b).force()
+
+    def touching(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str]) -> bool:
+        """Return whether any body of the first group touches any of the second."""
+        return self._pair(bodies_a, bodies_b).touching()
+
+    def _pair(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str]) -> ContactPair:
+        a = (bodies_a,) if isinstance(bodies_a, str) else tuple(bodies_a)
+        b = (bodies_b,) if isinstance(bodies_b, str) else tuple(bodies_b)
+        if (a, b) not in self._pairs:
+            self._pairs[a, b] = ContactPair(self, a, b)
+        return self._pairs[a, b]
+
+    # -- attachments ---------------------------------------------------------------------------------------------
+
+    def attach(self, child_body: str, parent_body: str) -> None:
+        """Hold a body to another exactly where it is now; ``sim.add_attachment`` prepares the pair before compiling."""
+        T_parent_child = relative_pose(self.body_pose(parent_body), self.body_pose(child_body))
+        self._attachments.attach(child_body, parent_body, T_parent_child)
+        self._stale = True
+
+    def release(self, child_body: str) -> None:
+        """Let go of an attached body."""
+        self._attachments.release(child_body)
+        self._stale = True
+
+    def attached_to(self, child_body: str) -> str | None:
+        """Return the body that holds a body, or None."""
+        if child_body not in self.bodies:
+            raise unknown_name("body", child_body, self.bodies)
+        return self._attachments.parent_of(child_body)
