@@ -1,0 +1,16 @@
+"""Which robots ship with Handloom, and which zoo folder stands for which published class."""
+
+# Name on the command line and in task files > folder in zoo/.
+ZOO: dict[str, str] = {
+    "fr3": "fr3",
+}
+
+# Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
+TARGET_CLASSES: dict[str, str] = {
+    "FR3": "fr3",
+}
+
+
+def robot_names() -> tuple[str, ...]:
+    """Return the names of the robots that ship with Handloom, sorted."""
+    return tuple(sorted(ZOO))

@@ -1,0 +1,1 @@
+"""What `handloom robot check` looks at."""

@@ -1,0 +1,207 @@
+"""What ``robot.yaml`` may say: every published key, and the joint names and targets Handloom adds."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from handloom.config import Config, UnusedKey
+
+Triple = tuple[float, float, float]
+Quad = tuple[float, float, float, float]
+Axis = Literal["x", "y", "z"]
+
+# Keys of the published schema that only mean something to USD, PhysX or cuRobo are accepted, kept and reported
+# unused, so that a published file loads unchanged.
+PHYSX_KEY = UnusedKey("only means something to PhysX; see 'physics' for MuJoCo's options")
+
+
+class Keypoints(Config):
+    """Three points of the gripper in the end-effector frame, homogeneous ``[x, y, z, 1]`` [m]."""
+
+    tool_head: Quad
+    """Middle between the fingertips."""
+    tool_tail: Quad
+    """Middle between the finger bases."""
+    tool_side: Quad
+    """The side of one fingertip at full opening."""
+
+
+class PhysicsOptions(Config):
+    """Solver options the grippers were tuned with; a scene must set them, since attaching a model drops its own."""
+
+    cone: Literal["elliptic", "pyramidal"] = "elliptic"
+    impratio: Annotated[float, Field(gt=0)] = 10.0
+    """Ratio of frictional to normal constraint impedance; above 1 stops the slow creep of held objects."""
+    integrator: Literal["implicitfast", "implicit", "Euler"] = "implicitfast"
+
+
+class ExtraDepth(Config):
+    """How much deeper the fingertips sit at a given opening, for fingers that travel on an arc.
+
+    The first entry is not used for interpolation, as published.
+    """
+
+    width: tuple[float, ...]
+    """Opening of the gripper [m], ascending."""
+    offset: tuple[float, ...]
+    """Added to the grasp depth at that opening [m]."""
+
+
+class CameraMount(Config):
+    """Where the published configuration hangs a camera."""
+
+    parent: str
+    """Body (or published prim path) that carries the camera."""
+    translation: Triple
+    """Position in the parent [m]."""
+    orientation: Quad
+    """Quaternion wxyz in the parent."""
+    camera_axes: Literal["usd", "ros"] = "usd"
+    """usd: looks along -z, y up. ros: looks along +z, y down."""
+    params: tuple[float, float, float, float]
+    """fx, fy, cx, cy [px]."""
+    resolution: tuple[int, int]
+    """Width, height [px]."""
+
+
+class RobotConfig(Config):
+    """One robot as data. Lists of joints are in chain order; a single-arm robot is a left arm.
+
+    Index lists count in ``dof_names``. Names are the truth: an index list that does not agree with the names is an
+    error, never a silent choice.
+    """
+
+    # Published keys.
+    target_class: str
+    """Published wrapper class; names the zoo folder when the file brings no model of its own."""
+    path: Annotated[str, UnusedKey("only means something to USD; the model is 'model'")] = ""
+    robot_file: Annotated[
+        tuple[str, ...] | str, UnusedKey("only means something to cuRobo; motion is planned from the model")
+    ] = ()
+    solver_position_iteration_count: Annotated[int | None, PHYSX_KEY] = None
+    solver_velocity_iteration_count: Annotated[int | None, PHYSX_KEY] = None
+    stabilization_threshold: Annotated[float | None, PHYSX_KEY] = None
+    gripper_max_width: Annotated[float, Field(gt=0)]
+    """Largest opening between the finger pads [m]."""
+    gripper_min_width: Annotated[float, Field(ge=0)] = 0.0
+    """Smallest opening [m]."""
+    tcp_offset: Annotated[float, Field(ge=0)]
+    """Distance from the end-effector frame to the tool centre along ``ee_axis`` [m]."""
+    ee_axis: Axis
+    """Axis of the end-effector frame that points to the tool centre."""
+    R_ee_graspnet: tuple[Triple, Triple, Triple]
+    """Rows of the rotation from GraspNet axes (x approach, y closing) to the end-effector frame."""
+    left_joint_indices: tuple[int, ...] = ()
+    right_joint_indices: tuple[int, ...] = ()
+    left_gripper_indices: tuple[int, ...] = ()
+    right_gripper_indices: tuple[int, ...] = ()
+    lift_indices: tuple[int, ...] = ()
+    body_indices: tuple[int, ...] = ()
+    head_indices: tuple[int, ...] = ()
+    fl_ee_path: str
+    """Prim path or body name of the left end-effector frame."""
+    fr_ee_path: str = ""
+    fl_base_path: str
+    """Prim path or body name of the left arm's base."""
+    fr_base_path: str = ""
+    fl_gripper_keypoints: Keypoints
+    fr_gripper_keypoints: Keypoints | None = None
+    fl_filter_paths: tuple[str, ...] = ()
+    """Finger bodies: their contacts with the object are a grasp, not a collision."""
+    fr_filter_paths: tuple[str, ...] = ()
+    fl_forbid_collision_paths: tuple[str, ...] = ()
+    """Arm bodies that must touch nothing."""
+    fr_forbid_collision_paths: tuple[str, ...] = ()
+    left_joint_home: tuple[float, ...] = ()
+    """[rad]"""
+    right_joint_home: tuple[float, ...] = ()
+    left_joint_home_std: tuple[float, ...] = ()
+    """Standard deviation of the noise on the home position [rad]."""
+    right_joint_home_std: tuple[float, ...] = ()
+    left_gripper_home: tuple[float, ...] = ()
+    """Joint position of the gripper's drive joints at home [m or rad]."""
+    right_gripper_home: tuple[float, ...] = ()
+    lift_home: tuple[float, ...] = ()
+    """[m]"""
+    body_home: tuple[float, ...] = ()
+    """[m or rad]"""
+    head_home: tuple[float, ...] = ()
+    """[rad]"""
+
+    # Keys of our own.
+    model: str = "model.xml"
+    """MJCF beside this file."""
+    description: str = ""
+    """One line for people."""
+    dof_names: tuple[str, ...] = ()
+    """All joints in the order the published indices count in."""
+    inferred_dof_names: tuple[str, ...] = ()
+    """Entries of ``dof_names`` whose place is not published but had to be inferred."""
+    left_joint_names: tuple[str, ...] = ()
+    right_joint_names: tuple[str, ...] = ()
+    left_gripper_names: tuple[str, ...] = ()
+    """Drive joints of the left gripper, the ones commands go to."""
+    right_gripper_names: tuple[str, ...] = ()
+    lift_names: tuple[str, ...] = ()
+    body_names: tuple[str, ...] = ()
+    head_names: tuple[str, ...] = ()
+    mobile_base_names: tuple[str, ...] = ()
+    """Planar joints of a mobile base: x, y, yaw."""
+    left_gripper_open: tuple[float, ...] = ()
+    """Actuator targets of the drive joints at full opening [m or rad]."""
+    right_gripper_open: tuple[float, ...] = ()
+    left_gripper_closed: tuple[float, ...] = ()
+    """Actuator targets of the drive joints that close the gripper [m or rad]."""
+    right_gripper_closed: tuple[float, ...] = ()
+    fl_tcp_site: str = "tcp"
+    fr_tcp_site: str = ""
+    fl_grasp_site: str = "grasp"
+    """Site with GraspNet axes at the tool centre."""
+    fr_grasp_site: str = ""
+    other_joint_home: dict[str, float] = Field(default_factory=dict)
+    """Home of joints no list above names, such as gripper followers [m or rad]."""
+    body_aliases: dict[str, str] = Field(default_factory=dict)
+    """Published body name: name in the model."""
+    joint_aliases: dict[str, str] = Field(default_factory=dict)
+    """Published joint name: name in the model."""
+    extra_depth: ExtraDepth | None = None
+    physics: PhysicsOptions = PhysicsOptions()
+    cameras: dict[str, CameraMount] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _names_agree_with_indices(self) -> Self:
+        for group in ("left_joint", "right_joint", "left_gripper", "right_gripper", "lift", "body", "head"):
+            names: tuple[str, ...] = getattr(self, f"{group}_names")
+            indices: tuple[int, ...] = getattr(self, f"{group}_indices")
+            if not indices or not self.dof_names:
+                continue
+            outside = [i for i in indices if not 0 <= i < len(self.dof_names)]
+            if outside:
+                raise ValueError(
+                    f"{group}_indices: {outside} outside dof_names, which has {len(self.dof_names)} entries"
+                )
+            found = tuple(self.dof_names[i] for i in indices)
+            if found != names:
+                raise ValueError(
+                    f"{group}_indices {list(indices)} are {list(found)} in dof_names, "
+                    f"but {group}_names says {list(names)}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _lengths_agree(self) -> Self:
+        for side in ("left", "right"):
+            self._same_length(f"{side}_joint_names", f"{side}_joint_home", f"{side}_joint_home_std")
+            self._same_length(
+                f"{side}_gripper_names", f"{side}_gripper_home", f"{side}_gripper_open", f"{side}_gripper_closed"
+            )
+        for group in ("lift", "body", "head"):
+            self._same_length(f"{group}_names", f"{group}_home")
+        return self
+
+    def _same_length(self, first: str, *others: str) -> None:
+        expected = len(getattr(self, first))
+        for key in others:
+            given: tuple[Any, ...] = getattr(self, key)
+            if given and len(given) != expected:
+                raise ValueError(f"{key} has {len(given)} entries, {first} has {expected}")

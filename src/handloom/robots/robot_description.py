@@ -1,0 +1,167 @@
+"""A robot that was read and checked: its configuration, its folder and its arms."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from handloom.errors import ConfigError, FileError, NotFoundError, suggest
+from handloom.robots.arm import Arm
+from handloom.robots.robot_config import RobotConfig
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotDescription:
+    """A robot as data. Nothing is simulated here; build a scene from :meth:`spec`."""
+
+    name: str
+    """Name it was loaded by: a zoo name, or the folder's name."""
+    config: RobotConfig
+    folder: Path
+    """Folder of the model file."""
+    config_file: Path
+    """The ``robot.yaml`` that was read."""
+
+    @property
+    def model_file(self) -> Path:
+        """The MJCF entry file."""
+        return self.folder / self.config.model
+
+    def spec(self) -> mujoco.MjSpec:
+        """Read the model anew; the caller owns the result and may change it."""
+        if not self.model_file.is_file():
+            raise FileError(f"{self.config_file}: model: there is no file {self.model_file}")
+        try:
+            return mujoco.MjSpec.from_file(str(self.model_file))
+        except ValueError as error:
+            raise ConfigError(f"{self.model_file}: MuJoCo cannot read this model: {error}") from error
+
+    @cached_property
+    def _model(self) -> mujoco.MjModel:
+        try:
+            return self.spec().compile()
+        except ValueError as error:
+            raise ConfigError(f"{self.model_file}: MuJoCo cannot compile this model: {error}") from error
+
+    def compile(self) -> mujoco.MjModel:
+        """Compile the robot alone, with the options of its own model file."""
+        return self.spec().compile()
+
+    @cached_property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms, left first."""
+        left = self._arm("left", "fl")
+        return (left,) if not self.config.right_joint_names else (left, self._arm("right", "fr"))
+
+    def arm(self, name: str) -> Arm:
+        """Return the arm called ``name`` ("left" or "right")."""
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
+        raise NotFoundError(f"robot {self.name!r} has no arm {name!r}; {suggest(name, [a.name for a in self.arms])}")
+
+    def resolve_body(self, path: str) -> str:
+        """Return the model's name of a body given by name, alias or published prim path.
+
+        The longest tail of the path that names a body wins: ``lift2/lift2/fl/link6`` is ``fl/link6``.
+        """
+        parts = path.strip("/").split("/")
+        for start in range(len(parts)):
+            tail = "/".join(parts[start:])
+            name = self.config.body_aliases.get(tail, tail)
+            if name in self._bodies:
+                return name
+        raise ConfigError(
+            f"{self.config_file}: {path!r} names no body of {self.model_file.name}; {suggest(parts[-1], self._bodies)}"
+        )
+
+    def resolve_joint(self, name: str) -> str:
+        """Return the model's name of a joint given by name or published alias."""
+        found = self.config.joint_aliases.get(name, name)
+        if found not in self._joints:
+            raise ConfigError(
+                f"{self.config_file}: {name!r} names no joint of {self.model_file.name}; {suggest(name, self._joints)}"
+            )
+        return found
+
+    @cached_property
+    def home(self) -> dict[str, float]:
+        """Home position of every joint the configuration gives one [m or rad]."""
+        config = self.config
+        home = dict(config.other_joint_home)
+        for names, values in (
+            (config.left_joint_names, config.left_joint_home),
+            (config.right_joint_names, config.right_joint_home),
+            (config.left_gripper_names, config.left_gripper_home),
+            (config.right_gripper_names, config.right_gripper_home),
+            (config.lift_names, config.lift_home),
+            (config.body_names, config.body_home),
+            (config.head_names, config.head_home),
+        ):
+            home.update(zip(names, values, strict=False))
+        return home
+
+    @cached_property
+    def _bodies(self) -> frozenset[str]:
+        return frozenset(self._model.body(i).name for i in range(self._model.nbody))
+
+    @cached_property
+    def _joints(self) -> frozenset[str]:
+        return frozenset(self._model.joint(i).name for i in range(self._model.njnt))
+
+    def _arm(self, side: str, prefix: str) -> Arm:
+        config = self.config
+        joints = self._resolved(f"{side}_joint_names")
+        drives = self._resolved(f"{side}_gripper_names")
+        std = getattr(config, f"{side}_joint_home_std") or (0.0,) * len(joints)
+        return Arm(
+            name=side,
+            joint_names=joints,
+            gripper_joint_names=drives,
+            gripper_actuators=tuple(self._actuator_of(joint) for joint in drives),
+            base_body=self.resolve_body(getattr(config, f"{prefix}_base_path")),
+            ee_body=self.resolve_body(getattr(config, f"{prefix}_ee_path")),
+            tcp_site=self._site(getattr(config, f"{prefix}_tcp_site"), f"{prefix}_tcp_site"),
+            grasp_site=self._site(getattr(config, f"{prefix}_grasp_site"), f"{prefix}_grasp_site"),
+            ee_axis=config.ee_axis,
+            tcp_offset=config.tcp_offset,
+            R_ee_graspnet=_frozen(config.R_ee_graspnet),
+            home=_frozen(getattr(config, f"{side}_joint_home")),
+            home_std=_frozen(std),
+            gripper_home=_frozen(getattr(config, f"{side}_gripper_home")),
+            gripper_open=_frozen(getattr(config, f"{side}_gripper_open")),
+            gripper_closed=_frozen(getattr(config, f"{side}_gripper_closed")),
+            gripper_min_width=config.gripper_min_width,
+            gripper_max_width=config.gripper_max_width,
+            finger_bodies=tuple(map(self.resolve_body, getattr(config, f"{prefix}_filter_paths"))),
+            forbidden_bodies=tuple(map(self.resolve_body, getattr(config, f"{prefix}_forbid_collision_paths"))),
+            keypoints=getattr(config, f"{prefix}_gripper_keypoints") or config.fl_gripper_keypoints,
+            extra_depth=config.extra_depth,
+        )
+
+    def _resolved(self, key: str) -> tuple[str, ...]:
+        names: tuple[str, ...] = getattr(self.config, key)
+        return tuple(self.resolve_joint(name) for name in names)
+
+    def _site(self, name: str, key: str) -> str:
+        sites = [self._model.site(i).name for i in range(self._model.nsite)]
+        if name not in sites:
+            raise ConfigError(f"{self.config_file}: {key}: no site {name!r} in the model; {suggest(name, sites)}")
+        return name
+
+    def _actuator_of(self, joint: str) -> str:
+        model = self._model
+        index = model.joint(joint).id
+        for i in range(model.nu):
+            if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_trnid[i, 0] == index:
+                return model.actuator(i).name
+        raise ConfigError(f"{self.model_file}: gripper joint {joint!r} has no actuator")
+
+
+def _frozen(values: Iterable[object]) -> np.ndarray:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
