@@ -1,5 +1,6 @@
 """Frozen values that cross folders."""
 
+from handloom.values.articulation import ArticulationAction, ArticulationActions, DOFInfo, JointsState
 from handloom.values.camera import CameraSpec
 from handloom.values.command import Command
 from handloom.values.failure import Failure, Stage
@@ -7,11 +8,15 @@ from handloom.values.instance import LightInstance, ObjectInstance, RobotInstanc
 from handloom.values.record import Check, EpisodeRecord, SkillSpan
 
 __all__ = [
+    "ArticulationAction",
+    "ArticulationActions",
     "CameraSpec",
     "Check",
     "Command",
+    "DOFInfo",
     "EpisodeRecord",
     "Failure",
+    "JointsState",
     "LightInstance",
     "ObjectInstance",
     "RobotInstance",

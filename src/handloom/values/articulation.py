@@ -1,0 +1,114 @@
+"""What is asked of the joints of a robot, and what they do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError
+
+JointValues = Sequence[float | None] | NDArray[Any] | None
+"""One number per joint, None or NaN where nothing is asked; None when the channel is not used at all."""
+
+
+def _is_asked(value: Any) -> bool:
+    """Return whether an entry of a channel is a number and not None or NaN."""
+    return value is not None and not (isinstance(value, float | np.floating) and np.isnan(value))
+
+
+@dataclass(frozen=True, eq=False)
+class ArticulationAction:
+    """Targets for some or all joints of a robot, in three independent channels.
+
+    None or NaN, for a whole channel or one joint, keeps the target that is in force; zero is a target like any other.
+    Nothing is checked here: the controller that applies the action knows the joints, and refuses what does not fit
+    them without writing anything.
+    """
+
+    joint_positions: JointValues = None
+    """Position targets (k,) [rad or m]."""
+    joint_velocities: JointValues = None
+    """Velocity targets (k,) [rad/s or m/s]."""
+    joint_efforts: JointValues = None
+    """Efforts added to the drives (k,) [N m or N]."""
+    joint_indices: Sequence[int] | NDArray[Any] | None = None
+    """Joints that the entries belong to (k,); None means all, in the robot's order."""
+
+    def get_dof_action(self, index: int) -> dict[str, float]:
+        """Return what is asked of the entry ``index``: its effort alone, or else its velocity and position."""
+        if self.joint_efforts is not None and _is_asked(self.joint_efforts[index]):
+            return {"effort": float(self.joint_efforts[index])}  # type: ignore[arg-type]
+        channels = {"velocity": self.joint_velocities, "position": self.joint_positions}
+        return {
+            name: float(values[index])  # type: ignore[arg-type]
+            for name, values in channels.items()
+            if values is not None and _is_asked(values[index])
+        }
+
+    def get_dict(self) -> dict[str, list[float | None] | None]:
+        """Return the three channels as lists, for writing to a file."""
+        return {
+            name: None if values is None else np.asarray(values, dtype=object).tolist()
+            for name, values in (
+                ("joint_positions", self.joint_positions),
+                ("joint_velocities", self.joint_velocities),
+                ("joint_efforts", self.joint_efforts),
+            )
+        }
+
+    def get_length(self) -> int | None:
+        """Return the length of the longest channel, or None when no channel is used."""
+        channels = (self.joint_positions, self.joint_velocities, self.joint_efforts)
+        return max((len(values) for values in channels if values is not None), default=None)
+
+    def __str__(self) -> str:
+        return str(self.get_dict())
+
+
+@dataclass(frozen=True, eq=False)
+class ArticulationActions:
+    """Targets for several robots of one kind at once; each channel has shape (m, k)."""
+
+    joint_positions: NDArray[np.float64] | None = None
+    """Position targets (m, k) [rad or m]."""
+    joint_velocities: NDArray[np.float64] | None = None
+    """Velocity targets (m, k) [rad/s or m/s]."""
+    joint_efforts: NDArray[np.float64] | None = None
+    """Efforts added to the drives (m, k) [N m or N]."""
+    joint_indices: Sequence[int] | NDArray[Any] | None = None
+    """Joints that the columns belong to (k,); None means all."""
+    joint_names: Sequence[str] | None = None
+    """Names of those joints (k,), instead of their indices."""
+
+    def __post_init__(self) -> None:
+        """Refuse two ways of naming the joints."""
+        if self.joint_indices is not None and self.joint_names is not None:
+            raise InputError("joint indices and joint names can't be both specified")
+
+
+@dataclass(frozen=True, eq=False)
+class JointsState:
+    """Positions, velocities and efforts of the joints of a robot, one entry per joint."""
+
+    positions: NDArray[np.float64]
+    """Positions (n,) [rad or m]."""
+    velocities: NDArray[np.float64]
+    """Velocities (n,) [rad/s or m/s]."""
+    efforts: NDArray[np.float64]
+    """Efforts (n,) [N m or N]."""
+
+
+@dataclass(frozen=True)
+class DOFInfo:
+    """Where a joint of a robot is found; the fields keep their published names."""
+
+    prim_path: str
+    """Full name of the joint in the model, e.g. ``fr3/fr3_joint1``."""
+    handle: int
+    """Index of the joint's degree of freedom in the model."""
+    prim: str
+    """Name of the joint without the robot's prefix."""
+    index: int
+    """Index of the joint in the robot's order."""
