@@ -1,0 +1,372 @@
+"""Projected Levenberg-Marquardt descent on a pose error, from many starting points.
+
+The residual of a configuration is ``e = (position error [m], w * rotation error [rad])`` with ``w`` in metres. One
+step solves ``(J'J + damping I) dq = J'e + damping * preference`` and is cut off at the joint limits; joints that
+the gradient pushes further out of a limit are frozen (that is the projection). ``preference`` is where redundant
+motion should go; zero gives the classic step. One step costs about 1.5 us for seven joints.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.kernels import kernel
+from handloom.motion.kinematics.chain_kernels import forward, jacobian
+
+# Values of ``ik_options.Orientation``.
+FREE, FULL, AXIS = 0, 1, 2
+
+DAMPING_START = 1e-3
+DAMPING_SMALLEST = 1e-7
+DAMPING_DOWN, DAMPING_UP = 0.2, 8.0
+MOST_DAMPING_TRIES = 4
+
+STALLED = 1e-3
+"""A step that lowers the squared error by a smaller fraction than this, far from the target, ends the descent:
+it sits in a local minimum or at a limit, and another starting point is the better use of the time."""
+
+
+class IkProblem(NamedTuple):
+    """Everything about a request that is the same for all targets."""
+
+    lower: NDArray[np.float64]
+    """Lower limits (n,)."""
+    upper: NDArray[np.float64]
+    """Upper limits (n,)."""
+    middle: NDArray[np.float64]
+    """Configuration that ``limit_bias`` pulls to (n,)."""
+    orientation: int
+    """FREE, FULL or AXIS."""
+    tool_axis: NDArray[np.float64]
+    """Unit axis in the tool frame (3,)."""
+    position_axes: NDArray[np.float64]
+    """1 where an axis of the target frame counts, else 0 (3,)."""
+    partial: bool
+    """True when an entry of ``position_axes`` is 0."""
+    position_tolerance: float
+    """Accepted distance [m], already tightened."""
+    rotation_tolerance: float
+    """Accepted angle [rad], already tightened."""
+    rotation_weight: float
+    """Metres per radian."""
+    iterations: int
+    """Steps per starting point."""
+    seed_bias: float
+    """Pull to the seed, 0 to 1."""
+    limit_bias: float
+    """Pull to the middle, 0 to 1."""
+    bias_steps: int
+    """Refinement steps with the pull."""
+
+
+class Scratch(NamedTuple):
+    """Arrays one descent works in; made once per batch."""
+
+    R: NDArray[np.float64]
+    p: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    origins: NDArray[np.float64]
+    error: NDArray[np.float64]
+    J: NDArray[np.float64]
+    H: NDArray[np.float64]
+    gradient: NDArray[np.float64]
+    step: NDArray[np.float64]
+    trial: NDArray[np.float64]
+
+
+@kernel
+def make_scratch(n):
+    """Return the work arrays of a descent with n joints."""
+    return Scratch(
+        np.empty((3, 3)),
+        np.empty(3),
+        np.empty((n, 3)),
+        np.empty((n, 3)),
+        np.empty(6),
+        np.empty((6, n)),
+        np.empty((n, n)),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+    )
+
+
+@kernel
+def rotation_between(Rg, R, e):
+    """Write the rotation vector that takes R to Rg, in the base frame, to e (3,); return its length [rad]."""
+    x = y = z = trace = 0.0
+    for k in range(3):
+        # Entries of E = Rg R' that the axis and the trace need.
+        x += Rg[2, k] * R[1, k] - Rg[1, k] * R[2, k]
+        y += Rg[0, k] * R[2, k] - Rg[2, k] * R[0, k]
+        z += Rg[1, k] * R[0, k] - Rg[0, k] * R[1, k]
+        trace += Rg[0, k] * R[0, k] + Rg[1, k] * R[1, k] + Rg[2, k] * R[2, k]
+    sine, cosine = 0.5 * math.sqrt(x * x + y * y + z * z), 0.5 * (trace - 1.0)
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-9:
+        scale = 0.5 * angle / sine
+        e[0], e[1], e[2] = scale * x, scale * y, scale * z
+    else:
+        # At half a turn every axis perpendicular to nothing is as good: leave it about x.
+        e[0], e[1], e[2] = (0.0 if cosine > 0 else math.pi), 0.0, 0.0
+    return angle
+
+
+@kernel
+def axis_between(problem, Rg, R, e, current):
+    """As ``rotation_between``, but the smallest rotation that turns the tool axis to where the target has it.
+
+    The present direction of the axis in the base frame is left in ``current`` (3,).
+    """
+    a, goal = problem.tool_axis, np.empty(3)
+    for i in range(3):
+        current[i] = R[i, 0] * a[0] + R[i, 1] * a[1] + R[i, 2] * a[2]
+        goal[i] = Rg[i, 0] * a[0] + Rg[i, 1] * a[1] + Rg[i, 2] * a[2]
+    x = current[1] * goal[2] - current[2] * goal[1]
+    y = current[2] * goal[0] - current[0] * goal[2]
+    z = current[0] * goal[1] - current[1] * goal[0]
+    sine = math.sqrt(x * x + y * y + z * z)
+    cosine = current[0] * goal[0] + current[1] * goal[1] + current[2] * goal[2]
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-9:
+        e[0], e[1], e[2] = angle / sine * x, angle / sine * y, angle / sine * z
+    elif cosine > 0:
+        e[0], e[1], e[2] = 0.0, 0.0, 0.0
+    else:
+        # Exactly opposite: any perpendicular axis will do; take one built from the smallest component.
+        k = 0
+        for i in range(1, 3):
+            if abs(current[i]) < abs(current[k]):
+                k = i
+        i, j = (k + 1) % 3, (k + 2) % 3
+        length = math.sqrt(current[i] ** 2 + current[j] ** 2)
+        e[k], e[i], e[j] = 0.0, math.pi * current[j] / length, -math.pi * current[i] / length
+    return angle
+
+
+@kernel
+def pose_residual(problem, Rg, pg, w, current):
+    """Fill ``w.error`` for the tip pose in the scratch; return distance [m] and angle [rad] that count."""
+    e = w.error
+    for i in range(3):
+        e[i] = pg[i] - w.p[i]
+    if problem.partial:
+        x, y, z = e[0], e[1], e[2]
+        for i in range(3):
+            e[i] = problem.position_axes[i] * (Rg[0, i] * x + Rg[1, i] * y + Rg[2, i] * z)
+    distance = math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
+    angle = 0.0
+    if problem.orientation == FULL:
+        angle = rotation_between(Rg, w.R, e[3:6])
+    elif problem.orientation == AXIS:
+        angle = axis_between(problem, Rg, w.R, e[3:6], current)
+    else:
+        e[3], e[4], e[5] = 0.0, 0.0, 0.0
+    for i in range(3, 6):
+        e[i] *= problem.rotation_weight
+    return distance, angle
+
+
+@kernel
+def pose_jacobian(problem, Rg, prismatic, w, current):
+    """Fill ``w.J`` with the derivative of the weighted task coordinates at the scratch's pose."""
+    J, weight = w.J, problem.rotation_weight
+    jacobian(prismatic, w.p, w.axes, w.origins, J)
+    for k in range(J.shape[1]):
+        if problem.partial:
+            x, y, z = J[0, k], J[1, k], J[2, k]
+            for i in range(3):
+                J[i, k] = problem.position_axes[i] * (Rg[0, i] * x + Rg[1, i] * y + Rg[2, i] * z)
+        if problem.orientation == FULL:
+            for i in range(3, 6):
+                J[i, k] *= weight
+        elif problem.orientation == AXIS:
+            # Turning about the axis itself is free, so that component does not count.
+            along = J[3, k] * current[0] + J[4, k] * current[1] + J[5, k] * current[2]
+            for i in range(3):
+                J[3 + i, k] = weight * (J[3 + i, k] - along * current[i])
+        else:
+            J[3, k], J[4, k], J[5, k] = 0.0, 0.0, 0.0
+
+
+@kernel
+def freeze_at_limits(problem, q, w):
+    """Compute the gradient J'e and drop joints at a limit that it pushes further out."""
+    J, e = w.J, w.error
+    for k in range(q.shape[0]):
+        g = 0.0
+        for i in range(6):
+            g += J[i, k] * e[i]
+        if (q[k] <= problem.lower[k] and g < 0.0) or (q[k] >= problem.upper[k] and g > 0.0):
+            g = 0.0
+            for i in range(6):
+                J[i, k] = 0.0
+        w.gradient[k] = g
+
+
+@kernel
+def damped_step(w, damping):
+    """Solve ``(J'J + damping I) step = gradient`` by Cholesky; J is (6, n), so the matrix is positive definite."""
+    J, H, x, n = w.J, w.H, w.step, w.step.shape[0]
+    for a in range(n):
+        for b in range(a + 1):
+            s = 0.0
+            for i in range(6):
+                s += J[i, a] * J[i, b]
+            H[a, b] = s
+        H[a, a] += damping
+    for a in range(n):
+        for b in range(a + 1):
+            s = H[a, b]
+            for k in range(b):
+                s -= H[a, k] * H[b, k]
+            H[a, b] = math.sqrt(s) if a == b else s / H[b, b]
+    for a in range(n):
+        s = w.gradient[a]
+        for k in range(a):
+            s -= H[a, k] * x[k]
+        x[a] = s / H[a, a]
+    for a in range(n - 1, -1, -1):
+        s = x[a]
+        for k in range(a + 1, n):
+            s -= H[k, a] * x[k]
+        x[a] = s / H[a, a]
+
+
+@kernel
+def clipped_trial(problem, q, w):
+    """Write ``q + step``, cut off at the limits, to ``w.trial``."""
+    for k in range(q.shape[0]):
+        w.trial[k] = min(max(q[k] + w.step[k], problem.lower[k]), problem.upper[k])
+
+
+@kernel
+def descend(chain, problem, Rg, pg, q, w, current):
+    """Lower the pose error from q (n,), in place; return distance [m] and angle [rad] left."""
+    damping = DAMPING_START
+    forward(chain, q, w.R, w.p, w.axes, w.origins)
+    distance, angle = pose_residual(problem, Rg, pg, w, current)
+    cost = distance**2 + (problem.rotation_weight * angle) ** 2
+    for _ in range(problem.iterations):
+        if distance <= problem.position_tolerance and angle <= problem.rotation_tolerance:
+            break
+        pose_jacobian(problem, Rg, chain.prismatic, w, current)
+        freeze_at_limits(problem, q, w)
+        improved = 0.0
+        for _ in range(MOST_DAMPING_TRIES):
+            damped_step(w, damping)
+            clipped_trial(problem, q, w)
+            forward(chain, w.trial, w.R, w.p, w.axes, w.origins)
+            new_distance, new_angle = pose_residual(problem, Rg, pg, w, current)
+            new_cost = new_distance**2 + (problem.rotation_weight * new_angle) ** 2
+            if new_cost < cost:
+                improved = (cost - new_cost) / cost
+                q[:] = w.trial
+                cost, distance, angle = new_cost, new_distance, new_angle
+                damping = max(damping * DAMPING_DOWN, DAMPING_SMALLEST)
+                break
+            damping *= DAMPING_UP
+        near = distance < 10.0 * problem.position_tolerance and angle < 10.0 * problem.rotation_tolerance
+        if improved == 0.0 or (improved < STALLED and not near):
+            break
+    return distance, angle
+
+
+@kernel
+def preference_cost(problem, seed, q):
+    """Weighted squared distance of q from the seed and from the middle of the ranges."""
+    cost = 0.0
+    for k in range(q.shape[0]):
+        cost += problem.seed_bias * (seed[k] - q[k]) ** 2 + problem.limit_bias * (problem.middle[k] - q[k]) ** 2
+    return cost
+
+
+@kernel
+def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w, current):
+    """Move a solution along its redundancy towards the seed and the middle of the ranges, in place.
+
+    A step solves the damped system with the pull as preference, walks back to the target, and counts only if the
+    target is met and the preference is closer than before; otherwise a shorter step is tried.
+    """
+    n, small, scale = q.shape[0], 1e-5, 1.0
+    candidate, cost = np.empty(n), preference_cost(problem, seed, q)
+    for _ in range(problem.bias_steps):
+        forward(chain, q, w.R, w.p, w.axes, w.origins)
+        pose_residual(problem, Rg, pg, w, current)
+        pose_jacobian(problem, Rg, chain.prismatic, w, current)
+        freeze_at_limits(problem, q, w)
+        for k in range(n):
+            pull = problem.seed_bias * (seed[k] - q[k]) + problem.limit_bias * (problem.middle[k] - q[k])
+            w.gradient[k] += small * scale * pull
+        damped_step(w, small)
+        clipped_trial(problem, q, w)
+        candidate[:] = w.trial
+        distance, angle = descend(chain, problem, Rg, pg, candidate, w, current)
+        closer = preference_cost(problem, seed, candidate)
+        if distance <= problem.position_tolerance and angle <= problem.rotation_tolerance and closer < cost:
+            q[:] = candidate
+            cost, scale = closer, min(1.0, 2.0 * scale)
+        else:
+            scale *= 0.5
+            if scale < 0.05:
+                break
+
+
+@kernel
+def already_found(found, count, q):
+    """Tell whether q is within 0.05 rad or m, in every joint, of one of the first ``count`` rows of ``found``."""
+    for row in range(count):
+        largest = 0.0
+        for k in range(q.shape[0]):
+            largest = max(largest, abs(found[row, k] - q[k]))
+        if largest < 0.05:
+            return True
+    return False
+
+
+@kernel
+def solve_targets(chain, problem, R_goal, p_goal, first_seed, seeds, first, last, out_q, count, used, errors):
+    """Solve each target from the seeds ``first <= s < last``, until ``out_q.shape[1]`` distinct solutions are found.
+
+    Args:
+        chain: ``ChainArrays``.
+        problem: ``IkProblem``.
+        R_goal: Target rotations (m, 3, 3) in the base.
+        p_goal: Target positions (m, 3) in the base [m].
+        first_seed: Seed number 0 of each target (m, n).
+        seeds: Seeds 1, 2, ... shared by all targets (s - 1, n).
+        first: First seed number to try.
+        last: One past the last seed number to try.
+        out_q: Receives solutions (m, most, n); row 0 holds the closest attempt while there is none.
+        count: Solutions so far (m,), updated.
+        used: Seeds tried (m,), updated.
+        errors: Distance and angle of row 0 (m, 2), updated; fill with infinity before the first call.
+    """
+    n, most = first_seed.shape[1], out_q.shape[1]
+    w, q, current = make_scratch(n), np.empty(n), np.zeros(3)
+    for t in range(R_goal.shape[0]):
+        for s in range(first, last):
+            if count[t] == most:
+                break
+            seed = first_seed[t] if s == 0 else seeds[s - 1]
+            for k in range(n):
+                q[k] = min(max(seed[k], problem.lower[k]), problem.upper[k])
+            distance, angle = descend(chain, problem, R_goal[t], p_goal[t], q, w, current)
+            used[t] = s + 1
+            solved = distance <= problem.position_tolerance and angle <= problem.rotation_tolerance
+            if solved and problem.seed_bias + problem.limit_bias > 0.0:
+                pull_redundant_joints(chain, problem, R_goal[t], p_goal[t], first_seed[t], q, w, current)
+                forward(chain, q, w.R, w.p, w.axes, w.origins)
+                distance, angle = pose_residual(problem, R_goal[t], p_goal[t], w, current)
+            if solved and not already_found(out_q[t], count[t], q):
+                if count[t] == 0:
+                    errors[t, 0], errors[t, 1] = distance, angle
+                out_q[t, count[t]] = q
+                count[t] += 1
+            elif count[t] == 0:
+                worst = errors[t, 0] + problem.rotation_weight * errors[t, 1]
+                if not distance + problem.rotation_weight * angle >= worst:
+                    errors[t, 0], errors[t, 1] = distance, angle
+                    out_q[t, 0] = q

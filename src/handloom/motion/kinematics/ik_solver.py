@@ -1,0 +1,141 @@
+"""Batched inverse kinematics of a chain."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import InputError
+from handloom.motion.kinematics.chain import Chain
+from handloom.motion.kinematics.ik_kernels import IkProblem, solve_targets
+from handloom.motion.kinematics.ik_options import IkOptions
+from handloom.motion.kinematics.ik_result import IkBranches, IkResult
+from handloom.motion.kinematics.low_discrepancy import halton
+from handloom.motion.threads import for_slices
+
+Array = NDArray[np.float64]
+
+SMALLEST_SLICE = 32
+"""A target costs about 25 us, so a thread pays from about a millisecond of work on."""
+
+
+class IkSolver:
+    """Finds configurations that bring the tip of a chain to target poses.
+
+    Every target is tried from the given seed first and then from the same evenly spread starting points, so the
+    answer for a target does not depend on the batch it came in, on the thread count or on earlier calls.
+    """
+
+    def __init__(self, chain: Chain, options: IkOptions | None = None) -> None:
+        self.chain = chain
+        self.options = options or IkOptions()
+        margin = self.options.limit_margin
+        self._lower, self._upper = chain.lower + margin, chain.upper - margin
+        if np.any(self._lower > self._upper):
+            narrow = [n for n, bad in zip(chain.joint_names, self._lower > self._upper, strict=True) if bad]
+            raise InputError(f"limit_margin {margin} leaves no range for {', '.join(narrow)}")
+
+    def solve(self, T_base_target: ArrayLike, seed: ArrayLike | None = None, rng_seed: int = 0) -> IkResult:
+        """Return one configuration per target.
+
+        Args:
+            T_base_target: Target poses of the tip (n, 4, 4), or one (4, 4), in the chain's base frame.
+            seed: Configuration to start from, (dof,) for all targets or (n, dof); the middle of the ranges when None.
+            rng_seed: Shifts the further starting points.
+        """
+        T = self._targets(T_base_target)
+        q, count, used, errors = self._search(T, seed, rng_seed, most=1)
+        return IkResult(
+            q=q[:, 0],
+            solved=count > 0,
+            position_error=errors[:, 0],
+            rotation_error=errors[:, 1],
+            seeds_used=used,
+        )
+
+    def branches(
+        self, T_base_target: ArrayLike, most: int, seed: ArrayLike | None = None, rng_seed: int = 0
+    ) -> IkBranches:
+        """Return up to ``most`` distinct configurations per target, the one found from the seed first."""
+        if most < 1:
+            raise InputError(f"branches needs most >= 1, got {most}")
+        q, count, _, _ = self._search(self._targets(T_base_target), seed, rng_seed, most=most)
+        return IkBranches(q=q, count=count)
+
+    def _search(
+        self, T: Array, seed: ArrayLike | None, rng_seed: int, most: int
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64], Array]:
+        """Run the kernel over all targets; return solutions, their count, seeds used and errors."""
+        n, dof, options = len(T), self.chain.dof, self.options
+        R, p = np.ascontiguousarray(T[:, :3, :3]), np.ascontiguousarray(T[:, :3, 3])
+        first_seed, seeds = self._first_seed(seed, n), self._seeds(rng_seed)
+        q, errors = np.tile(first_seed[:, None, :], (1, most, 1)), np.full((n, 2), np.inf)
+        count, used = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        problem = self._problem()
+
+        def work(begin: int, end: int) -> None:
+            part = slice(begin, end)
+            solve_targets(
+                self.chain.arrays,
+                problem,
+                R[part],
+                p[part],
+                first_seed[part],
+                seeds,
+                0,
+                options.max_seeds,
+                q[part],
+                count[part],
+                used[part],
+                errors[part],
+            )
+
+        for_slices(n, work, threads=options.threads, smallest=SMALLEST_SLICE)
+        return q.reshape(n, most, dof), count, used, errors
+
+    def _problem(self) -> IkProblem:
+        options = self.options
+        axis = np.array(options.tool_axis, float)
+        return IkProblem(
+            self._lower,
+            self._upper,
+            self.chain.middle,
+            int(options.orientation),
+            axis / np.linalg.norm(axis),
+            np.array(options.position_axes, float),
+            not all(options.position_axes),
+            options.tighten * options.position_tolerance,
+            options.tighten * options.rotation_tolerance,
+            options.rotation_weight,
+            options.iterations,
+            options.seed_bias,
+            options.limit_bias,
+            options.bias_steps,
+        )
+
+    def _targets(self, T_base_target: ArrayLike) -> Array:
+        T = np.asarray(T_base_target, float)
+        T = T[None] if T.ndim == 2 else T
+        if T.ndim != 3 or T.shape[1:] != (4, 4):
+            raise InputError(f"targets have shape (n, 4, 4) or (4, 4), got {np.shape(T_base_target)}")
+        if not np.all(np.isfinite(T)):
+            bad = np.flatnonzero(~np.isfinite(T).all(axis=(1, 2)))
+            raise InputError(f"target {bad[0]} of {len(T)} has entries that are not finite")
+        R = T[:, :3, :3]
+        skewed = np.abs(R @ np.swapaxes(R, 1, 2) - np.eye(3)).max(axis=(1, 2)) > 1e-6
+        if np.any(skewed) or np.any(np.linalg.det(R) < 0):
+            raise InputError("a target's rotation part is not a rotation matrix (orthonormal, determinant 1)")
+        return T
+
+    def _first_seed(self, seed: ArrayLike | None, count: int) -> Array:
+        if seed is None:
+            return np.tile(np.clip(self.chain.middle, self._lower, self._upper), (count, 1))
+        q = np.asarray(seed, float)
+        if q.shape not in {(self.chain.dof,), (count, self.chain.dof)} or not np.all(np.isfinite(q)):
+            raise InputError(
+                f"a seed has shape ({self.chain.dof},) or ({count}, {self.chain.dof}) and finite values, got {q.shape}"
+            )
+        return np.ascontiguousarray(np.broadcast_to(q, (count, self.chain.dof)))
+
+    def _seeds(self, rng_seed: int) -> Array:
+        lower, upper = self.chain.sampling_box
+        points = halton(self.options.max_seeds - 1, self.chain.dof, seed=rng_seed)
+        return np.clip(lower + points * (upper - lower), self._lower, self._upper)

@@ -1,0 +1,27 @@
+"""Spread a batch over threads in fixed slices, so that the result never depends on how many there are."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+
+def for_slices(count: int, call: Callable[[int, int], None], *, threads: int | None, smallest: int) -> None:
+    """Call ``call(begin, end)`` over slices that cover ``range(count)``, on several threads when it pays.
+
+    Kernels release the GIL and write to disjoint rows, so a thread pool is all that is needed. Numba's own
+    parallel loops are avoided on purpose: their thread layers forbid a later fork, or calls from two threads.
+
+    Args:
+        count: Number of rows of the batch.
+        call: Works on the rows ``begin <= row < end``; rows must not depend on each other.
+        threads: Most threads to use; None uses every core.
+        smallest: A slice smaller than this is not worth a thread.
+    """
+    most = os.cpu_count() or 1 if threads is None else max(1, threads)
+    workers = max(1, min(most, count // max(1, smallest)))
+    if workers == 1:
+        call(0, count)
+        return
+    edges = [count * i // workers for i in range(workers + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(call, edges[:-1], edges[1:]))
