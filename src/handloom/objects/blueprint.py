@@ -1,0 +1,184 @@
+"""The drawing of one object: convex parts, links, annotations, words."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.objects.annotations import Axis, Keypoint
+from handloom.objects.link import Link
+from handloom.objects.part import Part, point
+from handloom.objects.substances import substance
+
+ROOT = "object"
+"""Name of the base body of every object."""
+
+_GEOM = {
+    "box": mujoco.mjtGeom.mjGEOM_BOX,
+    "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
+    "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER,
+    "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE,
+    "ellipsoid": mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+    "hull": mujoco.mjtGeom.mjGEOM_MESH,
+}
+_JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_SLIDE}
+_ROLLING = (0.005, 0.0005)
+"""Torsional and rolling friction [m] of round parts: the contact patch of a fruit is some millimetres wide."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blueprint:
+    """Everything that is needed to build an object, as plain numbers."""
+
+    words: tuple[str, ...]
+    """Singular nouns for language, the usual one first."""
+    color: str | None
+    """Colour word for language; None where a colour would sound odd (a ripe banana)."""
+    parts: tuple[Part, ...]
+    """Convex pieces of all bodies."""
+    links: tuple[Link, ...] = ()
+    """Moving bodies; the first one carries the main joint."""
+    keypoints: Mapping[str, Keypoint] = field(default_factory=dict)
+    """Named points."""
+    axes: Mapping[str, Axis] = field(default_factory=dict)
+    """Named directions."""
+    holds: float = 0.0
+    """Diameter of the largest ball that fits through the opening and into the cavity [m]; 0: not a container."""
+    rests: str = "any"
+    """``any``: every stable pose is used; ``upright``: only as drawn (furniture, appliances)."""
+
+    def aabb(self) -> NDArray[np.float64]:
+        """Return lower and upper corner (2, 3) [m] of all parts in the object frame, joints at zero."""
+        origin = self._body_origins()
+        axes = np.eye(3)
+        high = np.array([p.support(axes) + origin[p.body] for p in self.parts])
+        low = np.array([-p.support(-axes) + origin[p.body] for p in self.parts])
+        return np.stack([low.min(axis=0), high.max(axis=0)])
+
+    def scaled(self, scale: float) -> "Blueprint":
+        """Return the object in another size; masses follow with the third power."""
+        return replace(
+            self,
+            parts=tuple(p.scaled(scale) for p in self.parts),
+            links=tuple(link.scaled(scale) for link in self.links),
+            keypoints={
+                name: replace(k, position=point(np.multiply(k.position, scale))) for name, k in self.keypoints.items()
+            },
+            holds=self.holds * scale,
+        )
+
+    def centered(self) -> "Blueprint":
+        """Return the object with its origin at the centre of its bounding box, where reference assets have it."""
+        shift = point(-self.aabb().mean(axis=0))
+        return replace(
+            self,
+            parts=tuple(p.moved(shift) if p.body == ROOT else p for p in self.parts),
+            links=tuple(link.moved(shift) if link.parent == ROOT else link for link in self.links),
+            keypoints={
+                name: replace(k, position=point(np.add(k.position, shift))) if k.body == ROOT else k
+                for name, k in self.keypoints.items()
+            },
+        )
+
+    def fingerprint(self) -> str:
+        """Return a hash of everything that reaches physics or pictures, to a nanometre."""
+        plain = json.dumps(asdict(self), sort_keys=True, default=str, separators=(",", ":"))
+        rounded = json.dumps(_rounded(json.loads(plain)), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(rounded.encode()).hexdigest()
+
+    def spec(self) -> mujoco.MjSpec:
+        """Return a new model: one root body ``object`` at the origin, no free joint."""
+        spec = mujoco.MjSpec()
+        spec.modelname = ROOT
+        spec.compiler.degree = False
+        bodies = {ROOT: spec.worldbody.add_body(name=ROOT)}
+        for link in self.links:
+            bodies[link.name] = _add_link(bodies[link.parent], link)
+            # A free parent is exempt from contact with its child, a welded one is not: make both cases the same.
+            spec.add_exclude(bodyname1=link.parent, bodyname2=link.name)
+        materials: dict[tuple[object, ...], str] = {}
+        for i, part in enumerate(self.parts):
+            _add_part(spec, bodies[part.body], part, f"{part.body}_{i}", materials)
+        return spec
+
+    def _body_origins(self) -> dict[str, NDArray[np.float64]]:
+        origins = {ROOT: np.zeros(3)}
+        for link in self.links:
+            origins[link.name] = origins[link.parent] + link.origin
+        return origins
+
+
+def _add_link(parent: "mujoco.MjsBody", link: Link) -> "mujoco.MjsBody":
+    body = parent.add_body(name=link.name, pos=link.origin)
+    body.add_joint(
+        name=link.joint,
+        type=_JOINT[link.kind],
+        axis=link.axis,
+        limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+        range=link.range,
+        damping=[link.damping, 0.0, 0.0],
+        frictionloss=link.frictionloss,
+        stiffness=[link.stiffness, 0.0, 0.0],
+        armature=1e-4,
+    )
+    return body
+
+
+def _add_part(
+    spec: mujoco.MjSpec, body: "mujoco.MjsBody", part: Part, name: str, materials: dict[tuple[object, ...], str]
+) -> None:
+    stuff = substance(part.substance)
+    geom = body.add_geom(
+        name=name,
+        type=_GEOM[part.shape],
+        pos=part.position,
+        quat=part.quat,
+        material=_material(spec, part, materials),
+        group=2 if part.visible else 3,
+        contype=int(part.solid),
+        conaffinity=int(part.solid),
+        condim=6 if part.round else 3,
+        friction=[stuff.friction, *(_ROLLING if part.round else (0.005, 0.0001))],
+        surfacevel=[*part.belt_velocity, 0.0, 0.0, 0.0],
+    )
+    if part.shape == "hull":
+        mesh = spec.add_mesh(name=name, uservert=np.asarray(part.vertices).ravel())
+        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+        geom.meshname = name
+    else:
+        geom.size[: len(part.size)] = part.size
+    if part.fill > 0.0:
+        geom.density = stuff.density * part.fill
+    else:
+        geom.mass = 0.0
+
+
+def _material(spec: mujoco.MjSpec, part: Part, materials: dict[tuple[object, ...], str]) -> str:
+    key = (part.color, part.substance)
+    if key not in materials:
+        materials[key] = f"{part.substance}_{len(materials)}"
+        stuff = substance(part.substance)
+        spec.add_material(
+            name=materials[key],
+            rgba=[*part.color, 1.0],
+            specular=stuff.specular,
+            shininess=stuff.shininess,
+            metallic=stuff.metallic,
+            roughness=1.0 - stuff.shininess,
+        )
+    return materials[key]
+
+
+def _rounded(value: object) -> object:
+    """Round every float of a JSON value, so that the last bit of a library's sine does not name another object."""
+    if isinstance(value, float):
+        return round(value, 9) + 0.0
+    if isinstance(value, list):
+        return [_rounded(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _rounded(v) for k, v in value.items()}
+    return value

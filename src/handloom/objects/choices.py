@@ -1,0 +1,81 @@
+"""The choices that make one object out of a category: drawn from a generator, or read back."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from handloom.errors import InputError, suggest, unknown_name
+from handloom.objects.colors import COLORS
+
+Value = float | int | str | bool
+
+
+class Choices:
+    """Draws parameters by name and remembers them, so that the object can be rebuilt from what it remembers.
+
+    A category is one function of a ``Choices``. With a generator it draws; a parameter that is given is taken as given
+    but the draw is still made, so that fixing the colour of an object leaves its shape as it was. With every parameter
+    given no generator is needed.
+
+    Args:
+        rng: Source of the draws, or None.
+        given: Parameters that are fixed.
+        category: Named in errors.
+    """
+
+    def __init__(self, rng: np.random.Generator | None, given: Mapping[str, Value], category: str) -> None:
+        self._rng = rng
+        self._given = dict(given)
+        self._category = category
+        self._taken: dict[str, Value] = {}
+
+    def number(self, name: str, low: float, high: float, *, step: float = 1e-4) -> float:
+        """Choose a number in [low, high], rounded to ``step`` (0.1 mm) so that it reads well."""
+        drawn = None if self._rng is None else round(round(self._rng.uniform(low, high) / step) * step, 9)
+        value = self._take(name, drawn)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0.0:
+            raise InputError(f"{self._category}: parameter {name!r} must be a number > 0, got {value!r}")
+        return float(value)
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """Choose a whole number in [low, high]."""
+        drawn = None if self._rng is None else int(self._rng.integers(low, high + 1))
+        value = self._take(name, drawn)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise InputError(f"{self._category}: parameter {name!r} must be an integer {low} to {high}, got {value!r}")
+        return value
+
+    def pick(self, name: str, options: Sequence[str]) -> str:
+        """Choose one of some words."""
+        drawn = None if self._rng is None else options[int(self._rng.integers(len(options)))]
+        value = self._take(name, drawn)
+        if value not in options:
+            raise InputError(f"{self._category}: {name!r} cannot be {value!r}; {suggest(str(value), options)}")
+        return str(value)
+
+    def color(self, options: Sequence[str], name: str = "color", *, unlike: str | None = None) -> str:
+        """Choose a colour word: drawn from ``options`` without ``unlike``, but any known colour may be given."""
+        free = [word for word in options if word != unlike]
+        drawn = None if self._rng is None else free[int(self._rng.random() * len(free))]
+        value = str(self._take(name, drawn))
+        if value not in COLORS:
+            raise unknown_name("color", value, COLORS)
+        return value
+
+    def finish(self) -> dict[str, Value]:
+        """Return all choices made; a given parameter that nobody asked for is an error."""
+        unused = sorted(set(self._given) - set(self._taken))
+        if unused:
+            raise InputError(f"{self._category} has no parameter {unused[0]!r}; {suggest(unused[0], self._taken)}")
+        return dict(self._taken)
+
+    def _take(self, name: str, drawn: Value | None) -> Value:
+        value = self._given.get(name, drawn)
+        if value is None:
+            raise InputError(
+                f"{self._category}: parameter {name!r} is not given and there is no generator to draw it; "
+                "pass rng=numpy.random.default_rng(seed)"
+            )
+        self._taken[name] = value
+        return value

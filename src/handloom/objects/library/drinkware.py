@@ -1,0 +1,101 @@
+"""Cups, mugs, glasses."""
+
+from handloom.objects.annotations import axes, points
+from handloom.objects.blueprint import Blueprint
+from handloom.objects.choices import Choices
+from handloom.objects.colors import BRIGHT, GLAZES, rgb, shade
+from handloom.objects.part import Part
+from handloom.objects.shapes import Look, arc, cylinder, lathe, shell, striped, tube
+
+
+def mug(c: Choices) -> Blueprint:
+    """A ceramic mug with a handle towards +x; plain, striped, or with a handle of another colour."""
+    color = c.color(GLAZES)
+    style = c.pick("style", ("plain", "two-tone", "striped"))
+    second = rgb(c.color(("white", "cream", "black", "navy", "red"), "second_color", unlike=color))
+    radius, height = c.number("radius", 0.036, 0.044), c.number("height", 0.080, 0.105)
+    wall = 0.0045
+    body = Look(color=rgb(color), substance="ceramic")
+    accent = Look(color=second, substance="ceramic")
+    parts = tube(radius, height, wall, **body)
+    if style == "striped":
+        parts = striped(parts, second)
+    parts.append(cylinder(radius - wall / 2, 0.006, (0.0, 0.0, 0.003), **body))
+    reach = 0.030
+    grip = accent if style == "two-tone" else body
+    parts += arc(
+        (radius - 0.002, 0.0, height * 0.52), (reach, height * 0.32), 0.0095, span_deg=(-85.0, 85.0), pieces=5, **grip
+    )
+    return Blueprint(
+        words=("mug", "coffee mug", "cup"),
+        color=color,
+        parts=tuple(parts),
+        keypoints=points(
+            bottom=(0.0, 0.0, 0.0),
+            top=(0.0, 0.0, height),
+            inside=(0.0, 0.0, height / 2),
+            handle=(radius + reach - 0.002, 0.0, height * 0.52),
+        ),
+        axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0), handle=(1.0, 0.0, 0.0)),
+        holds=2 * (radius - wall),
+    )
+
+
+def cup(c: Choices) -> Blueprint:
+    """A cup without a handle: paper or plastic, wider at the top, some with stripes."""
+    color = c.color((*BRIGHT, "white", "beige"))
+    style = c.pick("style", ("plain", "striped"))
+    radius, height = c.number("bottom_radius", 0.026, 0.034), c.number("height", 0.085, 0.120)
+    flare, wall = c.number("flare", 0.006, 0.013), 0.003
+    # A real cup's wall is about 0.8 mm thick; the model's is thicker so that fingers do not pass through it.
+    body = Look(color=rgb(color), substance="plastic", fill=0.27)
+    parts = tube(radius, height, wall, flare=flare, **body)
+    if style == "striped":
+        parts = striped(parts, rgb("white" if color != "white" else "red"))
+    parts.append(cylinder(radius - wall / 2, 0.003, (0.0, 0.0, 0.0015), **body))
+    return _vessel(("cup", "tumbler", "drinking cup"), color, parts, radius - wall, height)
+
+
+def glass(c: Choices) -> Blueprint:
+    """A drinking glass of pale tinted glass with a heavy base."""
+    color = c.color(("light blue", "mint", "white", "silver"))
+    radius, height = c.number("radius", 0.030, 0.038), c.number("height", 0.090, 0.135)
+    flare, wall = c.number("flare", 0.001, 0.006), 0.003
+    tint = Look(color=shade(rgb(color), 1.35), substance="glass")
+    parts = tube(radius, height, wall, flare=flare, **tint)
+    parts.append(
+        cylinder(radius - wall / 2, 0.010, (0.0, 0.0, 0.005), color=shade(rgb(color), 0.85), substance="glass")
+    )
+    return _vessel(("glass", "drinking glass", "water glass"), color, parts, radius - wall, height)
+
+
+def wine_glass(c: Choices) -> Blueprint:
+    """A glass with a foot, a stem and a bulging bowl."""
+    color = c.color(("light blue", "mint", "white", "silver"))
+    bowl, stem = c.number("bowl_radius", 0.032, 0.040), c.number("stem", 0.060, 0.085)
+    depth, wall, foot = c.number("depth", 0.075, 0.095), 0.003, 0.033
+    # Fine glass is about 1.2 mm thick.
+    tint = Look(color=shade(rgb(color), 1.35), substance="glass", fill=0.4)
+    base = stem + 0.010
+    outer = [(0.40 * bowl, base), (bowl, base + 0.38 * depth), (0.84 * bowl, base + depth)]
+    inner = [(0.40 * bowl - wall, base + 0.004), (0.84 * bowl - wall, base + depth)]
+    parts = shell(outer, inner, sides=12, **tint)
+    parts += [
+        lathe([(foot, 0.0), (foot, 0.002), (0.006, 0.008)], sides=14, **tint),
+        cylinder(0.0045, stem, (0.0, 0.0, 0.006 + stem / 2), **tint),
+        lathe([(0.0045, 0.0), (0.40 * bowl, 0.010), (0.40 * bowl, 0.014)], (0.0, 0.0, stem), sides=12, **tint),
+    ]
+    return _vessel(("wine glass", "goblet", "stemmed glass"), color, parts, 0.40 * bowl - wall, base + depth, base)
+
+
+def _vessel(
+    words: tuple[str, ...], color: str, parts: list[Part], inner_radius: float, height: float, floor: float = 0.0
+) -> Blueprint:
+    return Blueprint(
+        words=words,
+        color=color,
+        parts=tuple(parts),
+        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, (floor + height) / 2)),
+        axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
+        holds=2 * inner_radius,
+    )

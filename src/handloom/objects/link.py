@@ -1,0 +1,70 @@
+"""A moving body of an articulated object and the joint that carries it."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from handloom.objects.part import Point, point
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A body that moves against the object's base by one joint at its origin.
+
+    The annotation follows the keypoint planner's vocabulary: the *head* is where the finger touches, head to tail runs
+    along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say base.
+    Frames of base and links are parallel when the joint is at zero.
+    """
+
+    name: str
+    """Body name, e.g. ``door``; the joint is called ``<name>_joint``."""
+    kind: Literal["hinge", "slide"]
+    """Revolute or prismatic."""
+    origin: Point
+    """Joint position in the base frame [m]."""
+    axis: Point
+    """Unit joint axis."""
+    range: tuple[float, float]
+    """Joint limits [rad or m]; 0 is closed."""
+    head: Point
+    """Contact point on the link [m]."""
+    tail: Point
+    """Second point on the link [m]."""
+    contact_axis: Point
+    """Unit vector out of the surface at the head: the hand comes from there."""
+    front_axis: Point = (0.0, -1.0, 0.0)
+    """Side of the base that faces the user, in the base frame."""
+    parent: str = "object"
+    """Body that carries the link."""
+    damping: float = 0.1
+    """Viscous friction of the joint [N s/m or N m s/rad]."""
+    frictionloss: float = 0.05
+    """Dry friction of the joint [N or N m]; keeps doors where they are left."""
+    stiffness: float = 0.0
+    """Spring towards zero [N/m or N m/rad]."""
+
+    @property
+    def joint(self) -> str:
+        """Name of the joint."""
+        return f"{self.name}_joint"
+
+    @property
+    def base_contact(self) -> Point:
+        """The head in the frame of the base, with the joint at zero [m]."""
+        return point(np.add(self.origin, self.head))
+
+    def scaled(self, scale: float) -> "Link":
+        """Return the link of an object of another size; angles stay."""
+        length = scale if self.kind == "slide" else 1.0
+        return replace(
+            self,
+            origin=point(np.multiply(self.origin, scale)),
+            range=(self.range[0] * length, self.range[1] * length),
+            head=point(np.multiply(self.head, scale)),
+            tail=point(np.multiply(self.tail, scale)),
+        )
+
+    def moved(self, offset: Point) -> "Link":
+        """Return the link shifted by an offset (3,) [m] in the base frame."""
+        return replace(self, origin=point(np.add(self.origin, offset)))

@@ -1,0 +1,231 @@
+"""The vocabulary that objects are drawn with: solids, shells, open boxes, arcs.
+
+Sizes are full lengths [m], not half lengths, because objects are drawn the way they are measured. ``look`` keywords
+(color, substance, fill, body, visible, solid, round) go to ``Part`` unchanged.
+"""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+from typing import TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.objects.colors import Rgb
+from handloom.objects.part import UPRIGHT, Part, Point, Quat, point
+from handloom.spatial import quat_from_axis_angle, quat_from_euler_deg, quat_rotate
+
+ORIGIN: Point = (0.0, 0.0, 0.0)
+Profile = list[tuple[float, float]]
+"""Pairs (radius, z) [m]."""
+
+
+class Look(TypedDict, total=False):
+    """What a part is made of and which body it belongs to; see ``Part``."""
+
+    color: Rgb
+    substance: str
+    fill: float
+    body: str
+    visible: bool
+    solid: bool
+    round: bool
+
+
+def box(size: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+    """Return a box of full size (3,) centred at ``at``, turned by extrinsic xyz Euler angles [deg]."""
+    x, y, z = point(size)
+    return Part(shape="box", size=(x / 2, y / 2, z / 2), position=point(at), quat=turned(euler), **look)
+
+
+def cylinder(
+    radius: float, height: float, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]
+) -> Part:
+    """Return a cylinder along z, centred at ``at``."""
+    return Part(shape="cylinder", size=(radius, height / 2), position=point(at), quat=turned(euler), **look)
+
+
+def ellipsoid(size: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+    """Return an ellipsoid of full size (3,) centred at ``at``."""
+    x, y, z = point(size)
+    return Part(shape="ellipsoid", size=(x / 2, y / 2, z / 2), position=point(at), quat=turned(euler), **look)
+
+
+def sphere(radius: float, at: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+    """Return a sphere centred at ``at``."""
+    return Part(shape="sphere", size=(radius,), position=point(at), **look)
+
+
+def rod(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Look]) -> Part:
+    """Return a capsule whose end spheres are centred at ``start`` and ``end``."""
+    a, b = np.asarray(start, float), np.asarray(end, float)
+    length = float(np.linalg.norm(b - a))
+    return Part(shape="capsule", size=(radius, length / 2), position=point((a + b) / 2), quat=_z_towards(b - a), **look)
+
+
+def bar(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Look]) -> Part:
+    """Return a cylinder with flat ends at ``start`` and ``end``."""
+    a, b = np.asarray(start, float), np.asarray(end, float)
+    length = float(np.linalg.norm(b - a))
+    return Part(
+        shape="cylinder", size=(radius, length / 2), position=point((a + b) / 2), quat=_z_towards(b - a), **look
+    )
+
+
+def hull(vertices: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+    """Return the convex hull of vertices (n, 3)."""
+    corners = tuple(point(v) for v in np.asarray(vertices, float))
+    return Part(shape="hull", vertices=corners, position=point(at), quat=turned(euler), **look)
+
+
+def lathe(profile: Profile, at: ArrayLike = ORIGIN, *, sides: int = 12, **look: Unpack[Look]) -> Part:
+    """Return the convex hull of rings (radius, z) about z: a cone, a dome, a pear half.
+
+    The polygon has the area of the circle, so that the volume (and with it the mass) is that of the round thing.
+    """
+    rings = [_ring(r, z, sides) if r > 0.0 else np.array([[0.0, 0.0, z]]) for r, z in profile]
+    return hull(np.concatenate(rings), at, **look)
+
+
+def slab(size: ArrayLike, radius: float, at: ArrayLike = ORIGIN, *, arc: int = 2, **look: Unpack[Look]) -> Part:
+    """Return a flat box of full size (3,) with vertical edges rounded in ``arc`` steps per corner."""
+    x, y, z = point(size)
+    angles = np.linspace(0.0, math.pi / 2, arc + 1)
+    quarter = radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    outline = [
+        quarter @ _turn(k * math.pi / 2).T + (sx * (x / 2 - radius), sy * (y / 2 - radius))
+        for k, (sx, sy) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1)))
+    ]
+    return prism(np.concatenate(outline), z, at, **look)
+
+
+def prism(
+    outline: ArrayLike, height: float, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]
+) -> Part:
+    """Return a prism of a convex outline (n, 2) in x and y, centred in z."""
+    flat = np.asarray(outline, float)
+    ends = [np.column_stack([flat, np.full(len(flat), z)]) for z in (-height / 2, height / 2)]
+    return hull(np.concatenate(ends), at, euler=euler, **look)
+
+
+def shell(
+    outer: Profile,
+    inner: Profile,
+    at: ArrayLike = ORIGIN,
+    *,
+    sides: int = 12,
+    start_deg: float = 0.0,
+    **look: Unpack[Look],
+) -> list[Part]:
+    """Return the wall between an outer and an inner profile as one convex hull per side.
+
+    The cross section is the hull of both profiles: the outer one may bulge, the inner one is straight.
+    """
+    step = 2.0 * math.pi / sides
+    grow = _equal_area(sides)
+    parts = []
+    for k in range(sides):
+        edges = math.radians(start_deg) + step * (np.array([k, k + 1]) - 0.5)
+        rim = np.stack([np.cos(edges), np.sin(edges)], axis=-1)
+        corners = [(*(grow * r * direction), z) for r, z in (*outer, *inner) for direction in rim]
+        parts.append(hull(np.unique(np.round(corners, 12), axis=0), at, **look))
+    return parts
+
+
+def tube(
+    radius: float,
+    height: float,
+    wall: float,
+    at: ArrayLike = ORIGIN,
+    *,
+    flare: float = 0.0,
+    sides: int = 16,
+    **look: Unpack[Look],
+) -> list[Part]:
+    """Return a wall of outer radius ``radius`` at the bottom and ``radius + flare`` at the top, bottom at ``at``."""
+    outer = [(radius, 0.0), (radius + flare, height)]
+    return shell(outer, [(r - wall, z) for r, z in outer], at, sides=sides, **look)
+
+
+def open_box(
+    size: ArrayLike, wall: float, at: ArrayLike = ORIGIN, *, floor: float | None = None, **look: Unpack[Look]
+) -> list[Part]:
+    """Return floor and four walls of a box of full outer size (3,) that is open at the top; bottom centre at ``at``."""
+    x, y, z = point(size)
+    thick = wall if floor is None else floor
+    side = z - thick
+    pieces = [
+        ((x, y, thick), (0.0, 0.0, thick / 2)),
+        ((wall, y, side), ((x - wall) / 2, 0.0, thick + side / 2)),
+        ((wall, y, side), ((wall - x) / 2, 0.0, thick + side / 2)),
+        ((x - 2 * wall, wall, side), (0.0, (y - wall) / 2, thick + side / 2)),
+        ((x - 2 * wall, wall, side), (0.0, (wall - y) / 2, thick + side / 2)),
+    ]
+    return [box(full, np.add(at, centre), **look) for full, centre in pieces]
+
+
+def arc(
+    centre: ArrayLike,
+    radii: tuple[float, float],
+    thickness: float,
+    *,
+    span_deg: tuple[float, float] = (-80.0, 80.0),
+    pieces: int = 4,
+    euler: ArrayLike = (90.0, 0.0, 0.0),
+    **look: Unpack[Look],
+) -> list[Part]:
+    """Return capsules along an elliptic arc; with the default turn it stands in the xz plane and bulges to +x.
+
+    Args:
+        centre: Centre of the ellipse [m].
+        radii: Half axes along the arc's x (how far it bulges) and y (upwards) [m].
+        thickness: Diameter of the rod [m].
+        span_deg: First and last angle from the arc's x axis [deg].
+        pieces: Number of capsules.
+        euler: Turn of the arc's plane, extrinsic xyz [deg].
+        **look: See ``Part``.
+    """
+    angles = np.deg2rad(np.linspace(*span_deg, pieces + 1))
+    flat = np.stack([radii[0] * np.cos(angles), radii[1] * np.sin(angles), np.zeros_like(angles)], axis=-1)
+    knots = np.asarray(centre, float) + quat_rotate(turned(euler), flat)
+    return [rod(a, b, thickness / 2, **look) for a, b in pairwise(knots)]
+
+
+def striped(parts: list[Part], color: Rgb) -> list[Part]:
+    """Return the parts with every second one in another colour."""
+    return [replace(p, color=color) if i % 2 else p for i, p in enumerate(parts)]
+
+
+def turned(euler: ArrayLike) -> Quat:
+    """Return the quaternion of extrinsic xyz Euler angles [deg]."""
+    if not np.any(np.asarray(euler)):
+        return UPRIGHT
+    w, x, y, z = quat_from_euler_deg(euler).tolist()
+    return (w, x, y, z)
+
+
+def _z_towards(direction: NDArray[np.float64]) -> Quat:
+    """Return a rotation that takes z to a direction; any roll will do for a round thing."""
+    d = direction / np.linalg.norm(direction)
+    cross = np.array([-d[1], d[0], 0.0])
+    if np.linalg.norm(cross) < 1e-9:
+        return UPRIGHT if d[2] > 0.0 else (0.0, 1.0, 0.0, 0.0)
+    w, x, y, z = quat_from_axis_angle(cross, math.acos(float(np.clip(d[2], -1.0, 1.0)))).tolist()
+    return (w, x, y, z)
+
+
+def _equal_area(sides: int) -> float:
+    """Return the factor on the corner radius that gives a regular polygon the area of its circle."""
+    return math.sqrt(2.0 * math.pi / (sides * math.sin(2.0 * math.pi / sides)))
+
+
+def _ring(radius: float, z: float, sides: int) -> NDArray[np.float64]:
+    a = (np.arange(sides) - 0.5) * (2.0 * math.pi / sides)
+    r = radius * _equal_area(sides)
+    return np.stack([r * np.cos(a), r * np.sin(a), np.full(sides, z)], axis=-1)
+
+
+def _turn(angle: float) -> NDArray[np.float64]:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])
