@@ -49,6 +49,8 @@ class Arm:
     """[m]"""
     gripper_max_width: float
     """[m]"""
+    pad_geoms: tuple[str, ...]
+    """The two geoms between which the opening is measured."""
     finger_bodies: tuple[str, ...]
     """Bodies whose contact with an object is a grasp."""
     forbidden_bodies: tuple[str, ...]

@@ -3,11 +3,13 @@
 # Name on the command line and in task files > folder in zoo/.
 ZOO: dict[str, str] = {
     "fr3": "fr3",
+    "so101": "so101",
 }
 
 # Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
 TARGET_CLASSES: dict[str, str] = {
     "FR3": "fr3",
+    "SO101": "so101",
 }
 
 

@@ -153,6 +153,9 @@ class RobotConfig(Config):
     left_gripper_closed: tuple[float, ...] = ()
     """Actuator targets of the drive joints that close the gripper [m or rad]."""
     right_gripper_closed: tuple[float, ...] = ()
+    fl_pad_geoms: tuple[str, ...] = ()
+    """The two geoms between which the left gripper's opening is measured."""
+    fr_pad_geoms: tuple[str, ...] = ()
     fl_tcp_site: str = "tcp"
     fr_tcp_site: str = ""
     fl_grasp_site: str = "grasp"

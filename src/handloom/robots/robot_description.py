@@ -136,6 +136,7 @@ class RobotDescription:
             gripper_closed=_frozen(getattr(config, f"{side}_gripper_closed")),
             gripper_min_width=config.gripper_min_width,
             gripper_max_width=config.gripper_max_width,
+            pad_geoms=self._pads(prefix),
             finger_bodies=tuple(map(self.resolve_body, getattr(config, f"{prefix}_filter_paths"))),
             forbidden_bodies=tuple(map(self.resolve_body, getattr(config, f"{prefix}_forbid_collision_paths"))),
             keypoints=getattr(config, f"{prefix}_gripper_keypoints") or config.fl_gripper_keypoints,
@@ -151,6 +152,16 @@ class RobotDescription:
         if name not in sites:
             raise ConfigError(f"{self.config_file}: {key}: no site {name!r} in the model; {suggest(name, sites)}")
         return name
+
+    def _pads(self, prefix: str) -> tuple[str, ...]:
+        names: tuple[str, ...] = getattr(self.config, f"{prefix}_pad_geoms")
+        geoms = [self._model.geom(i).name for i in range(self._model.ngeom)]
+        for name in names:
+            if name not in geoms:
+                raise ConfigError(
+                    f"{self.config_file}: {prefix}_pad_geoms: no geom {name!r} in the model; {suggest(name, geoms)}"
+                )
+        return names
 
     def _actuator_of(self, joint: str) -> str:
         model = self._model

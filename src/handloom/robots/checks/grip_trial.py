@@ -15,7 +15,9 @@ Array = NDArray[np.float64]
 # 17 steps per frame at 30 Hz, as episodes run.
 FRAME_S = 1.0 / 30.0
 STEPS_PER_FRAME = 17
-# Friction of the cube itself: hard wood or plastic. The pads' own friction counts (they have priority).
+# While the cube floats [N s/m] and [N m s/rad].
+CUBE_DAMPING = 5.0
+# Friction of the cube itself: hard wood or plastic. The pads' own friction counts where they have priority.
 CUBE_FRICTION = (0.8, 0.005, 0.0001)
 
 
@@ -77,7 +79,7 @@ class GripTrial:
         """Close in 1 s, lift in 1 s, hold; measure after ``settle_s`` of holding."""
         self._grip(self.arm.gripper_closed)
         self._step(1.0)
-        self.model.body_gravcomp[self.model.body("cube").id] = 0.0
+        self._free_the_cube()
         start = self.data.body("cube").xpos[2]
         for q in self._lift_path(rise, 30):
             self._target(q)
@@ -91,6 +93,12 @@ class GripTrial:
             slip, turn = max(slip, float(distance)), max(turn, float(angle))
         rise = float(self.data.body("cube").xpos[2] - start)
         return GripResult(rise=rise, slip=slip, turn=turn, touching=self._touching())
+
+    def _free_the_cube(self) -> None:
+        """Give the cube its weight and take away what kept it in place."""
+        self.model.body_gravcomp[self.model.body("cube").id] = 0.0
+        start = self.model.joint("cube").dofadr[0]
+        self.model.dof_damping[start : start + 6] = 0.0
 
     def _step(self, seconds: float) -> None:
         mujoco.mj_step(self.model, self.data, round(seconds / FRAME_S) * STEPS_PER_FRAME)
@@ -129,8 +137,10 @@ class GripTrial:
         mujoco.mj_forward(self.model, scratch)
         site = self.model.site(f"robot/{self.arm.tcp_site}").id
         start, R_start = scratch.site_xpos[site].copy(), scratch.site_xmat[site].reshape(3, 3).copy()
+        lower, upper = np.array([self.model.joint(name).range for name in names]).T
         jacobian = np.zeros((6, self.model.nv))
-        weights = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
+        # Arms with fewer than six joints, or at a limit, give up orientation before position [m and rad].
+        weights = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
         path = []
         for k in range(1, frames + 1):
             s = k / frames
@@ -143,7 +153,8 @@ class GripTrial:
                 turn = 0.5 * sum(np.cross(R[:, i], R_start[:, i]) for i in range(3))
                 error = weights * np.concatenate([goal - scratch.site_xpos[site], turn])
                 J = weights[:, None] * jacobian[:, columns]
-                scratch.qpos[addresses] += J.T @ np.linalg.solve(J @ J.T + 1e-8 * np.eye(6), error)
+                q = scratch.qpos[addresses] + J.T @ np.linalg.solve(J @ J.T + 1e-8 * np.eye(6), error)
+                scratch.qpos[addresses] = np.clip(q, lower, upper)
             path.append(scratch.qpos[addresses].copy())
         return path
 
@@ -156,9 +167,9 @@ def _scene(robot: RobotDescription, *, cube_edge: float, cube_mass: float) -> mu
     scene.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{robot.config.physics.cone.upper()}")
     scene.option.impratio = robot.config.physics.impratio
     scene.attach(robot.spec(), frame=scene.worldbody.add_frame(), prefix="robot/")
-    # It waits far away until the gripper is open; a little damping keeps it from drifting while it floats.
+    # It waits far away until the gripper is open; damping keeps it in place while it floats, as a table would.
     cube = scene.worldbody.add_body(name="cube", pos=[0, 0, 20], gravcomp=1)
-    cube.add_joint(name="cube", type=mujoco.mjtJoint.mjJNT_FREE, damping=[0.01, 0, 0])
+    cube.add_joint(name="cube", type=mujoco.mjtJoint.mjJNT_FREE, damping=[CUBE_DAMPING, 0, 0])
     half = cube_edge / 2
     cube.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[half] * 3, mass=cube_mass, friction=list(CUBE_FRICTION))
     return scene.compile()

@@ -1,0 +1,33 @@
+"""Measure how far a gripper opens and closes, under physics."""
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.robots.arm import Arm
+from handloom.robots.robot_description import RobotDescription
+
+SETTLE_STEPS = 1530  # 3 s of 1/510 s, far longer than any gripper needs.
+
+
+def measured_opening(robot: RobotDescription, arm: Arm, targets: NDArray[np.float64]) -> float:
+    """Drive the gripper to actuator targets and return the gap between its pads [m].
+
+    Negative when the pads overlap. All other joints are held at home.
+    """
+    model = robot.compile()
+    data = mujoco.MjData(model)
+    for joint, value in robot.home.items():
+        data.joint(joint).qpos = value
+    for i in range(model.nu):
+        data.ctrl[i] = data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]
+    for actuator, value in zip(arm.gripper_actuators, targets, strict=True):
+        data.actuator(actuator).ctrl = value
+    mujoco.mj_step(model, data, SETTLE_STEPS)
+    return pad_gap(model, data, arm)
+
+
+def pad_gap(model: mujoco.MjModel, data: mujoco.MjData, arm: Arm, *, prefix: str = "") -> float:
+    """Return the smallest distance between the two pads of an arm [m], negative when they overlap."""
+    first, second = (model.geom(prefix + name).id for name in arm.pad_geoms)
+    return mujoco.mj_geomDistance(model, data, first, second, 1.0, None)

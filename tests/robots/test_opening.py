@@ -1,0 +1,40 @@
+"""Grippers open as far as the real ones."""
+
+import json
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from handloom.robots import load_robot, robot_names
+from handloom.robots.checks.opening import measured_opening
+
+ARMS = [(name, arm.name) for name in robot_names() for arm in load_robot(name).arms]
+# Joint position [rad] > distance of the fingertips [m], measured on the maker's description of the SO-101.
+TABLE = json.loads(Path(__file__).with_name("golden_opening.json").read_text())["so101"]
+
+
+@pytest.mark.parametrize(("robot", "arm_name"), ARMS)
+def test_the_gripper_opens_to_its_published_width(robot, arm_name):
+    description = load_robot(robot)
+    arm = description.arm(arm_name)
+    opening = measured_opening(description, arm, arm.gripper_open)
+    assert opening == pytest.approx(arm.gripper_max_width, rel=0.02)
+
+
+@pytest.mark.parametrize(("robot", "arm_name"), ARMS)
+def test_the_gripper_closes(robot, arm_name):
+    description = load_robot(robot)
+    arm = description.arm(arm_name)
+    assert abs(measured_opening(description, arm, arm.gripper_closed) - arm.gripper_min_width) < 1e-3
+
+
+@pytest.mark.parametrize(("angle", "distance"), TABLE["rows"])
+def test_the_jaw_of_the_so101_opens_as_the_table_says(angle, distance):
+    model = load_robot("so101").compile()
+    data = mujoco.MjData(model)
+    data.joint(TABLE["joint"]).qpos = angle
+    mujoco.mj_kinematics(model, data)
+    first, second = (data.site(name).xpos for name in TABLE["sites"])
+    assert np.linalg.norm(second - first) == pytest.approx(distance, abs=1e-3)
