@@ -51,7 +51,9 @@ class RandomConfig(Config):
             if pair is not None and pair[0] > pair[1]:
                 raise ValueError(f"{key} must go from low to high, got {list(pair)}")
         if self.pos_range is not None and any(a > b for a, b in zip(*self.pos_range, strict=True)):
-            raise ValueError(f"pos_range must go from low to high in every axis, got {[list(p) for p in self.pos_range]}")
+            raise ValueError(
+                f"pos_range must go from low to high in every axis, got {[list(p) for p in self.pos_range]}"
+            )
         return self
 
 

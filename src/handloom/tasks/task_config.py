@@ -138,5 +138,3 @@ class TaskFile(Config):
     """A task file: a list of tasks."""
 
     tasks: tuple[TaskConfig, ...] = Field(min_length=1)
-
-
