@@ -60,10 +60,13 @@ def _library_object(task: Task, entry: ObjectConfig, rng: np.random.Generator) -
             f"leave out path and give a category of the library: {', '.join(object_categories())}"
         )
     color = str(rng.choice(entry.colors)) if entry.colors else entry.color
+    if isinstance(color, tuple):
+        raise ConfigError(
+            f"{task.path}: objects: {entry.name!r}: a library object has a colour word, got {list(color)}"
+        )
     # A fixed look is that of seed 0 of this task, a randomized one is drawn anew in every episode.
     look = rng if entry.apply_randomization else np.random.default_rng(0)
-    given = dict(entry.parameters)
-    asset = make_object(entry.category, rng=look, **({"color": color} if color is not None else {}), **given)
+    asset = make_object(entry.category, rng=look, color=color, parameters=entry.parameters)
     return entry.category, dict(asset.parameters), asset.name
 
 

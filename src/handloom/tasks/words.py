@@ -21,6 +21,6 @@ def sample_instruction(task: Task, objects: Sequence[ObjectInstance], rng: np.ra
     for thing in objects:
         words = thing.words or thing.name.replace("_", " ")
         text = text.replace(f"{{{thing.name}}}", words)
-        if thing.name in randomized and thing.name not in words.split():
+        if thing.name in randomized:
             text = re.sub(rf"\b{re.escape(thing.name)}\b", words, text)
     return text
