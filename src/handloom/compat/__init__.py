@@ -1,0 +1,1 @@
+"""Published names of Isaac Sim and Isaac Teleop > our classes."""
