@@ -24,6 +24,9 @@ class Verb:
 
 VERBS = {
     "list": Verb("handloom.cli.list", "robots, objects, tasks and skills that exist"),
+    "check": Verb("handloom.cli.check", "validate task files"),
+    "sample": Verb("handloom.cli.sample", "print one sampled scene"),
+    "preview": Verb("handloom.cli.preview", "draw sampled scenes"),
     "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),
 }
 

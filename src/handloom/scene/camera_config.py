@@ -8,6 +8,7 @@ from handloom.config import Config, UnusedKey
 
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
+Pixels = Annotated[int, Field(gt=0, le=8192)]
 
 
 class CameraFile(Config):
@@ -54,7 +55,7 @@ class CameraConfig(Config):
     """[m]"""
     max_orientation_noise: float = Field(default=10.0, ge=0)
     """[deg]"""
-    size: tuple[int, int] | None = None
+    size: tuple[Pixels, Pixels] | None = None
     """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
     output_mode: Literal["rgb", "diffuse_albedo"] = "rgb"
     with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None

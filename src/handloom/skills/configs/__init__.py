@@ -4,8 +4,10 @@ from functools import reduce
 from operator import or_
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Discriminator, Tag
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Tag
+from pydantic_core import PydanticCustomError
 
+from handloom.errors import suggest
 from handloom.skills.configs import articulated, motions, picks, places
 from handloom.skills.configs.parts import Skill
 
@@ -68,14 +70,22 @@ def _tag(value: Any) -> str | None:
     return OWN_SKILL if ":" in name else skill_name(name)
 
 
+def _known(value: Any) -> Any:
+    """Refuse a skill nobody knows, with the nearest one that exists."""
+    tag = _tag(value)
+    if tag is None:
+        raise PydanticCustomError("unknown_skill", "a skill is a mapping with a name")
+    if tag not in SKILL_CONFIGS and tag != OWN_SKILL:
+        hint = f"{suggest(tag, SKILL_CONFIGS)}, or your own as {OWN_SKILL}"
+        raise PydanticCustomError("unknown_skill", "no skill named '{name}'; {hint}", {"name": tag, "hint": hint})
+    return value
+
+
 _TAGGED: list[Any] = [Annotated[model, Tag(name)] for name, model in SKILL_CONFIGS.items()]
 
 SkillConfig = Annotated[
     reduce(or_, [*_TAGGED, Annotated[OwnSkillConfig, Tag(OWN_SKILL)]]),
-    Discriminator(
-        _tag,
-        custom_error_type="unknown_skill",
-        custom_error_message=f"no such skill; known: {', '.join(SKILL_CONFIGS)}, or your own as {OWN_SKILL}",
-    ),
+    Discriminator(_tag),
+    BeforeValidator(_known),
 ]
 """Type of one skill in a task file; its ``name`` decides which config applies."""
