@@ -1,5 +1,6 @@
 """Look a robot over before anyone plans with it."""
 
+from handloom.config import unused_keys
 from handloom.errors import ConfigError, FileError
 from handloom.robots.checks.check_report import CheckReport, CheckRow
 from handloom.robots.checks.frame_checks import check_cameras, check_keypoints, check_tool_frames
@@ -43,6 +44,8 @@ def check_robot(robot: RobotDescription) -> CheckReport:
         return CheckReport(robot=robot.name, rows=(CheckRow(name="model", ok=False, sentence=str(error)),))
     found = f"{len(arms)} arm{'s' if len(arms) > 1 else ''}, {home.model.njnt} joints, {home.model.ngeom} geoms"
     rows = [CheckRow(name="model", ok=True, sentence=f"compiles; {found}")]
+    unused = ", ".join(line.split()[0] for line in unused_keys(robot.config))
+    rows.append(CheckRow(name="keys", ok=True, sentence=f"accepted but without effect here: {unused or 'none'}"))
     rows += [check(home) for check in CHECKS]
     actuators = check_actuators(home)
     rows.append(actuators)
