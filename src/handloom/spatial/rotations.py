@@ -204,9 +204,9 @@ def skew(vector: ArrayLike) -> Array:
 
 def quat_wxyz_from_xyzw(quat: ArrayLike) -> Array:
     """Reorder (..., 4) from the teleoperation graph's xyzw to wxyz."""
-    return np.roll(np.asarray(quat, float), 1, axis=-1)
+    return np.asarray(quat, float)[..., [3, 0, 1, 2]]
 
 
 def quat_xyzw_from_wxyz(quat: ArrayLike) -> Array:
     """Reorder (..., 4) from wxyz to the teleoperation graph's xyzw."""
-    return np.roll(np.asarray(quat, float), -1, axis=-1)
+    return np.asarray(quat, float)[..., [1, 2, 3, 0]]

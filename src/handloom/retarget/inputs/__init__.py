@@ -1,0 +1,1 @@
+"""Standard groups: what controllers, hands, heads and robots send through the graph."""

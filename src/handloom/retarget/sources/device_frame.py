@@ -1,0 +1,91 @@
+"""Everything the devices said at one moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from handloom.errors import InputError, suggest
+from handloom.retarget.graph.compute_context import ComputeContext, ExecutionState
+from handloom.retarget.sources.controller_snapshot import ControllerSnapshot
+from handloom.retarget.sources.hand_snapshot import HandSnapshot
+from handloom.retarget.sources.head_snapshot import HeadSnapshot
+
+DEVICE_CLASSES: dict[str, Any] = {
+    "controller_left": ControllerSnapshot,
+    "controller_right": ControllerSnapshot,
+    "hand_left": HandSnapshot,
+    "hand_right": HandSnapshot,
+    "head": HeadSnapshot,
+}
+"""The class of each device's sample."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceFrame:
+    """The samples of one frame; None means that the device sent nothing."""
+
+    time_ns: int
+    """When the frame was taken [ns], on any monotonic clock."""
+    state: ExecutionState = ExecutionState.RUNNING
+    """What the session was doing."""
+    reset: bool = False
+    """Whether a reset was asked for in this frame."""
+    controller_left: ControllerSnapshot | None = None
+    """The left controller."""
+    controller_right: ControllerSnapshot | None = None
+    """The right controller."""
+    hand_left: HandSnapshot | None = None
+    """The left hand."""
+    hand_right: HandSnapshot | None = None
+    """The right hand."""
+    head: HeadSnapshot | None = None
+    """The head."""
+
+    def __post_init__(self) -> None:
+        """Refuse fields of the wrong kind."""
+        if not isinstance(self.time_ns, int) or isinstance(self.time_ns, bool):
+            raise InputError(f"frame field 'time_ns' must be an int of nanoseconds, got {self.time_ns!r}")
+        if not isinstance(self.reset, bool):
+            raise InputError(f"frame field 'reset' must be True or False, got {self.reset!r}")
+        if self.state not in tuple(ExecutionState):
+            raise InputError(f"frame field 'state' is {self.state!r}; known: {', '.join(ExecutionState)}")
+        object.__setattr__(self, "state", ExecutionState(self.state))
+        for name, kind in DEVICE_CLASSES.items():
+            sample = getattr(self, name)
+            if sample is not None and not isinstance(sample, kind):
+                raise InputError(f"frame field {name!r} takes a {kind.__name__} or None, got {type(sample).__name__}")
+
+    @property
+    def context(self) -> ComputeContext:
+        """The context in which the graph sees this frame."""
+        return ComputeContext.at(self.time_ns, state=self.state, reset=self.reset)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the frame as strict JSON values, silent devices left out."""
+        record: dict[str, Any] = {"time_ns": self.time_ns, "state": str(self.state), "reset": self.reset}
+        for name in DEVICE_CLASSES:
+            sample = getattr(self, name)
+            if sample is not None:
+                record[name] = sample.to_record()
+        return record
+
+    @classmethod
+    def from_record(cls, record: Any) -> "DeviceFrame":
+        """Read a mapping of field names to JSON values; the inverse of ``to_record``.
+
+        Raises:
+            InputError: A field is unknown, missing or of the wrong kind.
+        """
+        if not isinstance(record, Mapping):
+            raise InputError(f"a device frame must be a mapping of fields, got {type(record).__name__}")
+        known = [field.name for field in fields(cls)]
+        for name in record:
+            if name not in known:
+                raise InputError(f"a device frame has no field {name!r}; {suggest(str(name), known)}")
+        if "time_ns" not in record:
+            raise InputError("a device frame lacks the field time_ns")
+        values = dict(record)
+        for name, kind in DEVICE_CLASSES.items():
+            if values.get(name) is not None:
+                values[name] = kind.from_record(values[name])
+        return cls(**values)

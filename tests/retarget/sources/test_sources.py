@@ -1,0 +1,180 @@
+"""Device samples enter the graph as they are, and anchors carry them into the world."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from controller_samples import about, product
+
+from handloom.errors import InputError
+from handloom.retarget import (
+    ControllerInputIndex,
+    ControllerPoseSource,
+    ControllersSource,
+    ControllerSnapshot,
+    DeviceFrame,
+    HandInputIndex,
+    HandsSource,
+    HandSnapshot,
+    HeadInputIndex,
+    HeadSnapshot,
+    HeadSource,
+    OutputCombiner,
+    TransformMatrix,
+    ValueInput,
+    device_inputs,
+    group_of,
+)
+from handloom.retarget.transforms import validate_transform_matrix
+
+
+def hand(rng) -> HandSnapshot:
+    return HandSnapshot(
+        joint_positions=rng.normal(size=(26, 3)),
+        joint_orientations=rng.normal(size=(26, 4)),
+        joint_radii=rng.random(26),
+        joint_valid=rng.integers(0, 2, 26),
+    )
+
+
+def test_present_samples_come_out_slot_by_slot_and_silent_devices_are_absent() -> None:
+    source = ControllersSource("c")
+    sample = ControllerSnapshot(grip_position=(1, 2, 3), trigger_value=0.5, menu_click=True)
+    outputs = source(source.raw_inputs({"controller_left": sample}))
+    left = outputs[ControllersSource.LEFT]
+    np.testing.assert_array_equal(left[ControllerInputIndex.GRIP_POSITION], (1, 2, 3))
+    assert left[ControllerInputIndex.TRIGGER_VALUE] == 0.5
+    assert left[ControllerInputIndex.MENU_CLICK] == 1.0
+    assert left[ControllerInputIndex.GRIP_IS_VALID] is False
+    assert outputs[ControllersSource.RIGHT].is_none
+
+
+        def test_a_sample_of_the_wrong_device_is_refused() -> None: with pytest.raises(TypeError, match="takes a
+        ControllerSnapshot, got HeadSnapshot"): ControllersSource("c").raw_inputs({"controller_left":
+        HeadSnapshot(position=(0, 0, 0), orientation=(0, 0, 0, 1))})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("grip_position", (1, 2)),
+        ("grip_position", "here"),
+        ("grip_orientation", [[0, 0, 0, 1]]),
+        ("grip_is_valid", 1),
+        ("trigger_value", "hard"),
+        ("trigger_value", None),
+        ("squeeze_value", [0.5]),
+        ("aim_position", (1, 2, None, 4)),
+    ],
+)
+def test_a_malformed_field_is_a_typed_error_that_names_it(field, value) -> None:
+    with pytest.raises(InputError, match=field):
+        ControllerSnapshot(**{field: value})
+
+
+def test_unknown_and_missing_fields_of_a_record_are_named() -> None:
+    with pytest.raises(InputError, match="no field 'grip_postion'; did you mean 'grip_position'"):
+        ControllerSnapshot.from_record({"grip_postion": (0, 0, 0)})
+    with pytest.raises(InputError, match="lacks the fields orientation"):
+        HeadSnapshot.from_record({"position": (0, 0, 0)})
+    with pytest.raises(InputError, match="must be a mapping"):
+        ControllerSnapshot.from_record([1, 2])
+    with pytest.raises(InputError, match="lacks the field time_ns"):
+        DeviceFrame.from_record({})
+    with pytest.raises(InputError, match="no field 'contoller_left'"):
+        DeviceFrame.from_record({"time_ns": 0, "contoller_left": {}})
+    for bad in ({"time_ns": 0.5}, {"time_ns": 0, "state": "flying"}, {"time_ns": 0, "reset": 1}):
+        with pytest.raises(InputError):
+            DeviceFrame.from_record(bad)
+
+
+def test_a_frame_survives_json_exactly_with_nan_and_infinity() -> None:
+    rng = np.random.default_rng(0)
+    frame = DeviceFrame(
+        time_ns=123,
+        reset=True,
+        controller_left=ControllerSnapshot(grip_position=(math.nan, math.inf, -math.inf), thumbstick_x=math.nan),
+        hand_right=hand(rng),
+        head=HeadSnapshot(position=rng.normal(size=3), orientation=rng.normal(size=4), is_tracked=False),
+    )
+    text = json.dumps(frame.to_record(), allow_nan=False)
+    assert DeviceFrame.from_record(json.loads(text)) == frame
+
+
+def anchored(source, **frame):
+    anchor = ValueInput("world_T_anchor", TransformMatrix())
+    moved = source.transformed(anchor.output("value"))
+    T = np.eye(4, dtype=np.float32)
+    T[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    T[:3, 3] = 0.1, 0.2, 0.3
+    inputs = device_inputs(moved, DeviceFrame(time_ns=0, **frame))
+    return moved, moved({**inputs, "world_T_anchor": {"value": group_of(TransformMatrix(), T)}}), T
+
+
+def test_controllers_are_carried_by_rotation_and_shift_and_nothing_is_written_to() -> None:
+    quat = about((1, 2, 3), 0.8)
+    sample = ControllerSnapshot(
+        grip_position=(1, 2, 3),
+        grip_orientation=quat,
+        grip_is_valid=True,
+        aim_position=(0, 1, 0),
+        aim_orientation=(0, 0, 0, 1),
+        trigger_value=0.7,
+    )
+    graph, outputs, _ = anchored(ControllersSource("c"), controller_right=sample)
+    right = outputs["controller_right"]
+    np.testing.assert_allclose(right[ControllerInputIndex.GRIP_POSITION], (-1.9, 1.2, 3.3), atol=1e-6)
+    np.testing.assert_allclose(
+        right[ControllerInputIndex.GRIP_ORIENTATION], product(about((0, 0, 1), math.pi / 2), quat), atol=1e-6
+    )
+    np.testing.assert_allclose(right[ControllerInputIndex.AIM_POSITION], (-0.9, 0.2, 0.3), atol=1e-6)
+    assert (right[ControllerInputIndex.GRIP_IS_VALID], right[ControllerInputIndex.TRIGGER_VALUE]) == (True, 0.7)
+    assert outputs["controller_left"].is_none
+    np.testing.assert_array_equal(sample.grip_position, (1, 2, 3))
+    assert graph.name == "c_transform"
+
+
+def test_hands_and_heads_are_carried_too() -> None:
+    rng = np.random.default_rng(1)
+    sample = hand(rng)
+    _, outputs, T = anchored(HandsSource("h"), hand_left=sample)
+    expected = sample.joint_positions @ T[:3, :3].T + T[:3, 3]
+    np.testing.assert_allclose(outputs["hand_left"][HandInputIndex.JOINT_POSITIONS], expected, atol=1e-6)
+    turn = about((0, 0, 1), math.pi / 2)
+    expected = [product(turn, quat) for quat in sample.joint_orientations]
+    np.testing.assert_allclose(outputs["hand_left"][HandInputIndex.JOINT_ORIENTATIONS], expected, atol=1e-6)
+    head = HeadSnapshot(position=(1, 0, 0), orientation=(0, 0, 0, 1), is_tracked=False)
+    _, outputs, _ = anchored(HeadSource("head"), head=head)
+    np.testing.assert_allclose(outputs["head"][HeadInputIndex.POSITION], (0.1, 1.2, 0.3), atol=1e-6)
+    assert (outputs["head"][HeadInputIndex.IS_VALID], outputs["head"][HeadInputIndex.IS_TRACKED]) == (True, False)
+
+
+    def test_an_anchor_that_is_not_rigid_is_a_typed_error() -> None: source, anchor = ControllersSource("c"),
+    ValueInput("a", TransformMatrix()) moved = source.transformed(anchor.output("value")) for T, text in
+    ((np.full((4, 4), np.nan), "finite"), (2 * np.eye(4), "bottom row"), (np.diag([1, 1, -1, 1]), "proper")):
+    inputs = {"c": source.raw_inputs({}), "a": {"value": group_of(TransformMatrix(), T.astype(np.float32))}}
+    with pytest.raises(InputError, match=text): moved(inputs)
+
+
+def test_the_published_matrix_check() -> None:
+    validate_transform_matrix(np.eye(4))
+    for bad in (np.eye(3), np.diag([1, 1, 1, 1.0001]), np.full((4, 4), np.nan)):
+        with pytest.raises(InputError):
+            validate_transform_matrix(bad)
+
+
+def test_leaves_that_share_a_name_are_refused() -> None:
+    one, two = ControllersSource("same"), HeadSource("same")
+    graph = OutputCombiner({"a": one.output("controller_left"), "b": two.output("head")})
+    with pytest.raises(InputError, match="two leaves of the graph are called 'same'"):
+        device_inputs(graph, DeviceFrame(time_ns=0))
+
+
+def test_a_controller_pose_is_absent_when_it_is_not_valid() -> None:
+    source = ControllersSource("c")
+    node = ControllerPoseSource("p", "aim")
+    sample = ControllerSnapshot(aim_position=(1, 2, 3), aim_orientation=(0, 0, 0, 2), aim_is_valid=True)
+    group = source(source.raw_inputs({"controller_right": sample}))["controller_right"]
+    np.testing.assert_allclose(node({"controller_right": group})["ee_pose"][0], (1, 2, 3, 0, 0, 0, 1))
+    assert ControllerPoseSource("p", "grip")({"controller_right": group})["ee_pose"].is_none
