@@ -1,0 +1,1 @@
+"""The published modules of Isaac Teleop: change the import, keep the pipeline."""

@@ -1,0 +1,1 @@
+"""The graph engine: interface, tensor types, device sources."""

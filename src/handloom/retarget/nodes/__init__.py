@@ -1,0 +1,1 @@
+"""Retargeters: nodes that turn device samples into commands for a robot."""

@@ -1,0 +1,99 @@
+"""The published module paths lead to our classes, and the published SO-101 pipeline runs."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import handloom.compat.isaacteleop as face
+from handloom.compat.isaacteleop.retargeters import (
+    SO101ClutchRetargeter,
+    SO101GripperRetargeter,
+    SO101RollRetargeter,
+    TensorReorderer,
+)
+from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import ControllersSource
+from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput
+from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
+from handloom.retarget import ComputeContext, ControllerSnapshot, ExecutionState, group_of
+
+MODULES = [module.name for module in pkgutil.walk_packages(face.__path__, face.__name__ + ".")]
+ROWS = [(module, name) for module in MODULES for name in getattr(importlib.import_module(module), "NAMES", ())]
+
+
+@pytest.mark.parametrize(("module", "name"), ROWS, ids=lambda row: row.rsplit(".", 1)[-1])
+def test_every_published_name_leads_to_an_object(module: str, name: str) -> None:
+    assert getattr(importlib.import_module(module), name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error_that_says_what_exists() -> None:
+    retargeters = importlib.import_module("handloom.compat.isaacteleop.retargeters")
+    with pytest.raises(AttributeError, match="did you mean 'TensorReorderer'"):
+        _ = retargeters.TensorReorder
+    assert "SO101ClutchRetargeter" in dir(retargeters)
+
+
+def so101_pipeline() -> OutputCombiner:
+    """Wire controller, anchor, live end effector and base to the 5-number action of the stacking task."""
+    right = ControllersSource.RIGHT
+    controllers = ControllersSource(name="controllers")
+    anchor = ValueInput("world_T_anchor", TransformMatrix())
+    ee = ValueInput(SO101ClutchRetargeter.ROBOT_EE_POS_INPUT, TransformMatrix())
+    base = ValueInput(SO101ClutchRetargeter.ROBOT_BASE_POS_INPUT, TransformMatrix())
+    moved = controllers.transformed(anchor.output(ValueInput.VALUE))
+    clutch = SO101ClutchRetargeter(name="ee_pose", input_device=right).connect(
+        {
+            right: moved.output(right),
+            SO101ClutchRetargeter.ROBOT_EE_POS_INPUT: ee.output(ValueInput.VALUE),
+            SO101ClutchRetargeter.ROBOT_BASE_POS_INPUT: base.output(ValueInput.VALUE),
+        }
+    )
+    roll = SO101RollRetargeter(name="roll", input_device=right).connect({right: moved.output(right)})
+    jaw = SO101GripperRetargeter(name="gripper", input_device=right).connect({right: moved.output(right)})
+    flat = TensorReorderer(
+        input_config={
+            "ee_pose": ["pos_x", "pos_y", "pos_z", "quat_x", "quat_y", "quat_z", "quat_w"],
+            "roll_command": ["roll_value"],
+            "gripper_command": ["gripper_value"],
+        },
+        output_order=["pos_x", "pos_y", "pos_z", "roll_value", "gripper_value"],
+        name="action_reorderer",
+        input_types={"ee_pose": "array", "roll_command": "scalar", "gripper_command": "scalar"},
+    ).connect(
+        {
+            "ee_pose": clutch.output("ee_pose"),
+            "roll_command": roll.output("roll_command"),
+            "gripper_command": jaw.output("gripper_command"),
+        }
+    )
+    return OutputCombiner({"action": flat.output("output")})
+
+
+def test_the_published_so101_pipeline_runs_with_only_the_import_changed() -> None:
+    pipeline = so101_pipeline()
+    leaves = {leaf.name: leaf for leaf in pipeline.get_leaf_nodes()}
+    assert list(leaves) == ["controllers", "world_T_anchor", "robot_ee_pos", "robot_base_pos"]
+    world_T_base = np.eye(4, dtype=np.float32)
+    world_T_base[:2, :2] = [[0, -1], [1, 0]]
+    world_T_base[2, 3] = -0.03008
+    world_T_ee = np.eye(4, dtype=np.float32)
+    world_T_ee[:3, 3] = 0.18852, 0.01918, 0.15879
+
+    def action(position: tuple[float, float, float]) -> np.ndarray:
+        sample = ControllerSnapshot(
+            grip_position=position,
+            grip_orientation=(0, 0, np.sin(0.2), np.cos(0.2)),
+            grip_is_valid=True,
+            trigger_value=0.525,
+        )
+        inputs = {
+            "controllers": leaves["controllers"].raw_inputs({"controller_right": sample}),
+            "world_T_anchor": {"value": group_of(TransformMatrix(), np.eye(4, dtype=np.float32))},
+            "robot_ee_pos": {"value": group_of(TransformMatrix(), world_T_ee)},
+            "robot_base_pos": {"value": group_of(TransformMatrix(), world_T_base)},
+        }
+        return pipeline(inputs, ComputeContext.at(0, state=ExecutionState.RUNNING))["action"][0]
+
+    np.testing.assert_allclose(action((0.4, 0.1, 0.9)), (0.01918, -0.18852, 0.18887, 0.4, 0.5), atol=1e-6)
+    np.testing.assert_allclose(action((0.45, 0.08, 1.0)), (-0.00082, -0.23852, 0.28887, 0.4, 0.5), atol=1e-6)
