@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+import tyro
 
-def run(kind: Literal["robots"], /) -> None:
+
+def run(kind: tyro.conf.Positional[Literal["robots", "objects", "tasks", "skills"]]) -> None:
     """List what exists, one per line with a short description.
 
     Args:
@@ -21,4 +23,27 @@ def _robots() -> None:
         print(f"{name:<18}{arms}")
 
 
-LISTS = {"robots": _robots}
+def _objects() -> None:
+    from handloom.objects import object_categories
+
+    print("\n".join(object_categories()))
+
+
+def _tasks() -> None:
+    from handloom.tasks import library
+
+    for name, path in library().items():
+        first = path.read_text().splitlines()[0]
+        print(f"{name:<30}{first.removeprefix('# Task:').strip()}")
+
+
+def _skills() -> None:
+    from handloom.skills import SKILLS
+    from handloom.skills.configs import SKILL_CONFIGS
+
+    for name, config in SKILL_CONFIGS.items():
+        summary = (config.__doc__ or "").splitlines()[0]
+        print(f"{name:<20}{summary}" + ("" if name in SKILLS else "  (described, not run yet)"))
+
+
+LISTS = {"robots": _robots, "objects": _objects, "tasks": _tasks, "skills": _skills}

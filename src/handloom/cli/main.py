@@ -24,6 +24,10 @@ class Verb:
 
 VERBS = {
     "list": Verb("handloom.cli.list", "robots, objects, tasks and skills that exist"),
+    "check": Verb("handloom.cli.check", "validate task files"),
+    "sample": Verb("handloom.cli.sample", "print one sampled scene"),
+    "preview": Verb("handloom.cli.preview", "draw sampled scenes"),
+    "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over"),
     "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),
 }
 

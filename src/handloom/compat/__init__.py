@@ -1,1 +1,1 @@
-"""Published names of other projects > our classes."""
+"""Published names of Isaac Sim and Isaac Teleop > our classes."""

@@ -41,8 +41,19 @@ def parse_config(document: Document, model: type[Model], *, root: KeyPath = ()) 
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        lines = dict.fromkeys(_line(document, root, values, item) for item in error.errors(include_url=False))
+        lines = dict.fromkeys(_line(document, root, values, item) for item in _own_errors(error))
         raise ConfigError("\n".join(lines)) from error
+
+
+def _own_errors(error: ValidationError) -> list[Any]:
+    """Return the errors without those that only follow from others, such as a list left empty by its bad items."""
+    items = error.errors(include_url=False)
+    places = [item["loc"] for item in items]
+    return [
+        item
+        for item in items
+        if item["type"] != "too_short" or not any(p[: len(item["loc"])] == item["loc"] != p for p in places)
+    ]
 
 
 def _line(document: Document, root: KeyPath, values: Any, item: Any) -> str:

@@ -39,16 +39,16 @@ class RobotDescription:
         except ValueError as error:
             raise ConfigError(f"{self.model_file}: MuJoCo cannot read this model: {error}") from error
 
-    @cached_property
-    def _model(self) -> mujoco.MjModel:
+    def compile(self) -> mujoco.MjModel:
+        """Compile the robot alone, with the options of its own model file."""
         try:
             return self.spec().compile()
         except ValueError as error:
             raise ConfigError(f"{self.model_file}: MuJoCo cannot compile this model: {error}") from error
 
-    def compile(self) -> mujoco.MjModel:
-        """Compile the robot alone, with the options of its own model file."""
-        return self.spec().compile()
+    @cached_property
+    def _model(self) -> mujoco.MjModel:
+        return self.compile()
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:

@@ -1,7 +1,7 @@
 """One MuJoCo model and its data: the only place where physics advances."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import mujoco
@@ -68,6 +68,7 @@ class World:
         self._attachments = Attachments(model, self.data, self.equalities)
         self._warnings = np.zeros(len(_ADVICE), dtype=np.int64)
         self._pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], ContactPair] = {}
+        self._before_step: list[Callable[[], None]] = []
         self._stale = True
         self.forward()
 
@@ -171,12 +172,21 @@ class World:
             raise InputError(f"step needs a count >= 1, got {count}")
         # One call per step, so that a fault is found in the step that caused it; asking costs under 1 us.
         for _ in range(count):
+            if self._before_step:
+                self._update_poses()
+                for call in self._before_step:
+                    call()
             mujoco.mj_step(self.model, self.data)
             if np.any(self.data.warning.number != self._warnings):
                 self._stale = True
                 raise self._instability()
         self._stale = True
         self._update_poses()
+
+    def before_step(self, call: Callable[[], None]) -> None:
+        """Have a function called before every physics step, with poses up to date; it must depend on the state only."""
+        if call not in self._before_step:
+            self._before_step.append(call)
 
     def forward(self) -> None:
         """Recompute everything that follows from the state; call it after writing to the state directly."""
@@ -187,6 +197,10 @@ class World:
         """Bring contacts, forces and sensors up to date if steps were taken since; changes no bit of the state."""
         if self._stale:
             self.forward()
+
+    def invalidate(self) -> None:
+        """Say that controls or model parameters were written, so that forces are computed anew when asked for."""
+        self._stale = True
 
     def reset(self, keyframe: str | None = None) -> None:
         """Return to the model's initial state or to a keyframe; attachments are released, model parameters stay."""

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.robots.checks.robot_at_home import place_at_home
 from handloom.robots.robot_description import RobotDescription
 from handloom.spatial import make_pose, pose_error, quat_from_matrix, relative_pose
 
@@ -61,12 +62,10 @@ class GripTrial:
         self.q_grasp = np.array(self.arm.home if q_grasp is None else q_grasp, float)
         self.model = _scene(robot, cube_edge=cube_edge, cube_mass=cube_mass)
         self.data = mujoco.MjData(self.model)
-        for joint, value in robot.home.items():
-            self.data.joint(f"robot/{joint}").qpos = value
+        place_at_home(self.model, self.data, robot, prefix="robot/")
         for joint, value in zip(self.arm.joint_names, self.q_grasp, strict=True):
             self.data.joint(f"robot/{joint}").qpos = value
-        for i in range(self.model.nu):
-            self.data.ctrl[i] = self.data.qpos[self.model.jnt_qposadr[self.model.actuator_trnid[i, 0]]]
+        self._target(self.q_grasp)
         self._grip(self.arm.gripper_open)
         self._step(1.0)
         T_world_grasp = _pose(self.data.site(f"robot/{self.arm.grasp_site}"))
@@ -153,8 +152,7 @@ class GripTrial:
                 turn = 0.5 * sum(np.cross(R[:, i], R_start[:, i]) for i in range(3))
                 error = weights * np.concatenate([goal - scratch.site_xpos[site], turn])
                 J = weights[:, None] * jacobian[:, columns]
-                q = scratch.qpos[addresses] + J.T @ np.linalg.solve(J @ J.T + 1e-8 * np.eye(6), error)
-                scratch.qpos[addresses] = np.clip(q, lower, upper)
+                scratch.qpos[addresses] = _bounded_step(scratch.qpos[addresses], J, error, lower, upper)
             path.append(scratch.qpos[addresses].copy())
         return path
 
@@ -173,6 +171,15 @@ def _scene(robot: RobotDescription, *, cube_edge: float, cube_mass: float) -> mu
     half = cube_edge / 2
     cube.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[half] * 3, mass=cube_mass, friction=list(CUBE_FRICTION))
     return scene.compile()
+
+
+def _bounded_step(q: Array, J: Array, error: Array, lower: Array, upper: Array) -> Array:
+    """Take a damped least-squares step; joints it would push over a limit stay there and the others take over."""
+    damping = 1e-8 * np.eye(len(error))
+    step = J.T @ np.linalg.solve(J @ J.T + damping, error)
+    blocked = (q + step < lower) | (q + step > upper)
+    J = np.where(blocked, 0.0, J)
+    return np.clip(q + J.T @ np.linalg.solve(J @ J.T + damping, error), lower, upper)
 
 
 def _pose(frame: object) -> Array:

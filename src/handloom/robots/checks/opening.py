@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.robots.arm import Arm
+from handloom.robots.checks.robot_at_home import RobotAtHome
 from handloom.robots.robot_description import RobotDescription
 
 SETTLE_STEPS = 1530  # 3 s of 1/510 s, far longer than any gripper needs.
@@ -15,12 +16,8 @@ def measured_opening(robot: RobotDescription, arm: Arm, targets: NDArray[np.floa
 
     Negative when the pads overlap. All other joints are held at home.
     """
-    model = robot.compile()
-    data = mujoco.MjData(model)
-    for joint, value in robot.home.items():
-        data.joint(joint).qpos = value
-    for i in range(model.nu):
-        data.ctrl[i] = data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]
+    home = RobotAtHome.build(robot)
+    model, data = home.model, home.data
     for actuator, value in zip(arm.gripper_actuators, targets, strict=True):
         data.actuator(actuator).ctrl = value
     mujoco.mj_step(model, data, SETTLE_STEPS)

@@ -1,0 +1,99 @@
+"""Which actuator drives a joint, and through which controls."""
+
+from dataclasses import dataclass, replace
+
+import mujoco
+
+from handloom.sim import World
+
+_INPUTS = mujoco.mjtCtrlInput
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointWiring:
+    """How one hinge or slide joint is driven."""
+
+    joint: int
+    """Index of the joint in the model."""
+    qpos: int
+    """Index of its position in ``data.qpos``."""
+    dof: int
+    """Index of its velocity in ``data.qvel``."""
+    actuator: int = -1
+    """Index of the actuator that drives it; -1 when none does."""
+    position_ctrl: int = -1
+    """Index in ``data.ctrl`` of the position input of a PID actuator; -1 when there is none."""
+    velocity_ctrl: int = -1
+    """Index in ``data.ctrl`` of the velocity input of a PID actuator; -1 when there is none."""
+    effort_ctrl: int = -1
+    """Index in ``data.ctrl`` of the feed-forward input of a PID actuator; -1 when there is none."""
+    folded_ctrl: int = -1
+    """Index in ``data.ctrl`` of the one control of a plain servo or motor, which carries all three targets; else -1."""
+    fault: str = ""
+    """Why the joint takes no targets; empty when it does."""
+
+    @property
+    def driven(self) -> bool:
+        """Whether the joint takes targets."""
+        return self.actuator >= 0
+
+
+def wire_joint(world: World, joint_name: str) -> JointWiring:
+    """Find the actuator of a joint and its inputs."""
+    model = world.model
+    joint = world.joint_index(joint_name)
+    free = JointWiring(joint=joint, qpos=world.qpos_index(joint_name), dof=world.dof_index(joint_name))
+    actuators = [
+        index
+        for index in range(model.nactuator)
+        if model.actuator_trntype[index] == mujoco.mjtTrn.mjTRN_JOINT.value and model.actuator_trnid[index, 0] == joint
+    ]
+    if len(actuators) != 1:
+        fault = f"{len(actuators)} actuators act on it" if actuators else f"it has no actuator{_leader(world, joint)}"
+        return replace(free, fault=fault)
+    (actuator,) = actuators
+    fault = _unusable(model, actuator)
+    if fault:
+        return replace(free, fault=f"its actuator {world.actuators.label(actuator)!r} {fault}")
+    start = int(model.actuator_ctrladr[actuator])
+    if model.actuator_gaintype[actuator] != mujoco.mjtGain.mjGAIN_PID.value:
+        return replace(free, actuator=actuator, folded_ctrl=start)
+    inputs, signature = {}, int(model.actuator_ctrlspec[actuator])
+    for name, bit in (
+        ("position", _INPUTS.mjINPUT_POS),
+        ("velocity", _INPUTS.mjINPUT_VEL),
+        ("effort", _INPUTS.mjINPUT_FF),
+    ):
+        if signature & int(bit):
+            inputs[f"{name}_ctrl"] = start + len(inputs)
+    return replace(free, actuator=actuator, **inputs)
+
+
+def _leader(world: World, joint: int) -> str:
+    """Return which joint a coupled joint follows, as the end of a sentence."""
+    model = world.model
+    for equality in range(model.neq):
+        coupled = model.eq_type[equality] == mujoco.mjtEq.mjEQ_JOINT.value
+        if coupled and model.eq_obj1id[equality] == joint and model.eq_obj2id[equality] >= 0:
+            return f" of its own; it follows {world.joints.label(int(model.eq_obj2id[equality]))!r}"
+    return " of its own"
+
+
+def _unusable(model: mujoco.MjModel, actuator: int) -> str:
+    """Return why an actuator cannot be a joint drive; empty when it can."""
+    gain, bias = model.actuator_gaintype[actuator], model.actuator_biastype[actuator]
+    pid = gain == mujoco.mjtGain.mjGAIN_PID.value
+    if model.actuator_gear[int(model.actuator_outadr[actuator]), 0] != 1.0:
+        return "has a gear other than 1"
+    if model.actuator_dyntype[actuator] != mujoco.mjtDyn.mjDYN_NONE.value:
+        return "has dynamics of its own"
+    servo_bias = bias in (mujoco.mjtBias.mjBIAS_NONE.value, mujoco.mjtBias.mjBIAS_AFFINE.value)
+    if not servo_bias or not (pid or gain == mujoco.mjtGain.mjGAIN_FIXED.value):
+        return "is neither a servo nor a motor"
+    constant, stiffness, damping = -model.actuator_biasprm[actuator, :3]
+    if constant != 0.0 or stiffness < 0.0 or damping < 0.0:
+        return "has a bias that is not that of a servo"
+    expected = stiffness or damping or 1.0
+    if not pid and model.actuator_gainprm[actuator, 0] != expected:
+        return f"has gain {model.actuator_gainprm[actuator, 0]:g}, not {expected:g} as its bias implies"
+    return ""

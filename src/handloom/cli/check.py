@@ -1,0 +1,41 @@
+"""``handloom check FILE...``: validate task files without running them."""
+
+from pathlib import Path
+
+import tyro
+
+from handloom.errors import HandloomError
+from handloom.tasks import load_task
+
+
+def run(files: tyro.conf.Positional[tuple[str, ...]], *, set: tuple[str, ...] = ()) -> int:
+    """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
+
+    Args:
+        files: Task names, YAML files or folders.
+        set: Overrides such as data.max_episode_length=500, applied to every file.
+    """
+    from handloom.cli.main import BAD_INPUT, DONE
+
+    wrong = 0
+    for name in _expanded(files):
+        try:
+            task = load_task(name, overrides=set)
+        except HandloomError as error:
+            wrong += 1
+            print(f"wrong {name}")
+            print("  " + str(error).replace("\n", "\n  "))
+            continue
+        print(f"ok {name}")
+        for notice in task.notices:
+            print(f"  note: {notice}")
+    return BAD_INPUT if wrong else DONE
+
+
+def _expanded(files: tuple[str, ...]) -> list[str]:
+    """Replace folders by the YAML files in them."""
+    names: list[str] = []
+    for name in files:
+        path = Path(name)
+        names += sorted(str(file) for file in path.rglob("*.y*ml")) if path.is_dir() else [name]
+    return names

@@ -1,0 +1,63 @@
+"""``handloom robot show|check``: look at a robot, look it over."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+FAILED = 1
+
+
+def show(
+    name: str,
+    /,
+    *,
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    frames: bool = False,
+    size: int = 720,
+) -> None:
+    """Draw a robot at home into a PNG file.
+
+    Args:
+        name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
+        output: The file to write; by default NAME.png in this folder.
+        frames: Also draw end-effector, tool-centre and GraspNet axes and the gripper's key points.
+        size: Width and height [px].
+    """
+    from handloom.errors import InputError
+    from handloom.render import write_png
+    from handloom.robots import load_robot
+    from handloom.robots.portrait import portrait
+
+    if not 64 <= size <= 4096:
+        raise InputError(f"--size must lie between 64 and 4096 pixels, got {size}")
+    robot = load_robot(name)
+    path = write_png(output or Path(f"{robot.name}.png"), portrait(robot, width=size, height=size, frames=frames))
+    for arm in robot.arms:
+        print(
+            f"{arm.name} arm: {len(arm.joint_names)} joints, base {arm.base_body}, end effector {arm.ee_body}, "
+            f"tool centre {arm.tcp_offset * 1000:.1f} mm along {arm.ee_axis}, "
+            f"gripper 0 to {arm.gripper_max_width * 1000:.0f} mm"
+        )
+    print(path)
+
+
+def check(path: str, /, *, json: bool = False) -> int:
+    """Look a robot over: names, limits, inertias, frames, actuators, gripper opening, grip. Exit code 1 on a fault.
+
+    Args:
+        path: A robot folder, a robot YAML file, or a robot of `handloom list robots`.
+        json: Print one JSON object instead of a table.
+    """
+    from dataclasses import asdict
+    from json import dumps
+
+    from handloom.robots import load_robot
+    from handloom.robots.checks import check_robot
+
+    report = check_robot(load_robot(path))
+    print(dumps({**asdict(report), "ok": report.ok}) if json else report.table())
+    return 0 if report.ok else FAILED
+
+
+SUBVERBS = {"show": show, "check": check}

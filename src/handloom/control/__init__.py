@@ -1,0 +1,1 @@
+"""Controllers above the articulation layer: wheeled robots and execution graphs."""

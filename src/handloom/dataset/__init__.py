@@ -1,0 +1,31 @@
+"""Episodes on disk: folders, archives, video, and LeRobot v3 datasets made of them."""
+
+from handloom.dataset.archive import EpisodeArchive, read_archive
+from handloom.dataset.certificate import Certificate
+from handloom.dataset.depth import DepthRange
+from handloom.dataset.episode_folder import EpisodeFolder, find_episodes, folder_name
+from handloom.dataset.episode_outcome import EpisodeOutcome, Segment
+from handloom.dataset.episode_writer import EpisodeWriter
+from handloom.dataset.feature import Feature, column_feature, video_feature
+from handloom.dataset.feature_table import FeatureTable
+from handloom.dataset.merge import merge_episodes
+from handloom.dataset.merge_options import MergeOptions
+
+__all__ = [
+    "Certificate",
+    "DepthRange",
+    "EpisodeArchive",
+    "EpisodeFolder",
+    "EpisodeOutcome",
+    "EpisodeWriter",
+    "Feature",
+    "FeatureTable",
+    "MergeOptions",
+    "Segment",
+    "column_feature",
+    "find_episodes",
+    "folder_name",
+    "merge_episodes",
+    "read_archive",
+    "video_feature",
+]

@@ -1,0 +1,134 @@
+"""Files that are either whole or not there, whatever is killed when.
+
+A file is written under a temporary name, synced, and renamed; renaming within a folder is atomic. What the operating
+system refuses (disk full, no permission, a missing folder) comes out as a ``FileError`` that names the file.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from handloom.errors import FileError
+
+PARTIAL = ".partial"
+"""Ending of everything that is not finished yet."""
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full; free some space and run the same command again, it resumes",
+    errno.EDQUOT: "the disk quota is used up; free some space and run the same command again, it resumes",
+    errno.EFBIG: "the file would exceed the allowed file size; raise the limit (ulimit -f) and run again",
+    errno.EACCES: "no permission; choose another output folder or change its permissions",
+    errno.EPERM: "not permitted; choose another output folder or change its permissions",
+    errno.EROFS: "the file system is read-only; choose another output folder",
+    errno.ENOENT: "it does not exist; check the path",
+    errno.ENOTDIR: "a part of the path is a file, not a folder; check the path",
+    errno.EISDIR: "it is a folder where a file is needed; check the path",
+}
+
+
+@contextmanager
+def file_errors(action: str, path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into a ``FileError`` with the file and what to do.
+
+    Args:
+        action: What was being done, e.g. ``"write"``.
+        path: The file or folder it was done to.
+    """
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = _ADVICE.get(error.errno or 0, "check the file and the disk, then run the same command again")
+        raise FileError(error.errno or 0, f"cannot {action} {path}: {reason}; {advice}") from error
+
+
+@contextmanager
+def finished_whole(path: Path) -> Iterator[Path]:
+    """Give a temporary path to write to; when the block ends well it is synced and becomes ``path``.
+
+    When the block raises, the temporary file is removed; when the machine dies, the next attempt overwrites it.
+    """
+    partial = path.with_name(path.name + PARTIAL)
+    with file_errors("write", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield partial
+            sync_file(partial)
+            os.replace(partial, path)
+            sync_folder(path.parent)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the contents of a file are on the disk."""
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk (where the system allows to open folders)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_json(path: Path, value: Any, *, indent: int | None = None) -> None:
+    """Write JSON whole: keys in the order given, UTF-8, no NaN, a newline at the end."""
+    with finished_whole(path) as partial:
+        partial.write_bytes(json_bytes(value, indent=indent))
+
+
+def json_bytes(value: Any, *, indent: int | None = None) -> bytes:
+    """Return JSON as bytes; the same value gives the same bytes everywhere."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    return (text + "\n").encode()
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file, or say that it is missing or damaged."""
+    with file_errors("read", path):
+        raw = path.read_bytes()
+    try:
+        return json.loads(raw)
+    except ValueError as error:
+        raise FileError(f"{path} is not valid JSON ({error}); it is damaged, restore or remove it") from error
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal text."""
+    with file_errors("read", path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Make ``target`` the same file as ``source``: a hard link where possible, else a copy.
+
+    Links cost nothing and leave the source in place, so that an interrupted merge never loses an archive.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        if sha256_of(source) != sha256_of(target):
+            raise FileError(f"{target} exists and differs from {source}; remove it and run again") from None
+    except OSError as error:
+        # Other file systems, and systems without hard links, refuse; everything else is the user's to know.
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+            raise
+        with finished_whole(target) as partial:
+            shutil.copyfile(source, partial)

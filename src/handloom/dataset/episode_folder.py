@@ -1,0 +1,134 @@
+"""One finished episode on disk: frames, videos, archive and a sheet that describes them all."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from handloom.dataset.archive import ARCHIVE_FILES, EpisodeArchive, read_archive
+from handloom.dataset.durable import PARTIAL, read_json, sha256_of
+from handloom.dataset.episode_outcome import EpisodeOutcome
+from handloom.dataset.feature_table import FeatureTable
+from handloom.dataset.image_histogram import ImageHistogram
+from handloom.dataset.parquet_files import read_table
+from handloom.errors import FileError, InputError
+
+SHEET = "episode.json"
+FRAMES = "frames.parquet"
+FOLDER_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeFolder:
+    """A finished episode; reading it costs one small JSON file, everything else is read when asked for."""
+
+    path: Path
+    """The folder."""
+    outcome: EpisodeOutcome
+    """What became of the episode."""
+    length: int
+    """Number of frames."""
+    table: FeatureTable
+    """What each frame holds."""
+    sheet: dict[str, Any]
+    """``episode.json`` as it is."""
+
+    @classmethod
+    def open(cls, path: Path) -> "EpisodeFolder":
+        """Read the sheet of an episode folder."""
+        file = path / SHEET
+        sheet = read_json(file)
+        if not isinstance(sheet, dict) or sheet.get("folder_version") != FOLDER_VERSION:
+            raise FileError(f"{file} is no episode sheet of version {FOLDER_VERSION}; generate the episode again")
+        try:
+            return cls(
+                path=path,
+                outcome=EpisodeOutcome.from_json(sheet["outcome"]),
+                length=sheet["length"],
+                table=FeatureTable.from_json(sheet["table"]),
+                sheet=sheet,
+            )
+        except (KeyError, TypeError, InputError) as error:
+            raise FileError(f"{file} is damaged ({error}); generate the episode again") from error
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the episode [s]."""
+        return self.length / self.table.fps
+
+    @property
+    def statistics(self) -> dict[str, dict[str, list[Any]]]:
+        """Statistics by feature, as stored in the dataset's episode table."""
+        return self.sheet["statistics"]
+
+    @cached_property
+    def histograms(self) -> dict[str, ImageHistogram]:
+        """Histograms of the camera streams."""
+        return {name: ImageHistogram.from_json(value) for name, value in self.sheet["histograms"].items()}
+
+    def video_path(self, name: str) -> Path:
+        """Return the file of a camera stream."""
+        return self.path / video_file(self.table[name].name)
+
+    def frames(self) -> pa.Table:
+        """Read the frames: one column per feature, ``timestamp`` and ``frame_index``."""
+        return read_table(self.path / FRAMES)
+
+    def archive(self) -> EpisodeArchive:
+        """Read and check the archive."""
+        return read_archive(self.path)
+
+    def faults(self) -> tuple[str, ...]:
+        """Compare every file with the size and hash in the sheet; return what is wrong in words."""
+        found = []
+        for name in self.sheet["files"]:
+            try:
+                self.checked_file(name)
+            except FileError as error:
+                found.append(str(error))
+        return tuple(found)
+
+    def checked_file(self, name: str) -> Path:
+        """Return a file of the folder after making sure that it is the one that was written."""
+        file, written = self.path / name, self.sheet["files"][name]
+        if not file.is_file():
+            raise FileError(f"{file} is missing; generate or render the episode again")
+        if file.stat().st_size != written["bytes"] or sha256_of(file) != written["sha256"]:
+            raise FileError(f"{file} is not as it was written ({written['bytes']} bytes); generate the episode again")
+        return file
+
+    def archive_files(self) -> tuple[str, ...]:
+        """Return the names of the files that go with the episode into ``extras/``."""
+        return (*(name for name in ARCHIVE_FILES if name in self.sheet["files"]), SHEET)
+
+
+def video_file(feature: str) -> str:
+    """Return the name of the file of a camera stream in an episode folder."""
+    return f"{feature}.mp4"
+
+
+def folder_name(index: int) -> str:
+    """Return the name of the folder of an attempt, e.g. ``episode_000012``."""
+    return f"episode_{index:06d}"
+
+
+def find_episodes(parents: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the finished episode folders directly in the given folders, ordered by attempt.
+
+    Raises:
+        FileError: Two folders hold the same attempt.
+    """
+    found: dict[str, Path] = {}
+    for parent in parents:
+        if not parent.is_dir():
+            raise FileError(f"{parent} is not a folder; check the path")
+        for folder in parent.glob("episode_*"):
+            if PARTIAL in folder.name or not (folder / SHEET).is_file():
+                continue
+            if folder.name in found:
+                raise FileError(f"{found[folder.name]} and {folder} are the same attempt; remove one of them")
+            found[folder.name] = folder
+    return tuple(found[name] for name in sorted(found, key=lambda name: (len(name), name)))

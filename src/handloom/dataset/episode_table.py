@@ -1,0 +1,129 @@
+"""The episode table of a dataset: one row per episode with its places, statistics and outcome."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from handloom.dataset.episode_folder import EpisodeFolder
+from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES
+from handloom.dataset.merge_plan import FilePlace, MergePlan, PlannedEpisode
+from handloom.dataset.statistics import STATISTICS, column_statistics
+from handloom.errors import FileError
+
+ROWS_PER_GROUP = 100
+"""Rows held in memory at a time; statistics make a row a few kilobytes."""
+
+ROWS_PER_FILE = 10_000
+"""Episodes per file of the table: tens of megabytes, below every limit on file sizes."""
+
+_OUTCOME = {
+    "attempt_index": pa.int64(),
+    "success": pa.bool_(),
+    "failure_reason": pa.string(),
+    "seed": pa.int64(),
+    "robot": pa.string(),
+    "duration_s": pa.float64(),
+    "attempts": pa.int64(),
+}
+_SEGMENTS = pa.list_(pa.struct([("label", pa.string()), ("start", pa.int64()), ("stop", pa.int64())]))
+_SCALARS = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+
+
+def column_types(plan: MergePlan) -> dict[str, pa.DataType]:
+    """Return the types of the outcomes' own columns over all episodes; int and float together are float."""
+    kinds: dict[str, set[type]] = {}
+    for planned in plan.episodes:
+        for name, value in EpisodeFolder.open(planned.folder).outcome.columns.items():
+            kinds.setdefault(name, set()).update(() if value is None else (type(value),))
+    types = {}
+    for name, found in kinds.items():
+        if len(found) > 1 and found != {int, float}:
+            kinds_found = ", ".join(sorted(kind.__name__ for kind in found))
+            raise FileError(f"episode column {name!r} holds {kinds_found}; use one type")
+        types[name] = _SCALARS[float if float in found else next(iter(found), str)]
+    return types
+
+
+def episode_schema(plan: MergePlan, extra: dict[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of the episode table."""
+    numbers = ("length", "data/chunk_index", "data/file_index", "dataset_from_index", "dataset_to_index")
+    fields: list[tuple[str, Any]] = [("episode_index", pa.int64()), ("tasks", pa.list_(pa.string()))]
+    fields += [(name, pa.int64()) for name in numbers]
+    for video in plan.table.videos:
+        fields += [(f"videos/{video.name}/{name}", pa.int64()) for name in ("chunk_index", "file_index")]
+        fields += [(f"videos/{video.name}/{name}", pa.float64()) for name in ("from_timestamp", "to_timestamp")]
+    for feature in plan.table:
+        image = feature.is_video
+        fields += [(f"stats/{feature.name}/{s}", _statistic_type(feature.dtype, s, image=image)) for s in STATISTICS]
+    for name, dtype in BOOKKEEPING.items():
+        fields += [(f"stats/{name}/{s}", _statistic_type(dtype, s, image=False)) for s in STATISTICS]
+    fields += [(f"meta/episodes/{name}", pa.int64()) for name in ("chunk_index", "file_index")]
+    fields += [*_OUTCOME.items(), ("segments", _SEGMENTS), *extra.items()]
+    return pa.schema(fields)
+
+
+def episode_groups(
+    plan: MergePlan, schema: pa.Schema, episodes: tuple[PlannedEpisode, ...], place: FilePlace
+) -> Iterator[pa.Table]:
+    """Yield the rows of some episodes in groups, as they go into the file at ``place``."""
+    for start in range(0, len(episodes), ROWS_PER_GROUP):
+        rows = [_row(plan, planned, place) for planned in episodes[start : start + ROWS_PER_GROUP]]
+        yield pa.Table.from_pylist([{name: row.get(name) for name in schema.names} for row in rows], schema=schema)
+
+
+def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str, Any]:
+    """Return one row of the table."""
+    episode = EpisodeFolder.open(planned.folder)
+    outcome, fps = episode.outcome, plan.table.fps
+    row: dict[str, Any] = {
+        "episode_index": planned.episode_index,
+        "tasks": [outcome.task],
+        "length": planned.length,
+        "data/chunk_index": planned.data.chunk,
+        "data/file_index": planned.data.file,
+        "dataset_from_index": planned.first_frame,
+        "dataset_to_index": planned.first_frame + planned.length,
+        "meta/episodes/chunk_index": place.chunk,
+        "meta/episodes/file_index": place.file,
+        "attempt_index": outcome.index,
+        "success": outcome.success,
+        "failure_reason": outcome.failure_reason,
+        "seed": outcome.seed,
+        "robot": outcome.robot,
+        "duration_s": episode.duration_s,
+        "attempts": outcome.attempts,
+        "segments": [{"label": s.label, "start": s.start, "stop": s.stop} for s in outcome.segments],
+        **outcome.columns,
+    }
+    for name, (video, start) in planned.videos.items():
+        row[f"videos/{name}/chunk_index"], row[f"videos/{name}/file_index"] = video.chunk, video.file
+        row[f"videos/{name}/from_timestamp"] = start / fps
+        row[f"videos/{name}/to_timestamp"] = (start + planned.length) / fps
+    for feature, statistics in {**episode.statistics, **_bookkeeping_statistics(plan, planned)}.items():
+        row |= {f"stats/{feature}/{name}": value for name, value in statistics.items()}
+    return row
+
+
+def _bookkeeping_statistics(plan: MergePlan, planned: PlannedEpisode) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of the columns that the format adds."""
+    frames = np.arange(planned.length)
+    values = {
+        "timestamp": (frames / plan.table.fps).astype(np.float32),
+        "frame_index": frames,
+        "episode_index": np.full(planned.length, planned.episode_index),
+        "index": frames + planned.first_frame,
+        "task_index": np.full(planned.length, planned.task_index),
+    }
+    return {name: column_statistics(array[:, None]).as_lists() for name, array in values.items()}
+
+
+def _statistic_type(dtype: str, statistic: str, *, image: bool) -> pa.DataType:
+    """Return the type of a statistic's column: nested for images, whole numbers where they are exact."""
+    if statistic == "count":
+        return pa.list_(pa.int64())
+    if image:
+        return pa.list_(pa.list_(pa.list_(pa.float64())))
+    exact = statistic in ("min", "max") and not np.issubdtype(COLUMN_DTYPES[dtype], np.floating)
+    return pa.list_(pa.int64() if exact else pa.float64())

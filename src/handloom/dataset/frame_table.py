@@ -1,0 +1,74 @@
+"""The rows of the data files: an episode's columns plus the numbers that place it in the dataset."""
+
+import numpy as np
+import pyarrow as pa
+
+from handloom.dataset.episode_folder import FRAMES, EpisodeFolder
+from handloom.dataset.feature import BOOKKEEPING
+from handloom.dataset.merge_plan import MergePlan, PlannedEpisode
+from handloom.dataset.parquet_files import bookkeeping_field, column_field, read_table
+from handloom.errors import FileError
+
+SUBTASK_INDEX = "subtask_index"
+
+# The Arrow types LeRobot 0.6 declares for its language columns.
+_ROW = [
+    pa.field("role", pa.string(), nullable=False),
+    pa.field("content", pa.string()),
+    pa.field("style", pa.string()),
+    pa.field("camera", pa.string()),
+    pa.field("tool_calls", pa.list_(pa.json_(pa.string()))),
+]
+LANGUAGE_COLUMNS = {
+    "language_persistent": pa.list_(
+        pa.struct([*_ROW[:3], pa.field("timestamp", pa.float32(), nullable=False), *_ROW[3:]])
+    ),
+    "language_events": pa.list_(pa.struct(_ROW)),
+}
+
+
+def frame_schema(plan: MergePlan) -> pa.Schema:
+    """Return the schema of the data files."""
+    fields = [*map(column_field, plan.table.columns), *map(bookkeeping_field, BOOKKEEPING)]
+    if plan.subtasks:
+        fields.append(pa.field(SUBTASK_INDEX, pa.int64()))
+    if plan.options.language:
+        fields += [pa.field(name, kind) for name, kind in LANGUAGE_COLUMNS.items()]
+    return pa.schema(fields)
+
+
+def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
+    """Return the rows of one episode as they stand in a data file."""
+    episode = EpisodeFolder.open(planned.folder)
+    path = episode.checked_file(FRAMES)
+    stored = read_table(path)
+    if stored.num_rows != planned.length:
+        raise FileError(f"{path} has {stored.num_rows} frames, its sheet {planned.length}; generate the episode again")
+    count, first = planned.length, planned.first_frame
+    added = {
+        "episode_index": pa.array(np.full(count, planned.episode_index, np.int64)),
+        "index": pa.array(np.arange(first, first + count, dtype=np.int64)),
+        "task_index": pa.array(np.full(count, planned.task_index, np.int64)),
+    }
+    if plan.subtasks:
+        numbers = {label: number for number, label in enumerate(plan.subtasks)}
+        labels = [numbers[label] for label in episode.outcome.labels(count)]
+        added[SUBTASK_INDEX] = pa.array(labels, pa.int64())
+    if plan.options.language:
+        added |= _language(episode)
+    schema = frame_schema(plan)
+    arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:
+    """Return the language columns: every sub-task with the time it starts, the same on each frame."""
+    fps, count = episode.table.fps, episode.length
+    rows = [
+        {"role": "assistant", "content": s.label, "style": "subtask", "timestamp": s.start / fps}
+        for s in episode.outcome.segments
+    ]
+    return {
+        "language_persistent": pa.array([rows] * count, LANGUAGE_COLUMNS["language_persistent"]),
+        "language_events": pa.array([[]] * count, LANGUAGE_COLUMNS["language_events"]),
+    }

@@ -1,0 +1,87 @@
+"""Counts of pixel values: statistics of images that stay true when episodes are put together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.dataset.statistics import QUANTILES, Statistics
+
+
+class ImageHistogram:
+    """Counts of pixel values per channel, from which true statistics follow for any number of images together.
+
+    Every ``FRAME_STEP``-th frame and every ``PIXEL_STEP``-th row and column are counted: a few thousand pixels of a
+    frame fix a quantile to far less than one grey level, and counting costs under 1 % of encoding the frame.
+    """
+
+    FRAME_STEP = 5
+    PIXEL_STEP = 2
+
+    def __init__(self, *, channels: int, levels: int = 256) -> None:
+        self.counts = np.zeros((channels, levels), np.int64)
+        """Pixels per channel and value ``(channels, levels)``."""
+        self.frame_count = 0
+        """Frames counted so far."""
+        self._seen = 0
+
+    def add(self, image: NDArray[np.unsignedinteger]) -> None:
+        """Count a frame ``(h, w, channels)`` or ``(h, w)``; frames between two steps are passed over."""
+        if self._seen % self.FRAME_STEP == 0:
+            pixels = image[:: self.PIXEL_STEP, :: self.PIXEL_STEP].reshape(-1, len(self.counts))
+            levels = self.counts.shape[1]
+            self.counts += [np.bincount(channel, minlength=levels) for channel in pixels.T]
+            self.frame_count += 1
+        self._seen += 1
+
+    def merge(self, other: "ImageHistogram") -> None:
+        """Add the counts of another histogram."""
+        self.counts += other.counts
+        self.frame_count += other.frame_count
+
+    def statistics(self, values: NDArray[np.float64]) -> Statistics:
+        """Return the statistics, given what each level stands for ``(levels,)``: ``level / 255``, or metres."""
+        present = self.counts > 0
+        first = present.argmax(axis=1)
+        last = self.counts.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+        total = self.counts.sum(axis=1)
+        low, high = values[first], values[last]
+        centred = values[None, :] - low[:, None]
+        mean = (self.counts * centred).sum(axis=1) / total
+        variance = (self.counts * np.square(centred - mean[:, None])).sum(axis=1) / total
+        return Statistics(
+            min=low,
+            max=high,
+            mean=mean + low,
+            std=np.sqrt(variance),
+            count=self.frame_count,
+            quantiles={name: self._quantile(level, values) for name, level in QUANTILES.items()},
+        )
+
+    def _quantile(self, level: float, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return one quantile per channel, interpolated as if all pixels were sorted in a row."""
+        result = np.empty(len(self.counts))
+        for channel, counts in enumerate(self.counts):
+            ends = counts.cumsum()
+            position = level * (ends[-1] - 1)
+            below = int(np.floor(position))
+            lower = values[np.searchsorted(ends, below, side="right")]
+            upper = values[np.searchsorted(ends, min(below + 1, ends[-1] - 1), side="right")]
+            result[channel] = lower + (upper - lower) * (position - below)
+        return result
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain numbers; only values that occur are listed."""
+        listed = [[[int(v), int(counts[v])] for v in np.flatnonzero(counts)] for counts in self.counts]
+        return {"levels": self.counts.shape[1], "frames": self.frame_count, "counts": listed}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "ImageHistogram":
+        """Read what ``to_json`` wrote."""
+        histogram = cls(channels=len(value["counts"]), levels=value["levels"])
+        for counts, pairs in zip(histogram.counts, value["counts"], strict=True):
+            levels, numbers = np.array(pairs, np.int64).T
+            counts[levels] = numbers
+        histogram.frame_count = value["frames"]
+        return histogram

@@ -1,0 +1,130 @@
+"""Parquet with every choice pinned: equal tables give equal bytes, on any number of threads, at any time."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from handloom.dataset.durable import file_errors, finished_whole
+from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
+from handloom.errors import FileError
+
+OPTIONS: dict[str, Any] = {
+    "version": "2.6",
+    "data_page_version": "1.0",
+    "compression": "snappy",
+    "use_dictionary": ["episode_index", "task_index", "subtask_index", "tasks.list.element"],
+    "write_statistics": True,
+    "data_page_size": 1 << 20,
+    "write_page_index": False,
+    "store_schema": True,
+}
+"""Numbers that hardly repeat are stored plainly; the few columns that do are dictionaries."""
+
+ARROW_DTYPES = {"float32": pa.float32(), "float64": pa.float64(), "int64": pa.int64(), "bool": pa.bool_()}
+
+
+def column_field(feature: Feature) -> pa.Field:
+    """Return the Arrow field of a column: a plain value for one entry, a fixed-size list for more."""
+    entry = ARROW_DTYPES[feature.dtype]
+    return pa.field(feature.name, entry if feature.shape == (1,) else pa.list_(entry, feature.shape[0]))
+
+
+def column_array(feature: Feature, values: NDArray[Any]) -> pa.Array:
+    """Return a column ``(frames, n)`` as an Arrow array."""
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1), type=ARROW_DTYPES[feature.dtype])
+    return flat if feature.shape == (1,) else pa.FixedSizeListArray.from_arrays(flat, feature.shape[0])
+
+
+def numpy_column(table: pa.Table, name: str, dtype: str) -> NDArray[Any]:
+    """Return a column of a table as an array ``(frames, n)``."""
+    column = table.column(name).combine_chunks()
+    array = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    width = array.type.list_size if pa.types.is_fixed_size_list(array.type) else 1
+    flat = array.flatten() if width > 1 or pa.types.is_fixed_size_list(array.type) else array
+    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=_numpy_dtype(dtype)).reshape(-1, width)
+
+
+def _numpy_dtype(dtype: str) -> Any:
+    """Return the NumPy type of a column type."""
+    return COLUMN_DTYPES[dtype]
+
+
+def bookkeeping_field(name: str) -> pa.Field:
+    """Return the Arrow field of a column that the format adds."""
+    return pa.field(name, ARROW_DTYPES[BOOKKEEPING[name]])
+
+
+def write_groups(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Write a Parquet file whole, with one row group per table."""
+    with finished_whole(path) as partial:
+        write_plain(partial, schema, tables)
+
+
+def write_plain(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Write a Parquet file with one row group per table; not synced yet."""
+    with file_errors("write", path), pq.ParquetWriter(str(path), schema, **OPTIONS) as writer:
+        for table in tables:
+            writer.write_table(table.cast(schema).combine_chunks(), row_group_size=max(table.num_rows, 1))
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file, or say that it is missing or damaged."""
+    with open_parquet(path) as file:
+        return file.read(columns=None if columns is None else list(columns), use_threads=False)
+
+
+@contextmanager
+def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file for reading; a truncated one comes out as a ``FileError``."""
+    with file_errors("read", path):
+        if not path.is_file():
+            raise FileError(f"{path} is missing; generate or merge again")
+        try:
+            with pq.ParquetFile(str(path)) as file:
+                yield file
+        except pa.ArrowException as error:
+            first = str(error).splitlines()[0]
+            raise FileError(f"{path} is damaged or cut short ({first}); generate or merge again") from error
+
+
+def names_table(names: Sequence[str], column: str) -> pa.Table:
+    """Return a table as pandas would store it: the names are the index, ``column`` numbers them.
+
+    LeRobot reads ``tasks.parquet`` with pandas and looks tasks up by index, hence the description in the schema.
+    """
+    described = {
+        "index_columns": ["__index_level_0__"],
+        "column_indexes": [
+            {
+                "name": None,
+                "field_name": None,
+                "pandas_type": "unicode",
+                "numpy_type": "object",
+                "metadata": {"encoding": "UTF-8"},
+            }
+        ],
+        "columns": [
+            {"name": column, "field_name": column, "pandas_type": "int64", "numpy_type": "int64", "metadata": None},
+            {
+                "name": None,
+                "field_name": "__index_level_0__",
+                "pandas_type": "unicode",
+                "numpy_type": "object",
+                "metadata": None,
+            },
+        ],
+        "attributes": {},
+        "creator": {"library": "pyarrow", "version": pa.__version__},
+        "pandas_version": "2.2.0",
+    }
+    table = pa.table(
+        {column: pa.array(range(len(names)), pa.int64()), "__index_level_0__": pa.array(list(names), pa.string())}
+    )
+    return table.replace_schema_metadata({"pandas": json.dumps(described)})

@@ -1,0 +1,146 @@
+"""Encode one episode of one camera while it is being rendered."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from av.error import FFmpegError
+from av.video.frame import PictureType
+from numpy.typing import NDArray
+
+from handloom.dataset.durable import file_errors
+from handloom.dataset.feature import Feature
+from handloom.dataset.video_codec import codec_named
+from handloom.errors import InputError, StateError
+
+MUX_OPTIONS = {"fflags": "+bitexact"}
+"""Keeps dates and library versions out of the container, so that equal frames give equal files."""
+
+
+class VideoWriter:
+    """A streaming encoder: frames go in one at a time, an MP4 with a keyframe first comes out.
+
+    Memory is a few frames, whatever the length. Frame ``i`` has the time ``i / fps`` exactly.
+
+    Example::
+
+        feature = video_feature("observation.images.head", height=224, width=224)
+        with VideoWriter(Path("head.mp4"), feature, fps=30) as video:
+            for image in images:  # (224, 224, 3) uint8
+                video.add(image)
+    """
+
+    def __init__(self, path: Path, feature: Feature, *, fps: int) -> None:
+        self.path = path
+        self.feature = feature
+        self.frame_count = 0
+        self._codec = codec_named(feature.codec or "")
+        height, width = feature.shape[:2]
+        with file_errors("write", path), _quiet_encoder():
+            self._container = av.open(str(path), "w", format="mp4", options=MUX_OPTIONS)
+            self._stream: Any = self._container.add_stream(
+                self._codec.encoder, rate=fps, options=dict(self._codec.options)
+            )
+            self._stream.width, self._stream.height = width, height
+            self._stream.pix_fmt = self._codec.pixel_format
+            self._stream.codec_context.thread_count = 1
+            self._stream.codec_context.time_base = Fraction(1, fps)
+        self._open = True
+
+    def add(self, image: NDArray[Any]) -> None:
+        """Encode the next frame.
+
+        Args:
+            image: Colour ``(h, w, 3)`` uint8, or depth ``(h, w)`` or ``(h, w, 1)`` [m] for a depth stream. An odd
+                size is extended by its last row or column to the size in the feature.
+        """
+        if not self._open:
+            raise StateError(f"the video {self.path} is closed; frames cannot be added any more")
+        frame = self._frame(image)
+        frame.pts, frame.time_base = self.frame_count, self._stream.codec_context.time_base
+        # Readers look up an episode by its first frame, so that one must decode on its own.
+        frame.pict_type = PictureType.I if self.frame_count == 0 else PictureType.NONE
+        with file_errors("write", self.path), _quiet_encoder():
+            self._container.mux(self._stream.encode(frame))
+        self.frame_count += 1
+
+    def close(self) -> None:
+        """Flush the encoder and finish the file; closing twice is allowed."""
+        if not self._open:
+            return
+        self._open = False
+        with file_errors("write", self.path):
+            try:
+                if self.frame_count:
+                    self._container.mux(self._stream.encode(None))
+            finally:
+                self._container.close()
+
+    @property
+    def header(self) -> str:
+        """SHA-256 of the stream's parameter sets; only videos with equal headers may share a file."""
+        return hashlib.sha256(bytes(self._stream.codec_context.extradata or b"")).hexdigest()
+
+    def abandon(self) -> None:
+        """Close the file without caring what is in it, for an episode that is being thrown away."""
+        if self._open:
+            self._open = False
+            with suppress(OSError, FFmpegError):
+                self._container.close()
+
+    def __enter__(self) -> "VideoWriter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _frame(self, image: NDArray[Any]) -> av.VideoFrame:
+        """Return the image as a frame of the coded size."""
+        height, width, channels = self.feature.shape
+        if self._codec.is_depth:
+            depth = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
+            self._check(
+                depth, expected=(height, width), dtype="floating [m]", good=np.issubdtype(depth.dtype, np.floating)
+            )
+            assert self.feature.depth is not None
+            codes = np.ascontiguousarray(_extended(self.feature.depth.codes(depth), height, width))
+            return av.VideoFrame.from_ndarray(codes, format=self._codec.pixel_format)
+        self._check(image, expected=(height, width, channels), dtype="uint8", good=image.dtype == np.uint8)
+        colour = np.ascontiguousarray(_extended(image, height, width))
+        return av.VideoFrame.from_ndarray(colour, format="rgb24")
+
+    def _check(self, image: NDArray[Any], *, expected: tuple[int, ...], dtype: str, good: bool) -> None:
+        """Refuse an image of another size or type than the feature says."""
+        coded = tuple(n + n % 2 for n in image.shape[:2]) + image.shape[2:]
+        if not good or coded != expected:
+            raise InputError(
+                f"{self.feature.name!r}, frame {self.frame_count}: expected {dtype} images of shape {expected}, "
+                f"got {image.dtype} {image.shape}"
+            )
+
+
+def _extended(image: NDArray[Any], height: int, width: int) -> NDArray[Any]:
+    """Return the image with its last row and column repeated up to the coded size."""
+    rows, columns = height - image.shape[0], width - image.shape[1]
+    if not rows and not columns:
+        return image
+    return np.pad(image, ((0, rows), (0, columns), *[(0, 0)] * (image.ndim - 2)), mode="edge")
+
+
+@contextmanager
+def _quiet_encoder() -> Iterator[None]:
+    """Keep the AV1 library's start-up lines off the terminal; it only listens to this variable."""
+    if "SVT_LOG" in os.environ:
+        yield
+        return
+    os.environ["SVT_LOG"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("SVT_LOG", None)

@@ -1,0 +1,96 @@
+"""Runs one episode: asks the source, clips, steps physics, records."""
+
+import time
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.episode.source import Source
+from handloom.errors import StateError
+from handloom.scene import Scene
+from handloom.skills.checks import holds
+from handloom.values import EpisodeRecord, Failure, Stage
+
+Array = NDArray[np.float64]
+
+USER_INPUTS = mujoco.mjtState.mjSTATE_USER
+"""Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
+REST_FRAMES = 10
+"""Frames recorded after the source has ended, in which success must persist."""
+
+
+def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
+    """Carry out what a source asks, at the frame rate of the scene, until it ends or the step budget is used up.
+
+    After the source has ended well, the scene runs on for a few frames with all targets held, and every success term
+    of the last skills must still hold: an object that slips out right after the lift is no demonstration.
+    """
+    world, instance = scene.world, scene.instance
+    states: list[Array] = [world.save_state()]
+    asked: list[Array] = []
+    applied: list[Array] = []
+    failure: Failure | None = None
+    seconds = {"plan": 0.0, "physics": 0.0}
+    resting = 0
+    while failure is None and resting < REST_FRAMES:
+        if len(applied) >= instance.max_frames:
+            detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
+            failure = Failure(stage=Stage.EXECUTE, reason="out_of_frames", detail=detail)
+            break
+        begin = time.perf_counter()
+        targets = source.next(len(applied)) if resting == 0 else None
+        seconds["plan"] += time.perf_counter() - begin
+        failure = source.failure
+        if targets is None:
+            if failure is not None:
+                break
+            resting += 1
+            targets = np.full(world.model.nu, np.nan)
+        begin = time.perf_counter()
+        apply_targets(scene, targets)
+        asked.append(targets)
+        applied.append(user_inputs(scene))
+        try:
+            world.step(instance.substeps)
+        except StateError as error:
+            failure = Failure(stage=Stage.EXECUTE, reason="unstable", detail=str(error))
+        states.append(world.save_state())
+        seconds["physics"] += time.perf_counter() - begin
+    return EpisodeRecord(
+        instance=instance,
+        states=np.array(states),
+        asked=np.array(asked).reshape(-1, world.model.nu),
+        applied=np.array(applied).reshape(len(applied), -1),
+        timeline=tuple(source.timeline),
+        failure=failure or _not_lasting(scene, source),
+        stage_seconds=seconds,
+    )
+
+
+def apply_targets(scene: Scene, targets: Array) -> None:
+    """Write actuator targets (controls,), clipped to the actuators' ranges; NaN keeps the present target."""
+    model, data = scene.world.model, scene.world.data
+    given = ~np.isnan(targets)
+    low = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 0], -np.inf)
+    high = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 1], np.inf)
+    data.ctrl[given] = np.clip(targets, low, high)[given]
+
+
+def user_inputs(scene: Scene) -> Array:
+    """Return everything that acts on physics from outside (m,), controls first."""
+    model, data = scene.world.model, scene.world.data
+    inputs = np.empty(mujoco.mj_stateSize(model, USER_INPUTS))
+    mujoco.mj_getState(model, data, inputs, USER_INPUTS)
+    return inputs
+
+
+def _not_lasting(scene: Scene, source: Source) -> Failure | None:
+    """Judge once more after the rest: the checks of each arm's last skill must still hold."""
+    last = {(span.robot, span.arm): span for span in source.timeline}
+    for span in last.values():
+        broken = [check.name for check in span.checks if not holds(scene, check)]
+        if broken:
+            detail = f"{REST_FRAMES} frames after the end this no longer held: {', '.join(broken)}"
+            return Failure(stage=Stage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill)
+    return None

@@ -1,0 +1,72 @@
+"""Simulates a recorded episode again and compares every bit."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from handloom.episode.loop import USER_INPUTS
+from handloom.errors import FileError, StateError
+from handloom.scene import Scene, build_scene
+from handloom.skills.checks import holds
+from handloom.values import EpisodeRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayReport:
+    """How a replay compares with the recording."""
+
+    frames: int
+    """Frames replayed."""
+    first_difference: int | None
+    """First frame after which the states differ in any bit; None when all are identical."""
+    largest_difference: float
+    """Largest absolute difference of any state entry."""
+    success_again: bool
+    """Whether every success term of the timeline held again at its frame."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the replay is the recording, bit for bit, and succeeds again."""
+        return self.first_difference is None and self.success_again
+
+
+def replay(record: EpisodeRecord) -> ReplayReport:
+    """Build the scene from the instance alone, apply the recorded inputs, and compare all states.
+
+    Raises:
+        FileError: The recording does not fit the scene that its instance gives.
+    """
+    scene = build_scene(record.instance)
+    world = scene.world
+    if record.states.shape[1:] != world.save_state().shape:
+        raise FileError(
+            f"the recording has states of {record.states.shape[1]} numbers, the scene of its instance has "
+            f"{len(world.save_state())}; was it written with another version of Handloom or another robot folder?"
+        )
+    first, largest, success = None, 0.0, True
+    judged = {span.end: span for span in record.timeline if span.success}
+    for frame in range(record.frames + 1):
+        state = world.save_state()
+        difference = float(np.abs(state - record.states[frame]).max(initial=0.0))
+        if difference > largest or np.isnan(difference):
+            largest = difference
+        if first is None and state.tobytes() != np.ascontiguousarray(record.states[frame]).tobytes():
+            first = frame
+        if frame in judged:
+            success &= all(holds(scene, check) for check in judged[frame].checks)
+        if frame < record.frames and not _step(scene, record.applied[frame]):
+            success, first = False, frame if first is None else first
+            break
+    return ReplayReport(frames=record.frames, first_difference=first, largest_difference=largest, success_again=success)
+
+
+def _step(scene: Scene, inputs: np.ndarray) -> bool:
+    """Apply one frame's inputs and step; return whether physics stayed stable."""
+    world = scene.world
+    mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(inputs), USER_INPUTS)
+    try:
+        world.step(scene.instance.substeps)
+    except StateError:
+        return False
+    return True

@@ -1,0 +1,18 @@
+"""Pictures of a MuJoCo scene: cameras, the CPU ray caster, labels, textures."""
+
+from handloom.render.cameras import camera_pose, camera_pose_in, project, spec_of_mjcf_camera, unproject
+from handloom.render.pictures import contact_sheet, write_png
+from handloom.render.renderer import KINDS, Images, Renderer
+
+__all__ = [
+    "KINDS",
+    "Images",
+    "Renderer",
+    "camera_pose",
+    "camera_pose_in",
+    "contact_sheet",
+    "project",
+    "spec_of_mjcf_camera",
+    "unproject",
+    "write_png",
+]

@@ -1,0 +1,116 @@
+"""Cameras: intrinsics and poses of specs and of MJCF cameras; points to pixels and back. OpenCV axes throughout."""
+
+import math
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import unknown_name
+from handloom.spatial import invert_pose, make_pose, quat_multiply, relative_pose, transform_points
+from handloom.values import CameraSpec
+
+Array = NDArray[np.float64]
+
+# MuJoCo and USD cameras look along -z with y up; half a turn about x gives x right, y down, z forward.
+QUAT_GL_CV = (0.0, 1.0, 0.0, 0.0)
+DEFAULT_WIDTH, DEFAULT_HEIGHT = 640, 480
+
+
+def spec_of_mjcf_camera(
+    model: mujoco.MjModel, name: str, *, width: int | None = None, height: int | None = None
+) -> CameraSpec:
+    """Return a camera of the model as a spec.
+
+    Args:
+        model: The model.
+        name: Name of the camera in the model.
+        width: Image width [px]; by default the camera's ``resolution``, or 640 when it has none.
+        height: Image height [px]; by default the camera's ``resolution``, or 480.
+
+    Raises:
+        NotFoundError: The model has no camera of that name.
+    """
+    camera = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, name)
+    if camera < 0:
+        raise unknown_name("camera", name, [model.camera(k).name for k in range(model.ncam)])
+    own_width, own_height = (int(v) for v in model.cam_resolution[camera])
+    has_own = own_width > 1 and own_height > 1
+    width = width or (own_width if has_own else DEFAULT_WIDTH)
+    height = height or (own_height if has_own else DEFAULT_HEIGHT)
+    fx = fy = height / 2 / math.tan(math.radians(float(model.cam_fovy[camera])) / 2)
+    cx, cy = width / 2, height / 2
+    sensor_width, sensor_height = (float(v) for v in model.cam_sensorsize[camera])
+    if sensor_width > 0 and sensor_height > 0:
+        focal_x, focal_y, offset_x, offset_y = (float(v) for v in model.cam_intrinsic[camera])
+        fx, fy = focal_x * width / sensor_width, focal_y * height / sensor_height
+        cx = width / 2 + offset_x * width / sensor_width
+        cy = height / 2 + offset_y * height / sensor_height
+    body = int(model.cam_bodyid[camera])
+    x, y, z = model.cam_pos[camera]
+    qw, qx, qy, qz = quat_multiply(model.cam_quat[camera], QUAT_GL_CV)
+    return CameraSpec(
+        name=name,
+        width=width,
+        height=height,
+        fx=fx,
+        fy=fy,
+        cx=cx,
+        cy=cy,
+        parent=model.body(body).name if body > 0 else None,
+        position=(float(x), float(y), float(z)),
+        quat=(float(qw), float(qx), float(qy), float(qz)),
+    )
+
+
+def camera_body(model: mujoco.MjModel, camera: CameraSpec) -> int:
+    """Return the id of the body that carries a camera; 0 is the world."""
+    if camera.parent is None:
+        return 0
+    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, camera.parent)
+    if body < 0:
+        raise unknown_name(
+            f"body (parent of camera {camera.name!r})", camera.parent, [model.body(k).name for k in range(model.nbody)]
+        )
+    return body
+
+
+def body_pose(data: mujoco.MjData, body: int) -> Array:
+    """Return T_world_body (4, 4)."""
+    return make_pose(data.xmat[body].reshape(3, 3), data.xpos[body])
+
+
+def camera_pose(model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec | str) -> Array:
+    """Return T_world_camera (4, 4), OpenCV axes, of a spec or of a camera named in the model."""
+    spec = spec_of_mjcf_camera(model, camera) if isinstance(camera, str) else camera
+    return body_pose(data, camera_body(model, spec)) @ spec.T_parent_camera
+
+
+def camera_pose_in(model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec | str, body: str) -> Array:
+    """Return T_body_camera (4, 4): extrinsics in the frame of a body, such as the robot's or an arm's base."""
+    frame = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body)
+    if frame < 0:
+        raise unknown_name("body", body, [model.body(k).name for k in range(model.nbody)])
+    return relative_pose(body_pose(data, frame), camera_pose(model, data, camera))
+
+
+def project(camera: CameraSpec, T_world_camera: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
+    """Project world points (n, 3) [m]; return pixels (n, 2) and planar depths (n,) [m].
+
+    A point that is not in front of the camera has a depth <= 0 and pixels of NaN.
+    """
+    p = transform_points(invert_pose(T_world_camera), np.asarray(points, float))
+    depth = p[:, 2]
+    z = np.where(depth > 0, depth, np.nan)
+    pixels = np.column_stack([camera.cx + camera.fx * p[:, 0] / z, camera.cy + camera.fy * p[:, 1] / z])
+    return pixels, depth
+
+
+def unproject(camera: CameraSpec, T_world_camera: ArrayLike, depth: ArrayLike) -> Array:
+    """Return the world points (h, w, 3) [m] of a depth image (h, w) of planar z [m]."""
+    z = np.asarray(depth, float)
+    x = (np.arange(camera.width) + 0.5 - camera.cx) / camera.fx
+    y = (np.arange(camera.height) + 0.5 - camera.cy) / camera.fy
+    with np.errstate(invalid="ignore"):
+        points = np.stack([x[None, :] * z, y[:, None] * z, z], axis=-1)
+        return transform_points(np.asarray(T_world_camera, float), points.reshape(-1, 3)).reshape(points.shape)

@@ -1,0 +1,94 @@
+"""The arrays a frame is made from, grouped by how often they change."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.render.cpu.layout import LANE_QUANTITIES, LANES, TILE_HEIGHT, TILE_WIDTH
+
+
+class SceneArrays(NamedTuple):
+    """What the kernels know about the scene."""
+
+    geoms: NDArray[np.float32]
+    """Geom table (g, GEOM_COLUMNS)."""
+    hulls: NDArray[np.float32]
+    """Half spaces (k, 4) of all polytopes: outward unit normal and offset, in the geom frame."""
+    lights: NDArray[np.float32]
+    """Light table (l, LIGHT_COLUMNS)."""
+    casters: NDArray[np.float32]
+    """What each light sees of each geom (l, g, CASTER_COLUMNS)."""
+    bands: NDArray[np.float32]
+    """Left and right end of each geom in each band of a light's picture plane (l, g, BANDS, 2)."""
+    textures: NDArray[np.int32]
+    """Texture table (k, 4): first texel, width, height, levels."""
+    texels: NDArray[np.uint32]
+    """All texels of all levels."""
+    world: NDArray[np.float32]
+    """Surroundings (WORLD_COLUMNS,)."""
+
+
+class CanvasArrays(NamedTuple):
+    """Scratch of one image size."""
+
+    lanes: NDArray[np.float32]
+    """Flat batch of rays (LANE_QUANTITIES * LANES,)."""
+    best: NDArray[np.float32]
+    """Scratch of one quantity (LANES,)."""
+    first: NDArray[np.int32]
+    """First tile column of each geom in each tile row (rows, g)."""
+    last: NDArray[np.int32]
+    """One past the last tile column (rows, g)."""
+    candidates: NDArray[np.int32]
+    """Geoms that may be seen in the current tile (g,)."""
+    key: NDArray[np.int32]
+    """Geom and face of each pixel (h, w)."""
+    edge: NDArray[np.uint8]
+    """1 where a pixel lies on an outline, 2 on a crease (h, w rounded up to a tile)."""
+    base: NDArray[np.uint8]
+    """Colours before anti-aliasing (h, w, 3)."""
+    todo: NDArray[np.int32]
+    """Edge pixels of the current tile (LANES,)."""
+
+
+class FrameArrays(NamedTuple):
+    """The images of one camera; a kind that was not asked for has no pixels."""
+
+    rgb: NDArray[np.uint8]
+    depth: NDArray[np.float32]
+    segmentation: NDArray[np.int32]
+    normals: NDArray[np.float32]
+    albedo: NDArray[np.uint8]
+
+
+def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
+    """Allocate the scratch for images of one size."""
+    rows = -(-height // TILE_HEIGHT)
+    padded = -(-width // TILE_WIDTH) * TILE_WIDTH
+    return CanvasArrays(
+        lanes=np.zeros(LANE_QUANTITIES * LANES, np.float32),
+        best=np.zeros(LANES, np.float32),
+        first=np.zeros((rows, geom_count), np.int32),
+        last=np.zeros((rows, geom_count), np.int32),
+        candidates=np.zeros(max(geom_count, 1), np.int32),
+        key=np.zeros((height, width), np.int32),
+        edge=np.zeros((height, padded), np.uint8),
+        base=np.zeros((height, width, 3), np.uint8),
+        todo=np.zeros(LANES, np.int32),
+    )
+
+
+def make_frame(width: int, height: int, kinds: frozenset[str]) -> FrameArrays:
+    """Allocate the images asked for; depth and segmentation always, the kernel needs them."""
+
+    def area(kind: str) -> tuple[int, int]:
+        return (height, width) if kind in kinds else (0, 0)
+
+    return FrameArrays(
+        rgb=np.empty((*area("rgb"), 3), np.uint8),
+        depth=np.empty((height, width), np.float32),
+        segmentation=np.empty((height, width), np.int32),
+        normals=np.empty((*area("normals"), 3), np.float32),
+        albedo=np.empty((*area("albedo"), 3), np.uint8),
+    )

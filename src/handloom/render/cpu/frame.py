@@ -1,0 +1,298 @@
+"""One picture: tile by tile, then the edge pixels once more."""
+
+import numpy as np
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.layout import (
+    BIG,
+    BLUE,
+    FACE,
+    GREEN,
+    HALF,
+    ID,
+    LANES,
+    NX,
+    NY,
+    NZ,
+    RED,
+    TILE_HEIGHT,
+    TILE_WIDTH,
+    V_CX,
+    V_CY,
+    V_INV_FX,
+    V_INV_FY,
+    T,
+    U,
+    V,
+)
+from handloom.render.cpu.trace import find_nearest, find_surface, light_up
+
+# Four samples of an edge pixel on a rotated grid, so that near-horizontal and near-vertical edges both get four steps.
+SAMPLE_X = (np.float32(0.625), np.float32(0.875), np.float32(0.125), np.float32(0.375))
+SAMPLE_Y = (np.float32(0.125), np.float32(0.375), np.float32(0.625), np.float32(0.875))
+SAMPLES = 4
+
+OUTLINE, CREASE = 1, 2
+BORROW, RESHADE = 1, 2
+
+# The key of a pixel is ``geom * FACE_KEYS + FACE_ZERO + face``; box faces run from -4 to 4, polytopes have some
+# hundred at most.
+FACE_KEYS = 512
+FACE_ZERO = 8
+
+
+@picture_kernel
+def _find_candidates(canvas, row, column):
+    """List the geoms whose outline touches a tile; return their number."""
+    count = 0
+    for g in range(canvas.first.shape[1]):
+        if canvas.first[row, g] <= column < canvas.last[row, g]:
+            canvas.candidates[count] = g
+            count += 1
+    return count
+
+
+@picture_kernel
+def _aim(lanes, left, top, view):
+    """Aim the lanes at the pixel centres of a tile."""
+    inv_fx, inv_fy, cx, cy = view[V_INV_FX], view[V_INV_FY], view[V_CX], view[V_CY]
+    x = np.float32(left) + HALF - cx
+    y = np.float32(top) + HALF - cy
+    for i in range(LANES):
+        lanes[i + U] = (x + np.float32(i % TILE_WIDTH)) * inv_fx
+        lanes[i + V] = (y + np.float32(i // TILE_WIDTH)) * inv_fy
+
+
+@picture_kernel
+def _store_hits(lanes, canvas, frame, left, top, ids, want_key):
+    """Write depth, geom ids and edge keys of a tile."""
+    height, width = frame.depth.shape
+    for y in range(top, min(top + TILE_HEIGHT, height)):
+        start = (y - top) * TILE_WIDTH - left
+        for x in range(left, min(left + TILE_WIDTH, width)):
+            i = start + x
+            t = lanes[i + T]
+            k = int(lanes[i + ID])
+            frame.depth[y, x] = t if t < BIG else np.float32(np.inf)
+            frame.segmentation[y, x] = ids[k] if k >= 0 else -1
+            if want_key:
+                canvas.key[y, x] = k * FACE_KEYS + FACE_ZERO + int(lanes[i + FACE])
+
+
+@picture_kernel
+def _store_albedo(lanes, frame, left, top, want_normals, want_albedo):
+    """Write normals and sRGB albedo of a tile."""
+    height, width = frame.depth.shape
+    for y in range(top, min(top + TILE_HEIGHT, height)):
+        for x in range(left, min(left + TILE_WIDTH, width)):
+            i = (y - top) * TILE_WIDTH + x - left
+            hit = lanes[i + ID] >= 0
+            if want_normals:
+                frame.normals[y, x, 0] = lanes[i + NX] if hit else np.float32(0)
+                frame.normals[y, x, 1] = lanes[i + NY] if hit else np.float32(0)
+                frame.normals[y, x, 2] = lanes[i + NZ] if hit else np.float32(0)
+            if want_albedo:
+                frame.albedo[y, x, 0] = _srgb_byte(lanes[i + RED])
+                frame.albedo[y, x, 1] = _srgb_byte(lanes[i + GREEN])
+                frame.albedo[y, x, 2] = _srgb_byte(lanes[i + BLUE])
+
+
+@picture_kernel
+def _srgb_byte(linear):
+    """Return the sRGB byte of linear light, exactly."""
+    c = min(max(linear, np.float32(0)), np.float32(1))
+    c = (
+        c * np.float32(12.92)
+        if c <= np.float32(0.0031308)
+        else np.float32(1.055) * c ** np.float32(1 / 2.4) - np.float32(0.055)
+    )
+    return np.uint8(c * np.float32(255) + HALF)
+
+
+@picture_kernel
+def _store_color(lanes, frame, left, top):
+    """Write the colours of a tile."""
+    height, width = frame.depth.shape
+    for y in range(top, min(top + TILE_HEIGHT, height)):
+        for x in range(left, min(left + TILE_WIDTH, width)):
+            i = (y - top) * TILE_WIDTH + x - left
+            frame.rgb[y, x, 0] = np.uint8(lanes[i + RED] + HALF)
+            frame.rgb[y, x, 1] = np.uint8(lanes[i + GREEN] + HALF)
+            frame.rgb[y, x, 2] = np.uint8(lanes[i + BLUE] + HALF)
+
+
+@picture_kernel
+def _mark_edges(canvas):
+    """Mark pixels whose right, left, upper or lower neighbour shows another geom, or another face of the same."""
+    key = canvas.key
+    height, width = key.shape
+    for y in range(height):
+        up = max(y - 1, 0)
+        down = min(y + 1, height - 1)
+        for x in range(1, width - 1):
+            k = key[y, x]
+            here = k // FACE_KEYS
+            outline = (
+                (key[y, x + 1] // FACE_KEYS != here)
+                | (key[y, x - 1] // FACE_KEYS != here)
+                | (key[up, x] // FACE_KEYS != here)
+                | (key[down, x] // FACE_KEYS != here)
+            )
+            crease = (key[y, x + 1] != k) | (key[y, x - 1] != k) | (key[up, x] != k) | (key[down, x] != k)
+            canvas.edge[y, x] = OUTLINE if outline else (CREASE if crease else 0)
+
+
+@picture_kernel
+def _collect(canvas, left, top, kind):
+    """List the edge pixels of one kind in a tile; return their number."""
+    height, width = canvas.key.shape
+    count = 0
+    for y in range(top, min(top + TILE_HEIGHT, height)):
+        for x in range(left, min(left + TILE_WIDTH, width)):
+            if canvas.edge[y, x] == kind:
+                canvas.todo[count] = y * width + x
+                count += 1
+    return count
+
+
+@picture_kernel
+def _aim_samples(lanes, canvas, start, count, view):
+    """Aim four lanes at each of ``count`` edge pixels; return the number of lanes, padded to a full vector."""
+    width = canvas.key.shape[1]
+    n = (count * SAMPLES + 15) // 16 * 16
+    for j in range(n):
+        pixel = canvas.todo[start + min(j // SAMPLES, count - 1)]
+        q = j % SAMPLES
+        lanes[j + U] = (np.float32(pixel % width) + SAMPLE_X[q] - view[V_CX]) * view[V_INV_FX]
+        lanes[j + V] = (np.float32(pixel // width) + SAMPLE_Y[q] - view[V_CY]) * view[V_INV_FY]
+    return n
+
+
+@picture_kernel
+def _neighbour(key, y, x, k, right, down):
+    """Return the pixel beside (y, x) that shows geom ``k``, looking first where the sample lies; itself if none."""
+    height, width = key.shape
+    y_near = min(max(y + down, 0), height - 1)
+    y_far = min(max(y - down, 0), height - 1)
+    x_near = min(max(x + right, 0), width - 1)
+    x_far = min(max(x - right, 0), width - 1)
+    if key[y_near, x] // FACE_KEYS == k:
+        return y_near, x
+    if key[y, x_near] // FACE_KEYS == k:
+        return y, x_near
+    if key[y, x_far] // FACE_KEYS == k:
+        return y, x_far
+    if key[y_far, x] // FACE_KEYS == k:
+        return y_far, x
+    if key[y_near, x_near] // FACE_KEYS == k:
+        return y_near, x_near
+    return y, x
+
+
+@picture_kernel
+def _borrow(lanes, canvas, frame, start, count):
+    """Blend edge pixels from neighbours: visibility was cast again, colours come from pixels showing the same geom."""
+    key = canvas.key
+    base = canvas.base
+    width = key.shape[1]
+    for j in range(count):
+        pixel = canvas.todo[start + j]
+        y = pixel // width
+        x = pixel % width
+        own = key[y, x] // FACE_KEYS
+        red, green, blue = 2, 2, 2
+        for q in range(SAMPLES):
+            k = int(lanes[SAMPLES * j + q + ID])
+            yy = y
+            xx = x
+            if k != own:
+                yy, xx = _neighbour(key, y, x, k, 1 if q < 2 else -1, -1 if q < 2 else 1)
+            red += base[yy, xx, 0]
+            green += base[yy, xx, 1]
+            blue += base[yy, xx, 2]
+        frame.rgb[y, x, 0] = np.uint8(red >> 2)
+        frame.rgb[y, x, 1] = np.uint8(green >> 2)
+        frame.rgb[y, x, 2] = np.uint8(blue >> 2)
+
+
+@picture_kernel
+def _average(lanes, canvas, frame, start, count):
+    """Average the four shaded samples of each edge pixel."""
+    width = canvas.key.shape[1]
+    quarter = np.float32(0.25)
+    for j in range(count):
+        pixel = canvas.todo[start + j]
+        y = pixel // width
+        x = pixel % width
+        i = SAMPLES * j
+        for c in range(3):
+            k = i + RED + c * LANES
+            total = lanes[k] + lanes[k + 1] + lanes[k + 2] + lanes[k + 3]
+            frame.rgb[y, x, c] = np.uint8(quarter * total + HALF)
+
+
+@picture_kernel
+def _smooth_tile(scene, view, canvas, frame, row, column, kind, reshade, shadows, occlusion):
+    """Anti-alias the edge pixels of one kind in one tile."""
+    lanes = canvas.lanes
+    total = _collect(canvas, column * TILE_WIDTH, row * TILE_HEIGHT, kind)
+    if total == 0:
+        return
+    candidates = _find_candidates(canvas, row, column)
+    per_batch = LANES // SAMPLES
+    for start in range(0, total, per_batch):
+        count = min(per_batch, total - start)
+        n = _aim_samples(lanes, canvas, start, count, view)
+        find_nearest(lanes, n, canvas.candidates, candidates, scene, view)
+        if reshade:
+            find_surface(lanes, n, canvas.candidates, candidates, scene, canvas.best, view)
+            light_up(lanes, n, scene, view, shadows, occlusion)
+            _average(lanes, canvas, frame, start, count)
+        else:
+            _borrow(lanes, canvas, frame, start, count)
+
+
+@picture_kernel
+def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
+    """Draw one camera's images.
+
+    Args:
+        scene: ``SceneArrays``, placed for this frame and camera.
+        view: Camera row.
+        canvas: ``CanvasArrays`` of the image size, tile spans filled.
+        frame: ``FrameArrays`` to fill.
+        ids: Geom id in the model of each row (g,).
+        shadows: Whether lights cast shadows.
+        occlusion: Whether ambient light is occluded.
+        smoothing: 0 none, 1 outlines borrow their neighbours' colours and creases are shaded, 2 all edges are shaded.
+    """
+    lanes = canvas.lanes
+    height, width = frame.depth.shape
+    rows = (height + TILE_HEIGHT - 1) // TILE_HEIGHT
+    columns = (width + TILE_WIDTH - 1) // TILE_WIDTH
+    want_color = frame.rgb.shape[0] > 0
+    want_normals = frame.normals.shape[0] > 0
+    want_albedo = frame.albedo.shape[0] > 0
+    for row in range(rows):
+        for column in range(columns):
+            left = column * TILE_WIDTH
+            top = row * TILE_HEIGHT
+            candidates = _find_candidates(canvas, row, column)
+            _aim(lanes, left, top, view)
+            find_nearest(lanes, LANES, canvas.candidates, candidates, scene, view)
+            if want_color or want_normals or want_albedo:
+                find_surface(lanes, LANES, canvas.candidates, candidates, scene, canvas.best, view)
+            _store_hits(lanes, canvas, frame, left, top, ids, want_color and smoothing > 0)
+            if want_normals or want_albedo:
+                _store_albedo(lanes, frame, left, top, want_normals, want_albedo)
+            if want_color:
+                light_up(lanes, LANES, scene, view, shadows, occlusion)
+                _store_color(lanes, frame, left, top)
+    if smoothing == 0 or not want_color:
+        return
+    _mark_edges(canvas)
+    canvas.base[:] = frame.rgb
+    for row in range(rows):
+        for column in range(columns):
+            _smooth_tile(scene, view, canvas, frame, row, column, OUTLINE, smoothing == RESHADE, shadows, occlusion)
+            _smooth_tile(scene, view, canvas, frame, row, column, CREASE, True, shadows, occlusion)

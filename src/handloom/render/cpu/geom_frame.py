@@ -1,0 +1,57 @@
+"""Small pieces every kernel needs: rows of the geom table unpacked into locals, lanes moved between frames.
+
+Values are unpacked before a loop because the compiler must assume that a store to the lanes changes the table.
+"""
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.layout import G_EYE, G_POS, G_RAY_U, G_RAY_V, G_RAY_W, G_ROT, G_SIZE
+
+
+@picture_kernel
+def size_of(row):
+    """Return the three sizes [m] of a geom row."""
+    return row[G_SIZE], row[G_SIZE + 1], row[G_SIZE + 2]
+
+
+@picture_kernel
+def eye_of(row):
+    """Return the camera origin in the geom frame [m]."""
+    return row[G_EYE], row[G_EYE + 1], row[G_EYE + 2]
+
+
+@picture_kernel
+def position_of(row):
+    """Return p_world_geom [m]."""
+    return row[G_POS], row[G_POS + 1], row[G_POS + 2]
+
+
+@picture_kernel
+def rays_of(row):
+    """Return the camera axes in the geom frame: a ray is (u a + v b + c) per coordinate."""
+    return (
+        row[G_RAY_U],
+        row[G_RAY_U + 1],
+        row[G_RAY_U + 2],
+        row[G_RAY_V],
+        row[G_RAY_V + 1],
+        row[G_RAY_V + 2],
+        row[G_RAY_W],
+        row[G_RAY_W + 1],
+        row[G_RAY_W + 2],
+    )
+
+
+@picture_kernel
+def rotation_of(row):
+    """Return R_world_geom, row major."""
+    return (
+        row[G_ROT],
+        row[G_ROT + 1],
+        row[G_ROT + 2],
+        row[G_ROT + 3],
+        row[G_ROT + 4],
+        row[G_ROT + 5],
+        row[G_ROT + 6],
+        row[G_ROT + 7],
+        row[G_ROT + 8],
+    )

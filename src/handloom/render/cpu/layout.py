@@ -1,0 +1,107 @@
+"""Array layouts shared by the kernels of the ray caster.
+
+Lanes: one flat float32 array holds every quantity of a batch of rays. Quantity ``Q`` of ray ``i`` is ``lanes[i + Q]``
+with ``Q`` a compile-time multiple of ``LANES``; the compiler then sees that two quantities never overlap and vectorises
+without run-time alias checks. Several arrays, or a 2D array with a run-time stride, lose that.
+
+Geoms: ``geoms[g, COLUMN]``, float32, one row per drawn geom. Static columns are written once per model
+(``geom_table.py``), the others per frame or per camera (``placement.py``).
+"""
+
+import numpy as np
+
+TILE_WIDTH = 16
+TILE_HEIGHT = 8
+LANES = TILE_WIDTH * TILE_HEIGHT
+
+# fmt: off
+(
+    U, V, T, ID,                    # ray = u X + v Y + Z, camera axes; planar depth [m]; nearest geom row or -1
+    NX, NY, NZ, PX, PY, PZ,         # unit normal and surface point, world [m]
+    RED, GREEN, BLUE,               # albedo, later the colour on screen 0..255
+    SPECULAR, SHININESS, METAL, GLOW, OPACITY,
+    FACE,                           # which face of a box, cylinder or polytope was hit; tells creases for anti-aliasing
+    SHADE,                          # blocked fraction of the current light, 0..1
+    NEAR_GAP, FAR_GAP,              # free distance above the surface at two heights [m], later the ambient factor
+    LIGHT_R, LIGHT_G, LIGHT_B,      # diffuse light arriving
+    SHINE_R, SHINE_G, SHINE_B,      # highlights
+    SPARE_A, SPARE_B, SPARE_C,
+) = (LANES * k for k in range(31))
+LANE_QUANTITIES = 31
+
+(
+    G_TYPE, G_SIZE, _, _,           # mjtGeom; size as in the model, half extents for a mesh [m]
+    G_EYE, _, _,                    # camera origin in the geom frame [m]
+    G_RAY_U, _, _, G_RAY_V, _, _, G_RAY_W, _, _,    # camera axes in the geom frame
+    G_ROT, _, _, _, _, _, _, _, _,  # R_world_geom, row major
+    G_POS, _, _,                    # p_world_geom [m]
+    G_LOW, _, _, G_HIGH, _, _,      # world bounds [m]
+    G_BOX, _, _, G_HALF, _, _,      # centre and half extents of the bounding box in the geom frame [m]
+    G_HULL, G_HULL_COUNT,           # first half space and number of half spaces of a polytope
+    G_COLOR, _, _, G_ALPHA,         # linear albedo, opacity
+    G_SPECULAR, G_SHININESS, G_METAL, G_GLOW, G_MIRROR,
+    G_TEXTURE, G_TEX_U, G_TEX_V,    # row of the texture table or -1; repeats per metre
+    G_CASTS,                        # 1 when the geom throws shadows
+    G_BODY,                         # body that rigidly carries the geom
+    G_INSIDE,                       # 1 when a camera inside sees the inner wall
+    G_NEAREST,                      # smallest planar depth of its bounding box [m]
+) = range(58)
+GEOM_COLUMNS = 64
+# fmt: on
+
+# Lights: ``lights[k, COLUMN]``.
+# fmt: off
+(
+    L_POS, _, _,                    # world [m]; a directional light stands far away
+    L_U, _, _, L_V, _, _, L_W, _, _,  # axes of the light's own picture plane; w points from the scene to the light
+    L_DIFFUSE, _, _, L_SPECULAR, _, _,
+    L_RADIUS,                       # of the luminous disc [m]
+    L_SHADOW,                       # 1 when it casts shadows
+    L_CUTOFF, L_BLEND,              # cosine of the cone's edge, 1 / (cosine where it is full - cosine of the edge)
+    L_ATTENUATION, _, _,
+    L_BAND_LOW, L_BAND_SCALE,       # bands of the picture plane: row = (v - low) * scale
+) = range(27)
+LIGHT_COLUMNS = 32
+
+# What a light sees of a geom: ``casters[k, g, COLUMN]``.
+C_POS, C_LEFT, C_RIGHT, C_TOP, C_BOTTOM, C_NEAREST = 0, 3, 4, 5, 6, 7
+# fmt: on
+CASTER_COLUMNS = 8
+BANDS = 48
+
+ZERO = np.float32(0)
+ONE = np.float32(1)
+HALF = np.float32(0.5)
+TINY = np.float32(1e-9)
+BIG = np.float32(1e6)
+
+# mjtGeom, as literals that Numba freezes into the kernels.
+PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 0, 1, 2, 3, 4, 5, 6, 7
+# A mesh that is not an intersection of few half spaces: triangles under a bounding volume hierarchy.
+TRIANGLES = 9
+
+# The surroundings: ``world[COLUMN]``. Light from a direction n is E0 + E1 . n per channel (first-order harmonics).
+(
+    W_AMBIENT,  # 3 constants, then 3 x 3 gradients
+    W_ZENITH,
+    W_HORIZON,
+    W_NADIR,
+    W_EXPOSURE,
+    W_AO_LOW,
+    W_AO_HIGH,
+    W_AO_FLOOR,
+) = (0, 12, 15, 18, 21, 22, 23, 24)
+WORLD_COLUMNS = 25
+
+# One camera: ``view[COLUMN]``.
+(
+    V_INV_FX,
+    V_INV_FY,
+    V_CX,
+    V_CY,
+    V_NEAR,
+    V_PIXEL,  # size of a pixel at depth 1 [m]
+    V_EYE,  # p_world_camera [m]
+    V_AXES,  # R_world_camera, row major
+) = (0, 1, 2, 3, 4, 5, 6, 9)
+VIEW_COLUMNS = 18

@@ -1,0 +1,213 @@
+"""Surface: point, normal, face and material of every lane whose nearest geom is the given one."""
+
+import numpy as np
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.geom_frame import eye_of, position_of, rays_of, rotation_of, size_of
+from handloom.render.cpu.layout import (
+    BIG,
+    BLUE,
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    FACE,
+    G_ALPHA,
+    G_COLOR,
+    G_GLOW,
+    G_HULL,
+    G_HULL_COUNT,
+    G_METAL,
+    G_SHININESS,
+    G_SPECULAR,
+    G_TEXTURE,
+    G_TYPE,
+    GLOW,
+    GREEN,
+    ID,
+    MESH,
+    METAL,
+    NX,
+    NY,
+    NZ,
+    ONE,
+    OPACITY,
+    PLANE,
+    PX,
+    PY,
+    PZ,
+    RED,
+    SHININESS,
+    SPARE_A,
+    SPARE_B,
+    SPARE_C,
+    SPECULAR,
+    TINY,
+    ZERO,
+    T,
+    U,
+    V,
+)
+from handloom.render.cpu.texture import sample_texture
+
+
+@picture_kernel
+def _paint(lanes, n, row, gid):
+    """Write the material of the geom."""
+    red, green, blue = row[G_COLOR], row[G_COLOR + 1], row[G_COLOR + 2]
+    specular, shininess, metal, glow, alpha = (
+        row[G_SPECULAR],
+        row[G_SHININESS],
+        row[G_METAL],
+        row[G_GLOW],
+        row[G_ALPHA],
+    )
+    for i in range(n):
+        mine = lanes[i + ID] == gid
+        lanes[i + RED] = red if mine else lanes[i + RED]
+        lanes[i + GREEN] = green if mine else lanes[i + GREEN]
+        lanes[i + BLUE] = blue if mine else lanes[i + BLUE]
+        lanes[i + SPECULAR] = specular if mine else lanes[i + SPECULAR]
+        lanes[i + SHININESS] = shininess if mine else lanes[i + SHININESS]
+        lanes[i + METAL] = metal if mine else lanes[i + METAL]
+        lanes[i + GLOW] = glow if mine else lanes[i + GLOW]
+        lanes[i + OPACITY] = alpha if mine else lanes[i + OPACITY]
+
+
+@picture_kernel
+def _locate(lanes, n, row):
+    """Write the hit point in the geom frame to the three spare quantities."""
+    ox, oy, oz = eye_of(row)
+    ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
+    for i in range(n):
+        u = lanes[i + U]
+        v = lanes[i + V]
+        t = lanes[i + T]
+        lanes[i + SPARE_A] = ox + t * (u * ax + v * bx + cx)
+        lanes[i + SPARE_B] = oy + t * (u * ay + v * by + cy)
+        lanes[i + SPARE_C] = oz + t * (u * az + v * bz + cz)
+
+
+@picture_kernel
+def _place(lanes, n, row, gid):
+    """Write the hit point in the world."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+    wx, wy, wz = position_of(row)
+    for i in range(n):
+        x = lanes[i + SPARE_A]
+        y = lanes[i + SPARE_B]
+        z = lanes[i + SPARE_C]
+        mine = lanes[i + ID] == gid
+        lanes[i + PX] = r0 * x + r1 * y + r2 * z + wx if mine else lanes[i + PX]
+        lanes[i + PY] = r3 * x + r4 * y + r5 * z + wy if mine else lanes[i + PY]
+        lanes[i + PZ] = r6 * x + r7 * y + r8 * z + wz if mine else lanes[i + PZ]
+
+
+@picture_kernel
+def _orient(lanes, n, row, gid):
+    """Write the outward normal of a primitive, from the hit point in its frame.
+
+    The branches on the kind do not depend on the lane; the compiler makes one loop of each.
+    """
+    kind = int(row[G_TYPE])
+    sx, sy, sz = size_of(row)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+    ex = ONE
+    ey = ONE
+    ez = ONE
+    if kind == BOX:
+        ex, ey, ez = ONE / sx, ONE / sy, ONE / sz
+    elif kind == ELLIPSOID:
+        ex, ey, ez = ONE / (sx * sx), ONE / (sy * sy), ONE / (sz * sz)
+    for i in range(n):
+        x = lanes[i + SPARE_A]
+        y = lanes[i + SPARE_B]
+        z = lanes[i + SPARE_C]
+        face = ZERO
+        if kind == BOX:
+            p, q, r = abs(x) * ex, abs(y) * ey, abs(z) * ez
+            on_x = (p >= q) & (p >= r)
+            on_y = (not on_x) & (q >= r)
+            nx = (ONE if x > ZERO else -ONE) if on_x else ZERO
+            ny = (ONE if y > ZERO else -ONE) if on_y else ZERO
+            nz = ZERO if on_x | on_y else (ONE if z > ZERO else -ONE)
+            face = nx + np.float32(2) * ny + np.float32(4) * nz
+        elif kind == PLANE:
+            nx, ny, nz = ZERO, ZERO, ONE
+        elif kind == CAPSULE:
+            nx, ny, nz = x, y, z - min(max(z, -sy), sy)
+        elif kind == CYLINDER:
+            cap = abs(z) - sy > np.sqrt(x * x + y * y) - sx
+            nx = ZERO if cap else x
+            ny = ZERO if cap else y
+            nz = z if cap else ZERO
+            face = ONE if cap else ZERO
+        else:
+            nx, ny, nz = x * ex, y * ey, z * ez
+        scale = ONE / np.sqrt(nx * nx + ny * ny + nz * nz + TINY * TINY)
+        nx *= scale
+        ny *= scale
+        nz *= scale
+        mine = lanes[i + ID] == gid
+        lanes[i + NX] = r0 * nx + r1 * ny + r2 * nz if mine else lanes[i + NX]
+        lanes[i + NY] = r3 * nx + r4 * ny + r5 * nz if mine else lanes[i + NY]
+        lanes[i + NZ] = r6 * nx + r7 * ny + r8 * nz if mine else lanes[i + NZ]
+        lanes[i + FACE] = face if mine else lanes[i + FACE]
+
+
+@picture_kernel
+def _orient_polytope(lanes, n, row, hulls, gid, best):
+    """Write the normal of the half space whose plane is nearest to the hit point; ``best`` is scratch of n values."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+    for i in range(n):
+        best[i] = -BIG
+    first = int(row[G_HULL])
+    for f in range(first, first + int(row[G_HULL_COUNT])):
+        p = hulls[f, 0]
+        q = hulls[f, 1]
+        r = hulls[f, 2]
+        offset = hulls[f, 3]
+        nx = r0 * p + r1 * q + r2 * r
+        ny = r3 * p + r4 * q + r5 * r
+        nz = r6 * p + r7 * q + r8 * r
+        face = np.float32(f - first)
+        for i in range(n):
+            height = lanes[i + SPARE_A] * p + lanes[i + SPARE_B] * q + lanes[i + SPARE_C] * r - offset
+            higher = height > best[i]
+            best[i] = height if higher else best[i]
+            write = higher & (lanes[i + ID] == gid)
+            lanes[i + NX] = nx if write else lanes[i + NX]
+            lanes[i + NY] = ny if write else lanes[i + NY]
+            lanes[i + NZ] = nz if write else lanes[i + NZ]
+            lanes[i + FACE] = face if write else lanes[i + FACE]
+
+
+@picture_kernel
+def describe(lanes, n, geoms, g, scene, best, pixel):
+    """Fill point, normal, face and material of the lanes whose nearest geom is ``g``.
+
+    Args:
+        lanes: Flat batch of rays, see ``layout``.
+        n: Number of rays.
+        geoms: Geom table.
+        g: Row of the geom.
+        scene: ``SceneArrays``.
+        best: Scratch of at least n values.
+        pixel: Size of a pixel at depth 1 [m], for the choice of the texture level.
+    """
+    gid = np.float32(g)
+    count = 0
+    for i in range(n):
+        count += lanes[i + ID] == gid
+    if count == 0:
+        return
+    row = geoms[g]
+    _locate(lanes, n, row)
+    _place(lanes, n, row, gid)
+    if int(row[G_TYPE]) == MESH:
+        _orient_polytope(lanes, n, row, scene.hulls, gid, best)
+    else:
+        _orient(lanes, n, row, gid)
+    _paint(lanes, n, row, gid)
+    if row[G_TEXTURE] >= ZERO:
+        sample_texture(lanes, n, row, gid, scene.textures, scene.texels, pixel)

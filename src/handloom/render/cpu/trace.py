@@ -1,0 +1,270 @@
+"""Carry one batch of rays through all stages: visibility, surface, shadows, ambient occlusion, shading."""
+
+import numpy as np
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.ambient import close_in
+from handloom.render.cpu.layout import (
+    BANDS,
+    BIG,
+    BLUE,
+    C_BOTTOM,
+    C_LEFT,
+    C_NEAREST,
+    C_RIGHT,
+    C_TOP,
+    FACE,
+    FAR_GAP,
+    G_CASTS,
+    G_HIGH,
+    G_LOW,
+    G_POS,
+    G_ROT,
+    G_TYPE,
+    GLOW,
+    GREEN,
+    HALF,
+    ID,
+    L_BAND_LOW,
+    L_BAND_SCALE,
+    L_POS,
+    L_SHADOW,
+    L_U,
+    L_V,
+    L_W,
+    LIGHT_B,
+    LIGHT_G,
+    LIGHT_R,
+    METAL,
+    NEAR_GAP,
+    NX,
+    NY,
+    NZ,
+    ONE,
+    OPACITY,
+    PLANE,
+    PX,
+    PY,
+    PZ,
+    RED,
+    SHADE,
+    SHINE_B,
+    SHINE_G,
+    SHINE_R,
+    SHININESS,
+    SPECULAR,
+    V_AXES,
+    V_EYE,
+    V_NEAR,
+    V_PIXEL,
+    W_AO_FLOOR,
+    W_AO_HIGH,
+    W_AO_LOW,
+    ZERO,
+    T,
+    U,
+    V,
+)
+from handloom.render.cpu.shading import add_light, shade_surface
+from handloom.render.cpu.shadow import shade
+from handloom.render.cpu.surface import describe
+from handloom.render.cpu.visibility import cast
+
+# Surface points are lifted by this much before shadows are computed, against float32 noise [m].
+LIFT = np.float32(2e-4)
+# Below this distance along a light's axis its picture plane is of no use for culling [m].
+LIGHT_NEAR = np.float32(0.02)
+
+
+@picture_kernel
+def _clear_surface(lanes, n, view):
+    """Set all lanes to open sky: the normal is the direction of the ray."""
+    r0, r1, r2 = view[V_AXES], view[V_AXES + 1], view[V_AXES + 2]
+    r3, r4, r5 = view[V_AXES + 3], view[V_AXES + 4], view[V_AXES + 5]
+    r6, r7, r8 = view[V_AXES + 6], view[V_AXES + 7], view[V_AXES + 8]
+    ex, ey, ez = view[V_EYE], view[V_EYE + 1], view[V_EYE + 2]
+    for i in range(n):
+        u = lanes[i + U]
+        v = lanes[i + V]
+        scale = ONE / np.sqrt(u * u + v * v + ONE)
+        lanes[i + NX] = (r0 * u + r1 * v + r2) * scale
+        lanes[i + NY] = (r3 * u + r4 * v + r5) * scale
+        lanes[i + NZ] = (r6 * u + r7 * v + r8) * scale
+        lanes[i + PX] = ex
+        lanes[i + PY] = ey
+        lanes[i + PZ] = ez
+        lanes[i + RED] = ZERO
+        lanes[i + GREEN] = ZERO
+        lanes[i + BLUE] = ZERO
+        lanes[i + SPECULAR] = ZERO
+        lanes[i + SHININESS] = ONE
+        lanes[i + METAL] = ZERO
+        lanes[i + GLOW] = ZERO
+        lanes[i + OPACITY] = ONE
+
+
+@picture_kernel
+def _clear_light(lanes, n):
+    """Start with no light."""
+    for i in range(n):
+        lanes[i + LIGHT_R] = ZERO
+        lanes[i + LIGHT_G] = ZERO
+        lanes[i + LIGHT_B] = ZERO
+        lanes[i + SHINE_R] = ZERO
+        lanes[i + SHINE_G] = ZERO
+        lanes[i + SHINE_B] = ZERO
+
+
+@picture_kernel
+def _overlaps(caster, band, light, left, right, top, bottom, farthest):
+    """Tell whether a geom can stand between the light and a patch of its picture plane.
+
+    First its bounding rectangle, then band by band its outline: the rectangle of a slanted link is mostly empty.
+    """
+    if (
+        caster[C_LEFT] >= right
+        or caster[C_RIGHT] <= left
+        or caster[C_TOP] >= bottom
+        or caster[C_BOTTOM] <= top
+        or caster[C_NEAREST] >= farthest
+    ):
+        return False
+    low = light[L_BAND_LOW]
+    scale = light[L_BAND_SCALE]
+    first = int(min(max((top - low) * scale, ZERO), np.float32(BANDS - 1)))
+    last = int(min(max((bottom - low) * scale, ZERO), np.float32(BANDS - 1)))
+    for b in range(first, last + 1):  # noqa: SIM110 - Numba knows no generators
+        if band[b, 0] < right and band[b, 1] > left:
+            return True
+    return False
+
+
+@picture_kernel
+def _cast_shadows(lanes, n, scene, k):
+    """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points of the batch."""
+    light = scene.lights[k]
+    lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
+    ux, uy, uz = light[L_U], light[L_U + 1], light[L_U + 2]
+    vx, vy, vz = light[L_V], light[L_V + 1], light[L_V + 2]
+    wx, wy, wz = light[L_W], light[L_W + 1], light[L_W + 2]
+    left, right, top, bottom, nearest, farthest = BIG, -BIG, BIG, -BIG, BIG, -BIG
+    alone, other = BIG, -BIG
+    for i in range(n):
+        lanes[i + SHADE] = ZERO
+        x = lx - lanes[i + PX]
+        y = ly - lanes[i + PY]
+        z = lz - lanes[i + PZ]
+        gid = lanes[i + ID]
+        lit = (gid >= ZERO) & (x * lanes[i + NX] + y * lanes[i + NY] + z * lanes[i + NZ] > ZERO)
+        w = x * wx + y * wy + z * wz
+        inverse = ONE / max(w, LIGHT_NEAR)
+        u = (x * ux + y * uy + z * uz) * inverse
+        v = (x * vx + y * vy + z * vz) * inverse
+        left = min(left, u if lit else BIG)
+        right = max(right, u if lit else -BIG)
+        top = min(top, v if lit else BIG)
+        bottom = max(bottom, v if lit else -BIG)
+        nearest = min(nearest, w if lit else BIG)
+        farthest = max(farthest, w if lit else -BIG)
+        alone = min(alone, gid)
+        other = max(other, gid)
+    if right < left:
+        return
+    if nearest < LIGHT_NEAR:
+        left, right, top, bottom, farthest = -BIG, BIG, -BIG, BIG, BIG
+    for g in range(scene.geoms.shape[0]):
+        gid = np.float32(g)
+        if scene.geoms[g, G_CASTS] == ZERO or (alone == gid and other == gid):
+            continue
+        if _overlaps(scene.casters[k, g], scene.bands[k, g], light, left, right, top, bottom, farthest):
+            shade(lanes, n, scene.geoms[g], gid, scene.casters[k, g], scene.hulls, light)
+
+
+@picture_kernel
+def _within_reach(row, low, high, reach):
+    """Tell whether a geom comes closer than ``reach`` to the box between ``low`` and ``high``."""
+    if int(row[G_TYPE]) == PLANE:
+        nx, ny, nz = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
+        height = (
+            nx * ((low[0] if nx > ZERO else high[0]) - row[G_POS])
+            + ny * ((low[1] if ny > ZERO else high[1]) - row[G_POS + 1])
+            + nz * ((low[2] if nz > ZERO else high[2]) - row[G_POS + 2])
+        )
+        return height < reach
+    for axis in range(3):
+        if row[G_LOW + axis] > high[axis] + reach or row[G_HIGH + axis] < low[axis] - reach:
+            return False
+    return True
+
+
+@picture_kernel
+def _occlude(lanes, n, scene):
+    """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
+
+    A geom matters only when it comes closer than ``far`` to a point ``far`` above the surface; then it need not be
+    looked at twice for the lower point, whose sphere lies inside that of the upper one.
+    """
+    world = scene.world
+    near, far, floor = world[W_AO_LOW], world[W_AO_HIGH], world[W_AO_FLOOR]
+    x0, x1, y0, y1, z0, z1 = BIG, -BIG, BIG, -BIG, BIG, -BIG
+    for i in range(n):
+        lanes[i + NEAR_GAP] = near
+        lanes[i + FAR_GAP] = far
+        hit = lanes[i + ID] >= ZERO
+        x = lanes[i + PX] + far * lanes[i + NX]
+        y = lanes[i + PY] + far * lanes[i + NY]
+        z = lanes[i + PZ] + far * lanes[i + NZ]
+        x0 = min(x0, x if hit else BIG)
+        x1 = max(x1, x if hit else -BIG)
+        y0 = min(y0, y if hit else BIG)
+        y1 = max(y1, y if hit else -BIG)
+        z0 = min(z0, z if hit else BIG)
+        z1 = max(z1, z if hit else -BIG)
+    for g in range(scene.geoms.shape[0]):
+        if _within_reach(scene.geoms[g], (x0, y0, z0), (x1, y1, z1), far):
+            close_in(lanes, n, scene.geoms[g], near, far)
+    a = HALF * (ONE - floor) / near
+    b = HALF * (ONE - floor) / far
+    for i in range(n):
+        lanes[i + NEAR_GAP] = floor + a * max(lanes[i + NEAR_GAP], ZERO) + b * max(lanes[i + FAR_GAP], ZERO)
+
+
+@picture_kernel
+def find_nearest(lanes, n, candidates, count, scene, view):
+    """Fill T and ID of ``n`` rays from the candidate geoms."""
+    for i in range(n):
+        lanes[i + T] = BIG
+        lanes[i + ID] = -ONE
+    for k in range(count):
+        cast(lanes, n, scene.geoms, candidates[k], scene.hulls, view[V_NEAR])
+
+
+@picture_kernel
+def find_surface(lanes, n, candidates, count, scene, canvas_best, view):
+    """Fill point, normal, face and material; open sky where nothing was hit."""
+    _clear_surface(lanes, n, view)
+    for i in range(n):
+        lanes[i + FACE] = ZERO
+    for k in range(count):
+        describe(lanes, n, scene.geoms, candidates[k], scene, canvas_best, view[V_PIXEL])
+
+
+@picture_kernel
+def light_up(lanes, n, scene, view, shadows, occlusion):
+    """Turn surfaces into screen colours 0..255 in RED, GREEN, BLUE."""
+    _clear_light(lanes, n)
+    for i in range(n):
+        lanes[i + PX] += LIFT * lanes[i + NX]
+        lanes[i + PY] += LIFT * lanes[i + NY]
+        lanes[i + PZ] += LIFT * lanes[i + NZ]
+        lanes[i + NEAR_GAP] = ONE
+    for k in range(scene.lights.shape[0]):
+        if shadows and scene.lights[k, L_SHADOW] > ZERO:
+            _cast_shadows(lanes, n, scene, k)
+        else:
+            for i in range(n):
+                lanes[i + SHADE] = ZERO
+        add_light(lanes, n, scene.lights[k], view)
+    if occlusion:
+        _occlude(lanes, n, scene)
+    shade_surface(lanes, n, scene.world, view)

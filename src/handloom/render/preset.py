@@ -1,0 +1,31 @@
+"""Presets: how much work goes into a picture."""
+
+from dataclasses import dataclass
+
+from handloom.errors import unknown_name
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuPreset:
+    """Effects of the ray caster."""
+
+    shadows: bool = True
+    """Soft shadows of every light that casts them."""
+    ambient_occlusion: bool = True
+    """Darker corners and contacts."""
+    smoothing: int = 1
+    """Anti-aliasing: 0 none, 1 outlines borrow from neighbours, creases are shaded again, 2 both are shaded again."""
+
+
+CPU_PRESETS: dict[str, CpuPreset] = {
+    "fast": CpuPreset(ambient_occlusion=False, smoothing=0),
+    "balanced": CpuPreset(),
+    "quality": CpuPreset(smoothing=2),
+}
+
+
+def cpu_preset(name: str) -> CpuPreset:
+    """Return a preset of the ray caster by name: fast, balanced or quality."""
+    if name not in CPU_PRESETS:
+        raise unknown_name("render preset", name, CPU_PRESETS)
+    return CPU_PRESETS[name]

@@ -1,0 +1,65 @@
+"""The one way to make pictures: a renderer per worker, cameras in, images out."""
+
+from collections.abc import Iterable, Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError, unknown_name
+from handloom.render.cameras import spec_of_mjcf_camera
+from handloom.render.cpu.cpu_renderer import CpuRenderer
+from handloom.render.preset import cpu_preset
+from handloom.values import CameraSpec
+
+KINDS = ("rgb", "depth", "segmentation", "normals", "albedo")
+
+Images = dict[str, dict[str, NDArray[np.generic]]]
+
+
+class Renderer:
+    """Draws a model; owns its arrays, so make one per worker and keep it.
+
+    Args:
+        model: The model to draw; shapes, colours, lights and textures are read once, here.
+        preset: ``fast``, ``balanced`` or ``quality``.
+    """
+
+    def __init__(self, model: mujoco.MjModel, preset: str = "balanced") -> None:
+        self.preset = preset
+        self._model = model
+        self._backend = CpuRenderer(model, cpu_preset(preset))
+
+    def render(
+        self, data: mujoco.MjData, cameras: Sequence[CameraSpec | str], kinds: Iterable[str] = ("rgb",)
+    ) -> Images:
+        """Draw the present state from every camera.
+
+        Args:
+            data: State with positions computed (``mj_forward``, or ``mj_kinematics`` and ``mj_camlight``).
+            cameras: Specs, or names of cameras in the model.
+            kinds: Any of ``rgb`` (h, w, 3) uint8, ``depth`` (h, w) float32 planar z [m] with inf for the background,
+                ``segmentation`` (h, w) int32 geom id with -1 for the background, ``normals`` (h, w, 3) float32 in the
+                world with 0 for the background, ``albedo`` (h, w, 3) uint8.
+
+        Returns:
+            Images by camera name, then by kind.
+
+        Raises:
+            NotFoundError: A kind, camera or parent body does not exist.
+            InputError: Two cameras share a name.
+        """
+        wanted = tuple(kinds)
+        for kind in wanted:
+            if kind not in KINDS:
+                raise unknown_name("image kind", kind, KINDS)
+        specs = [spec_of_mjcf_camera(self._model, c) if isinstance(c, str) else c for c in cameras]
+        names = [spec.name for spec in specs]
+        if len(set(names)) != len(names):
+            raise InputError(f"camera names must differ, got {', '.join(names)}")
+        self._backend.place(data)
+        images: Images = {}
+        for spec in specs:
+            frame = self._backend.draw(data, spec, wanted)
+            images[spec.name] = {kind: getattr(frame, kind) for kind in wanted}
+        return images

@@ -1,0 +1,73 @@
+"""Checks of grippers, under physics."""
+
+import mujoco
+import numpy as np
+
+from handloom.robots.checks.check_report import CheckRow, row
+from handloom.robots.checks.grip_trial import GripTrial
+from handloom.robots.checks.opening import measured_opening
+from handloom.robots.checks.robot_at_home import RobotAtHome
+
+OPENING_TOLERANCE = 0.02  # of the published width
+CLOSED_TOLERANCE_M = 1e-3
+# A cube that fits the gripper, light enough for a desktop arm.
+CUBE_SHARE, CUBE_LARGEST_M, CUBE_MASS_KG = 0.6, 0.04, 0.1
+LARGEST_SLIP_M = 2e-3
+RISE_M, HOLD_S = 0.05, 1.0
+
+
+def check_opening(home: RobotAtHome) -> CheckRow:
+    """The gripper opens to gripper_max_width and closes to gripper_min_width."""
+    faults, found = [], []
+    for arm in home.robot.arms:
+        if len(arm.pad_geoms) != 2:
+            faults.append(f"the {arm.name} arm needs two pad geoms to measure its opening (fl_pad_geoms, fr_pad_geoms)")
+            continue
+        opened = measured_opening(home.robot, arm, arm.gripper_open)
+        closed = measured_opening(home.robot, arm, arm.gripper_closed)
+        found.append(f"{arm.name} {closed * 1000:.1f} to {opened * 1000:.1f} mm")
+        if abs(opened - arm.gripper_max_width) > OPENING_TOLERANCE * arm.gripper_max_width:
+            faults.append(
+                f"the {arm.name} gripper opens to {opened * 1000:.1f} mm, "
+                f"gripper_max_width says {arm.gripper_max_width * 1000:.1f} mm"
+            )
+        if abs(closed - arm.gripper_min_width) > CLOSED_TOLERANCE_M:
+            faults.append(
+                f"the {arm.name} gripper closes to {closed * 1000:.1f} mm, "
+                f"gripper_min_width says {arm.gripper_min_width * 1000:.1f} mm"
+            )
+    return row("gripper opening", faults, "; ".join(found))
+
+
+def check_grip(home: RobotAtHome) -> CheckRow:
+    """The gripper lifts and holds a small cube without slipping."""
+    faults, found = [], []
+    for arm in home.robot.arms:
+        edge = min(CUBE_LARGEST_M, CUBE_SHARE * arm.gripper_max_width)
+        trial = GripTrial(home.robot, arm.name, cube_edge=edge, cube_mass=CUBE_MASS_KG)
+        result = trial.run(rise=RISE_M, hold_s=HOLD_S)
+        found.append(f"{arm.name} slips {result.slip * 1000:.2f} mm in {HOLD_S:g} s")
+        if result.rise < 0.9 * RISE_M or not np.isfinite(result.slip):
+            faults.append(f"the {arm.name} gripper drops a {CUBE_MASS_KG:g} kg cube of {edge * 1000:.0f} mm")
+        elif result.slip > LARGEST_SLIP_M:
+            faults.append(f"a cube slips {result.slip * 1000:.1f} mm in the {arm.name} gripper in {HOLD_S:g} s")
+    return row("grip", faults, f"holds a {CUBE_MASS_KG:g} kg cube: {'; '.join(found)}")
+
+
+def check_pads(home: RobotAtHome) -> CheckRow:
+    """The pads have friction that can hold, and the tool centre lies between them."""
+    faults = []
+    for arm in home.robot.arms:
+        for name in arm.pad_geoms:
+            geom = home.model.geom(name)
+            if home.model.geom_condim[geom.id] < 4:
+                faults.append(f"pad {name!r} has condim {home.model.geom_condim[geom.id]}; held objects would spin")
+            if geom.friction[0] < 0.5:
+                faults.append(f"pad {name!r} has a friction of {geom.friction[0]:g}, too little to hold by")
+    options = home.robot.config.physics
+    if options.cone != "elliptic":
+        faults.append("physics.cone is not elliptic; held objects would creep")
+    integrator = mujoco.mjtIntegrator(home.model.opt.integrator).name.removeprefix("mjINT_").lower()
+    return row(
+        "pads", faults, f"friction and torsion on, {options.cone} cone, impratio {options.impratio:g}, {integrator}"
+    )

@@ -1,0 +1,142 @@
+"""From a task instance to a compiled world."""
+
+from collections.abc import Iterable, Mapping
+
+import mujoco
+import numpy as np
+
+from handloom.errors import ConfigError
+from handloom.objects import ObjectAsset
+from handloom.robots import RobotDescription, load_robot
+from handloom.scene.assets import asset_of
+from handloom.scene.scene import Scene
+from handloom.scene.scene_robot import SceneArm, SceneRobot, ctrl_of_joint
+from handloom.sim import World
+from handloom.values import LightInstance, ObjectInstance, RobotInstance, TaskInstance
+
+DEFAULT_LIGHT = LightInstance(
+    name="key", directional=False, position=(1.2, -1.4, 2.8), direction=(-0.4, 0.45, -0.8), diffuse=(0.8, 0.78, 0.74)
+)
+"""A lamp above the left front, for instances that bring no light of their own."""
+
+
+def build_scene(instance: TaskInstance) -> Scene:
+    """Compile the scene of an instance, with robots and objects at their start and every joint held there."""
+    descriptions = {r.name: load_robot(r.robot, overrides=r.overrides) for r in instance.robots}
+    assets = {o.name: asset_of(o) for o in instance.objects}
+    spec = scene_spec(instance, descriptions, assets)
+    world = World.from_spec(spec)
+    robots = {name: _bind(world, name, description) for name, description in descriptions.items()}
+    for robot in instance.robots:
+        _set_joints(world, robot.name, robot.joints)
+    for thing in instance.objects:
+        _set_joints(world, thing.name, thing.joints)
+    world.forward()
+    return Scene(instance=instance, world=world, robots=robots, assets=assets)
+
+
+def scene_spec(
+    instance: TaskInstance, descriptions: Mapping[str, RobotDescription], assets: Mapping[str, ObjectAsset]
+) -> mujoco.MjSpec:
+    """Return the uncompiled model of a scene; names are ``<object or robot>/<name in its own model>``."""
+    spec = empty_spec(instance.timestep, descriptions.values())
+    for light in instance.lights or (DEFAULT_LIGHT,):
+        _add_light(spec, light)
+    for thing in instance.objects:
+        add_object(spec, thing, assets[thing.name])
+    for robot in instance.robots:
+        _add_robot(spec, robot, descriptions[robot.name])
+    _exclude_neglected(spec, instance)
+    return spec
+
+
+def empty_spec(timestep: float, descriptions: Iterable[RobotDescription] = ()) -> mujoco.MjSpec:
+    """Return a model with nothing in it and the solver options the grippers were tuned with.
+
+    Attaching a model drops its options, so the strictest of all robots are set here, on the parent.
+    """
+    physics = [description.config.physics for description in descriptions]
+    spec = mujoco.MjSpec()
+    spec.modelname = "scene"
+    spec.compiler.degree = False
+    spec.option.timestep = timestep
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = max([p.impratio for p in physics], default=10.0)
+    spec.visual.headlight.ambient = [0.32, 0.32, 0.33]
+    spec.visual.headlight.diffuse = [0.12, 0.12, 0.12]
+    spec.visual.headlight.specular = [0.0, 0.0, 0.0]
+    return spec
+
+
+def add_object(spec: mujoco.MjSpec, thing: ObjectInstance, asset: ObjectAsset) -> None:
+    """Put an object into the model: fixed to the world, or free to move."""
+    child = asset.spec()
+    root = child.body("object")
+    if not thing.fixed:
+        root.add_freejoint(name="free")
+    _vary_physics(child, thing)
+    frame = spec.worldbody.add_frame(pos=list(thing.position), quat=list(thing.quat))
+    spec.attach(child, prefix=f"{thing.name}/", frame=frame)
+
+
+def _vary_physics(child: mujoco.MjSpec, thing: ObjectInstance) -> None:
+    for geom in child.geoms:
+        if thing.friction is not None:
+            geom.friction = [thing.friction, *geom.friction[1:]]
+        if thing.mass_scale != 1.0:
+            if np.isfinite(geom.mass):
+                geom.mass *= thing.mass_scale
+            else:
+                geom.density *= thing.mass_scale
+
+
+def _add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescription) -> None:
+    frame = spec.worldbody.add_frame(pos=list(robot.position), quat=list(robot.quat))
+    spec.attach(description.spec(), prefix=f"{robot.name}/", frame=frame)
+
+
+def _add_light(spec: mujoco.MjSpec, light: LightInstance) -> None:
+    kinds = mujoco.mjtLightType
+    spec.worldbody.add_light(
+        name=f"light/{light.name}",
+        type=kinds.mjLIGHT_DIRECTIONAL if light.directional else kinds.mjLIGHT_SPOT,
+        pos=list(light.position),
+        dir=list(light.direction),
+        diffuse=list(light.diffuse),
+        ambient=list(light.ambient),
+        specular=[0.3 * c for c in light.diffuse],
+        castshadow=light.shadows,
+        cutoff=80.0,
+        exponent=1.0,
+        attenuation=[1.0, 0.0, 0.0],
+    )
+
+
+def _exclude_neglected(spec: mujoco.MjSpec, instance: TaskInstance) -> None:
+    """Switch off contacts between robots and the objects the task says robots pass through."""
+    neglected = [o.name for o in instance.objects if any(part in o.name for part in instance.neglect_collisions)]
+    robots = tuple(f"{r.name}/" for r in instance.robots)
+    names = [body.name for body in spec.bodies]
+    for robot_body in (name for name in names if name.startswith(robots)):
+        for thing in neglected:
+            for body in (name for name in names if name.startswith(f"{thing}/")):
+                spec.add_exclude(bodyname1=robot_body, bodyname2=body)
+
+
+def _bind(world: World, name: str, description: RobotDescription) -> SceneRobot:
+    prefix = f"{name}/"
+    arms = tuple(SceneArm(world=world, robot_name=name, prefix=prefix, arm=arm) for arm in description.arms)
+    return SceneRobot(name=name, description=description, arms=arms)
+
+
+def _set_joints(world: World, prefix: str, joints: Mapping[str, float]) -> None:
+    """Put joints at their start and, where they are driven, hold them there."""
+    driven = set(world.model.actuator_trnid[:, 0].tolist())
+    for name, value in joints.items():
+        joint = f"{prefix}/{name}"
+        if joint not in world.joints:
+            raise ConfigError(f"{prefix}: the instance sets joint {name!r}, which the model does not have")
+        world.data.qpos[world.qpos_index(joint)] = value
+        if world.joint_index(joint) in driven:
+            world.data.ctrl[ctrl_of_joint(world, joint)] = value

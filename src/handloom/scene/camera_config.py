@@ -1,0 +1,76 @@
+"""Cameras as task files mount them, and the published camera files."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from handloom.config import Config, UnusedKey
+
+Triple = tuple[float, float, float]
+Quad = tuple[float, float, float, float]
+Pixels = Annotated[int, Field(gt=0, le=8192)]
+
+
+class CameraFile(Config):
+    """What a camera is: intrinsics and resolution."""
+
+    camera_type: str = "RealSense"
+    camera_params: Quad
+    """fx, fy, cx, cy [px]."""
+    resolution_width: int = Field(gt=0, le=8192)
+    """[px]"""
+    resolution_height: int = Field(gt=0, le=8192)
+    """[px]"""
+    frequency: Annotated[float, UnusedKey("cameras run at the frame rate of the dataset")] = 30
+    pixel_size: Annotated[float, UnusedKey("focal lengths in pixels say the same")] = 3.0
+    f_number: Annotated[float, UnusedKey("everything is in focus here")] = 2.0
+    focus_distance: Annotated[float, UnusedKey("everything is in focus here")] = 0.6
+    depth: bool = False
+    """Record depth."""
+    with_distance: bool = True
+    with_semantic: bool = False
+    with_bbox2d: bool = False
+    with_bbox3d: bool = False
+    with_motion_vector: bool = False
+
+
+class CameraConfig(Config):
+    """Where a camera hangs."""
+
+    name: str = Field(min_length=1)
+    """``<robot>_<camera>``: the part after the robot's name is the name in the dataset."""
+    parent: str = ""
+    """Body that carries it, e.g. ``franka/panda_hand``; empty fixes it in the world."""
+    translation: Triple
+    """Position in the parent [m]."""
+    orientation: Quad
+    """wxyz in the parent."""
+    camera_axes: Literal["usd", "ros", "world"] = "usd"
+    """usd: looks along -z with y up; ros: looks along z with y down; world: looks along x with z up."""
+    camera_file: str
+    """A published camera (``realsense_d455``), or a YAML file."""
+    apply_randomization: bool = False
+    """Move the camera a little in every episode."""
+    max_translation_noise: float = Field(default=0.05, ge=0)
+    """[m]"""
+    max_orientation_noise: float = Field(default=10.0, ge=0)
+    """[deg]"""
+    size: tuple[Pixels, Pixels] | None = None
+    """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
+    output_mode: Literal["rgb", "diffuse_albedo"] = "rgb"
+    with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None
+
+
+CAMERAS: dict[str, CameraFile] = {
+    name: CameraFile(camera_params=params, resolution_width=width, resolution_height=height)
+    for name, params, width, height in (
+        ("astra", (488.52, 488.52, 323.93, 219.15), 640, 480),
+        ("realsense_d405", (433.89, 433.38, 322.79, 243.14), 640, 480),
+        ("realsense_d405_v2", (433.89, 433.38, 431.90, 241.39), 848, 480),
+        ("realsense_d435i", (605.451, 605.137, 320.778, 255.816), 640, 480),
+        ("realsense_d455", (323.52, 323.17, 319.55, 182.18), 640, 360),
+        ("realsense_d455_v2", (381.49, 381.16, 318.08, 244.28), 640, 480),
+        ("realsense_d455_v3", (647.04, 646.34, 639.1, 364.36), 1280, 720),
+    )
+}
+"""Intrinsics of the published camera files, by file stem."""

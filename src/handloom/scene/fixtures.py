@@ -1,0 +1,108 @@
+"""Surroundings of our own: tables and sheets, built from a few numbers."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from handloom.errors import InputError, unknown_name
+from handloom.objects import ObjectAsset
+
+Color = tuple[float, float, float]
+
+TABLE_TOP = 0.03
+"""Thickness of a table top [m]."""
+TABLE_LEG = 0.028
+"""Radius of a table leg [m]."""
+FIXTURES = ("table", "plane")
+"""Categories this module builds."""
+
+
+@dataclass(frozen=True)
+class FixtureSource:
+    """Builds the model of a fixture from its parameters."""
+
+    category: str
+    parameters: Mapping[str, Any]
+
+    def spec(self) -> mujoco.MjSpec:
+        """Return a new model with one root body ``object``, origin at the centre of the bounding box."""
+        spec = mujoco.MjSpec()
+        spec.modelname = self.category
+        body = spec.worldbody.add_body(name="object")
+        _add_material(spec, self.parameters)
+        size = self.parameters["size"]
+        if self.category == "table":
+            _add_table(body, size)
+        else:
+            # A thin box: seen from both sides, unlike MuJoCo's planes, and with an edge that hides nothing.
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_BOX,
+                size=[size[0] / 2, size[1] / 2, size[2] / 2],
+                material="surface",
+                group=2,
+            )
+        return spec
+
+    def fingerprint(self) -> str:
+        """Return a hash of category and parameters."""
+        text = json.dumps([self.category, dict(self.parameters)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
+    """Return a table or a plane.
+
+    Args:
+        category: ``table`` or ``plane``.
+        parameters: ``size`` (3,) [m] and ``color`` (3,) RGB in 0..1.
+    """
+    if category not in FIXTURES:
+        raise unknown_name("fixture", category, FIXTURES)
+    size = np.asarray(parameters["size"], float)
+    if size.shape != (3,) or np.any(size <= 0):
+        raise InputError(f"a {category} needs a size of three positive numbers [m], got {parameters['size']}")
+    return ObjectAsset(
+        category=category,
+        name=category,
+        synonyms=(category,),
+        color=None,
+        parameters=dict(parameters),
+        aabb=np.stack([-size / 2, size / 2]),
+        keypoints={},
+        axes={},
+        rests="upright",
+        source=FixtureSource(category, dict(parameters)),
+    )
+
+
+def _add_material(spec: mujoco.MjSpec, parameters: Mapping[str, Any]) -> None:
+    spec.add_material(name="surface", rgba=[*parameters["color"], 1.0], specular=0.2, shininess=0.3)
+    spec.add_material(name="frame", rgba=[0.24, 0.25, 0.27, 1.0], specular=0.3, shininess=0.4)
+
+
+def _add_table(body: mujoco.MjsBody, size: Any) -> None:
+    """Add a top and four legs; the top collides, the legs too, so that nothing reaches through them."""
+    x, y, z = (float(value) for value in size)
+    body.add_geom(
+        name="top",
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=[x / 2, y / 2, TABLE_TOP / 2],
+        pos=[0, 0, z / 2 - TABLE_TOP / 2],
+        material="surface",
+        group=2,
+    )
+    inset, half = 0.06, (z - TABLE_TOP) / 2
+    for sx in (-1, 1):
+        for sy in (-1, 1):
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+                size=[TABLE_LEG, half, 0],
+                pos=[sx * (x / 2 - inset), sy * (y / 2 - inset), -z / 2 + half],
+                material="frame",
+                group=2,
+            )

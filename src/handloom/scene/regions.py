@@ -1,0 +1,146 @@
+"""The six region samplers: where A lies relative to B, from their world boxes.
+
+A box is an axis-aligned bounding box (2, 3) [m] in the world: lowest and highest corner.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError
+from handloom.scene.region_config import RandomConfig, RegionConfig
+from handloom.spatial import quat_from_rotvec, quat_multiply, quat_rotate
+
+Array = NDArray[np.float64]
+
+CLEARANCE = 0.001
+"""Gap between A and the surface it is put on, closed by settling [m]; published value."""
+SINK = 0.005
+"""How far A starts inside B when it is put in it [m]; published value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Something with a place in the world."""
+
+    position: Array
+    """Origin (3,) [m]."""
+    quat: Array
+    """Orientation (4,), wxyz."""
+    points: Array
+    """Surface points (n, 3) in its own frame [m], whose extremes give the box."""
+
+    @property
+    def box(self) -> Array:
+        """World box (2, 3) [m]."""
+        world = quat_rotate(self.quat, self.points) + self.position
+        return np.stack([world.min(axis=0), world.max(axis=0)])
+
+    def at(self, position: Array, quat: Array) -> "Placed":
+        """Return the same thing at another place."""
+        return Placed(position, quat, self.points)
+
+
+def sample_region(
+    region: RegionConfig,
+    ranges: RandomConfig,
+    a: Placed,
+    b: Placed,
+    rng: np.random.Generator,
+    *,
+    c: Placed | None = None,
+) -> Placed:
+    """Draw a place for ``a`` relative to ``b``.
+
+    Yaw turns ``a`` about the world's z axis, on the left of the orientation it has; its box is that of the turned
+    object.
+
+    Args:
+        region: Which sampler.
+        ranges: Its ranges; the region's own or one of the task's list.
+        a: What is placed.
+        b: What it is placed on, in or by.
+        rng: Generator of this choice.
+        c: Second target of ``A_along_B_C``.
+    """
+    turned = a.at(a.position, _turned(a.quat, ranges, rng))
+    return turned.at(SAMPLERS[region.random_type](ranges, turned, b, rng, c), turned.quat)
+
+
+def _on(ranges: RandomConfig, a: Placed, b: Placed, rng: np.random.Generator, _: Placed | None) -> Array:
+    shift = rng.uniform(*_pos_range(ranges))
+    xy = b.box.mean(axis=0)[:2] + shift[:2]
+    return np.array([*xy, b.box[1, 2] + _rise(a) + CLEARANCE + shift[2]])
+
+
+def _in(ranges: RandomConfig, a: Placed, b: Placed, _: np.random.Generator, __: Placed | None) -> Array:
+    xy = b.position[:2] + np.array([ranges.x_bias, ranges.y_bias])
+    return np.array([*xy, b.box[1, 2] + _rise(a) - SINK + ranges.z_bias])
+
+
+def _by(ranges: RandomConfig, a: Placed, b: Placed, rng: np.random.Generator, _: Placed | None) -> Array:
+    shift = rng.uniform(*_pos_range(ranges))
+    return np.array([*(b.box.mean(axis=0)[:2] + shift[:2]), b.box[0, 2] + _rise(a)])
+
+
+def _by_circle(ranges: RandomConfig, a: Placed, b: Placed, rng: np.random.Generator, _: Placed | None) -> Array:
+    theta = np.deg2rad(rng.uniform(*_pair(ranges.theta_range, "theta_range")))
+    return _polar(a, b, rng.uniform(*_pair(ranges.r_range, "r_range")), theta)
+
+
+def _face(ranges: RandomConfig, a: Placed, b: Placed, rng: np.random.Generator, _: Placed | None) -> Array:
+    return _polar(a, b, rng.uniform(*_pair(ranges.r_range, "r_range")), _yaw(b))
+
+
+def _along(ranges: RandomConfig, a: Placed, b: Placed, rng: np.random.Generator, c: Placed | None) -> Array:
+    if c is None:
+        raise InputError("A_along_B_C_circle_sampler needs a second target")
+    gap = float(np.linalg.norm(b.position - c.position))
+    return _polar(a, b, rng.uniform(*_pair(ranges.r_range, "r_range")) + gap, _yaw(b))
+
+
+SAMPLERS = {
+    "A_on_B_region_sampler": _on,
+    "A_in_B_region_sampler": _in,
+    "A_by_B_region_sampler": _by,
+    "A_by_B_circle_sampler": _by_circle,
+    "A_face_B_circle_sampler": _face,
+    "A_along_B_C_circle_sampler": _along,
+}
+
+
+def _polar(a: Placed, b: Placed, radius: float, theta: float) -> Array:
+    """Return the place at a distance and direction from the middle of B, bottoms level."""
+    xy = b.box.mean(axis=0)[:2] + radius * np.array([np.cos(theta), np.sin(theta)])
+    return np.array([*xy, b.box[0, 2] + _rise(a)])
+
+
+def _rise(a: Placed) -> float:
+    """Return how far the origin of A lies above its lowest point [m]."""
+    return float(a.position[2] - a.box[0, 2])
+
+
+def _yaw(b: Placed) -> float:
+    """Return the direction of B's x axis in the world's plane [rad]."""
+    x = quat_rotate(b.quat, [1.0, 0.0, 0.0])
+    return float(np.arctan2(x[1], x[0]))
+
+
+def _turned(quat: Array, ranges: RandomConfig, rng: np.random.Generator) -> Array:
+    if ranges.yaw_rotation is None:
+        return quat
+    yaw = np.deg2rad(rng.uniform(*ranges.yaw_rotation))
+    return quat_multiply(quat_from_rotvec([0.0, 0.0, yaw]), quat)
+
+
+def _pos_range(ranges: RandomConfig) -> tuple[Array, Array]:
+    low, high = _pair(ranges.pos_range, "pos_range")
+    return np.asarray(low, float), np.asarray(high, float)
+
+
+def _pair(value: tuple[Any, Any] | None, key: str) -> tuple[Any, Any]:
+    if value is None:
+        raise InputError(f"this sampler needs {key}")
+    return value

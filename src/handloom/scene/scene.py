@@ -1,0 +1,40 @@
+"""A built scene: the world, its robots and its objects, by the names of the task."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import unknown_name
+from handloom.objects import ObjectAsset
+from handloom.scene.scene_robot import SceneRobot
+from handloom.sim import World
+from handloom.values import TaskInstance
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One episode's world at its start."""
+
+    instance: TaskInstance
+    world: World
+    robots: Mapping[str, SceneRobot]
+    assets: Mapping[str, ObjectAsset]
+    """What each object and fixture is made of."""
+
+    def robot(self, name: str) -> SceneRobot:
+        """Return a robot by its name in the task."""
+        if name not in self.robots:
+            raise unknown_name("robot", name, self.robots)
+        return self.robots[name]
+
+    def body_of(self, name: str) -> str:
+        """Return the root body of an object or fixture."""
+        if name not in self.assets:
+            raise unknown_name("object", name, self.assets)
+        return f"{name}/object"
+
+    def object_pose(self, name: str) -> NDArray[np.float64]:
+        """Return T_world_object (4, 4)."""
+        return self.world.body_pose(self.body_of(name))

@@ -1,0 +1,40 @@
+"""Success terms as data: named functions of the scene, so that a replay can judge again."""
+
+from collections.abc import Callable
+
+from handloom.errors import unknown_name
+from handloom.scene import Scene
+from handloom.values import Check
+
+
+def holds(scene: Scene, check: Check) -> bool:
+    """Return whether a success term is true in the present state of the scene."""
+    if check.name not in CHECKS:
+        raise unknown_name("check", check.name, CHECKS)
+    return CHECKS[check.name](scene, **check.arguments)
+
+
+def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
+    """Return whether at least ``fingers`` fingers of an arm press on an object.
+
+    The published check asks for one finger only and so calls an object that leans on the hand grasped.
+    """
+    side = scene.robot(robot).arm(arm)
+    bodies = scene.world.subtree(scene.body_of(object))
+    pressing = sum(scene.world.touching([finger], bodies) for finger in side.finger_bodies)
+    return pressing >= min(fingers, len(side.finger_bodies))
+
+
+def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
+    """Return whether an object is more than ``by`` [m] above the height ``from_z`` [m]."""
+    return bool(scene.object_pose(object)[2, 3] - from_z > by)
+
+
+def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
+    """Return whether robots and an object move slower than ``speed`` [m/s or rad/s]."""
+    world = scene.world
+    return bool(abs(world.body_velocity(scene.body_of(object))).max() < speed and abs(world.data.qvel).max() < speed)
+
+
+CHECKS: dict[str, Callable[..., bool]] = {"calm": calm, "grasped": grasped, "lifted": lifted}
+"""Name of a success term > function of the scene and the term's arguments."""

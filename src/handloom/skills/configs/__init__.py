@@ -1,0 +1,91 @@
+"""What a task file may say about each skill; one config class per published skill."""
+
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Tag
+from pydantic_core import PydanticCustomError
+
+from handloom.errors import suggest
+from handloom.skills.configs import articulated, motions, picks, places
+from handloom.skills.configs.parts import Skill
+
+SKILL_CONFIGS: dict[str, type[Skill]] = {
+    "approach__rotate": places.ApproachRotateConfig,
+    "artpreplan": articulated.ArtPreplanConfig,
+    "close": articulated.CloseConfig,
+    "dexpick": picks.DexPickConfig,
+    "dexplace": places.DexPlaceConfig,
+    "dynamicpick": picks.DynamicPickConfig,
+    "fail_pick": picks.FailPickConfig,
+    "flip": places.FlipConfig,
+    "goto__pose": motions.GotoPoseConfig,
+    "gripper__action": motions.GripperActionConfig,
+    "heuristic__skill": motions.HeuristicSkillConfig,
+    "home": motions.HomeConfig,
+    "joint__ctrl": motions.JointCtrlConfig,
+    "manualpick": picks.ManualPickConfig,
+    "mobile__rotate": motions.MobileRotateConfig,
+    "mobile__translate": motions.MobileTranslateConfig,
+    "move": places.MoveConfig,
+    "open": articulated.OpenConfig,
+    "pick": picks.PickConfig,
+    "place": places.PlaceConfig,
+    "pour__water__succ": motions.PourWaterSuccConfig,
+    "rotate": articulated.RotateConfig,
+    "rotate__obj": places.RotateObjConfig,
+    "scan": places.ScanConfig,
+    "track": motions.TrackConfig,
+    "wait": motions.WaitConfig,
+}
+"""Published name > config class."""
+
+OWN_SKILL = "my_module:MySkill"
+"""Tag of a user's own skill, named ``module:Class`` in the task file; the class brings its own config."""
+
+
+class OwnSkillConfig(Skill):
+    """A user's own skill; its keys are checked by the ``Config`` of the class it names."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @classmethod
+    def _refuse_unknown_keys(cls, given: Any) -> Any:
+        return given
+
+
+def skill_name(given: str) -> str:
+    """Return the published spelling of a skill's name: ``goto_pose`` and ``goto__pose`` are the same skill."""
+    if given in SKILL_CONFIGS:
+        return given
+    plain = given.replace("_", "")
+    return next((name for name in SKILL_CONFIGS if name.replace("_", "") == plain), given)
+
+
+def _tag(value: Any) -> str | None:
+    name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
+    if not isinstance(name, str):
+        return None
+    return OWN_SKILL if ":" in name else skill_name(name)
+
+
+def _known(value: Any) -> Any:
+    """Refuse a skill nobody knows, with the nearest one that exists."""
+    tag = _tag(value)
+    if tag is None:
+        raise PydanticCustomError("unknown_skill", "a skill is a mapping with a name")
+    if tag not in SKILL_CONFIGS and tag != OWN_SKILL:
+        hint = f"{suggest(tag, SKILL_CONFIGS)}, or your own as {OWN_SKILL}"
+        raise PydanticCustomError("unknown_skill", "no skill named '{name}'; {hint}", {"name": tag, "hint": hint})
+    return value
+
+
+_TAGGED: list[Any] = [Annotated[model, Tag(name)] for name, model in SKILL_CONFIGS.items()]
+
+SkillConfig = Annotated[
+    reduce(or_, [*_TAGGED, Annotated[OwnSkillConfig, Tag(OWN_SKILL)]]),
+    Discriminator(_tag),
+    BeforeValidator(_known),
+]
+"""Type of one skill in a task file; its ``name`` decides which config applies."""

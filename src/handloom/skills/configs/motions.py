@@ -1,0 +1,132 @@
+"""Configs of the skills that move the arm or the gripper without an object of their own."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from handloom.config import Config, UnusedKey
+from handloom.skills.configs.parts import Filters, Skill, Triple
+
+GripperState = Literal[1, -1]
+
+
+class GotoPoseConfig(Skill, Filters):
+    """Move the hand to a pose in the arm base."""
+
+    position: Triple
+    """[m]"""
+    quaternion: tuple[float, float, float, float] | None = None
+    """wxyz; without it and without euler the held object's axis is aligned."""
+    euler: Triple | None = None
+    """Extrinsic xyz [deg]."""
+    max_noise_m: float = Field(default=0.0, ge=0)
+    max_noise_deg: float = Field(default=0.0, ge=0)
+    gripper_state: GripperState = 1
+    interp_nums: int = Field(default=1, ge=1)
+    """Way points on the way."""
+    align_obj_axis: Triple | None = None
+    align_ref_axis: Triple | None = None
+    align_obj_tol: float | None = None
+    """[deg]"""
+    position_constraint: Literal["gripper", "object"] = "gripper"
+    test_mode: Literal["forward", "ik"] = "forward"
+    frame: Annotated[Any, UnusedKey("poses are in the arm base")] = None
+
+
+class GripperActionConfig(Skill):
+    """Open or close the gripper where it is."""
+
+    gripper_state: GripperState
+    wait_steps: int = Field(default=10, ge=1)
+    """Frames."""
+    vel: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+    post_action: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+    post_action_offset: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+
+
+class HeuristicSkillConfig(Skill):
+    """Move the joints on a straight line in joint space."""
+
+    mode: Literal["home", "abs_qpos", "rel_qpos", "rel_ee"] = "home"
+    value: Any = None
+    """Joint vector [rad], or a 4x4 pose for rel_ee."""
+    gripper_state: GripperState | None = None
+    """Absent keeps the gripper as it is."""
+    move_steps: int = Field(default=50, ge=1)
+    t_eps: float = Field(default=0.088, gt=0)
+    """[rad]"""
+
+
+class HomeConfig(Skill):
+    """Move to the home position."""
+
+    gripper_state: GripperState | None = None
+    move_steps: int = Field(default=50, ge=1)
+    t_eps: float = Field(default=0.088, gt=0)
+
+
+class JointCtrlConfig(Skill):
+    """Set single joints."""
+
+    ctrl_list: tuple[tuple[int, float, Literal["abs", "delta"]], ...] = Field(min_length=1)
+    """Joint index, angle [deg], absolute or relative."""
+    num_steps: int = Field(default=10, ge=1)
+    gripper_state: GripperState = 1
+    success_threshold_js: float = Field(default=5e-3, gt=0)
+    """[rad]"""
+
+
+class WaitConfig(Skill):
+    """Stand still."""
+
+    wait_steps: int = Field(default=50, ge=1)
+    gripper_state: GripperState = -1
+    success_threshold: float = Field(gt=0)
+    """Largest drift of the hand [m]."""
+
+
+class WayPointRange(Config):
+    """Box of way points."""
+
+    min: Triple
+    max: Triple
+
+
+class TrackConfig(Skill):
+    """Reach random poses shown as axis triads."""
+
+    target: str = ""
+    way_points_num: int = Field(default=1, ge=1)
+    way_points_trans: WayPointRange
+    """Relative to the middle of the table top, in base axes [m]."""
+    way_points_ori: Any
+    max_noise_deg: float = Field(default=5.0, ge=0)
+    T_tcp_2_ee: Any = None
+    """Where the triad is drawn in the hand."""
+
+
+class MobileRotateConfig(Skill):
+    """Turn the mobile base."""
+
+    target: float = 0.785
+    """[rad]"""
+
+
+class MobileTranslateConfig(Skill):
+    """Move the mobile base."""
+
+    target: tuple[float, float] = (0.0, 0.0)
+    """[m]"""
+
+
+class PourWaterSuccConfig(Skill):
+    """Judge a pour by the grains in the container."""
+
+    container_name: str = "cup"
+    container_radius: float = Field(default=0.025, gt=0)
+    particle_num_th_min: int = 50
+    particle_num_th_max: int = 300
+    container_up: tuple[tuple[str, int, float], ...] = ()
+    gripper_state: GripperState = -1
+    gripper: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+    objects_needed: ClassVar[int] = 0

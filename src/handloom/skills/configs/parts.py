@@ -1,0 +1,70 @@
+"""Pieces that several skill configs share."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from handloom.config import Config
+
+Triple = tuple[float, float, float]
+Range = tuple[float, float]
+Hold = tuple[float, float, float, float, float, float]
+"""Weights that hold the start value of [angular x, y, z, linear x, y, z] during a move; 0 lets it go free."""
+DirectionFilter = tuple[str, float] | tuple[str, float, float]
+"""``[direction, a]`` or ``[direction, a, b]`` in degrees; see :class:`Filters`."""
+
+POSITIVE = ("forward", "leftward", "upward")
+NEGATIVE = ("backward", "rightward", "downward")
+
+
+class Skill(Config):
+    """Keys every skill has."""
+
+    name: str
+    """Name of the skill."""
+    objects: tuple[str, ...] = ()
+    """Objects it works on; what each place means depends on the skill."""
+    ignore_substring: tuple[str, ...] = ()
+    """Planner obstacles whose name contains one of these are left out during this skill."""
+    instruction: str = ""
+    """The skill in words, for sub-task labels (ours)."""
+    objects_needed: ClassVar[int] = 0
+    """How many objects the skill cannot do without."""
+
+    @model_validator(mode="after")
+    def _has_its_objects(self) -> "Skill":
+        if len(self.objects) < self.objects_needed:
+            raise ValueError(f"{self.name} needs {self.objects_needed} object(s), got {len(self.objects)}")
+        return self
+
+
+class Tolerances(Skill):
+    """When a pose counts as reached, and whether speeds are checked at the end."""
+
+    t_eps: float = Field(default=1e-3, gt=0)
+    """[m]"""
+    o_eps: float = Field(default=5e-3, gt=0)
+    """[rad]"""
+    process_valid: bool = True
+    """Success also needs calm joints and objects."""
+
+
+class Filters(Config):
+    """Keep end-effector orientations whose axes point the right way in the arm base.
+
+    With e the component of that end-effector axis along base x (forward, backward), y (leftward, rightward) or z
+    (upward, downward): positive directions keep e >= cos a, negative ones e <= cos a; a third value bounds the other
+    side. ``[downward, 140]`` keeps axes at least 140 degrees away from up.
+    """
+
+    filter_x_dir: DirectionFilter | None = None
+    filter_y_dir: DirectionFilter | None = None
+    filter_z_dir: DirectionFilter | None = None
+
+    @model_validator(mode="after")
+    def _directions_are_known(self) -> "Filters":
+        for key in ("filter_x_dir", "filter_y_dir", "filter_z_dir"):
+            given: Any = getattr(self, key)
+            if given is not None and given[0] not in POSITIVE + NEGATIVE:
+                raise ValueError(f"{key}: direction must be one of {', '.join(POSITIVE + NEGATIVE)}, got {given[0]!r}")
+        return self

@@ -1,0 +1,116 @@
+"""Configs of the skills that take hold of an object."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from handloom.config import UnusedKey
+from handloom.skills.configs.parts import Filters, Hold, Range, Tolerances, Triple
+
+TestMode = Literal["forward", "ik"]
+
+
+class PickConfig(Tolerances, Filters):
+    """Grasp ``objects[0]`` with an annotated grasp and lift it."""
+
+    objects_needed: ClassVar[int] = 1
+    npy_name: str = "Aligned_grasp_sparse.npy"
+    """Grasp annotation beside the asset."""
+    grasp_scale: float = Field(default=1.0, gt=0)
+    """Factor on grasp positions; the object's scale."""
+    tcp_offset: float | None = None
+    """[m]; absent takes the robot's."""
+    constraints: tuple[Literal["x", "y", "z"], float, float] | None = None
+    """Keep grasps in this part of the object along an axis, as ratios 0..1."""
+    final_gripper_state: Literal[1, -1] = -1
+    """1 ends with an open gripper: approach only."""
+    fixed_orientation: tuple[float, float, float, float] | None = None
+    """wxyz in the arm base, instead of the grasp's."""
+    direction_to_obj: Literal["left", "right"] | None = None
+    """Keep grasps on this side of the object."""
+    pre_grasp_offset: float = Field(default=0.1, ge=0)
+    """How far before the grasp the approach starts [m]."""
+    pre_grasp_hold_vec_weight: Hold | None = None
+    gripper_change_steps: int = Field(default=40, ge=0)
+    """Frames the gripper gets to close."""
+    post_grasp_offset_min: float = 0.05
+    post_grasp_offset_max: float = 0.05
+    """Lift after the grasp, uniform between the two [m]."""
+    return_to_pregrasp: bool = False
+    lift_th: float = 0.0
+    """Success needs the object lifted by more than this [m]; 0 does not check."""
+    test_mode: TestMode = "forward"
+    """How candidates are tested: a whole plan, or inverse kinematics only."""
+    close_wait_steps: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+
+
+class DexPickConfig(Tolerances):
+    """Grasp with a hand-annotated end-effector pose."""
+
+    objects_needed: ClassVar[int] = 1
+    pick_pose_idx: int = Field(default=0, ge=0)
+    """Row of ``dexpick_pose.yaml`` beside the asset."""
+    pre_grasp_offset: float = Field(default=0.1, ge=0)
+    gripper_change_steps: int = Field(default=40, ge=0)
+    post_grasp_offset_min: float = 0.05
+    post_grasp_offset_max: float = 0.05
+    lift_th: float = 0.0
+    post_grasp_offset: Annotated[Any, UnusedKey("not read by the reference system; use _min and _max")] = None
+
+
+class ManualPickConfig(PickConfig):
+    """A pick whose hand orientation is tuned further."""
+
+    hold_vec_weight: Hold | None = None
+    start_lr_skill: bool = False
+    adjust_ori: tuple[Literal["x", "y", "z"], Literal["x", "y", "z"], Literal["min", "max"]] | None = None
+    """End-effector axis, base axis, min or max: turn each grasp until that component is smallest or largest."""
+    adjust_rotate_axis: Literal["x", "y", "z"] = "x"
+    adjust_angle_list_cfg: tuple[float, float, int] = (-15.0, 15.0, 7)
+    """Lowest and highest turn [deg] and how many are tried."""
+    manual_adjust_ori: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
+    """Further turns about the hand's own axes [deg]."""
+    adjust_trans_offset: Triple = (0.0, 0.0, 0.0)
+    """Shift in the arm base [m]."""
+    pre_grasp_offset_manual: Triple = (0.0, 0.0, 0.0)
+    """Added to the pre-grasp position [m]."""
+    update_pose_cost_metric_none: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+
+
+class DynamicPickConfig(Tolerances, Filters):
+    """Grasp an object that moves on a conveyor."""
+
+    objects_needed: ClassVar[int] = 1
+    pick_range: Range
+    """Where to meet it, relative to the hand's start in world x [m]."""
+    time_bias: float = 0.0
+    """[s]"""
+    pick_bias: float = 0.0
+    """[m]"""
+    tcp_offset: float = 0.125
+    grasp_scale: float = Field(default=1.0, gt=0)
+    pre_grasp_offset: float = Field(default=0.1, ge=0)
+    pivot_angle_z: Range | None = None
+    """Random turn of each candidate about its own z [deg]."""
+    pos_adjust_z: float | Range = 0.0
+    """Shift of each candidate in base z [m]."""
+    gripper_change_steps: int = Field(default=40, ge=0)
+    post_grasp_offset_min: float = 0.05
+    post_grasp_offset_max: float = 0.05
+    lift_th: float = 0.0
+    test_mode: TestMode = "forward"
+
+
+class FailPickConfig(Tolerances, Filters):
+    """Miss the object on purpose, for recovery demonstrations."""
+
+    objects_needed: ClassVar[int] = 1
+    grasp_x_offset_min: float = 0.05
+    grasp_x_offset_max: float = 0.1
+    grasp_y_offset_min: float = 0.05
+    grasp_y_offset_max: float = 0.1
+    """How far beside the object the hand closes, uniform with random sign [m]."""
+    gripper_change_steps: int = Field(default=10, ge=0)
+    post_grasp_offset_min: float = 0.05
+    post_grasp_offset_max: float = 0.05
+    test_mode: TestMode = "forward"

@@ -1,0 +1,163 @@
+"""Configs of the skills that put an object somewhere."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from handloom.config import Config, UnusedKey
+from handloom.skills.configs.parts import Filters, Hold, Range, Skill, Tolerances, Triple
+
+_PARSED_ONLY = "the reference system parses it and does nothing with it"
+
+
+class PlaceConfig(Tolerances, Filters):
+    """Put ``objects[0]``, which is held, on or by ``objects[1]``."""
+
+    objects_needed: ClassVar[int] = 2
+    place_part_prim_path: str | None = None
+    """Part of the target whose box counts."""
+    place_direction: Literal["vertical", "horizontal"] = "vertical"
+    position_constraint: Literal["gripper", "object"] = "gripper"
+    """What is brought to the place: the hand, or the origin of the object."""
+    x_ratio_range: Range = (0.4, 0.6)
+    y_ratio_range: Range = (0.4, 0.6)
+    z_ratio_range: Range = (0.4, 0.6)
+    """Where in the target's box, as ratios; outside 0..1 is beside it."""
+    pre_place_z_offset: float = 0.2
+    place_z_offset: float = 0.1
+    """Height above the target before and at the place [m]."""
+    align_pick_obj_axis: Triple | None = None
+    align_place_obj_axis: Triple | None = None
+    align_obj_tol: float | None = None
+    """Keep orientations that bring the first axis (object) within this angle of the second (target) [deg]."""
+    offset_place_obj_axis: Triple | None = None
+    pre_place_align: float = 0.2
+    pre_place_offset: float = 0.2
+    place_align: float = 0.1
+    place_offset: float = 0.1
+    """Horizontal placing: shifts along the aligned axis and the offset axis of the target [m]."""
+    pre_place_hold_vec_weight: Hold | None = None
+    post_place_hold_vec_weight: Hold | None = None
+    gripper_change_steps: int = Field(default=10, ge=0)
+    hesitate_steps: int = Field(default=0, ge=0)
+    """Frames to wait at the place before opening."""
+    post_place_vector: Triple | None = None
+    """Retreat in the hand's frame [m]."""
+    test_mode: Literal["forward", "ik"] = "forward"
+    success_mode: Literal["3diou", "xybbox", "height", "left", "right", "flower", "cup"] = "3diou"
+    success_th: float = 0.0
+    """Overlap that must be exceeded, where the mode has one."""
+    threshold: float = 0.03
+    """Distance of the modes left and right [m]."""
+    place_align_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
+    pick_align_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
+    constraint_gripper_x: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
+    align_plane_x_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
+    align_plane_y_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
+
+
+class AxisDirection(Config):
+    """Half of ``camera_axis_filter``: either a direction, or the range of angles about it."""
+
+    direction: Triple | None = None
+    degree: Range | None = None
+
+
+class DexPlaceConfig(Tolerances):
+    """Drop ``objects[0]`` into ``objects[1]``, reaching along the line of sight."""
+
+    objects_needed: ClassVar[int] = 2
+    camera_axis_filter: tuple[AxisDirection, AxisDirection] | None = None
+    place_part_prim_path: str | None = None
+    gripper_change_steps: int = Field(default=10, ge=0)
+
+
+class MoveConfig(Skill):
+    """Carry ``objects[0]``, which is held, over to ``objects[1]`` without turning it."""
+
+    objects_needed: ClassVar[int] = 2
+    success_threshold: float = Field(gt=0)
+    """[m]"""
+    delta_trans: tuple[Triple, ...] = ((0.0, 0.0, 0.0),)
+    """Way points relative to the goal [m]."""
+    hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    invisible_object: str | None = None
+    """Object that disappears on success, such as dirt."""
+
+
+class RotationGoal(Config):
+    """How ``approach__rotate`` turns the object."""
+
+    type: Literal["random", "towards"] = "random"
+    rotate_obj_euler: tuple[Triple, Triple] | None = None
+    """Lowest and highest world Euler angles [deg]."""
+    success_threshold: float = Field(gt=0)
+    """[rad]"""
+    objects: tuple[str, ...] = ()
+
+
+class DummyForward(Config):
+    """Joint moves added at the end of a skill."""
+
+    num_steps: int = Field(default=10, ge=1)
+    gripper_state: Literal[1, -1] = -1
+    ctrl_list: tuple[tuple[int, float, Literal["abs", "delta"]], ...] = ()
+    """Joint, angle [deg], absolute or relative."""
+
+
+class ApproachRotateConfig(Skill):
+    """Bring ``objects[0]``, which is held, next to ``objects[1]`` and turn it."""
+
+    objects_needed: ClassVar[int] = 2
+    success_threshold: float = Field(gt=0)
+    """[m]"""
+    rotate: RotationGoal | None = None
+    approach_axis: Literal["+x", "-x", "+y", "-y"] = "+x"
+    obj_yaw_offset: float = 0.0
+    """[deg]"""
+    distance: float = 0.1
+    """[m]"""
+    obj_axis_offset: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
+    """Shifts of the object's reference point along its own axes [m]."""
+    z_offset: float = 0.0
+    """[m]"""
+    hold_vec_weight: Hold | None = None
+    dummy_forward: DummyForward | None = None
+
+
+class RotateObjConfig(Skill):
+    """Tilt ``objects[0]``, which is held, about its own origin."""
+
+    objects_needed: ClassVar[int] = 1
+    rotate_obj_euler_delta: tuple[Triple, Triple]
+    """Lowest and highest intrinsic XYZ angles in the object frame [deg]."""
+    success_threshold_move: float = Field(gt=0)
+    """[m]"""
+    success_threshold_rotate: float = Field(gt=0)
+    """[rad]"""
+    obj_axis_offset: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
+    trans_offset: Triple = (0.0, 0.0, 0.0)
+    first_motion: Literal["move", "rotate"] | None = None
+    move_offset: Triple | None = None
+    rotate_offset: Triple | None = None
+    rotate_only: bool = False
+    gripper_state: Literal[1, -1] = -1
+    dummy_forward: DummyForward | None = None
+    ctrl_list: tuple[tuple[int, float, Literal["abs", "delta"]], ...] = ()
+
+
+class FlipConfig(Tolerances):
+    """Turn a flat object over."""
+
+    objects_needed: ClassVar[int] = 1
+    gripper_axis: Triple | None = None
+    """Direction of the hand's x axis in the world at the end."""
+    ee_axis: Triple | None = None
+    """The same key as published task files spell it."""
+    open_wait_steps: int = Field(default=20, ge=0)
+
+
+class ScanConfig(Tolerances):
+    """Show a held object to a scanner."""
+
+    objects_needed: ClassVar[int] = 1

@@ -1,0 +1,165 @@
+"""Runs a task's skills: stages one after the other, robots and the arms of a block at the same time."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.scene import Scene
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.checks import holds
+from handloom.skills.configs.parts import Skill as SkillConfig
+from handloom.skills.skill import Skill
+from handloom.skills.table import skill_class
+from handloom.values import Failure, SkillSpan, Stage
+
+Array = NDArray[np.float64]
+Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
+"""Stage > robot > block > arm > skill configs, as the task file nests them."""
+
+
+@dataclass
+class _Lane:
+    """One arm's skills within the present block."""
+
+    robot: str
+    arm: str
+    waiting: deque[SkillConfig]
+    active: Skill | None = None
+    started: int = 0
+
+
+class Schedule:
+    """A source of commands: the scripted expert.
+
+    Ask for one frame after the other with ``next``; it returns None at the end, when ``failure`` tells whether the
+    task was done.
+    """
+
+    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> None:
+        self.scene = scene
+        self.failure: Failure | None = None
+        self.timeline: list[SkillSpan] = []
+        self._rng = rng
+        self._stages = deque(stages)
+        self._blocks: dict[str, deque[Mapping[str, Sequence[Any]]]] = {}
+        self._lanes: list[_Lane] = []
+        self._controllers: dict[tuple[str, str], ArmController] = {}
+
+    def next(self, frame: int) -> Array | None:
+        """Return the actuator targets (controls,) of a frame, NaN where nothing is asked; None at the end.
+
+        Args:
+            frame: Number of frames that have been carried out.
+        """
+        self._judge_active(frame)
+        if self.failure is not None or not self._activate(frame):
+            return None
+        targets = np.full(self.scene.world.model.nu, np.nan)
+        for lane in self._lanes:
+            skill = lane.active
+            if skill is None or not skill.is_ready():
+                continue
+            arm = skill.controller.arm
+            joints, gripper = skill.controller.forward(skill.manip_list[0])
+            targets[arm.ctrl_index] = joints
+            targets[arm.gripper_ctrl_index] = gripper
+            if not skill.is_feasible():
+                self._stop(skill, frame, lane, _planning_failure(skill))
+                return None
+        return targets
+
+    def _judge_active(self, frame: int) -> None:
+        """Look at what the last frame did: end skills that are done, and the episode if one of them did not succeed."""
+        for lane in self._lanes:
+            skill = lane.active
+            if skill is None or frame == lane.started:
+                continue
+            skill.update()
+            if skill.is_done():
+                if skill.is_success():
+                    self._close(skill, frame, lane, success=True)
+                    lane.active = None
+                else:
+                    self._stop(skill, frame, lane, _unsuccessful(skill))
+                    return
+
+    def _activate(self, frame: int) -> bool:
+        """Start what is next for every free arm; return False when nothing is left or a skill cannot start."""
+        while True:
+            self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
+            if not self._lanes and not self._open_blocks():
+                return False
+            for lane in self._lanes:
+                if lane.active is None and not self._start(lane, frame):
+                    return False
+            if self._lanes:
+                return True
+
+    def _open_blocks(self) -> bool:
+        """Open the next block of every robot, or the next stage; return False at the end of the schedule."""
+        if not any(self._blocks.values()):
+            if not self._stages:
+                return False
+            self._blocks = {robot: deque(blocks) for robot, blocks in self._stages.popleft().items()}
+        for robot, blocks in self._blocks.items():
+            if blocks:
+                self._lanes += [_Lane(robot, arm, deque(skills)) for arm, skills in blocks.popleft().items()]
+        return True
+
+    def _start(self, lane: _Lane, frame: int) -> bool:
+        """Make the commands of an arm's next skill; return False when it cannot be done."""
+        config = lane.waiting.popleft()
+        skill = skill_class(config.name)(self.scene, self._controller(lane.robot, lane.arm), config, self._rng)
+        skill.simple_generate_manip_cmds()
+        lane.started = frame
+        if skill.is_ready() and not skill.manip_list:
+            self._stop(skill, frame, lane, skill.failure or _no_commands(skill))
+            return False
+        lane.active = skill
+        return True
+
+    def _controller(self, robot: str, arm: str) -> ArmController:
+        key = (robot, arm)
+        if key not in self._controllers:
+            self._controllers[key] = ArmController(self.scene, self.scene.robot(robot).arm(arm))
+        return self._controllers[key]
+
+    def _stop(self, skill: Skill, frame: int, lane: _Lane, failure: Failure) -> None:
+        self._close(skill, frame, lane, success=False)
+        self.failure = replace(failure, skill=skill.config.name)
+
+    def _close(self, skill: Skill, frame: int, lane: _Lane, *, success: bool) -> None:
+        self.timeline.append(
+            SkillSpan(
+                robot=lane.robot,
+                arm=lane.arm,
+                skill=skill.config.name,
+                objects=skill.config.objects,
+                start=lane.started,
+                end=frame,
+                success=success,
+                instruction=skill.config.instruction,
+                checks=skill.checks() if success else (),
+            )
+        )
+
+
+def _planning_failure(skill: Skill) -> Failure:
+    last = skill.controller.last_failure
+    reason, detail = (last.reason, last.detail) if last else ("no_plan", "")
+    return Failure(stage=Stage.PLAN, reason=reason, detail=detail)
+
+
+def _no_commands(skill: Skill) -> Failure:
+    return Failure(stage=Stage.PLAN, reason="no_commands", detail=f"{skill.config.name} made no commands")
+
+
+def _unsuccessful(skill: Skill) -> Failure:
+    broken = [check for check in skill.checks() if not holds(skill.scene, check)]
+    names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
+    reason = f"not_{broken[0].name}" if broken else "not_successful"
+    return Failure(stage=Stage.EXECUTE, reason=reason, detail=f"at the end of the skill this did not hold: {names}")

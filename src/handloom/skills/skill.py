@@ -1,0 +1,91 @@
+"""What every skill is: a list of commands, made when the skill becomes active, and a judgement at its end."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from handloom.errors import InputError
+from handloom.scene import Scene
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.checks import holds
+from handloom.skills.configs.parts import Skill as SkillConfig
+from handloom.values import Check, Command, Failure, Stage
+
+
+class Skill(ABC):
+    """A skill of one arm; the published interface with the time and the generator passed in.
+
+    Subclasses fill ``manip_list`` in ``simple_generate_manip_cmds``; an empty list with ``failure`` set says why the
+    skill cannot be done.
+    """
+
+    Config: ClassVar[type[SkillConfig]] = SkillConfig
+    max_plan_failures: ClassVar[int] = 5
+    """Plans that may fail in a row before the skill is infeasible; published value."""
+    patience: ClassVar[int] = 10
+    """Frames after the end of a path before a command counts as done wherever the hand is; published value."""
+
+    def __init__(self, scene: Scene, controller: ArmController, config: SkillConfig, rng: np.random.Generator) -> None:
+        self.scene = scene
+        self.controller = controller
+        self.config = config
+        self.rng = rng
+        self.manip_list: list[Command] = []
+        self.failure: Failure | None = None
+
+    @abstractmethod
+    def simple_generate_manip_cmds(self) -> None:
+        """Fill ``manip_list`` from the present state of the scene, or set ``failure``."""
+
+    @abstractmethod
+    def checks(self) -> tuple[Check, ...]:
+        """Return the success terms, which must all hold when the skill is done."""
+
+    def is_ready(self) -> bool:
+        """Return whether the skill wants to act; one that waits for a conveyor is not ready at first."""
+        return True
+
+    def is_record(self) -> bool:
+        """Return whether the present frame belongs into the demonstration."""
+        return True
+
+    def update(self) -> None:  # noqa: B027 - most skills have nothing to look at
+        """Look at the state after a frame."""
+
+    def is_feasible(self) -> bool:
+        """Return whether planning has not failed too often in a row."""
+        return self.controller.num_plan_failed <= self.max_plan_failures
+
+    def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
+        """Return whether the first command is reached, or its path ended long enough ago."""
+        return self.controller.reached(self.manip_list[0], t_eps, o_eps) or self.controller.num_last_cmd > self.patience
+
+    def is_done(self) -> bool:
+        """Drop the first command if it is done; return whether none is left."""
+        if self.manip_list and self.is_subtask_done(*self.tolerances()):
+            self.manip_list.pop(0)
+        return not self.manip_list
+
+    def is_success(self) -> bool:
+        """Return whether all success terms hold now."""
+        return all(holds(self.scene, check) for check in self.checks())
+
+    def tolerances(self) -> tuple[float, float]:
+        """Return when a pose counts as reached [m], [rad]."""
+        return getattr(self.config, "t_eps", 1e-3), getattr(self.config, "o_eps", 5e-3)
+
+    def fail(self, stage: Stage, reason: str, detail: str, **counts: int) -> None:
+        """Say why this skill cannot be done, and drop its commands."""
+        self.manip_list = []
+        self.failure = Failure(stage=stage, reason=reason, detail=detail, skill=self.config.name, counts=counts)
+
+
+def register_skill(cls: type[Skill]) -> type[Skill]:
+    """Check a user's own skill class; name it ``my_module:MySkill`` in the task file."""
+    if not (isinstance(cls, type) and issubclass(cls, Skill)):
+        raise InputError(f"{cls!r} is not a subclass of handloom.skills.Skill")
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    if missing:
+        raise InputError(f"skill {cls.__name__} lacks {', '.join(missing)}")
+    return cls

@@ -1,0 +1,32 @@
+"""Every skill that can run: published name > ``module:Class``."""
+
+import importlib
+from functools import cache
+
+from handloom.errors import InputError, NotFoundError, suggest
+from handloom.skills.configs import SKILL_CONFIGS, skill_name
+from handloom.skills.skill import Skill, register_skill
+
+SKILLS = {
+    "pick": "handloom.skills.pick:Pick",
+}
+
+
+@cache
+def skill_class(name: str) -> type[Skill]:
+    """Return the class of a skill by its published name, or of a user's own by ``my_module:MySkill``.
+
+    Raises:
+        NotFoundError: The skill is known but not built yet, or not known at all.
+        InputError: A user's own class cannot be imported or is not a skill.
+    """
+    published = skill_name(name)
+    if ":" not in published and published not in SKILLS:
+        if published in SKILL_CONFIGS:
+            raise NotFoundError(f"skill {published!r} can be described but not run yet; {suggest(published, SKILLS)}")
+        raise NotFoundError(f"no skill named {name!r}; {suggest(name, SKILL_CONFIGS)}")
+    module, _, cls = SKILLS.get(published, published).partition(":")
+    try:
+        return register_skill(getattr(importlib.import_module(module), cls))
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"skill {name!r} cannot be imported: {error}; write it as my_module:MySkill") from error

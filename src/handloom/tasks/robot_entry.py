@@ -1,0 +1,53 @@
+"""A robot as a task file lists it: placement, and any key of its ``robot.yaml`` as an override."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from handloom.config import Config, UnusedKey
+from handloom.errors import suggest
+from handloom.robots import RobotConfig
+
+Triple = tuple[float, float, float]
+
+
+class RobotEntry(Config):
+    """One robot of a task."""
+
+    name: str = Field(min_length=1)
+    """Name in skills and cameras."""
+    robot_config_file: str
+    """A robot of the zoo (``fr3``), a robot folder, or a robot YAML file."""
+    translation: Triple = (0.0, 0.0, 0.0)
+    """Position in the world [m]; a region replaces it."""
+    euler: Triple | None = None
+    """Extrinsic xyz angles [deg]."""
+    quaternion: tuple[float, float, float, float] | None = None
+    """wxyz; wins over euler."""
+    scale: Annotated[Any, UnusedKey("a robot has the size it has")] = None
+    ignore_substring: tuple[str, ...] = ("material", "Plane", "conveyor", "scene", "table")
+    """Planner obstacles whose name contains one of these are left out."""
+    use_batch: Annotated[bool, UnusedKey("candidates are always tested in batch")] = False
+    collision_activation_distance: Annotated[float | None, UnusedKey("cuRobo's; ours is the planner's padding")] = None
+    constrain_grasp_approach: bool = False
+    """Approach a grasp on a straight line."""
+    overrides: dict[str, Any] = Field(default_factory=dict)
+    """Keys of ``robot.yaml`` that this task replaces; written beside the others in the task file."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _collect_overrides(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        own = {key: value for key, value in given.items() if key in cls.model_fields}
+        other = {key: value for key, value in given.items() if key not in cls.model_fields}
+        for key in other:
+            if key not in RobotConfig.model_fields:
+                known = suggest(str(key), {*cls.model_fields, *RobotConfig.model_fields})
+                raise PydanticCustomError(
+                    "unknown_key",
+                    "unknown key, {hint}",
+                    {"key": str(key), "hint": known.replace("known:", "known keys:")},
+                )
+        return {**own, "overrides": {**own.get("overrides", {}), **other}}

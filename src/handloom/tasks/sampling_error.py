@@ -1,0 +1,12 @@
+"""The error of a scene that cannot be sampled."""
+
+from handloom.errors import HandloomError
+from handloom.values import Failure, Stage
+
+
+class SamplingError(HandloomError):
+    """A scene could not be sampled; carries the typed reason for the funnel."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.failure = Failure(stage=Stage.SAMPLE, reason=reason, detail=detail)

@@ -1,0 +1,93 @@
+"""The cameras of an episode."""
+
+from pathlib import Path
+
+import numpy as np
+
+from handloom.config import find_file, load_config
+from handloom.errors import ConfigError
+from handloom.robots import load_robot
+from handloom.scene.camera_config import CAMERAS, CameraConfig, CameraFile
+from handloom.spatial import (
+    quat_from_axis_angle,
+    quat_from_matrix,
+    quat_multiply,
+    quat_normalize,
+    random_directions,
+)
+from handloom.tasks.loading import Task
+from handloom.tasks.robots import robot_source
+from handloom.values import CameraSpec
+
+AXES_TO_OPENCV = {
+    "usd": np.diag([1.0, -1.0, -1.0]),
+    "ros": np.eye(3),
+    "world": np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]),
+}
+"""R_given_opencv: columns are the OpenCV axes (right, down, forward) in the axes the task file uses."""
+
+
+def sample_cameras(task: Task, rng: np.random.Generator) -> tuple[CameraSpec, ...]:
+    """Return the cameras with the noise the task asks for."""
+    entries = task.config.cameras
+    return tuple(_sample(task, entry, child) for entry, child in zip(entries, rng.spawn(len(entries)), strict=True))
+
+
+def _sample(task: Task, entry: CameraConfig, rng: np.random.Generator) -> CameraSpec:
+    position = np.asarray(entry.translation, float)
+    quat = quat_normalize(entry.orientation)
+    if entry.apply_randomization:
+        position = position + random_directions(rng, 1)[0] * rng.uniform(0.0, entry.max_translation_noise)
+        angle = np.deg2rad(rng.uniform(-entry.max_orientation_noise, entry.max_orientation_noise))
+        quat = quat_multiply(quat_from_axis_angle(random_directions(rng, 1)[0], angle), quat)
+    quat = quat_multiply(quat, quat_from_matrix(AXES_TO_OPENCV[entry.camera_axes]))
+    camera = _camera_file(task, entry)
+    fx, fy, cx, cy = camera.camera_params
+    spec = CameraSpec(
+        name=_dataset_name(task, entry),
+        width=camera.resolution_width,
+        height=camera.resolution_height,
+        fx=fx,
+        fy=fy,
+        cx=cx,
+        cy=cy,
+        parent=_parent_body(task, entry),
+        position=(float(position[0]), float(position[1]), float(position[2])),
+        quat=(float(quat[0]), float(quat[1]), float(quat[2]), float(quat[3])),
+    )
+    return spec if entry.size is None else spec.resized(*entry.size)
+
+
+def _camera_file(task: Task, entry: CameraConfig) -> CameraFile:
+    """Return a published camera by name or file stem, or read the YAML file."""
+    stem = Path(entry.camera_file).stem
+    here = task.path.parent / entry.camera_file
+    if stem in CAMERAS and not here.is_file():
+        return CAMERAS[stem]
+    root = Path(task.config.asset_root) if task.config.asset_root else None
+    what = f"{task.path}: cameras: {entry.name}: camera_file (published: {', '.join(CAMERAS)})"
+    return load_config(find_file(entry.camera_file, near=task.path.parent, asset_root=root, what=what), CameraFile)
+
+
+def _dataset_name(task: Task, entry: CameraConfig) -> str:
+    for robot in task.config.robots:
+        if entry.name.startswith(f"{robot.name}_"):
+            return entry.name.removeprefix(f"{robot.name}_")
+    return entry.name
+
+
+def _parent_body(task: Task, entry: CameraConfig) -> str | None:
+    if not entry.parent:
+        return None
+    first, _, rest = entry.parent.strip("/").partition("/")
+    for robot in task.config.robots:
+        if robot.name == first:
+            description = load_robot(robot_source(task, robot), overrides=robot.overrides)
+            return f"{first}/{description.resolve_body(rest or description.arms[0].base_body)}"
+    names = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
+    if first in names:
+        return f"{first}/{rest or 'object'}"
+    known = ", ".join([*(r.name for r in task.config.robots), *names])
+    raise ConfigError(
+        f"{task.path}: cameras: {entry.name}: parent {entry.parent!r} starts with no robot or object: {known}"
+    )

@@ -1,0 +1,35 @@
+"""Contact sheets and PNG files."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from handloom.errors import FileError, InputError
+from handloom.render import contact_sheet, write_png
+
+
+def test_a_contact_sheet_shows_every_picture_unchanged():
+    images = [np.full((20, 30, 3), 40 * k, np.uint8) for k in range(1, 6)]
+    sheet = contact_sheet(images, [f"picture {k}" for k in range(5)], columns=3)
+    for image in images:
+        assert np.sum(np.all(sheet == image[0, 0], axis=-1)) >= 20 * 30
+    assert sheet.shape[2] == 3
+
+
+def test_a_contact_sheet_needs_pictures_and_matching_labels():
+    with pytest.raises(InputError, match="at least one picture"):
+        contact_sheet([])
+    with pytest.raises(InputError, match="one label per picture, got 1 and 2"):
+        contact_sheet([np.zeros((4, 4, 3), np.uint8)], ["a", "b"])
+
+
+def test_a_png_comes_back_as_it_was_written(tmp_path):
+    image = np.random.default_rng(0).integers(0, 256, (13, 17, 3), dtype=np.uint8)
+    path = write_png(tmp_path / "new" / "folder" / "a.png", image)
+    assert np.array_equal(np.asarray(Image.open(path)), image)
+
+
+def test_a_path_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FileError, match="cannot write the picture"):
+        write_png(tmp_path / "file" / "a.png", np.zeros((2, 2, 3), np.uint8))
