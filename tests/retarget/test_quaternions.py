@@ -18,12 +18,14 @@ QUATS = [tuple(q) for q in spatial.random_quats(RNG, 200).tolist()] + [
 PAIRS = list(zip(QUATS, QUATS[1:] + QUATS[:1], strict=True))
 
 
-        def test_products_rotations_and_vectors_agree_with_spatial() -> None: for a, b in PAIRS:
+def test_products_rotations_and_vectors_agree_with_spatial() -> None:
+    vector = (0.3, -0.7, 1.1)
+    for a, b in PAIRS:
         np.testing.assert_allclose(scalar.multiply(a, b), spatial.quat_multiply(a, b), atol=1e-15)
         np.testing.assert_allclose(scalar.conjugate(a), spatial.quat_conjugate(a), atol=0)
-        np.testing.assert_allclose(scalar.rotate(a, (0.3, -0.7, 1.1)), spatial.quat_rotate(a, (0.3, -0.7, 1.1)),
-        atol=1e-14) np.testing.assert_allclose(scalar.rotvec(a), spatial.rotvec_from_quat(a), atol=1e-14) assert
-        spatial.quat_angle(scalar.toward(a, b, 0.3), spatial.quat_slerp(a, b, 0.3)) < 1e-7
+        np.testing.assert_allclose(scalar.rotate(a, vector), spatial.quat_rotate(a, vector), atol=1e-14)
+        np.testing.assert_allclose(scalar.rotvec(a), spatial.rotvec_from_quat(a), atol=1e-14)
+        assert spatial.quat_angle(scalar.toward(a, b, 0.3), spatial.quat_slerp(a, b, 0.3)) < 1e-7
 
 
 def test_layouts_change_at_the_border_only() -> None:
@@ -32,9 +34,11 @@ def test_layouts_change_at_the_border_only() -> None:
     np.testing.assert_array_equal(scalar.pose_port((1.0, 2.0, 3.0), (0.9, 0.1, 0.2, 0.3))[3:], array)
 
 
-@pytest.mark.parametrize("bad", [(0.0, 0.0, 0.0, 0.0), (1e-7, 0.0, 0.0, 0.0), (math.nan, 0.0, 0.0, 1.0),
-(math.inf, 0, 0, 0)]) def test_quaternions_without_direction_are_not_usable(bad) -> None: assert
-scalar.usable_quat(bad) is None
+@pytest.mark.parametrize(
+    "bad", [(0.0, 0.0, 0.0, 0.0), (1e-7, 0.0, 0.0, 0.0), (math.nan, 0.0, 0.0, 1.0), (math.inf, 0.0, 0.0, 0.0)]
+)
+def test_quaternions_without_direction_are_not_usable(bad) -> None:
+    assert scalar.usable_quat(bad) is None
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e30])

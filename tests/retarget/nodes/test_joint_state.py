@@ -95,9 +95,11 @@ def test_the_leader_pose_comes_from_its_kinematics_and_the_clutch_starts_at_the_
         out = node({"joints": raw["joints"], "robot_ee_pos": group_of(TransformMatrix(), live)}, running(**context))
         return out["ee_pose"][0][:3], out["gripper_command"][0]
 
-            assert run({"pan": 1.0, "gripper": 0.25}, state=ExecutionState.STOPPED)[0] == pytest.approx((0, 0,
-            0)) position, closedness = run({"pan": 1.0, "gripper": 0.25}) np.testing.assert_allclose(position,
-            (0.5, 0.6, 0.7), atol=1e-6) assert closedness == 0.75 np.testing.assert_allclose(run({"pan": 1.1,
-            "lift": -0.1, "gripper": 2.0})[0], (0.6, 0.5, 0.7), atol=1e-6) with pytest.raises(ValueError,
-            match="no gripper joint 'jaw'"): JointStateRetargeter( "n", "ee_pose",
-            JointStateRetargeterConfig(device_joints=JOINTS, forward_kinematics=planar, gripper_joint="jaw") )
+    assert run({"pan": 1.0, "gripper": 0.25}, state=ExecutionState.STOPPED)[0] == pytest.approx((0, 0, 0))
+    position, closedness = run({"pan": 1.0, "gripper": 0.25})
+    np.testing.assert_allclose(position, (0.5, 0.6, 0.7), atol=1e-6)
+    assert closedness == 0.75
+    np.testing.assert_allclose(run({"pan": 1.1, "lift": -0.1, "gripper": 2.0})[0], (0.6, 0.5, 0.7), atol=1e-6)
+    wrong = JointStateRetargeterConfig(device_joints=JOINTS, forward_kinematics=planar, gripper_joint="jaw")
+    with pytest.raises(ValueError, match="no gripper joint 'jaw'"):
+        JointStateRetargeter("n", "ee_pose", wrong)

@@ -55,18 +55,24 @@ def test_absolute_holds_lost_frames_and_returns_to_the_origin_on_reset() -> None
     np.testing.assert_array_equal(node({RIGHT: controller(P)}, running(reset=True))["ee_pose"][0], held)
 
 
-    def test_offsets_can_be_tuned_while_the_graph_runs() -> None: node =
-    Se3AbsRetargeter(Se3RetargeterConfig(input_device=RIGHT), "n")
-    node.parameter_state.set({"zero_out_xy_rotation": False, "rotation_offset_rpy": [0, 0, 0],
-    "position_offset_xyz": [0.1, 0, 0]}) np.testing.assert_allclose(node({RIGHT: controller(P)})["ee_pose"][0],
-    (0.2, 0.2, 0.3, 0, 0, 0, 1), atol=1e-6)
+def test_offsets_can_be_tuned_while_the_graph_runs() -> None:
+    node = Se3AbsRetargeter(Se3RetargeterConfig(input_device=RIGHT), "n")
+    node.parameter_state.set(
+        {"zero_out_xy_rotation": False, "rotation_offset_rpy": [0, 0, 0], "position_offset_xyz": [0.1, 0, 0]}
+    )
+    np.testing.assert_allclose(node({RIGHT: controller(P)})["ee_pose"][0], (0.2, 0.2, 0.3, 0, 0, 0, 1), atol=1e-6)
 
 
-    def hand(**joints): positions, orientations = np.zeros((26, 3)), np.tile([0.0, 0, 0, 1], (26, 1)) valid =
-    np.ones(26) for name, (position, quat, ok) in joints.items(): index = HandJointIndex[name] positions[index],
-    orientations[index], valid[index] = position, quat, ok sample = HandSnapshot(joint_positions=positions,
-    joint_orientations=orientations, joint_radii=np.zeros(26), joint_valid=valid) return group_of(HandInput(),
-    *sample.slots())
+def hand(**joints):
+    positions, orientations = np.zeros((26, 3)), np.tile([0.0, 0, 0, 1], (26, 1))
+    valid = np.ones(26)
+    for name, (position, quat, ok) in joints.items():
+        index = HandJointIndex[name]
+        positions[index], orientations[index], valid[index] = position, quat, ok
+    sample = HandSnapshot(
+        joint_positions=positions, joint_orientations=orientations, joint_radii=np.zeros(26), joint_valid=valid
+    )
+    return group_of(HandInput(), *sample.slots())
 
 
 def test_a_hand_moves_with_its_wrist_and_turns_with_its_pinch() -> None:

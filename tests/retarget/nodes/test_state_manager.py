@@ -7,8 +7,8 @@ from controller_samples import controller
 
 from handloom.retarget import (
     ControllerInputIndex,
-    ControllersSource,
     ControllerSnapshot,
+    ControllersSource,
     DefaultTeleopStateManager,
     ExecutionState,
     bool_signal,

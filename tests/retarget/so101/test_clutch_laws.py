@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from controller_samples import about, controller, running
 
-from handloom.retarget import ExecutionState, SO101ClutchRetargeter, SO101PoseClutchRetargeter, TransformMatrix,
-group_of
+from handloom.retarget import (
+    ExecutionState,
+    SO101ClutchRetargeter,
+    SO101PoseClutchRetargeter,
+    TransformMatrix,
+    group_of,
+)
 
 RIGHT = "controller_right"
 STATES = (ExecutionState.STOPPED, ExecutionState.PAUSED, ExecutionState.UNKNOWN)
@@ -33,8 +38,10 @@ def broken(rng: np.random.Generator):
     return {RIGHT: controller(position, quat, squeeze_value=1.0)}
 
 
-    def good(rng: np.random.Generator, squeeze: float = 1.0): return {RIGHT: controller(rng.uniform(-1, 1, 3),
-    about(rng.normal(size=3), rng.uniform(-3, 3)), squeeze_value=squeeze)}
+def good(rng: np.random.Generator):
+    """Return the inputs of one frame with a random valid pose, squeezed."""
+    position, quat = rng.uniform(-1, 1, 3), about(rng.normal(size=3), rng.uniform(-3, 3))
+    return {RIGHT: controller(position, quat, squeeze_value=1.0)}
 
 
 @pytest.mark.parametrize("kind", ["position", "pose"])

@@ -11,12 +11,12 @@ from handloom.errors import InputError
 from handloom.retarget import (
     ControllerInputIndex,
     ControllerPoseSource,
-    ControllersSource,
     ControllerSnapshot,
+    ControllersSource,
     DeviceFrame,
     HandInputIndex,
-    HandsSource,
     HandSnapshot,
+    HandsSource,
     HeadInputIndex,
     HeadSnapshot,
     HeadSource,
@@ -50,9 +50,10 @@ def test_present_samples_come_out_slot_by_slot_and_silent_devices_are_absent() -
     assert outputs[ControllersSource.RIGHT].is_none
 
 
-        def test_a_sample_of_the_wrong_device_is_refused() -> None: with pytest.raises(TypeError, match="takes a
-        ControllerSnapshot, got HeadSnapshot"): ControllersSource("c").raw_inputs({"controller_left":
-        HeadSnapshot(position=(0, 0, 0), orientation=(0, 0, 0, 1))})
+def test_a_sample_of_the_wrong_device_is_refused() -> None:
+    head = HeadSnapshot(position=(0, 0, 0), orientation=(0, 0, 0, 1))
+    with pytest.raises(TypeError, match="takes a ControllerSnapshot, got HeadSnapshot"):
+        ControllersSource("c").raw_inputs({"controller_left": head})
 
 
 @pytest.mark.parametrize(
@@ -150,11 +151,14 @@ def test_hands_and_heads_are_carried_too() -> None:
     assert (outputs["head"][HeadInputIndex.IS_VALID], outputs["head"][HeadInputIndex.IS_TRACKED]) == (True, False)
 
 
-    def test_an_anchor_that_is_not_rigid_is_a_typed_error() -> None: source, anchor = ControllersSource("c"),
-    ValueInput("a", TransformMatrix()) moved = source.transformed(anchor.output("value")) for T, text in
-    ((np.full((4, 4), np.nan), "finite"), (2 * np.eye(4), "bottom row"), (np.diag([1, 1, -1, 1]), "proper")):
-    inputs = {"c": source.raw_inputs({}), "a": {"value": group_of(TransformMatrix(), T.astype(np.float32))}}
-    with pytest.raises(InputError, match=text): moved(inputs)
+def test_an_anchor_that_is_not_rigid_is_a_typed_error() -> None:
+    source, anchor = ControllersSource("c"), ValueInput("a", TransformMatrix())
+    moved = source.transformed(anchor.output("value"))
+    bad = ((np.full((4, 4), np.nan), "finite"), (2 * np.eye(4), "bottom row"), (np.diag([1, 1, -1, 1]), "proper"))
+    for T, text in bad:
+        inputs = {"c": source.raw_inputs({}), "a": {"value": group_of(TransformMatrix(), T.astype(np.float32))}}
+        with pytest.raises(InputError, match=text):
+            moved(inputs)
 
 
 def test_the_published_matrix_check() -> None:
