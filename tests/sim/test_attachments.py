@@ -87,6 +87,19 @@ def test_a_restored_state_holds_as_the_saved_one_did() -> None:
     assert other.attached_to("cube") == "hand"
 
 
+def test_recorded_inputs_alone_make_a_weld_hold_as_it_did() -> None:
+    world, other = make_world(), make_world()
+    world.step(40)
+    other.step(40)
+    world.attach("cube", "hand")
+    inputs = np.empty(mujoco.mj_stateSize(world.model, mujoco.mjtState.mjSTATE_USER))
+    mujoco.mj_getState(world.model, world.data, inputs, mujoco.mjtState.mjSTATE_USER)
+    mujoco.mj_setState(other.model, other.data, inputs, mujoco.mjtState.mjSTATE_USER)
+    world.step(300)
+    other.step(300)
+    assert other.state_hash() == world.state_hash()
+
+
 def test_attaching_again_takes_the_new_pose() -> None:
     world = make_world()
     world.attach("cube", "hand")

@@ -170,6 +170,8 @@ class World:
         """
         if count < 1:
             raise InputError(f"step needs a count >= 1, got {count}")
+        # Whoever restored a state by other means changed what is held, too.
+        self._attachments.read_state()
         # One call per step, so that a fault is found in the step that caused it; asking costs under 1 us.
         for _ in range(count):
             if self._before_step:
@@ -190,6 +192,7 @@ class World:
 
     def forward(self) -> None:
         """Recompute everything that follows from the state; call it after writing to the state directly."""
+        self._attachments.read_state()
         mujoco.mj_forward(self.model, self.data)
         self._stale = False
 
@@ -209,7 +212,6 @@ class World:
         else:
             mujoco.mj_resetDataKeyframe(self.model, self.data, self.keyframes[keyframe])
         self._warnings[:] = self.data.warning.number
-        self._attachments.read_state()
         self.forward()
 
     def _update_poses(self) -> None:
@@ -259,7 +261,6 @@ class World:
                 "was it saved from another model?"
             )
         mujoco.mj_setState(self.model, self.data, array, _STATE)
-        self._attachments.read_state()
         self._warnings[:] = self.data.warning.number
         self.forward()
 

@@ -1,0 +1,31 @@
+"""Every robot of the zoo can be driven."""
+
+import numpy as np
+import pytest
+
+from handloom.articulation import SingleArticulation, add_drive_inputs
+from handloom.robots import load_robot, robot_names
+from handloom.sim import World
+from handloom.values import ArticulationAction
+
+
+@pytest.mark.parametrize("inputs", ["one", "three"])
+@pytest.mark.parametrize("name", robot_names())
+def test_a_robot_of_the_zoo_reaches_and_holds_position_targets(name: str, inputs: str) -> None:
+    description = load_robot(name)
+    spec = description.spec()
+    if inputs == "three":
+        assert add_drive_inputs(spec)
+    robot = SingleArticulation(World.from_spec(spec), name=name, dof_names=description.config.dof_names)
+    robot.initialize()
+    driven = robot.drives.driven
+    home = robot.drives.limits().mean(axis=1)
+    robot.set_joint_positions(home)
+    robot.world.step(200)
+    np.testing.assert_allclose(robot.get_joint_positions(), home, atol=1e-3)
+    moved = np.flatnonzero(driven)[:4]
+    targets = home[moved] + 0.1
+    robot.apply_action(ArticulationAction(targets, joint_indices=moved))
+    robot.world.step(1000)
+    np.testing.assert_allclose(robot.get_joint_positions(moved), targets, atol=2e-3)
+    assert robot.get_measured_joint_forces().shape == (robot.num_dof + 1, 6)

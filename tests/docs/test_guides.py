@@ -1,0 +1,20 @@
+"""Every Python snippet of the guides runs, top to bottom."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+GUIDES = sorted((Path(__file__).parents[2] / "docs" / "guides").glob("*.md"))
+SNIPPET = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_the_snippets_of_a_guide_run_in_order(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = guide.read_text()
+    names: dict[str, object] = {"__name__": "guide"}
+    for match in SNIPPET.finditer(text):
+        # Blank lines in front make a traceback show the line of the guide.
+        lines_before = text.count("\n", 0, match.start(1))
+        exec(compile("\n" * lines_before + match[1], str(guide), "exec"), names)
