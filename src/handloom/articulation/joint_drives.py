@@ -6,8 +6,9 @@ MuJoCo inside the step, with ``kp`` and ``kd`` as model parameters, so that impl
 A PID actuator with the inputs "pos vel ff" holds the three targets in ``data.ctrl``: they are part of the state. A
 plain servo or motor has one control, which carries all three, ``q* + (kd qd* + e) / kp``; its force is the same, a
 restored state continues bit for bit, but the single targets cannot be told apart any more: what others write to the
-control is read as a position target (or velocity, or effort, when the gains leave only that). Gains and limits belong
-to the model and are outside the state in both cases.
+control is read as a position target (or velocity, or effort, when the gains leave only that). For the same reason an
+effort in acceleration mode, whose share of the control changes with the inertia, is not exact after a restore there.
+Gains and limits belong to the model and are outside the state in both cases.
 """
 
 from collections.abc import Sequence
@@ -128,7 +129,8 @@ class JointDrives:
         position, velocity, effort = self._registers
         kp, kd = self.kps * self._inertia, self.kds * self._inertia
         with np.errstate(divide="ignore", invalid="ignore"):
-            servo = position + (kd * velocity + effort) / kp
+            # The ratio of the gains as given is free of the inertia, so that this part is the same in every step.
+            servo = position + self.kds / self.kps * velocity + effort / kp
             damper = velocity + effort / kd
         return np.where(kp > 0.0, servo, np.where(kd > 0.0, damper, effort))
 

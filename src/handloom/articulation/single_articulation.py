@@ -50,6 +50,9 @@ class SingleArticulation(SolverSettings):
         position: Position of the base in world (3,) [m]; a fixed base must already be there.
         translation: The same, under its other published name.
         orientation: Orientation of the base in world, wxyz (4,).
+        scale: Must be None or one: a compiled model has its size.
+        visible: Must be None or True: what is seen is decided in the model.
+        reset_xform_properties: Without meaning here; accepted for ported code.
         articulation_controller: A controller of your own; None makes one.
         dof_names: The joints in the robot's order; None takes those of the model in its order.
     """
@@ -62,12 +65,20 @@ class SingleArticulation(SolverSettings):
         position: ArrayLike | None = None,
         translation: ArrayLike | None = None,
         orientation: ArrayLike | None = None,
-        *,
+        scale: ArrayLike | None = None,
+        visible: bool | None = None,
+        reset_xform_properties: bool = True,
         articulation_controller: ArticulationController | None = None,
+        *,
         dof_names: Sequence[str] | None = None,
     ) -> None:
         if position is not None and translation is not None:
             raise InputError(f"robot {name!r}: give position or translation, not both")
+        if scale is not None and not np.all(np.asarray(scale) == 1.0):
+            raise InputError(f"robot {name!r} cannot be scaled to {scale!r}: scale its model before compiling")
+        if visible is False:
+            raise InputError(f"robot {name!r} cannot be hidden: set the rgba or group of its geoms in the model")
+        del reset_xform_properties  # There are no transform operations to reset.
         self.world = world
         self.prefix = prefix
         self.name = name
@@ -101,7 +112,11 @@ class SingleArticulation(SolverSettings):
         return tuple(dof_names)
 
     def initialize(self) -> None:
-        """Bind names to indices; the present joint positions and gains become the default ones."""
+        """Bind names to indices; the present joint positions and gains become the default ones.
+
+        From here on the drives belong to this object: control ranges of their actuators are lifted, so that targets
+        are what was asked; joint limits and greatest efforts stay.
+        """
         self._drives = JointDrives(self.world, [self.prefix + name for name in self._dof_names])
         self._controller.initialize(self)
         zeros = np.zeros(self.num_dof)

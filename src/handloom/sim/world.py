@@ -12,6 +12,7 @@ from handloom.errors import ConfigError, InputError, StateError, unknown_name
 from handloom.sim.attachments import Attachments
 from handloom.sim.contact import Contact
 from handloom.sim.contact_pair import ContactPair
+from handloom.sim.faults import describe_fault
 from handloom.sim.name_table import NameTable
 from handloom.spatial import make_pose, pos_quat_from_pose, relative_pose
 
@@ -20,16 +21,6 @@ Array = NDArray[np.float64]
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 _KINDS = mujoco.mjtObj
 _SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
-_ADVICE = {
-    mujoco.mjtWarning.mjWARN_INERTIA: "the inertia matrix is singular at dof {place}, joint {joint!r}; give it a mass",
-    mujoco.mjtWarning.mjWARN_CONTACTFULL: "contacts were dropped; raise <size memory> of the model",
-    mujoco.mjtWarning.mjWARN_CNSTRFULL: "constraints were dropped; raise <size memory> of the model",
-    mujoco.mjtWarning.mjWARN_BADQPOS: "the position at qpos {place}, joint {joint!r}, is not finite or huge",
-    mujoco.mjtWarning.mjWARN_BADQVEL: "the velocity of dof {place}, joint {joint!r}, is not finite or huge",
-    mujoco.mjtWarning.mjWARN_BADQACC: "the acceleration of dof {place}, joint {joint!r}, is not finite or huge",
-    mujoco.mjtWarning.mjWARN_BADCTRL: "control {place} is not finite",
-}
-_BAD_MOTION = {mujoco.mjtWarning.mjWARN_BADQVEL: "qvel", mujoco.mjtWarning.mjWARN_BADQACC: "qacc"}
 
 
 class World:
@@ -66,7 +57,9 @@ class World:
         self.keyframes = NameTable(model, "keyframe", _KINDS.mjOBJ_KEY, model.nkey)
         self._state_size = mujoco.mj_stateSize(model, _STATE)
         self._attachments = Attachments(model, self.data, self.equalities)
-        self._warnings = np.zeros(len(_ADVICE), dtype=np.int64)
+        self._before = np.empty(self._state_size)
+        # A live view of MuJoCo's counters; kept at zero, so that one look tells whether a step raised any.
+        self._faults = self.data.warning.number
         self._pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], ContactPair] = {}
         self._before_step: list[Callable[[], None]] = []
         self._stale = True
@@ -172,18 +165,36 @@ class World:
             raise InputError(f"step needs a count >= 1, got {count}")
         # Whoever restored a state by other means changed what is held, too.
         self._attachments.read_state()
-        # One call per step, so that a fault is found in the step that caused it; asking costs under 1 us.
+        if self._before_step:
+            self._step_singly(count)
+        else:
+            self._step_at_once(count)
+        self._update_poses()
+
+    def _step_at_once(self, count: int) -> None:
+        """Take all steps in one call of MuJoCo; on a fault, take them again one by one to find the step."""
+        if count > 1:
+            mujoco.mj_getState(self.model, self.data, self._before, _STATE)
+        self._stale = True
+        mujoco.mj_step(self.model, self.data, count)
+        if self._faults.any():
+            if count > 1:
+                mujoco.mj_setState(self.model, self.data, self._before, _STATE)
+                self._faults[:] = 0
+                self._step_singly(count)
+            raise self._instability()
+
+    def _step_singly(self, count: int) -> None:
+        """Take steps one by one, with the calls that others want before each."""
+        self._stale = True
         for _ in range(count):
             if self._before_step:
                 self._update_poses()
                 for call in self._before_step:
                     call()
             mujoco.mj_step(self.model, self.data)
-            if np.any(self.data.warning.number != self._warnings):
-                self._stale = True
+            if self._faults.any():
                 raise self._instability()
-        self._stale = True
-        self._update_poses()
 
     def before_step(self, call: Callable[[], None]) -> None:
         """Have a function called before every physics step, with poses up to date; it must depend on the state only."""
@@ -211,7 +222,7 @@ class World:
             mujoco.mj_resetData(self.model, self.data)
         else:
             mujoco.mj_resetDataKeyframe(self.model, self.data, self.keyframes[keyframe])
-        self._warnings[:] = self.data.warning.number
+        self._faults[:] = 0
         self.forward()
 
     def _update_poses(self) -> None:
@@ -223,24 +234,12 @@ class World:
         mujoco.mj_comVel(self.model, self.data)
 
     def _instability(self) -> StateError:
-        """Describe the first kind of warning that the last step raised."""
-        number = self.data.warning.number
-        kind = mujoco.mjtWarning(int(np.flatnonzero(number != self._warnings)[0]))
-        self._warnings[:] = number
-        place = int(self.data.warning.lastinfo[kind.value])
-        joint = -1
-        if kind == mujoco.mjtWarning.mjWARN_BADQPOS:
-            joint = int(np.searchsorted(self.model.jnt_qposadr, place, side="right")) - 1
-        elif kind in _BAD_MOTION:
-            # MuJoCo names the first dof over its bound; contacts spread a fault at once, so the worst one says more.
-            motion = np.abs(getattr(self.data, _BAD_MOTION[kind]))
-            place = int(np.argmax(np.where(np.isnan(motion), np.inf, motion)))
-            joint = int(self.model.dof_jntid[place])
-        elif kind == mujoco.mjtWarning.mjWARN_INERTIA:
-            joint = int(self.model.dof_jntid[place])
-        what = _ADVICE[kind].format(place=place, joint=self.joints.label(joint) if joint >= 0 else "?")
+        """Describe the first kind of warning that the last step raised, and clear the counters."""
+        kind = mujoco.mjtWarning(int(np.flatnonzero(self._faults)[0]))
+        self._faults[:] = 0
         return StateError(
-            f"the simulation failed in the step from t={self.data.time - self.timestep:.6g} s: {what}; "
+            f"the simulation failed in the step from t={self.data.time - self.timestep:.6g} s: "
+            f"{describe_fault(self.model, self.data, kind, self.joints)}; "
             "reset or restore the world, then try a smaller timestep, softer gains or smaller forces"
         )
 
@@ -261,7 +260,7 @@ class World:
                 "was it saved from another model?"
             )
         mujoco.mj_setState(self.model, self.data, array, _STATE)
-        self._warnings[:] = self.data.warning.number
+        self._faults[:] = 0
         self.forward()
 
     def state_hash(self) -> str:

@@ -1,0 +1,40 @@
+"""Says what MuJoCo's warnings mean for a person."""
+
+import mujoco
+import numpy as np
+
+from handloom.sim.name_table import NameTable
+
+_ADVICE = {
+    mujoco.mjtWarning.mjWARN_INERTIA: "the inertia matrix is singular at dof {place}, joint {joint!r}; give it a mass",
+    mujoco.mjtWarning.mjWARN_CONTACTFULL: "contacts were dropped; raise <size memory> of the model",
+    mujoco.mjtWarning.mjWARN_CNSTRFULL: "constraints were dropped; raise <size memory> of the model",
+    mujoco.mjtWarning.mjWARN_BADQPOS: "the position at qpos {place}, joint {joint!r}, is not finite or huge",
+    mujoco.mjtWarning.mjWARN_BADQVEL: "the velocity of dof {place}, joint {joint!r}, is not finite or huge",
+    mujoco.mjtWarning.mjWARN_BADQACC: "the acceleration of dof {place}, joint {joint!r}, is not finite or huge",
+    mujoco.mjtWarning.mjWARN_BADCTRL: "control {place} is not finite",
+}
+_BAD_MOTION = {mujoco.mjtWarning.mjWARN_BADQVEL: "qvel", mujoco.mjtWarning.mjWARN_BADQACC: "qacc"}
+
+
+def describe_fault(model: mujoco.MjModel, data: mujoco.MjData, kind: mujoco.mjtWarning, joints: NameTable) -> str:
+    """Return what went wrong in the last step and at which joint.
+
+    Args:
+        model: The model.
+        data: Its data, right after the step.
+        kind: The warning that was raised.
+        joints: Names of the joints.
+    """
+    place = int(data.warning.lastinfo[kind.value])
+    joint = -1
+    if kind == mujoco.mjtWarning.mjWARN_BADQPOS:
+        joint = int(np.searchsorted(model.jnt_qposadr, place, side="right")) - 1
+    elif kind in _BAD_MOTION:
+        # MuJoCo names the first dof over its bound; contacts spread a fault at once, so the worst one says more.
+        motion = np.abs(getattr(data, _BAD_MOTION[kind]))
+        place = int(np.argmax(np.where(np.isnan(motion), np.inf, motion)))
+        joint = int(model.dof_jntid[place])
+    elif kind == mujoco.mjtWarning.mjWARN_INERTIA:
+        joint = int(model.dof_jntid[place])
+    return _ADVICE[kind].format(place=place, joint=joints.label(joint) if joint >= 0 else "?")
