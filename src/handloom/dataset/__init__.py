@@ -2,17 +2,21 @@
 
 from handloom.dataset.archive import EpisodeArchive, read_archive
 from handloom.dataset.certificate import Certificate
+from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.depth import DepthRange
 from handloom.dataset.episode_folder import EpisodeFolder, find_episodes, folder_name
 from handloom.dataset.episode_outcome import EpisodeOutcome, Segment
 from handloom.dataset.episode_writer import EpisodeWriter
+from handloom.dataset.extract import extract_episode
 from handloom.dataset.feature import Feature, column_feature, video_feature
 from handloom.dataset.feature_table import FeatureTable
+from handloom.dataset.layout_check import check_layout
 from handloom.dataset.merge import merge_episodes
 from handloom.dataset.merge_options import MergeOptions
 
 __all__ = [
     "Certificate",
+    "DatasetReader",
     "DepthRange",
     "EpisodeArchive",
     "EpisodeFolder",
@@ -22,7 +26,9 @@ __all__ = [
     "FeatureTable",
     "MergeOptions",
     "Segment",
+    "check_layout",
     "column_feature",
+    "extract_episode",
     "find_episodes",
     "folder_name",
     "merge_episodes",

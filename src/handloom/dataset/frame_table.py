@@ -1,5 +1,7 @@
 """The rows of the data files: an episode's columns plus the numbers that place it in the dataset."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
@@ -12,18 +14,13 @@ from handloom.errors import FileError
 SUBTASK_INDEX = "subtask_index"
 
 # The Arrow types LeRobot 0.6 declares for its language columns.
-_ROW = [
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("content", pa.string()),
-    pa.field("style", pa.string()),
-    pa.field("camera", pa.string()),
-    pa.field("tool_calls", pa.list_(pa.json_(pa.string()))),
-]
+_ROLE, _CONTENT = pa.field("role", pa.string(), nullable=False), pa.field("content", pa.string())
+_STYLE, _CAMERA = pa.field("style", pa.string()), pa.field("camera", pa.string())
+_TIME = pa.field("timestamp", pa.float32(), nullable=False)
+_TOOLS = pa.field("tool_calls", pa.list_(pa.json_(pa.string())))
 LANGUAGE_COLUMNS = {
-    "language_persistent": pa.list_(
-        pa.struct([*_ROW[:3], pa.field("timestamp", pa.float32(), nullable=False), *_ROW[3:]])
-    ),
-    "language_events": pa.list_(pa.struct(_ROW)),
+    "language_persistent": pa.list_(pa.struct([_ROLE, _CONTENT, _STYLE, _TIME, _CAMERA, _TOOLS])),
+    "language_events": pa.list_(pa.struct([_ROLE, _CONTENT, _STYLE, _CAMERA, _TOOLS])),
 }
 
 
@@ -62,13 +59,27 @@ def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
 
 
 def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:
-    """Return the language columns: every sub-task with the time it starts, the same on each frame."""
-    fps, count = episode.table.fps, episode.length
-    rows = [
-        {"role": "assistant", "content": s.label, "style": "subtask", "timestamp": s.start / fps}
-        for s in episode.outcome.segments
-    ]
-    return {
-        "language_persistent": pa.array([rows] * count, LANGUAGE_COLUMNS["language_persistent"]),
-        "language_events": pa.array([[]] * count, LANGUAGE_COLUMNS["language_events"]),
+    """Return the language columns: every sub-task with the time it starts, the same on each frame; no events."""
+    segments, count = episode.outcome.segments, episode.length
+    fields = {
+        "role": ["assistant"] * len(segments),
+        "content": [segment.label for segment in segments],
+        "style": ["subtask"] * len(segments),
+        "timestamp": [segment.start / episode.table.fps for segment in segments],
     }
+    return {
+        "language_persistent": _repeated(LANGUAGE_COLUMNS["language_persistent"], fields, len(segments), count),
+        "language_events": _repeated(LANGUAGE_COLUMNS["language_events"], {}, 0, count),
+    }
+
+
+def _repeated(kind: pa.ListType, fields: dict[str, list[Any]], length: int, count: int) -> pa.Array:
+    """Return a column with the same list of structs in each of ``count`` rows; fields not given are null."""
+    arrays = [
+        pa.array(fields[field.name] * count, field.type)
+        if field.name in fields
+        else pa.nulls(length * count, field.type)
+        for field in kind.value_type
+    ]
+    structs = pa.StructArray.from_arrays(arrays, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(np.arange(count + 1) * length, pa.int32()), structs, type=kind)
