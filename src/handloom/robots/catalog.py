@@ -3,12 +3,15 @@
 # Name on the command line and in task files > folder in zoo/.
 ZOO: dict[str, str] = {
     "fr3": "fr3",
+    "franka_robotiq85": "franka_robotiq85",
     "so101": "so101",
 }
 
 # Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
 TARGET_CLASSES: dict[str, str] = {
     "FR3": "fr3",
+    "FrankaRobotiq85": "franka_robotiq85",
+    "FrankaRobotiq": "franka_robotiq85",
     "SO101": "so101",
 }
 
