@@ -122,6 +122,11 @@ def test_a_missing_input_is_named() -> None:
     robot.apply_action(ArticulationAction([0.1], [0.2]))
     with pytest.raises(InputError, match="no effort target: its actuator has no effort input"):
         robot.apply_action(ArticulationAction(joint_efforts=[0.2]))
+    assert np.isnan(robot.get_applied_action().joint_efforts[0])
+    robot.apply_action(robot.get_applied_action())
+    robot.pause_motion()
+    robot.resume_motion()
+    robot.post_reset()
 
 
 @pytest.mark.parametrize("kind", ["position", "pid"])

@@ -54,9 +54,8 @@ class JointDrives:
         self._joint = np.array([w.joint for w in self.wirings], dtype=np.int64)
         self._actuator = np.array([w.actuator for w in self.wirings], dtype=np.int64)
         self.driven = self._actuator >= 0
-        self._inputs = np.array([[w.position_ctrl, w.velocity_ctrl, w.effort_ctrl] for w in self.wirings]).reshape(
-            -1, 3
-        )
+        inputs = [(w.position_ctrl, w.velocity_ctrl, w.effort_ctrl) for w in self.wirings]
+        self._inputs = np.array(inputs, dtype=np.int64).reshape(-1, 3)
         self._fold_ctrl = np.array([w.folded_ctrl for w in self.wirings], dtype=np.int64)
         self._folded = self._fold_ctrl >= 0
         self._accelerating = np.zeros(len(self.names), dtype=bool)
@@ -68,8 +67,8 @@ class JointDrives:
         self._unlock_controls()
         self._registers = np.zeros((3, len(self.names)))
         self._written = np.full(len(self.names), np.nan)
-        able = self._folded[:, None] | (self._inputs >= 0)
-        self.takes_position, self.takes_velocity, self.takes_effort = able.T
+        self._able = (self._folded[:, None] | (self._inputs >= 0)).T
+        self.takes_position, self.takes_velocity, self.takes_effort = self._able
 
     def _unlock_controls(self) -> None:
         """Let targets be what was asked: a clamp on a folded control would eat velocity and effort targets."""
@@ -90,7 +89,7 @@ class JointDrives:
         for channel in range(3):
             present = self._inputs[:, channel] >= 0
             registers[channel, present] = self.world.data.ctrl[self._inputs[present, channel]]
-        registers[:, ~self.driven] = np.nan
+        registers[~self._able] = np.nan
         return Targets(*registers)
 
     def write_targets(self, positions: Array, velocities: Array, efforts: Array) -> None:
@@ -105,8 +104,7 @@ class JointDrives:
         self._write_controls()
 
     def _refuse_undriven(self, asked: Array) -> None:
-        able = np.array([self.takes_position, self.takes_velocity, self.takes_effort])
-        for channel, joint in zip(*np.nonzero(~np.isnan(asked) & ~able), strict=True):
+        for channel, joint in zip(*np.nonzero(~np.isnan(asked) & ~self._able), strict=True):
             wiring = self.wirings[joint]
             why = wiring.fault or f"its actuator has no {CHANNELS[channel]} input"
             raise InputError(
