@@ -27,6 +27,9 @@ VERBS = {
     "check": Verb("handloom.cli.check", "validate task files"),
     "sample": Verb("handloom.cli.sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.preview", "draw sampled scenes"),
+    "generate": Verb("handloom.cli.generate", "make demonstrations and write a dataset; resumes"),
+    "verify": Verb("handloom.cli.verify", "replay every episode and compare the bits"),
+    "report": Verb("handloom.cli.report", "funnel, failure reasons and rates of a run"),
     "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over"),
     "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),
 }

@@ -1,0 +1,134 @@
+"""``handloom generate TASK``: the main job."""
+
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from handloom.cli.progress import GenerateDisplay
+from handloom.engine import (
+    Executor,
+    Goal,
+    InlineExecutor,
+    ProcessExecutor,
+    RunDirectory,
+    RunOutcome,
+    RunSettings,
+    generate_run,
+    report_of,
+)
+from handloom.errors import InputError
+from handloom.tasks import load_task
+
+
+def run(
+    task: tyro.conf.Positional[str],
+    *,
+    n: Annotated[int | None, tyro.conf.arg(aliases=["-n"], name="successes")] = None,
+    attempts: int | None = None,
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    seed: int = 0,
+    workers: int | None = None,
+    executor: Literal["process", "inline"] = "process",
+    render: Literal["now", "later", "none"] = "now",
+    preset: str = "balanced",
+    codec: str = "h264",
+    keep_failures: bool = False,
+    max_attempts: int | None = None,
+    unit_size: int = 4,
+    shard: str = "0/1",
+    set: tuple[str, ...] = (),
+    json: bool = False,
+) -> int:
+    """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        n: Demonstrations wanted: the lowest-numbered successful attempts.
+        attempts: Attempts to make instead, whatever comes out.
+        output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
+        seed: Seed of the run.
+        workers: Worker processes; default one per core.
+        executor: Where work runs: in worker processes, or inline in this one.
+        render: Draw the cameras now, later with `handloom render`, or not at all.
+        preset: How much work goes into a picture: fast, balanced or quality.
+        codec: Video codec: h264 or av1.
+        keep_failures: Also write failed attempts, into a dataset of their own.
+        max_attempts: Bound on the attempts; default ten per demonstration.
+        unit_size: Attempts per work unit.
+        shard: i/N: run every N-th unit from i on, for job arrays that share the folder; merge with handloom merge.
+        set: Overrides such as data.max_episode_length=500.
+        json: Print the report as JSON instead of the progress display.
+    """
+    loaded = load_task(task, overrides=set)
+    goal = Goal(
+        successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
+    )
+    settings = RunSettings.of_task(
+        loaded, seed=seed, unit_size=unit_size, render=render, preset=preset, codec=codec, keep_failures=keep_failures
+    )
+    directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
+    count = workers if workers is not None else _cores()
+    chosen: Executor = InlineExecutor() if executor == "inline" else ProcessExecutor(count)
+    with GenerateDisplay(goal, workers=count, quiet=json) as display, _stop_on_interrupt(directory, display):
+        outcome = generate_run(directory, goal, chosen, shard=_shard(shard), on_receipts=display.update)
+    return _tell(outcome, goal, workers=count, as_json=json)
+
+
+def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:
+    from json import dumps
+
+    from handloom.cli.report import print_report
+
+    report = report_of(outcome.receipts.values())
+    if as_json:
+        print(dumps(report.to_json(workers=workers)))
+    else:
+        print_report(report, workers=workers)
+    if not outcome.complete:
+        print(f"not complete; go on with: {shlex.join(['handloom', *sys.argv[1:]])}", file=sys.stderr)
+        return 1
+    if report.episodes == 0:
+        print(
+            f"no attempt of {report.attempts} succeeded, so there is no dataset; see the reasons above", file=sys.stderr
+        )
+        return 1
+    if not as_json:
+        print(f"dataset: {outcome.run.dataset}")
+        print(f"next:    handloom verify {outcome.run.path}")
+    return 0 if goal.successes is None or report.episodes >= goal.successes else 1
+
+
+def _shard(text: str) -> tuple[int, int]:
+    first, _, count = text.partition("/")
+    if not (first.isdigit() and count.isdigit() and int(first) < int(count)):
+        raise InputError(f"--shard is written i/N with i from 0 to N-1, e.g. 0/4, got {text!r}")
+    return int(first), int(count)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _stop_on_interrupt:  # noqa: N801 - reads as a statement
+    """While inside, Ctrl-C asks the workers to finish their present attempt; a second one ends at once."""
+
+    def __init__(self, directory: RunDirectory, display: GenerateDisplay) -> None:
+        self.directory = directory
+        self.display = display
+
+    def __enter__(self) -> None:
+        self.before = signal.signal(signal.SIGINT, self._interrupt)
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self.before)
+
+    def _interrupt(self, *_: object) -> None:
+        if self.directory.stop_file.exists():
+            raise KeyboardInterrupt
+        self.directory.stop_file.touch()
+        self.display.note("finishing the attempts that are running; Ctrl-C again ends at once")

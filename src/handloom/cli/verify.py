@@ -1,0 +1,42 @@
+"""``handloom verify RUN``: replay every episode and compare the bits."""
+
+import os
+from json import dumps
+from pathlib import Path
+
+import tyro
+from rich.console import Console
+from rich.progress import track
+
+from handloom.engine import InlineExecutor, ProcessExecutor, verify_dataset
+from handloom.engine.verify import archives_of
+
+
+def run(path: tyro.conf.Positional[Path], *, workers: int | None = None, json: bool = False) -> int:
+    """Simulate every episode of a dataset again from its archive, compare all states bit for bit and judge again.
+
+    Args:
+        path: A run folder or a dataset.
+        workers: Worker processes; default one per core; 0 runs in this process.
+        json: Print one JSON object instead of a table.
+    """
+    total = len(archives_of(path))
+    count = workers if workers is not None else min(os.cpu_count() or 1, max(total, 1))
+    executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
+    console = Console(stderr=True, quiet=json)
+    verdicts = list(track(verify_dataset(path, executor), "replaying", total=total, console=console, transient=True))
+    verdicts.sort(key=lambda verdict: verdict.episode)
+    good = sum(verdict.good for verdict in verdicts)
+    if json:
+        rows = [{"episode": v.episode, "verdict": v.verdict, "frames": v.frames, "detail": v.detail} for v in verdicts]
+        print(dumps({"episodes": total, "verified": good, "rows": rows}))
+    else:
+        for verdict in verdicts:
+            if verdict.verdict != "exact":
+                print(f"{verdict.episode}  {verdict.verdict}: {verdict.detail}")
+        exact = sum(verdict.verdict == "exact" for verdict in verdicts)
+        print(
+            f"{exact} of {total} episodes replay bit for bit"
+            + (f", {good - exact} within tolerance" if good > exact else "")
+        )
+    return 0 if total and good == total else 1

@@ -1,0 +1,27 @@
+"""The data engine: work ledger, executors, attempts to episodes to datasets."""
+
+from handloom.engine.executor import Executor, InlineExecutor
+from handloom.engine.generate import Goal, RunOutcome, generate_run, merge_run
+from handloom.engine.process_executor import ProcessExecutor
+from handloom.engine.receipt import Receipt
+from handloom.engine.report import RunReport, report_of
+from handloom.engine.run_directory import RunDirectory
+from handloom.engine.run_settings import RunSettings
+from handloom.engine.verify import Verification, verify_dataset
+
+__all__ = [
+    "Executor",
+    "Goal",
+    "InlineExecutor",
+    "ProcessExecutor",
+    "Receipt",
+    "RunDirectory",
+    "RunOutcome",
+    "RunReport",
+    "RunSettings",
+    "Verification",
+    "generate_run",
+    "merge_run",
+    "report_of",
+    "verify_dataset",
+]

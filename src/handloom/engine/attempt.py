@@ -1,0 +1,139 @@
+"""One attempt, from sampling to an episode folder on disk."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from handloom.dataset import EpisodeOutcome, EpisodeWriter, Segment, folder_name
+from handloom.engine.receipt import Receipt
+from handloom.engine.run_settings import RunSettings
+from handloom.episode import run_episode
+from handloom.episode.archiving import archive_of
+from handloom.episode.observations import IMAGES, feature_table, frame_columns
+from handloom.episode.rendering import rendered_frames
+from handloom.scene import Scene, build_scene
+from handloom.seeding import generator
+from handloom.skills import Schedule
+from handloom.tasks import SamplingError, Task, sample_task
+from handloom.values import EpisodeRecord, Failure, SkillSpan
+
+
+class Stopwatch:
+    """Adds up wall time by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time of a block for a stage."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+
+def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path) -> Receipt:
+    """Sample, simulate, judge, render and write one attempt; the result depends on (task, seed, episode) only.
+
+    Args:
+        settings: The run.
+        task: Its task, loaded once per worker.
+        episode: Attempt index.
+        episodes: Folder the episode's folder goes into.
+    """
+    watch = Stopwatch()
+    try:
+        with watch.stage("sample"):
+            instance = sample_task(task, settings.seed, episode)
+    except SamplingError as error:
+        return _failed(episode, error.failure, watch, fps=task.config.data.fps)
+    with watch.stage("build"):
+        scene = build_scene(instance)
+        source = Schedule(scene, task.config.skills, generator(settings.seed, episode, "skills"))
+    record = run_episode(scene, source)
+    for stage, seconds in record.stage_seconds.items():
+        watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
+    if record.frames and (record.success or settings.keep_failures):
+        write_episode(settings, scene, record, episodes, watch)
+    if record.failure is not None:
+        return _failed(episode, record.failure, watch, fps=instance.fps, record=record)
+    return Receipt(
+        episode=episode,
+        success=True,
+        frames=record.frames,
+        fps=instance.fps,
+        seconds=watch.seconds,
+        skills=_skill_seconds(record),
+    )
+
+
+def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, episodes: Path, watch: Stopwatch) -> None:
+    """Render an episode and write its folder; it appears under its name only when it is whole."""
+    instance = record.instance
+    render = settings.render == "now" and bool(instance.cameras)
+    table = feature_table(scene, video=render, codec=settings.codec)
+    columns = frame_columns(scene, record)
+    with EpisodeWriter(episodes / folder_name(instance.episode), table) as writer:
+        frames = rendered_frames(scene, record, preset=settings.preset) if render else iter(())
+        while True:
+            with watch.stage("render"):
+                images = next(frames, None)
+            if images is None:
+                break
+            with watch.stage("encode"):
+                for camera, image in images.items():
+                    writer.add_image(IMAGES + camera, image)
+        with watch.stage("write"):
+            writer.finish(outcome_of(record), columns, archive_of(record))
+
+
+def outcome_of(record: EpisodeRecord) -> EpisodeOutcome:
+    """Return what the episode table says about a record."""
+    instance = record.instance
+    return EpisodeOutcome(
+        index=instance.episode,
+        task=instance.instruction or instance.task,
+        success=record.success,
+        failure_reason=None if record.failure is None else record.failure.reason,
+        seed=instance.seed,
+        robot="+".join(robot.robot for robot in instance.robots),
+        segments=_segments(record.timeline),
+        columns={"task_name": instance.task, "instance_hash": instance.content_hash()},
+    )
+
+
+def _segments(timeline: tuple[SkillSpan, ...]) -> tuple[Segment, ...]:
+    """Return sub-task labels in order of time; where two arms act at once, the earlier skill gives the label."""
+    segments: list[Segment] = []
+    for span in sorted(timeline, key=lambda s: (s.start, s.end)):
+        start = max(span.start, segments[-1].stop if segments else 0)
+        if start < span.end:
+            label = span.instruction or " ".join([span.skill.replace("_", " "), *span.objects])
+            segments.append(Segment(label=label, start=start, stop=span.end))
+    return tuple(segments)
+
+
+def _skill_seconds(record: EpisodeRecord) -> dict[str, float]:
+    seconds: dict[str, float] = {}
+    for span in record.timeline:
+        seconds[span.skill] = seconds.get(span.skill, 0.0) + (span.end - span.start) / record.instance.fps
+    return seconds
+
+
+def _failed(
+    episode: int, failure: Failure, watch: Stopwatch, *, fps: int, record: EpisodeRecord | None = None
+) -> Receipt:
+    return Receipt(
+        episode=episode,
+        success=False,
+        stage=failure.stage,
+        reason=failure.reason,
+        detail=f"{failure.skill}: {failure.detail}" if failure.skill else failure.detail,
+        frames=record.frames if record else 0,
+        fps=fps,
+        seconds=watch.seconds,
+        skills=_skill_seconds(record) if record else {},
+    )

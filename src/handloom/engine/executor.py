@@ -1,0 +1,38 @@
+"""The one interface of everything that can run work, and the simplest thing that does."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Finished:
+    """An item that was worked on."""
+
+    item: Any
+    result: Any = None
+    """What the function returned."""
+    crash: str = ""
+    """Why there is no result: the worker died or hung; empty when there is one."""
+
+
+class Executor(Protocol):
+    """Applies a function to items in any order. Results must not depend on which executor runs them."""
+
+    def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
+        """Yield one ``Finished`` per item; the next item is taken when a worker is free.
+
+        Args:
+            function: A function of one argument that can be imported by name.
+            items: Small picklable values; taken lazily, so that the caller can stop by ending the iterator.
+        """
+        ...
+
+
+class InlineExecutor:
+    """Runs everything here, one item after the other."""
+
+    def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
+        """Yield one ``Finished`` per item, in order."""
+        for item in items:
+            yield Finished(item, function(item))

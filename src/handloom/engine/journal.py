@@ -1,0 +1,40 @@
+"""The append-only journal of a work unit: one line per finished attempt."""
+
+import json
+import os
+from pathlib import Path
+
+from handloom.dataset.durable import file_errors
+from handloom.engine.receipt import Receipt
+
+
+class Journal:
+    """A file of receipts. A line that a kill cut short is not a receipt and is overwritten by the next one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[int, Receipt]:
+        """Return the receipts by attempt index."""
+        if not self.path.is_file():
+            return {}
+        with file_errors("read", self.path):
+            whole, _, _ = self.path.read_bytes().rpartition(b"\n")
+        receipts = [Receipt.from_json(json.loads(line)) for line in whole.splitlines() if line.strip()]
+        return {receipt.episode: receipt for receipt in receipts}
+
+    def append(self, receipt: Receipt) -> None:
+        """Add a receipt and wait until it is on the disk."""
+        with file_errors("write", self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab+") as file:
+                file.truncate(_whole_length(file.seek(0) or file.read()))
+                file.seek(0, os.SEEK_END)
+                file.write(json.dumps(receipt.to_json(), separators=(",", ":")).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+
+def _whole_length(content: bytes) -> int:
+    """Return the length of the part that ends with a newline."""
+    return content.rfind(b"\n") + 1

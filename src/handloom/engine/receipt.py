@@ -1,0 +1,34 @@
+"""What a worker reports of one attempt: small facts, never data."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """One attempt's line in a journal."""
+
+    episode: int
+    """Attempt index."""
+    success: bool
+    stage: str = ""
+    """Stage of the funnel in which it failed; empty on success."""
+    reason: str = ""
+    """Typed reason of the failure."""
+    detail: str = ""
+    frames: int = 0
+    fps: int = 30
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Wall time by stage [s]."""
+    skills: dict[str, float] = field(default_factory=dict)
+    """Simulated time by skill [s]."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Receipt":
+        """Read what ``to_json`` wrote; keys of a newer version are left out."""
+        known = cls.__dataclass_fields__
+        return cls(**{key: item for key, item in value.items() if key in known})

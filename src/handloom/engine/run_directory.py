@@ -1,0 +1,114 @@
+"""A run on disk: manifest, journals, finished episodes, the dataset made of them."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from handloom.dataset.durable import file_errors, finished_whole
+from handloom.engine.journal import Journal
+from handloom.engine.receipt import Receipt
+from handloom.engine.run_settings import RunSettings
+from handloom.errors import ConfigError, FileError
+
+MANIFEST = "run.yaml"
+
+
+class RunDirectory:
+    """The folder of one run; everything in it is either whole or not there."""
+
+    def __init__(self, path: Path, settings: RunSettings) -> None:
+        self.path = path
+        self.settings = settings
+
+    @classmethod
+    def begin(cls, path: Path, settings: RunSettings) -> "RunDirectory":
+        """Begin a run, or go on with the one that is there if it is the same.
+
+        Raises:
+            ConfigError: Another run, or something else, is in that folder.
+        """
+        manifest = path / MANIFEST
+        if manifest.is_file():
+            present = cls.open(path)
+            if present.settings.fingerprint() != settings.fingerprint():
+                raise ConfigError(
+                    f"{path} holds another run: {_difference(present.settings, settings)}; "
+                    "choose another folder with -o, or give the same options to go on with it"
+                )
+            return present
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise ConfigError(f"{path} is not empty and holds no run; choose another folder with -o")
+        with file_errors("write", path):
+            path.mkdir(parents=True, exist_ok=True)
+        with finished_whole(manifest) as partial:
+            partial.write_text(settings.to_yaml(), encoding="utf-8")
+        return cls(path, settings)
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """Open the run in a folder, or the one a dataset folder inside it belongs to."""
+        for folder in (path, path.parent):
+            if (folder / MANIFEST).is_file():
+                return cls(folder, RunSettings.read(folder / MANIFEST))
+        raise FileError(f"{path} holds no run: there is no {MANIFEST} in it; give the folder after -o of generate")
+
+    @property
+    def episodes(self) -> Path:
+        """Folder of finished episodes."""
+        return self.path / "episodes"
+
+    @property
+    def dataset(self) -> Path:
+        """Folder of the dataset."""
+        return self.path / "dataset"
+
+    @property
+    def failures(self) -> Path:
+        """Folder of the dataset of failed episodes."""
+        return self.path / "failures"
+
+    def journal(self, unit: int) -> Journal:
+        """Return the journal of a work unit."""
+        return Journal(self.path / "journal" / f"unit_{unit:06d}.jsonl")
+
+    def receipts(self) -> dict[int, Receipt]:
+        """Return what is known of every finished attempt, by attempt index."""
+        found: dict[int, Receipt] = {}
+        for file in sorted((self.path / "journal").glob("unit_*.jsonl")):
+            found.update(Journal(file).read())
+        return dict(sorted(found.items()))
+
+    @property
+    def stop_file(self) -> Path:
+        """While this file exists, workers start no further attempt."""
+        return self.path / "stop"
+
+    @contextmanager
+    def locked(self, part: str = "") -> Iterator[None]:
+        """Hold the run against a second one in the same folder; the lock goes with the process, however it ends."""
+        name = self.path / f"lock{part}"
+        with file_errors("write", name), open(name, "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise FileError(
+                    f"another handloom is writing to {self.path}; wait for it, or choose another folder with -o"
+                ) from error
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+            yield
+
+
+def _difference(there: RunSettings, given: RunSettings) -> str:
+    """Say in a few words what differs between two manifests."""
+    a, b = there.model_dump(), given.model_dump()
+    for key in ("task_name", "seed", "render", "preset", "codec", "unit_size", "keep_failures", "handloom_version"):
+        if a[key] != b[key]:
+            return f"its {key} is {a[key]!r}, now {b[key]!r}"
+    for part in ("task", "arena"):
+        for key in sorted({*a[part], *b[part]}):
+            if a[part].get(key) != b[part].get(key):
+                return f"its {part} differs in {key!r}"
+    return "its manifest differs"

@@ -1,0 +1,76 @@
+"""What a run is: everything that decides its data, fixed in ``run.yaml`` when the run begins."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field
+
+from handloom.config import Config, load_config
+from handloom.scene.object_config import ArenaConfig
+from handloom.tasks import Task, TaskConfig
+from handloom.version import VERSION
+
+MANIFEST_VERSION = 1
+RenderWhen = Literal["now", "later", "none"]
+
+
+class RunSettings(Config):
+    """The manifest of a run. Two runs with equal manifests write equal data."""
+
+    manifest_version: Literal[1] = MANIFEST_VERSION
+    handloom_version: str = VERSION
+    task_name: str
+    task_path: str
+    """File the task was read from; relative paths in the task start there."""
+    task: dict[str, Any]
+    """The task, with base files, references and overrides resolved."""
+    arena: dict[str, Any]
+    """The arena, resolved."""
+    seed: int = Field(ge=0)
+    unit_size: int = Field(default=4, ge=1)
+    """Attempts per work unit."""
+    render: RenderWhen = "now"
+    preset: str = "balanced"
+    codec: str = "h264"
+    keep_failures: bool = False
+
+    @classmethod
+    def of_task(cls, task: Task, **options: Any) -> "RunSettings":
+        """Return the manifest of a new run of a task."""
+        return cls(
+            task_name=task.name,
+            task_path=str(task.path.resolve()),
+            task=_plain(task.config),
+            arena=_plain(task.arena),
+            **options,
+        )
+
+    def loaded_task(self) -> Task:
+        """Return the task as it was when the run began, whatever its file says by now."""
+        return Task(
+            name=self.task_name,
+            config=TaskConfig.model_validate(self.task),
+            arena=ArenaConfig.model_validate(self.arena),
+            path=Path(self.task_path),
+        )
+
+    def fingerprint(self) -> str:
+        """Return a hash of everything that decides the data; where the task file lay is not part of it."""
+        values = self.model_dump(mode="json", exclude={"task_path"})
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+    def to_yaml(self) -> str:
+        """Return the text of ``run.yaml``."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=120)
+
+    @classmethod
+    def read(cls, file: Path) -> "RunSettings":
+        """Read a manifest."""
+        return load_config(file, cls)
+
+
+def _plain(config: Config) -> dict[str, Any]:
+    return config.model_dump(mode="json", exclude_unset=True)

@@ -1,0 +1,74 @@
+"""A work unit: a short range of attempts that one worker runs."""
+
+import traceback
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from handloom.engine.attempt import run_attempt
+from handloom.engine.receipt import Receipt
+from handloom.engine.run_directory import RunDirectory
+from handloom.tasks import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """Attempts ``first`` to ``first + count - 1`` of a run."""
+
+    run: str
+    """Folder of the run."""
+    index: int
+    """Number of the unit."""
+    first: int
+    count: int
+
+    @property
+    def attempts(self) -> range:
+        """Attempt indices."""
+        return range(self.first, self.first + self.count)
+
+
+def run_unit(unit: Unit) -> tuple[Receipt, ...]:
+    """Run the attempts of a unit that have no receipt yet; results are files, the return value is small."""
+    run, task = _opened(unit.run)
+    journal = run.journal(unit.index)
+    done = journal.read()
+    for episode in unit.attempts:
+        if episode in done:
+            continue
+        if run.stop_file.exists():
+            break
+        done[episode] = _attempt(run, task, episode)
+        journal.append(done[episode])
+    return tuple(done[episode] for episode in unit.attempts if episode in done)
+
+
+def quarantine(unit: Unit, reason: str, detail: str) -> None:
+    """Give the first unfinished attempt of a unit a receipt that says why it is left out."""
+    run, _ = _opened(unit.run)
+    journal = run.journal(unit.index)
+    done = journal.read()
+    for episode in unit.attempts:
+        if episode not in done:
+            journal.append(Receipt(episode=episode, success=False, stage="execute", reason=reason, detail=detail))
+            return
+
+
+def _attempt(run: RunDirectory, task: Task, episode: int) -> Receipt:
+    """Run one attempt; a fault in the code fails this attempt with its place, not the run.
+
+    Errors of the disk or of the input concern every attempt and stop the run: they pass through.
+    """
+    try:
+        return run_attempt(run.settings, task, episode, run.episodes)
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, AssertionError) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        detail = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
+
+
+@lru_cache(maxsize=4)
+def _opened(folder: str) -> tuple[RunDirectory, Task]:
+    """Open a run once per worker."""
+    run = RunDirectory.open(Path(folder))
+    return run, run.settings.loaded_task()

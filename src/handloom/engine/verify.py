@@ -1,0 +1,75 @@
+"""Simulates the episodes of a dataset again and compares every bit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from handloom.dataset import read_archive
+from handloom.engine.executor import Executor
+from handloom.episode import replay
+from handloom.episode.archiving import record_of
+from handloom.errors import FileError, HandloomError
+
+TOLERANCE = 1e-6
+"""Largest difference of a state entry on another platform, where bits may differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """The verdict on one episode."""
+
+    episode: str
+    """Folder name, e.g. ``episode_000003``."""
+    verdict: str
+    """``exact``, ``close`` (another platform, within tolerance), ``different`` or ``damaged``."""
+    frames: int = 0
+    detail: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether the episode is what it claims to be."""
+        return self.verdict in ("exact", "close")
+
+
+def archives_of(path: Path) -> tuple[Path, ...]:
+    """Return the archives of a dataset, or of the dataset of a run.
+
+    Raises:
+        FileError: There is no dataset there.
+    """
+    for root in (path, path / "dataset"):
+        if (root / "meta" / "info.json").is_file():
+            return tuple(sorted((root / "extras").glob("episode_*")))
+    raise FileError(f"{path} holds no dataset: neither meta/info.json nor dataset/meta/info.json is there")
+
+
+def verify_dataset(path: Path, executor: Executor) -> Iterator[Verification]:
+    """Yield a verdict for every episode of a dataset, as they come."""
+    for finished in executor.run(verify_episode, iter([str(folder) for folder in archives_of(path)])):
+        if finished.crash:
+            yield Verification(episode=Path(finished.item).name, verdict="damaged", detail=finished.crash)
+        else:
+            yield finished.result
+
+
+def verify_episode(folder: str) -> Verification:
+    """Replay one archive and compare."""
+    name = Path(folder).name
+    try:
+        archive = read_archive(Path(folder))
+        report = replay(record_of(archive))
+    except HandloomError as error:
+        return Verification(episode=name, verdict="damaged", detail=str(error))
+    if report.exact:
+        return Verification(episode=name, verdict="exact", frames=report.frames)
+    elsewhere = archive.certificate.differences_from_here()
+    if elsewhere and report.success_again and report.largest_difference <= TOLERANCE:
+        return Verification(episode=name, verdict="close", frames=report.frames, detail="; ".join(elsewhere))
+    detail = (
+        f"differs from frame {report.first_difference} on, by up to {report.largest_difference:.3g}"
+        if report.first_difference is not None
+        else "a success term did not hold again"
+    )
+    if elsewhere:
+        detail += f"; made elsewhere: {'; '.join(elsewhere)}"
+    return Verification(episode=name, verdict="different", frames=report.frames, detail=detail)
