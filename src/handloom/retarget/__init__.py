@@ -57,6 +57,8 @@ from handloom.retarget.parameters.tunable_parameter import (
     ParameterSpec,
     VectorParameter,
 )
+from handloom.retarget.recording.device_recorder import DeviceRecorder
+from handloom.retarget.recording.device_recording import DeviceRecording
 from handloom.retarget.so101.so101_clutch_retargeter import SO101ClutchRetargeter
 from handloom.retarget.so101.so101_gripper_retargeter import SO101GripperRetargeter
 from handloom.retarget.so101.so101_pose_clutch_retargeter import SO101PoseClutchRetargeter
@@ -90,6 +92,8 @@ __all__ = [
     "DLDeviceType",
     "DefaultTeleopStateManager",
     "DeviceFrame",
+    "DeviceRecorder",
+    "DeviceRecording",
     "DeviceSource",
     "EePose",
     "EePoseRateLimiter",

@@ -1,0 +1,134 @@
+"""A recording in memory, played by frame or by time."""
+
+import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from handloom.errors import FileError, InputError
+from handloom.retarget.recording.device_file import check_header, parsed_frame, parsed_line
+from handloom.retarget.recording.device_recorder import DeviceRecorder
+from handloom.retarget.sources.device_frame import DeviceFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceRecording:
+    """Frames in order, and when they end.
+
+    Iterate over it to play frame by frame; ask ``at`` to play by time. Both are pure: the same question has
+    the same answer, and neither loops or repeats the last frame past the end.
+    """
+
+    frames: tuple[DeviceFrame, ...]
+    """The frames, strictly later one after the other."""
+    end_time_ns: int
+    """Until when the last frame lasts [ns], on the clock of the frames."""
+    title: str = ""
+    """One line about the recording."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the recorder noted."""
+    complete: bool = True
+    """False if the file was cut off before its end was written."""
+
+    def __post_init__(self) -> None:
+        """Refuse frames out of order and an end before the last frame."""
+        times = [frame.time_ns for frame in self.frames]
+        for index, (earlier, later) in enumerate(pairwise(times)):
+            if later <= earlier:
+                raise InputError(f"frame {index + 1} is at {later} ns, not after frame {index} at {earlier} ns")
+        if times and self.end_time_ns < times[-1]:
+            raise InputError(f"the end at {self.end_time_ns} ns is before the last frame at {times[-1]} ns")
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __iter__(self) -> Iterator[DeviceFrame]:
+        return iter(self.frames)
+
+    @property
+    def duration_ns(self) -> int:
+        """From the first frame to the end [ns]."""
+        return self.end_time_ns - self.frames[0].time_ns if self.frames else 0
+
+    def at(self, elapsed_ns: int) -> DeviceFrame | None:
+        """Return the newest frame not later than ``elapsed_ns`` after the first, or None once the recording has ended.
+
+        Raises:
+            InputError: ``elapsed_ns`` is negative.
+        """
+        if elapsed_ns < 0:
+            raise InputError(f"elapsed_ns must be >= 0, got {elapsed_ns}")
+        if not self.frames:
+            return None
+        now_ns = self.frames[0].time_ns + elapsed_ns
+        if now_ns >= self.end_time_ns and now_ns > self.frames[-1].time_ns:
+            return None
+        return self.frames[bisect.bisect_right(self.frames, now_ns, key=lambda frame: frame.time_ns) - 1]
+
+    def write(self, path: str | Path) -> None:
+        """Write the recording to a new file."""
+        with DeviceRecorder(path, title=self.title, facts=dict(self.facts)) as recorder:
+            for frame in self.frames:
+                recorder.write(frame)
+            recorder.close(end_time_ns=self.end_time_ns)
+
+    @classmethod
+    def read(cls, path: str | Path, *, allow_cut_off: bool = False) -> "DeviceRecording":
+        """Read a file.
+
+        Args:
+            path: The file.
+            allow_cut_off: Take what is there of a file that has no end; ``complete`` is then False.
+
+        Raises:
+            FileError: The file cannot be read, is of another format, is broken at a line, or was cut off.
+        """
+        try:
+            lines = Path(path).read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileError(f"{path}: cannot be read: {error}") from error
+        # A line is whole once its line feed is there; a rest behind the last one was cut off in the middle.
+        rest = lines.pop()
+        if not lines:
+            raise FileError(f"{path}: not a device recording; it has no complete line")
+        header = parsed_line(lines[0], place=f"{path}:1")
+        check_header(header, place=f"{path}:1")
+        frames, end = _frames_and_end(lines[1:], str(path))
+        if end is None and not allow_cut_off:
+            raise FileError(
+                f"{path}: cut off after {len(frames)} frames, there is no end; "
+                "pass allow_cut_off=True to use what is there"
+            )
+        if end is not None and rest:
+            raise FileError(f"{path}: there is text after the end")
+        last_ns = frames[-1].time_ns if frames else 0
+        try:
+            return cls(
+                frames=tuple(frames),
+                end_time_ns=last_ns if end is None else end,
+                title=str(header.get("title", "")),
+                facts=header.get("facts") or {},
+                complete=end is not None,
+            )
+        except InputError as error:
+            raise FileError(f"{path}: {error}") from error
+
+
+def _frames_and_end(lines: Sequence[str], path: str) -> tuple[list[DeviceFrame], int | None]:
+    """Return the frames and the end time [ns], None if there is no end."""
+    frames: list[DeviceFrame] = []
+    for number, text in enumerate(lines, start=2):
+        place = f"{path}:{number}"
+        record = parsed_line(text, place=place)
+        if "end" not in record:
+            frames.append(parsed_frame(record, place=place))
+            continue
+        if number != len(lines) + 1:
+            raise FileError(f"{place}: there are lines after the end")
+        end = record["end"]
+        if not isinstance(end, dict) or end.get("frames") != len(frames) or not isinstance(end.get("time_ns"), int):
+            raise FileError(f"{place}: the end says {end!r}, but {len(frames)} frames were read; the file was changed")
+        return frames, end["time_ns"]
+    return frames, None
