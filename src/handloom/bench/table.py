@@ -1,3 +1,5 @@
 """Every benchmark: name > (module with ``run() -> BenchResult``, one line about it)."""
 
-BENCHES: dict[str, tuple[str, str]] = {}
+BENCHES: dict[str, tuple[str, str]] = {
+    "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
+}
