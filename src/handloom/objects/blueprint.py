@@ -1,9 +1,8 @@
 """The drawing of one object: convex parts, links, annotations, words."""
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -54,13 +53,14 @@ class Blueprint:
     def aabb(self) -> NDArray[np.float64]:
         """Return lower and upper corner (2, 3) [m] of all parts in the object frame, joints at zero."""
         origin = self._body_origins()
-        axes = np.eye(3)
-        high = np.array([p.support(axes) + origin[p.body] for p in self.parts])
-        low = np.array([-p.support(-axes) + origin[p.body] for p in self.parts])
-        return np.stack([low.min(axis=0), high.max(axis=0)])
+        six = np.concatenate([np.eye(3), -np.eye(3)])
+        reach = np.array([p.support(six) + six @ origin[p.body] for p in self.parts]).max(axis=0)
+        return np.stack([-reach[3:], reach[:3]])
 
     def scaled(self, scale: float) -> "Blueprint":
         """Return the object in another size; masses follow with the third power."""
+        if scale == 1.0:
+            return self
         return replace(
             self,
             parts=tuple(p.scaled(scale) for p in self.parts),
@@ -85,10 +85,28 @@ class Blueprint:
         )
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that reaches physics or pictures, to a nanometre."""
-        plain = json.dumps(asdict(self), sort_keys=True, default=str, separators=(",", ":"))
-        rounded = json.dumps(_rounded(json.loads(plain)), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(rounded.encode()).hexdigest()
+        """Return a hash of everything that reaches physics, pictures or planners, lengths to a nanometre."""
+        digest = hashlib.sha256()
+        rows: list[object] = [(self.words, self.color, self.rests)]
+        numbers: list[float] = [self.holds]
+        for p in self.parts:
+            rows.append((p.shape, p.substance, p.body, p.visible, p.solid, p.round, len(p.vertices)))
+            numbers += (*p.size, *p.position, *p.quat, *p.color, p.fill, *p.belt_velocity)
+            numbers += (x for vertex in p.vertices for x in vertex)
+        for link in self.links:
+            rows.append((link.name, link.kind, link.parent))
+            numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
+            numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
+        for name, keypoint in sorted(self.keypoints.items()):
+            rows.append((name, keypoint.body))
+            numbers += keypoint.position
+        for name, axis in sorted(self.axes.items()):
+            rows.append((name, axis.body))
+            numbers += axis.direction
+        digest.update(repr(rows).encode())
+        # Rounding hides the last bit of a library's sine; adding zero turns -0 into 0.
+        digest.update((np.round(np.array(numbers, "<f8"), 9) + 0.0).tobytes())
+        return digest.hexdigest()
 
     def spec(self) -> mujoco.MjSpec:
         """Return a new model: one root body ``object`` at the origin, no free joint."""
@@ -171,14 +189,3 @@ def _material(spec: mujoco.MjSpec, part: Part, materials: dict[tuple[object, ...
             roughness=1.0 - stuff.shininess,
         )
     return materials[key]
-
-
-def _rounded(value: object) -> object:
-    """Round every float of a JSON value, so that the last bit of a library's sine does not name another object."""
-    if isinstance(value, float):
-        return round(value, 9) + 0.0
-    if isinstance(value, list):
-        return [_rounded(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _rounded(v) for k, v in value.items()}
-    return value

@@ -29,12 +29,12 @@ def geom_ids(model: mujoco.MjModel, *, solid: bool) -> list[int]:
     return [g for g in range(model.ngeom) if model.geom_group[g] < 3]
 
 
-def triangles(model: mujoco.MjModel, *, solid: bool = True) -> Mesh:
-    """Return vertices (n, 3) [m] and faces (m, 3) of the convex parts, each closed, normals outward."""
+def triangles(model: mujoco.MjModel, *, solid: bool = True, sides: int = _SIDES) -> Mesh:
+    """Return vertices (n, 3) [m] and faces (m, 3) of the convex parts, each closed; circles get ``sides`` corners."""
     data = posed(model)
     vertices, faces, count = [np.zeros((0, 3))], [np.zeros((0, 3), np.int32)], 0
     for g in geom_ids(model, solid=solid):
-        v, f = _geom_mesh(model, g)
+        v, f = _geom_mesh(model, g, sides)
         vertices.append(v @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g])
         faces.append(f + np.int32(count))
         count += len(v)
@@ -53,21 +53,40 @@ def convex_hull(points: ArrayLike) -> Mesh:
     return vertices @ rotation.reshape(3, 3).T + model.mesh_pos[0], faces
 
 
-def support(model: mujoco.MjModel, data: mujoco.MjData, directions: Array) -> Array:
-    """Return how far (n,) [m] the solid parts reach in directions (n, 3); exact for round shapes."""
-    reach = np.full(len(directions), -np.inf)
-    for g in geom_ids(model, solid=True):
-        local = directions @ data.geom_xmat[g].reshape(3, 3)
-        np.maximum(reach, directions @ data.geom_xpos[g] + _local_support(model, g, local), out=reach)
-    return reach
+class Reach:
+    """How far the solid parts of a posed model reach in any direction; exact for round shapes.
+
+    The corners of boxes and hulls go into one array, so that a call costs one matrix product and a few lines per round
+    part.
+
+    Args:
+        model: A compiled object.
+        data: Its kinematics.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        corners = [np.zeros((0, 3))]
+        self._round: list[tuple[int, Array, Array, Array]] = []
+        for g in geom_ids(model, solid=True):
+            pos, mat = data.geom_xpos[g].copy(), data.geom_xmat[g].reshape(3, 3).copy()
+            kind = int(model.geom_type[g])
+            if kind in {mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_BOX}:
+                corners.append(_geom_mesh(model, g, _SIDES)[0] @ mat.T + pos)
+            else:
+                self._round.append((kind, model.geom_size[g].copy(), pos, mat))
+        self._corners = np.concatenate(corners)
+
+    def __call__(self, directions: Array) -> Array:
+        """Return the reach (n,) [m] from the origin along directions (n, 3)."""
+        reach = np.full(len(directions), -np.inf)
+        if len(self._corners):
+            reach = np.max(directions @ self._corners.T, axis=1)
+        for kind, size, pos, mat in self._round:
+            np.maximum(reach, directions @ pos + _round_reach(kind, size, directions @ mat), out=reach)
+        return reach
 
 
-def _local_support(model: mujoco.MjModel, g: int, d: Array) -> Array:
-    kind, size = model.geom_type[g], model.geom_size[g]
-    if kind == mujoco.mjtGeom.mjGEOM_MESH:
-        return np.max(d @ _mesh_vertices(model, model.geom_dataid[g]).T, axis=-1)
-    if kind == mujoco.mjtGeom.mjGEOM_BOX:
-        return np.abs(d) @ size
+def _round_reach(kind: int, size: Array, d: Array) -> Array:
     if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
         return np.linalg.norm(d * size, axis=-1)
     if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
@@ -76,21 +95,21 @@ def _local_support(model: mujoco.MjModel, g: int, d: Array) -> Array:
     return size[0] * np.linalg.norm(d, axis=-1) + half * np.abs(d[:, 2])
 
 
-def _geom_mesh(model: mujoco.MjModel, g: int) -> Mesh:
+def _geom_mesh(model: mujoco.MjModel, g: int, sides: int) -> Mesh:
     kind, size = model.geom_type[g], model.geom_size[g]
     if kind == mujoco.mjtGeom.mjGEOM_MESH:
         return _hull_of_mesh(model, model.geom_dataid[g])
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         return _revolve([(1.0, -1.0), (1.0, 1.0)], 4, np.array([math.sqrt(2), math.sqrt(2), 1.0]) * size, 0.5)
     if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
-        return _revolve([(1.0, -1.0), (1.0, 1.0)], _SIDES, np.array([size[0], size[0], size[1]]), 0.0)
-    latitudes = np.linspace(-math.pi / 2, math.pi / 2, _SIDES // 2 + 1)[1:-1]
+        return _revolve([(1.0, -1.0), (1.0, 1.0)], sides, np.array([size[0], size[0], size[1]]), 0.0)
+    latitudes = np.linspace(-math.pi / 2, math.pi / 2, sides // 2 + 1)[1:-1]
     ball = [(math.cos(a), math.sin(a)) for a in latitudes]
     if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
-        return _revolve(ball, _SIDES, size, 0.0, poles=(-1.0, 1.0))
+        return _revolve(ball, sides, size, 0.0, poles=(-1.0, 1.0))
     half = size[1] / size[0] if kind == mujoco.mjtGeom.mjGEOM_CAPSULE else 0.0
     long = [(r, z + math.copysign(half, z)) for r, z in ball if abs(z) > 1e-9 or half == 0.0]
-    return _revolve(long, _SIDES, np.full(3, size[0]), 0.0, poles=(-1.0 - half, 1.0 + half))
+    return _revolve(long, sides, np.full(3, size[0]), 0.0, poles=(-1.0 - half, 1.0 + half))
 
 
 def _revolve(

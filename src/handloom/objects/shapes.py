@@ -75,7 +75,7 @@ def bar(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Look]) -
 
 def hull(vertices: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
     """Return the convex hull of vertices (n, 3)."""
-    corners = tuple(point(v) for v in np.asarray(vertices, float))
+    corners = tuple((x, y, z) for x, y, z in np.asarray(vertices, float).tolist())
     return Part(shape="hull", vertices=corners, position=point(at), quat=turned(euler), **look)
 
 
@@ -127,9 +127,9 @@ def shell(
     parts = []
     for k in range(sides):
         edges = math.radians(start_deg) + step * (np.array([k, k + 1]) - 0.5)
-        rim = np.stack([np.cos(edges), np.sin(edges)], axis=-1)
-        corners = [(*(grow * r * direction), z) for r, z in (*outer, *inner) for direction in rim]
-        parts.append(hull(np.unique(np.round(corners, 12), axis=0), at, **look))
+        rim = np.stack([np.cos(edges), np.sin(edges)], axis=-1).tolist()
+        corners = [(grow * r * x, grow * r * y, z) for r, z in (*outer, *inner) for x, y in rim]
+        parts.append(hull(corners, at, **look))
     return parts
 
 
@@ -195,6 +195,11 @@ def arc(
 def striped(parts: list[Part], color: Rgb) -> list[Part]:
     """Return the parts with every second one in another colour."""
     return [replace(p, color=color) if i % 2 else p for i, p in enumerate(parts)]
+
+
+def laid(part: Part, height: float) -> Part:
+    """Return a part drawn along z laid down along x, its axis at a height [m]."""
+    return replace(part, quat=turned((0.0, 90.0, 0.0)), position=(0.0, 0.0, height))
 
 
 def turned(euler: ArrayLike) -> Quat:
