@@ -7,15 +7,21 @@ from handloom.dataset.depth import DepthRange
 from handloom.dataset.episode_folder import EpisodeFolder, find_episodes, folder_name
 from handloom.dataset.episode_outcome import EpisodeOutcome, Segment
 from handloom.dataset.episode_writer import EpisodeWriter
+from handloom.dataset.export_hdf5 import export_hdf5
 from handloom.dataset.extract import extract_episode
 from handloom.dataset.feature import Feature, column_feature, video_feature
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.layout_check import check_layout
 from handloom.dataset.merge import merge_episodes
 from handloom.dataset.merge_options import MergeOptions
+from handloom.dataset.record_archive import archive_of_record, outcome_of_record, record_of_archive
+from handloom.dataset.robot_columns import Columns, robot_columns
+from handloom.dataset.robot_series import ArmSeries, RobotSeries
 
 __all__ = [
+    "ArmSeries",
     "Certificate",
+    "Columns",
     "DatasetReader",
     "DepthRange",
     "EpisodeArchive",
@@ -25,13 +31,19 @@ __all__ = [
     "Feature",
     "FeatureTable",
     "MergeOptions",
+    "RobotSeries",
     "Segment",
+    "archive_of_record",
     "check_layout",
     "column_feature",
+    "export_hdf5",
     "extract_episode",
     "find_episodes",
     "folder_name",
     "merge_episodes",
+    "outcome_of_record",
     "read_archive",
+    "record_of_archive",
+    "robot_columns",
     "video_feature",
 ]

@@ -1,0 +1,104 @@
+"""Export a dataset as one HDF5 file in the layout that robomimic and MimicGen read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from handloom.dataset.dataset_episode import DatasetEpisode
+from handloom.dataset.dataset_reader import DatasetReader
+from handloom.dataset.durable import finished_whole
+from handloom.dataset.feature import Feature
+from handloom.dataset.record_archive import STATES
+from handloom.errors import FileError, InputError, require
+
+
+def export_hdf5(dataset: DatasetReader, out: Path, *, action: str = "action", images: bool = True) -> Path:
+    """Write ``/data/demo_i`` with actions, states, observations, rewards and dones of every episode.
+
+    The reward is 1 in the last frame of a successful episode. Observations are the other columns and the cameras;
+    ``observation.images.head`` becomes ``head_image`` and ``observation.state`` becomes ``state``. Each observation has
+    its counterpart in ``next_obs``, where the last frame is repeated.
+
+    Args:
+        dataset: The dataset.
+        out: The file to write; it must not exist.
+        action: Column that holds the actions.
+        images: Decode the cameras into the file; without them it is a hundredth of the size.
+
+    Raises:
+        MissingExtraError: The package h5py is not installed.
+    """
+    h5py = require("h5py", extra="hdf5")
+    if out.exists():
+        raise FileError(f"{out} exists; choose another name or remove it")
+    if dataset.table[action].is_video:
+        raise InputError(f"{action!r} is a camera stream; actions are a column of numbers")
+    features = [f for f in dataset.table if f.name != action and (images or not f.is_video)]
+    with finished_whole(out) as partial, h5py.File(partial, "w") as file:
+        demos = file.create_group("data")
+        demos.attrs["total"] = dataset.info["total_frames"]
+        demos.attrs["env_args"] = json.dumps(_environment(dataset))
+        for episode in dataset.episodes:
+            group = demos.create_group(f"demo_{episode.index}")
+            _write_demo(group, dataset, episode, action, features)
+        names = [f"demo_{episode.index}" for episode in dataset.episodes]
+        file.create_dataset("mask/train", data=np.array(names, dtype="S"), track_times=False)
+    return out
+
+
+def _environment(dataset: DatasetReader) -> dict[str, Any]:
+    """Return what robomimic keeps about where the episodes came from; type 2 is its number for Gym environments."""
+    return {
+        "env_name": "handloom",
+        "env_version": dataset.info["codebase_version"],
+        "type": 2,
+        "env_kwargs": {"robot": dataset.info["robot_type"], "control_freq": dataset.fps, "tasks": list(dataset.tasks)},
+    }
+
+
+def _write_demo(
+    group: Any, dataset: DatasetReader, episode: DatasetEpisode, action: str, features: list[Feature]
+) -> None:
+    """Write one episode."""
+    frames = dataset.frames(episode.index)
+    success = bool(episode.columns.get("success", True))
+    ends = np.zeros(episode.length)
+    ends[-1] = 1.0
+    group.attrs["num_samples"] = episode.length
+    group.attrs["task"] = "; ".join(episode.tasks)
+    group.attrs["success"] = success
+    _write(group, "actions", frames[action])
+    _write(group, "rewards", ends * success)
+    _write(group, "dones", ends.astype(np.int64))
+    if dataset.archive_folder(episode.index).is_dir():
+        archive = dataset.archive(episode.index)
+        # One state per frame, before its action; the archive has the one after the last frame, too.
+        if STATES in archive.states:
+            _write(group, "states", archive.states[STATES][: episode.length])
+        group.attrs["instance"] = json.dumps(archive.instance)
+    for feature in features:
+        if feature.is_video:
+            values = np.stack(list(dataset.images(episode.index, feature.name)))
+        else:
+            values = frames[feature.name]
+        name = observation_name(feature)
+        _write(group, f"obs/{name}", values)
+        _write(group, f"next_obs/{name}", np.concatenate([values[1:], values[-1:]]))
+
+
+def observation_name(feature: Feature) -> str:
+    """Return the name of a feature among robomimic's observations."""
+    name = feature.name.removeprefix("observation.").removeprefix("images.").replace(".", "_")
+    if not feature.is_video:
+        return name
+    return f"{name.removesuffix('_depth')}_depth" if feature.depth else f"{name}_image"
+
+
+def _write(group: Any, name: str, values: Any) -> None:
+    """Write an array; pictures are compressed frame by frame, so that a reader can pick single ones."""
+    options: dict[str, Any] = {}
+    if values.ndim > 2:
+        options = {"chunks": (1, *values.shape[1:]), "compression": "gzip", "compression_opts": 1}
+    group.create_dataset(name, data=values, track_times=False, **options)

@@ -1,0 +1,130 @@
+"""Columns made of a robot's series: the canonical ones, equal for all robots, and the reference system's keys.
+
+Canonical: ``observation.state`` (joints and opening of every arm), ``action`` (joint targets and opening asked for),
+``observation.ee_pose.base`` and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz).
+
+Reference: ``states.*``, ``actions.*`` (the state of the next frame, the last one repeated) and ``master_actions.*``
+(what was commanded), with ``left_`` and ``right_`` for robots with two arms.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.dataset.feature import Feature, column_feature
+from handloom.dataset.robot_series import ArmSeries, RobotSeries
+from handloom.errors import unknown_name
+from handloom.spatial import euler_deg_from_matrix, pos_quat_from_pose
+
+POSE_NAMES = ("x", "y", "z", "qw", "qx", "qy", "qz")
+EULER_NAMES = ("x", "y", "z", "roll", "pitch", "yaw")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Features of a table and their values over an episode."""
+
+    features: tuple[Feature, ...]
+    values: Mapping[str, NDArray[Any]]
+    """Arrays ``(frames, n)`` by feature."""
+
+
+def robot_columns(style: str, robot: RobotSeries) -> Columns:
+    """Return a robot's columns in a style of ``STYLES``."""
+    if style not in STYLES:
+        raise unknown_name("column style", style, STYLES)
+    return STYLES[style](robot)
+
+
+def canonical_columns(robot: RobotSeries) -> Columns:
+    """Return the columns that all robots have in common."""
+    arms = robot.arms
+    joints = [f"{_prefix(arm)}{name}" for arm in arms for name in (*arm.joint_names, "gripper")]
+    poses = [f"{_prefix(arm)}{name}" for arm in arms for name in POSE_NAMES]
+    state = [part for arm in arms for part in (arm.joint_position, arm.gripper_position[:, None])]
+    action = [part for arm in arms for part in (arm.joint_command, arm.gripper_openness[:, None])]
+    in_base = [_pose7(arm.T_armbase_ee) for arm in arms]
+    in_world = [_pose7(robot.T_world_robot @ arm.T_robot_armbase @ arm.T_armbase_ee) for arm in arms]
+    return _columns(
+        {
+            "observation.state": (joints, np.concatenate(state, axis=1)),
+            "action": (joints, np.concatenate(action, axis=1)),
+            "observation.ee_pose.base": (poses, np.concatenate(in_base, axis=1)),
+            "observation.ee_pose.world": (poses, np.concatenate(in_world, axis=1)),
+        }
+    )
+
+
+def reference_columns(robot: RobotSeries) -> Columns:
+    """Return the columns by the keys of the reference system."""
+    states: dict[str, tuple[Any, NDArray[Any]]] = {}
+    master: dict[str, tuple[Any, NDArray[Any]]] = {}
+    for arm in robot.arms:
+        prefix = _prefix(arm)
+        states |= {f"{prefix}{key}": value for key, value in _arm_states(arm, single=len(robot.arms) == 1).items()}
+        master[f"{prefix}joint.position"] = (arm.joint_names, arm.joint_command)
+        # The reference system logs the opening that was reached one frame later as the one commanded.
+        master[f"{prefix}gripper.position"] = (("width",), _next(arm.gripper_position[:, None]))
+        master[f"{prefix}gripper.openness"] = (("openness",), arm.gripper_openness[:, None])
+        if len(robot.arms) == 1:
+            master["gripper.pose"] = (EULER_NAMES, _next(_pose6(arm.T_armbase_ee)))
+    actions = {key: (names, _next(values)) for key, (names, values) in states.items()}
+    actions |= {key: value for key, value in master.items() if key.endswith("openness")}
+    states["robot_to_env_pose"] = (POSE_NAMES, _pose7(robot.T_world_robot))
+    groups = {"states": states, "actions": actions, "master_actions": master}
+    return _columns({f"{group}.{key}": value for group, columns in groups.items() for key, value in columns.items()})
+
+
+def _arm_states(arm: ArmSeries, *, single: bool) -> dict[str, tuple[Any, NDArray[Any]]]:
+    """Return the measured columns of an arm."""
+    columns = {
+        "joint.position": (arm.joint_names, arm.joint_position),
+        "gripper.position": (("width",), arm.gripper_position[:, None]),
+        "ee_to_armbase_pose": (POSE_NAMES, _pose7(arm.T_armbase_ee)),
+        "ee_to_robot_pose": (POSE_NAMES, _pose7(arm.T_robot_armbase @ arm.T_armbase_ee)),
+        "tcp_to_armbase_pose": (POSE_NAMES, _pose7(arm.T_armbase_tcp)),
+        "tcp_to_robot_pose": (POSE_NAMES, _pose7(arm.T_robot_armbase @ arm.T_armbase_tcp)),
+    }
+    if single:
+        columns["gripper.pose"] = (EULER_NAMES, _pose6(arm.T_armbase_ee))
+    return columns
+
+
+def _prefix(arm: ArmSeries) -> str:
+    """Return what the names of an arm start with."""
+    return f"{arm.name}_" if arm.name else ""
+
+
+def _next(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of the next frame; the last one is repeated."""
+    return np.concatenate([values[1:], values[-1:]])
+
+
+def _pose7(T: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return poses (T, 4, 4) as (T, 7): position [m] and quaternion wxyz, without jumps between q and -q."""
+    position, quat = pos_quat_from_pose(T)
+    flips = np.sign(np.sum(quat[1:] * quat[:-1], axis=-1))
+    signs = np.cumprod(np.concatenate([[1.0], np.where(flips < 0, -1.0, 1.0)]))
+    start = -1.0 if quat[0, 0] < 0 else 1.0
+    return np.concatenate([position, quat * (start * signs)[:, None]], axis=1)
+
+
+def _pose6(T: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return poses (T, 4, 4) as (T, 6): position [m], roll, pitch and yaw [rad]."""
+    return np.concatenate([T[:, :3, 3], np.deg2rad(euler_deg_from_matrix(T[:, :3, :3]))], axis=1)
+
+
+def _columns(parts: Mapping[str, tuple[Any, NDArray[Any]]]) -> Columns:
+    """Return features and values of named parts."""
+    features = tuple(column_feature(name, names) for name, (names, _) in parts.items())
+    return Columns(features=features, values={name: values for name, (_, values) in parts.items()})
+
+
+STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
+    "canonical": canonical_columns,
+    "reference": reference_columns,
+}
+"""Ways to name a robot's columns."""
