@@ -11,7 +11,7 @@ from handloom.robots import load_robot, robot_names
 from handloom.spatial import make_pose, matrix_from_quat, pose_error, relative_pose
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_fk.json").read_text())
-CASES = [(robot, i) for robot in robot_names() for i in range(len(GOLDEN[robot]))]
+CASES = [(robot, i) for robot in robot_names() for i in range(len(GOLDEN.get(robot, ())))]
 TOLERANCE = 1e-5  # metres and radians
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from handloom.bench.result import BenchResult
 from handloom.retarget import (
     ControllerInputIndex,
-    ControllersSource,
     ControllerSnapshot,
+    ControllersSource,
     DefaultTeleopStateManager,
     DeviceFrame,
     EePoseRateLimiter,

@@ -2,6 +2,7 @@
 
 from handloom.robots.arm import Arm
 from handloom.robots.catalog import TARGET_CLASSES, robot_names
+from handloom.robots.drive_config import DriveConfig
 from handloom.robots.load import load_robot
 from handloom.robots.robot_config import CameraMount, ExtraDepth, Keypoints, PhysicsOptions, RobotConfig
 from handloom.robots.robot_description import RobotDescription
@@ -10,6 +11,7 @@ __all__ = [
     "TARGET_CLASSES",
     "Arm",
     "CameraMount",
+    "DriveConfig",
     "ExtraDepth",
     "Keypoints",
     "PhysicsOptions",

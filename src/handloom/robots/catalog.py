@@ -4,6 +4,10 @@
 ZOO: dict[str, str] = {
     "fr3": "fr3",
     "franka_robotiq85": "franka_robotiq85",
+    "jetbot": "jetbot",
+    "kaya": "kaya",
+    "leatherback": "leatherback",
+    "nova_carter": "nova_carter",
     "so101": "so101",
 }
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from handloom.config import Config, UnusedKey
+from handloom.robots.drive_config import DriveConfig
 
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
@@ -62,6 +63,18 @@ class CameraMount(Config):
     """fx, fy, cx, cy [px]."""
     resolution: tuple[int, int]
     """Width, height [px]."""
+
+
+# What the required arm keys hold for a robot that has a drive and no arm; nothing reads them.
+NO_ARM: dict[str, Any] = {
+    "gripper_max_width": 1.0,
+    "tcp_offset": 0.0,
+    "ee_axis": "z",
+    "R_ee_graspnet": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "fl_ee_path": "",
+    "fl_base_path": "",
+    "fl_gripper_keypoints": dict.fromkeys(("tool_head", "tool_tail", "tool_side"), (0, 0, 0, 1)),
+}
 
 
 class RobotConfig(Config):
@@ -168,8 +181,18 @@ class RobotConfig(Config):
     joint_aliases: dict[str, str] = Field(default_factory=dict)
     """Published joint name: name in the model."""
     extra_depth: ExtraDepth | None = None
+    drive: DriveConfig | None = None
+    """How the base drives; None: it does not."""
     physics: PhysicsOptions = PhysicsOptions()
     cameras: dict[str, CameraMount] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _arm_keys_need_an_arm(cls, given: Any) -> Any:
+        """Ask for the arm keys only of robots that have an arm."""
+        if isinstance(given, dict) and given.get("drive") and not given.get("left_joint_names"):
+            return {**NO_ARM, **given}
+        return given
 
     @model_validator(mode="after")
     def _names_agree_with_indices(self) -> Self:

@@ -52,7 +52,9 @@ class RobotDescription:
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms, left first."""
+        """The arms, left first; none for a robot that only drives."""
+        if not self.config.left_joint_names:
+            return ()
         left = self._arm("left", "fl")
         return (left,) if not self.config.right_joint_names else (left, self._arm("right", "fr"))
 

@@ -1,0 +1,133 @@
+"""Drive a timed path in physics and keep what happened."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.control.wheeled.base_driver import BaseDriver
+from handloom.control.wheeled.drive_path import DrivePath
+from handloom.control.wheeled.path_tracker import PathTracker
+from handloom.control.wheeled.planar_odometry import PlanarOdometry, PlanarPose
+from handloom.robots import RobotDescription
+from handloom.sim import World
+
+Array = NDArray[np.float64]
+
+# A control period of about 10 ms [s]; the nearest number of physics steps is taken.
+CONTROL_PERIOD = 0.01
+# Time for the robot to come to rest on its wheels before the clock starts [s].
+SETTLE = 0.3
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LapRecord:
+    """Reference, truth and dead reckoning of one lap, row by row; poses are x [m], y [m], yaw [rad]."""
+
+    times: Array
+    """(n,) [s]."""
+    reference: Array
+    """(n, 3)."""
+    driven: Array
+    """(n, 3), where the base really was."""
+    odometry: Array
+    """(n, 3), where its wheels said it was."""
+
+    @property
+    def position_errors(self) -> Array:
+        """Distance to the reference (n,) [m]."""
+        return np.hypot(*(self.driven - self.reference)[:, :2].T)
+
+    @property
+    def heading_errors(self) -> Array:
+        """Size of the heading error (n,) [rad]."""
+        return np.abs(_wrapped(self.driven[:, 2] - self.reference[:, 2]))
+
+    @property
+    def drift(self) -> tuple[float, float]:
+        """What dead reckoning had wrong at the end: distance [m], angle [rad]."""
+        x, y, yaw = self.odometry[-1] - self.driven[-1]
+        return float(np.hypot(x, y)), float(np.abs(_wrapped(yaw)))
+
+
+def floor_world(description: RobotDescription, *, prefix: str = "robot/", friction: float = 1.0) -> World:
+    """Put a robot alone on a level floor.
+
+    Args:
+        description: The robot.
+        prefix: Prefix for the names of its parts.
+        friction: Sliding friction of the floor, for contacts in which the robot does not decide.
+    """
+    spec = mujoco.MjSpec()
+    spec.modelname = description.name
+    physics = description.config.physics
+    spec.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{physics.cone.upper()}")
+    spec.option.impratio = physics.impratio
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{physics.integrator.upper()}")
+    robot = description.spec()
+    spec.option.timestep = robot.option.timestep
+    spec.worldbody.add_geom(
+        name="floor",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[20.0, 20.0, 0.1],
+        friction=[friction, 0.005, 0.0001],
+        rgba=[0.72, 0.73, 0.74, 1.0],
+    )
+    spec.worldbody.add_light(
+        name="sun",
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+        pos=[1.0, -1.5, 4.0],
+        dir=[-0.25, 0.35, -1.0],
+        castshadow=True,
+    )
+    spec.attach(robot, prefix=prefix, frame=spec.worldbody.add_frame())
+    return World.from_spec(spec)
+
+
+def drive_lap(
+    driver: BaseDriver,
+    path: DrivePath,
+    tracker: PathTracker,
+    *,
+    feedback: Literal["pose", "odometry", "none"] = "pose",
+) -> LapRecord:
+    """Drive a path once, from rest at its start.
+
+    Args:
+        driver: The base.
+        path: The path.
+        tracker: The feedback law.
+        feedback: What the tracker sees: the true pose, that of dead reckoning, or the reference itself (open loop).
+    """
+    world = driver.robot.world
+    start = PlanarPose(x=float(path.poses[0, 0]), y=float(path.poses[0, 1]), yaw=float(path.poses[0, 2]))
+    driver.place(start)
+    steps = max(1, round(CONTROL_PERIOD / world.timestep))
+    dt = steps * world.timestep
+    for _ in range(round((SETTLE + driver.aim(path.twists[1])) / dt)):
+        driver.command([0.0, 0.0, 0.0], dt)
+        world.step(steps)
+    odometry = PlanarOdometry(driver.pose())
+    rows = []
+    for tick in range(int(np.ceil(path.duration / dt)) + 1):
+        time = tick * dt
+        target, _ = path.at(time)
+        here = driver.pose()
+        rows.append([time, *target, *_row(here), *_row(odometry.pose)])
+        seen = {"pose": here, "odometry": odometry.pose, "none": PlanarPose(x=target[0], y=target[1], yaw=target[2])}
+        driver.command(tracker.twist(seen[feedback], path, time), dt)
+        before = driver.encoders()
+        world.step(steps)
+        odometry.update(driver.mean_twist(before, driver.encoders(), dt), dt)
+    table = np.array(rows)
+    return LapRecord(times=table[:, 0], reference=table[:, 1:4], driven=table[:, 4:7], odometry=table[:, 7:10])
+
+
+def _row(pose: PlanarPose) -> tuple[float, float, float]:
+    return pose.x, pose.y, pose.yaw
+
+
+def _wrapped(angles: Array) -> Array:
+    return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi

@@ -1,0 +1,52 @@
+"""Follow a timed path: the motion asked for, corrected by where the base is."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.control.wheeled.angles import normalize_angle
+from handloom.control.wheeled.drive_path import DrivePath
+from handloom.control.wheeled.planar_odometry import PlanarPose
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathTracker:
+    """Turns pose errors into a body twist.
+
+    A base that moves in every direction gets the reference twist plus a part of the pose error. One that cannot slide
+    gets Kanayama's law [Kanayama et al., ICRA 1990]: with the reference at (ex, ey, et) in the frame of the base,
+    ``v = vr cos et + kx ex`` and ``w = wr + vr (ky ey) sin(et) / et + kt et``; the distance to the side is closed by
+    turning while the base moves.
+    """
+
+    slides: bool
+    """Whether the base can move sideways."""
+    along: float = 3.0
+    """kx [1/s]; for a base that slides, also across."""
+    across: float = 40.0
+    """ky [1/m^2]; near the path the sideways error obeys e'' + kt e' + ky vr^2 e = 0."""
+    turn: float = 4.0
+    """kt [1/s]."""
+
+    def twist(self, pose: PlanarPose, path: DrivePath, time: float) -> Array:
+        """Return the body twist (3,) that keeps to the path.
+
+        Args:
+            pose: Where the base is.
+            path: Where it should be.
+            time: Time since the start of the path [s].
+        """
+        target, (vx, vy, w) = path.at(time)
+        dx, dy = target[0] - pose.x, target[1] - pose.y
+        cos, sin = math.cos(pose.yaw), math.sin(pose.yaw)
+        ex, ey = cos * dx + sin * dy, -sin * dx + cos * dy
+        et = normalize_angle(float(target[2]) - pose.yaw)
+        if self.slides:
+            c, s = math.cos(et), math.sin(et)
+            return np.array([c * vx - s * vy + self.along * ex, s * vx + c * vy + self.along * ey, w + self.turn * et])
+        lean = math.sin(et) / et if abs(et) > 1e-6 else 1.0
+        return np.array([vx * math.cos(et) + self.along * ex, 0.0, w + vx * self.across * ey * lean + self.turn * et])

@@ -1,0 +1,67 @@
+"""What ``robot.yaml`` says about the wheels of a robot."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from handloom.config import Config
+
+Length = Annotated[float, Field(ge=0)]
+
+# Wheels and steered wheels per kind, in the order the controllers use; None: any number of at least three.
+WHEELS = {"differential": (2, 0), "ackermann": (4, 2), "holonomic": (None, 0)}
+
+
+class DriveConfig(Config):
+    """How a base drives: which joints are wheels, and their measures. A limit of 0 means none."""
+
+    kind: Literal["differential", "holonomic", "ackermann"]
+    base_path: str
+    """Body that moves over the floor: x forward, z up."""
+    wheel_names: tuple[str, ...]
+    """Wheel joints. Differential: left, right. Ackermann: front left, front right, rear left, rear right."""
+    steering_names: tuple[str, ...] = ()
+    """Joints that turn the steered wheels: left, right."""
+    wheel_radius: Length = 0.0
+    """[m]; a holonomic base has it in its model instead, wheel by wheel."""
+    rear_wheel_radius: Length = 0.0
+    """Radius of the rear wheels of a car [m]; 0: that of the front wheels."""
+    track_width: Length = 0.0
+    """Distance between the contact points of left and right wheels [m]."""
+    wheel_base: Length = 0.0
+    """Distance between the axles of a car [m]."""
+    axle_offset: float = 0.0
+    """Where the axle that does not steer lies in the base [m], along x."""
+    invert_steering: bool = False
+    """The rear axle steers."""
+    max_linear_speed: Length = 0.0
+    """[m/s]"""
+    max_angular_speed: Length = 0.0
+    """[rad/s]"""
+    max_wheel_speed: Length = 0.0
+    """[rad/s]"""
+    max_acceleration: Length = 0.0
+    """[m/s^2]"""
+    max_steering_angle: Length = 0.0
+    """[rad]"""
+    max_steering_speed: Length = 0.0
+    """[rad/s]"""
+
+    @model_validator(mode="after")
+    def _measures_fit_the_kind(self) -> Self:
+        wheels, steered = WHEELS[self.kind]
+        if wheels is not None and len(self.wheel_names) != wheels:
+            raise ValueError(f"a {self.kind} drive has {wheels} wheel_names, not {len(self.wheel_names)}")
+        if wheels is None and len(self.wheel_names) < 3:
+            raise ValueError(f"a {self.kind} drive has at least 3 wheel_names, not {len(self.wheel_names)}")
+        if len(self.steering_names) != steered:
+            raise ValueError(f"a {self.kind} drive has {steered} steering_names, not {len(self.steering_names)}")
+        needed = {
+            "differential": ("wheel_radius", "track_width"),
+            "ackermann": ("wheel_radius", "track_width", "wheel_base"),
+            "holonomic": (),
+        }
+        for key in needed[self.kind]:
+            if getattr(self, key) <= 0.0:
+                raise ValueError(f"a {self.kind} drive needs {key} > 0")
+        return self
