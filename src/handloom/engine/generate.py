@@ -91,7 +91,7 @@ def generate_run(
         _run_units(run, goal, executor, shard, receipts, on_receipts)
         end = goal.last_attempt(receipts)
         if end is not None:
-            counted = {episode: receipt for episode, receipt in receipts.items() if episode < end}
+            counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
             merge_run(run, counted)
             return RunOutcome(run=run, receipts=counted, complete=True)
         return RunOutcome(run=run, receipts=receipts, complete=False)

@@ -75,19 +75,25 @@ class ProcessExecutor:
         ready = wait([w.pipe for w in busy] + [w.process.sentinel for w in busy], timeout=1.0)
         for worker in busy:
             if worker.pipe in ready or worker.process.sentinel in ready:
-                yield self._received(worker, pool)
+                finished = self._received(worker, pool)
+                if finished is not None:
+                    yield finished
             elif time.monotonic() - worker.since > self.timeout:
                 worker.process.kill()
                 pool.remove(worker)
                 yield Finished(worker.item, crash=f"no result after {self.timeout:.0f} s of wall time")
 
-    def _received(self, worker: _Worker, pool: list[_Worker]) -> Finished:
+    def _received(self, worker: _Worker, pool: list[_Worker]) -> Finished | None:
+        """Return what a worker finished; None when it only said that it has begun."""
         try:
             kind, value = worker.pipe.recv()
         except (EOFError, OSError):
             worker.process.join(5.0)
             pool.remove(worker)
             return Finished(worker.item, crash=_cause(worker.process.exitcode))
+        if kind == "begun":
+            worker.since = time.monotonic()  # Starting up is not work: a busy machine must not look like a hang.
+            return None
         worker.busy = False
         if kind == "error":
             raise value
@@ -121,6 +127,7 @@ def _work(pipe: Connection, function: Callable[[Any], Any]) -> None:
         except (EOFError, OSError):
             return
         try:
+            pipe.send(("begun", None))
             answer = ("result", function(item))
         except Exception as error:
             answer = ("error", error)

@@ -1,0 +1,28 @@
+"""Work for the executor tests: functions that workers import by name."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def square(value: int) -> int:
+    return value * value
+
+
+def die_once(path: str) -> str:
+    """Kill the worker the first time, answer the second."""
+    if not Path(path).exists():
+        Path(path).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "alive"
+
+
+def hang(value: int) -> int:
+    if value == 1:
+        time.sleep(60)
+    return value
+
+
+def segfault(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)

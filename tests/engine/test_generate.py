@@ -1,0 +1,142 @@
+"""The engine writes the same data whatever the machinery, and loses nothing."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from handloom.engine import (
+    Goal,
+    InlineExecutor,
+    ProcessExecutor,
+    Receipt,
+    RunDirectory,
+    RunSettings,
+    generate_run,
+    verify_dataset,
+)
+from handloom.engine.journal import Journal
+from handloom.errors import ConfigError, FileError, InputError
+from handloom.tasks import load_task
+
+SMALL = ("cameras.0.size=[32, 32]", "cameras.1.size=[32, 32]", "data.max_episode_length=300")
+
+
+def settings(**options):
+    return RunSettings.of_task(load_task("fr3_pick_cube", overrides=SMALL), seed=0, unit_size=1, **options)
+
+
+def digest(folder: Path) -> dict[str, str]:
+    files = sorted((folder / "data").rglob("*.parquet"))
+    return {str(f.relative_to(folder)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run of three demonstrations, made inline."""
+    run = RunDirectory.begin(tmp_path_factory.mktemp("run") / "r", settings())
+    outcome = generate_run(run, Goal(successes=3), InlineExecutor())
+    assert outcome.complete
+    return run
+
+
+def test_two_worker_processes_write_the_same_bytes(finished, tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+    generate_run(run, Goal(successes=3), ProcessExecutor(2))
+    assert digest(run.dataset) == digest(finished.dataset)
+
+
+def test_every_episode_verifies(finished):
+    verdicts = list(verify_dataset(finished.path, InlineExecutor()))
+    assert [v.verdict for v in verdicts] == ["exact"] * 3
+
+
+def test_a_tampered_archive_is_found(finished, tmp_path):
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(finished.dataset, copy)
+    target = copy / "extras" / "episode_000001" / "states.npz"
+    content = bytearray(target.read_bytes())
+    content[len(content) // 2] ^= 1
+    target.unlink()  # A hard link: the original must not change.
+    target.write_bytes(content)
+    verdicts = {v.episode: v.verdict for v in verify_dataset(copy, InlineExecutor())}
+    assert verdicts == {"episode_000000": "exact", "episode_000001": "damaged", "episode_000002": "exact"}
+
+
+def test_the_same_command_again_does_nothing_new(finished):
+    before = {f: f.stat().st_mtime_ns for f in finished.path.rglob("*") if f.is_file() and f.name != "lock"}
+    generate_run(RunDirectory.begin(finished.path, settings()), Goal(successes=3), InlineExecutor())
+    assert {f: f.stat().st_mtime_ns for f in finished.path.rglob("*") if f.is_file() and f.name != "lock"} == before
+
+
+def test_a_stopped_run_goes_on_and_ends_with_the_same_bytes(finished, tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+
+    def stop_after_one(receipts):
+        if receipts:
+            run.stop_file.touch()
+
+    outcome = generate_run(run, Goal(successes=3), InlineExecutor(), on_receipts=stop_after_one)
+    assert not outcome.complete
+    assert len(outcome.receipts) == 1
+    assert generate_run(run, Goal(successes=3), InlineExecutor()).complete
+    assert digest(run.dataset) == digest(finished.dataset)
+
+
+def test_shards_that_share_a_folder_complete_each_other(finished, tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+    assert not generate_run(run, Goal(attempts=3), InlineExecutor(), shard=(1, 2)).complete
+    assert generate_run(run, Goal(attempts=3), InlineExecutor(), shard=(0, 2)).complete
+    assert digest(run.dataset) == digest(finished.dataset)
+
+
+def test_another_task_or_seed_into_an_existing_run_is_refused(finished):
+    with pytest.raises(ConfigError, match="holds another run: its keep_failures is False, now True"):
+        RunDirectory.begin(finished.path, settings(keep_failures=True))
+    other = RunSettings.of_task(load_task("fr3_pick_cube"), seed=0, unit_size=1)
+    with pytest.raises(ConfigError, match="its task differs in 'cameras'"):
+        RunDirectory.begin(finished.path, other)
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("precious")
+    with pytest.raises(ConfigError, match="not empty and holds no run"):
+        RunDirectory.begin(tmp_path, settings())
+
+
+def test_two_runs_into_one_folder_are_refused(finished):
+    with finished.locked(), pytest.raises(FileError, match="another handloom is writing"), finished.locked():
+        pass
+
+
+def test_a_run_or_dataset_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileError, match="holds no run"):
+        RunDirectory.open(tmp_path)
+    with pytest.raises(FileError, match="holds no dataset"):
+        list(verify_dataset(tmp_path, InlineExecutor()))
+
+
+def test_the_lowest_numbered_successes_count_in_whatever_order_they_finish():
+    receipts = {i: Receipt(episode=i, success=i % 2 == 1) for i in (0, 1, 3, 4, 5)}
+    goal = Goal(successes=2)
+    assert goal.last_attempt(receipts) is None
+    receipts[2] = Receipt(episode=2, success=False)
+    assert goal.last_attempt(receipts) == 4
+
+
+@pytest.mark.parametrize("goal", [{}, {"successes": 0}, {"successes": 1, "attempts": 1}, {"attempts": -1}])
+def test_goals_that_say_nothing_are_refused(goal):
+    with pytest.raises(InputError, match="say how much"):
+        Goal(**goal)
+
+
+def test_a_journal_line_cut_short_by_a_kill_is_overwritten(tmp_path):
+    journal = Journal(tmp_path / "j.jsonl")
+    journal.append(Receipt(episode=0, success=True))
+    with open(journal.path, "ab") as file:
+        file.write(b'{"episode": 1, "succ')
+    assert list(journal.read()) == [0]
+    journal.append(Receipt(episode=1, success=False, reason="x"))
+    assert [r.reason for r in journal.read().values()] == ["", "x"]

@@ -1,0 +1,82 @@
+"""Sampling is a pure function of task, seed and episode."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from handloom.errors import FileError
+from handloom.scene import build_scene
+from handloom.tasks import SamplingError, library, load_task, sample_task
+from handloom.tasks.sampling import substeps
+from handloom.values import TaskInstance
+
+TASK = "fr3_pick_cube"
+
+
+def test_an_instance_comes_back_from_its_json_exactly():
+    instance = sample_task(load_task(TASK), 3, 5)
+    assert TaskInstance.from_json(instance.to_json()) == instance
+
+
+def test_text_that_is_no_instance_is_refused():
+    with pytest.raises(FileError, match="not a task instance"):
+        TaskInstance.from_json('{"task": "x"}')
+
+
+def test_another_process_and_other_episodes_before_it_change_nothing():
+    task = load_task(TASK)
+    for episode in (0, 1, 2):
+        sample_task(task, 7, episode)
+    here = sample_task(task, 7, 3).content_hash()
+    code = (
+        "from handloom.tasks import load_task, sample_task;"
+        f"print(sample_task(load_task('{TASK}'), 7, 3).content_hash())"
+    )
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert there == here
+
+
+@pytest.mark.parametrize("name", library())
+def test_every_task_of_the_library_builds_and_stays_at_rest(name):
+    instance = sample_task(load_task(name), 0, 0)
+    scene = build_scene(instance)
+    start = {o.name: scene.object_pose(o.name) for o in instance.objects if not o.fixed}
+    deepest = min((c.distance for c in scene.world.contacts()), default=0.0)
+    assert deepest > -0.0005
+    scene.world.step(round(2.0 / instance.timestep))
+    for thing, pose in start.items():
+        assert np.linalg.norm(scene.object_pose(thing)[:3, 3] - pose[:3, 3]) < 0.005
+
+
+def test_episodes_differ_in_everything_that_is_randomized():
+    task = load_task(TASK)
+    instances = [sample_task(task, 0, episode) for episode in range(12)]
+    for value in (
+        lambda i: i.objects[-1].position,
+        lambda i: i.robots[0].joints["fr3_joint1"],
+        lambda i: i.cameras[0].position,
+        lambda i: i.lights[0].diffuse,
+    ):
+        assert len({value(i) for i in instances}) == 12
+    assert len({i.objects[-1].words for i in instances}) >= 3
+    assert len({i.instruction for i in instances}) >= 4
+    assert all("cube" in i.instruction for i in instances)
+
+
+def test_a_region_with_no_room_names_the_object_and_what_to_widen(tmp_path):
+    text = (
+        library()[TASK]
+        .read_text()
+        .replace("[[-0.2, 0.0, 0.0], [0.2, 0.22, 0.0]]", "[[0.0, 0.0, -0.03], [0.0, 0.0, -0.03]]")
+    )
+    file = tmp_path / "tight.yaml"
+    file.write_text(text)
+    with pytest.raises(SamplingError, match=r"cube had no free or stable place in 60 of 60 .* widen the pos_range"):
+        sample_task(load_task(file), 0, 0)
+
+
+@pytest.mark.parametrize(("fps", "steps"), [(30, 17), (60, 9), (25, 20), (500, 1), (250, 2)])
+def test_a_frame_is_divided_into_steps_of_at_most_two_milliseconds(fps, steps):
+    assert substeps(fps) == steps
