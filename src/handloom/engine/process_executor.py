@@ -17,12 +17,18 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 """One worker uses one core: several threads in each of several workers only get in each other's way."""
 
 
+START_UP = 180.0
+"""Further time a worker gets before it begins: imports on a busy machine must not look like a hang [s]."""
+
+
 @dataclass
 class _Worker:
     process: BaseProcess
     pipe: Connection
     item: Any = None
     busy: bool = False
+    begun: bool = False
+    """Whether it has said that it works on its item; before that it imports and loads."""
     since: float = 0.0
 
 
@@ -67,7 +73,7 @@ class ProcessExecutor:
             if free is None:
                 free = _start(function)
                 pool.append(free)
-            free.item, free.busy, free.since = item, True, time.monotonic()
+            free.item, free.busy, free.begun, free.since = item, True, False, time.monotonic()
             free.pipe.send(item)
 
     def _collect(self, busy: list[_Worker], pool: list[_Worker]) -> Iterator[Finished]:
@@ -78,7 +84,7 @@ class ProcessExecutor:
                 finished = self._received(worker, pool)
                 if finished is not None:
                     yield finished
-            elif time.monotonic() - worker.since > self.timeout:
+            elif time.monotonic() - worker.since > (self.timeout if worker.begun else self.timeout + START_UP):
                 worker.process.kill()
                 pool.remove(worker)
                 yield Finished(worker.item, crash=f"no result after {self.timeout:.0f} s of wall time")
@@ -92,7 +98,7 @@ class ProcessExecutor:
             pool.remove(worker)
             return Finished(worker.item, crash=_cause(worker.process.exitcode))
         if kind == "begun":
-            worker.since = time.monotonic()  # Starting up is not work: a busy machine must not look like a hang.
+            worker.begun, worker.since = True, time.monotonic()
             return None
         worker.busy = False
         if kind == "error":
