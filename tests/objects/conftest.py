@@ -1,7 +1,6 @@
 """Scratch worlds for objects: a floor, the object on it, gravity."""
 
 import mujoco
-import numpy as np
 import pytest
 
 
@@ -15,7 +14,10 @@ def _on_floor(thing, quat, height, *, ball=0.0, fixed=False):
     if not fixed:
         spec.body("thing/object").add_freejoint()
     if ball > 0.0:
-        at = np.add(thing.keypoints["inside"].position, [0.0, 0.0, height])
+        inside = thing.keypoints["inside"]
+        closed = mujoco.MjData(thing.model)
+        mujoco.mj_kinematics(thing.model, closed)
+        at = closed.body(inside.body).xpos + inside.position + [0.0, 0.0, height]
         sphere = spec.worldbody.add_body(name="ball", pos=at)
         sphere.add_freejoint()
         sphere.add_geom(

@@ -94,9 +94,10 @@ class Blueprint:
             numbers += (*p.size, *p.position, *p.quat, *p.color, p.fill, *p.belt_velocity)
             numbers += (x for vertex in p.vertices for x in vertex)
         for link in self.links:
-            rows.append((link.name, link.kind, link.parent))
+            rows.append((link.name, link.kind, link.parent, link.drives))
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
+            numbers += (link.counterbalance, link.ratio)
         for name, keypoint in sorted(self.keypoints.items()):
             rows.append((name, keypoint.body))
             numbers += keypoint.position
@@ -118,6 +119,9 @@ class Blueprint:
             bodies[link.name] = _add_link(bodies[link.parent], link)
             # A free parent is exempt from contact with its child, a welded one is not: make both cases the same.
             spec.add_exclude(bodyname1=link.parent, bodyname2=link.name)
+        for link in self.links:
+            if link.drives is not None:
+                _add_drive(spec, link, next(other for other in self.links if other.name == link.drives))
         materials: dict[tuple[object, ...], str] = {}
         for i, part in enumerate(self.parts):
             _add_part(spec, bodies[part.body], part, f"{part.body}_{i}", materials)
@@ -131,7 +135,7 @@ class Blueprint:
 
 
 def _add_link(parent: "mujoco.MjsBody", link: Link) -> "mujoco.MjsBody":
-    body = parent.add_body(name=link.name, pos=link.origin)
+    body = parent.add_body(name=link.name, pos=link.origin, gravcomp=link.counterbalance)
     body.add_joint(
         name=link.joint,
         type=_JOINT[link.kind],
@@ -144,6 +148,13 @@ def _add_link(parent: "mujoco.MjsBody", link: Link) -> "mujoco.MjsBody":
         armature=1e-4,
     )
     return body
+
+
+def _add_drive(spec: mujoco.MjSpec, link: Link, driven: Link) -> None:
+    """Tie the driven joint to the driver by a linear equality: driven = ratio * driver."""
+    tie = spec.add_equality(name=f"{link.name}_drives_{driven.name}", type=mujoco.mjtEq.mjEQ_JOINT)
+    tie.name1, tie.name2 = driven.joint, link.joint
+    tie.data[:5] = [0.0, link.ratio, 0.0, 0.0, 0.0]
 
 
 def _add_part(

@@ -43,6 +43,12 @@ class Link:
     """Dry friction of the joint [N or N m]; keeps doors where they are left."""
     stiffness: float = 0.0
     """Spring towards zero [N/m or N m/rad]."""
+    counterbalance: float = 0.0
+    """Share of the link's weight that a spring or a stay carries, 0 to 1."""
+    drives: str | None = None
+    """Name of a link that this one moves (a pedal and its lid), or None."""
+    ratio: float = 1.0
+    """How far the driven link moves per unit of this one [(rad or m) / (rad or m)]."""
 
     @property
     def joint(self) -> str:
@@ -57,12 +63,17 @@ class Link:
     def scaled(self, scale: float) -> "Link":
         """Return the link of an object of another size; angles stay."""
         length = scale if self.kind == "slide" else 1.0
+        # Torques grow with mass times length, forces with mass.
+        torque = scale**3 if self.kind == "slide" else scale**4
         return replace(
             self,
             origin=point(np.multiply(self.origin, scale)),
             range=(self.range[0] * length, self.range[1] * length),
             head=point(np.multiply(self.head, scale)),
             tail=point(np.multiply(self.tail, scale)),
+            damping=self.damping * torque / length,
+            frictionloss=self.frictionloss * torque,
+            stiffness=self.stiffness * torque / length,
         )
 
     def moved(self, offset: Point) -> "Link":

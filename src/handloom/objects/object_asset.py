@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.errors import unknown_name
 from handloom.objects.annotations import Axis, Keypoint
 from handloom.objects.geometry import Faces, triangles
 from handloom.objects.link import Link
@@ -119,7 +120,10 @@ class ObjectAsset:
         Args:
             link: Name of the moving body; None takes the main one.
         """
-        index = 0 if link is None else [j.name for j in self.joints].index(link)
+        names = [joint.name for joint in self.joints]
+        if not names or (link is not None and link not in names):
+            raise unknown_name(f"link of {self.name}", link or "", names)
+        index = 0 if link is None else names.index(link)
         return link_annotation(self.joints[index], index)
 
     def to_json(self) -> str:

@@ -1,0 +1,203 @@
+"""Cabinets, drawers and a safe. Fronts face -y; joints are at zero when closed."""
+
+from handloom.objects.annotations import Keypoint, points
+from handloom.objects.blueprint import Blueprint
+from handloom.objects.choices import Choices
+from handloom.objects.colors import rgb, shade
+from handloom.objects.link import Link
+from handloom.objects.part import Part, Point
+from handloom.objects.shapes import Look, bar, box, cylinder, open_box, rod
+
+_WOODS = ("wood", "white", "brown", "black", "beige", "gray")
+_GAP = 0.002
+"""Play between moving and fixed parts [m]."""
+
+
+def carcass(size: Point, wall: float, look: Look, *, back: float | None = None) -> list[Part]:
+    """Return a box of full size that is open towards -y; bottom centre at the origin.
+
+    Args:
+        size: Outer width, depth and height [m].
+        wall: Thickness of sides, floor and roof [m].
+        look: What it is made of.
+        back: Thickness of the back [m]; None: that of the walls.
+    """
+    x, y, z = size
+    rear = wall if back is None else back
+    return [
+        box((x, y, wall), (0.0, 0.0, wall / 2), **look),
+        box((x, y, wall), (0.0, 0.0, z - wall / 2), **look),
+        box((wall, y, z - 2 * wall), ((x - wall) / 2, 0.0, z / 2), **look),
+        box((wall, y, z - 2 * wall), ((wall - x) / 2, 0.0, z / 2), **look),
+        box((x - 2 * wall, rear, z - 2 * wall), (0.0, (y - rear) / 2, z / 2), **look),
+    ]
+
+
+def handle(centre: Point, length: float, out: float, look: Look, *, upright: bool) -> list[Part]:
+    """Return a bar handle on two posts, ``out`` metres in front (-y) of its centre point on the surface."""
+    x, y, z = centre
+    half = length / 2
+    ends = [(x, y, z - half), (x, y, z + half)] if upright else [(x - half, y, z), (x + half, y, z)]
+    front = [(a, b - out, c) for a, b, c in ends]
+    posts = [bar(end, tip, 0.0045, **look) for end, tip in zip(ends, front, strict=True)]
+    return [*posts, rod(front[0], front[1], 0.006, **look)]
+
+
+def drawer_cabinet(c: Choices) -> Blueprint:
+    """A chest with one to three drawers."""
+    color, drawers = c.color(_WOODS), c.integer("drawers", 1, 3)
+    front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
+    metal = Look(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
+    x, y, pitch = c.number("width", 0.30, 0.40), c.number("depth", 0.26, 0.34), c.number("drawer_height", 0.11, 0.15)
+    wall = 0.012
+    z = drawers * pitch + wall
+    look, face = Look(color=rgb(color), substance="wood"), Look(color=front, substance="wood")
+    parts = carcass((x, y, z), wall, look)
+    parts += [
+        box((x - 2 * wall, y - wall, 0.008), (0.0, -wall / 2, k * pitch + wall / 2), **look) for k in range(1, drawers)
+    ]
+    links: list[Link] = []
+    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z))
+    for k in range(drawers):
+        name = f"drawer_{k}"
+        inner = (x - 2 * wall - 2 * _GAP, y - wall - 0.012, pitch - wall - 0.020)
+        # The link's origin is the middle of the drawer's front panel, on the surface.
+        origin = (0.0, -y / 2 - 0.014, (k + 0.5) * pitch + wall / 2)
+        low = -pitch / 2 + wall / 2 + _GAP
+        parts += [
+            *open_box(inner, 0.007, (0.0, inner[1] / 2 + 0.014, low), **{**look, "body": name}),
+            box((x - 0.004, 0.012, pitch - 0.005), (0.0, 0.007, 0.0), **{**face, "body": name}),
+            *handle((0.0, 0.001, 0.0), 0.34 * x, 0.030, {**metal, "body": name}, upright=False),
+        ]
+        links.append(
+            Link(
+                name=name,
+                kind="slide",
+                origin=origin,
+                axis=(0.0, -1.0, 0.0),
+                range=(0.0, 0.72 * y),
+                head=(0.0, -0.029, 0.0),
+                tail=(0.17 * x, -0.029, 0.0),
+                contact_axis=(0.0, -1.0, 0.0),
+                damping=4.0,
+                frictionloss=1.0,
+            )
+        )
+        if k == drawers - 1:
+            keypoints["inside"] = Keypoint(body=name, position=(0.0, 0.014 + inner[1] / 2, low + 0.030))
+    # The top drawer is the main one: it is the easiest to reach.
+    return _furniture(
+        ("cabinet", "drawer cabinet", "chest of drawers", "drawer"), color, parts, links[::-1], keypoints, 0.04
+    )
+
+
+def hinged_cabinet(c: Choices) -> Blueprint:
+    """A cabinet with one door and a board inside."""
+    color, hinge = c.color(_WOODS), c.pick("hinge", ("left", "right"))
+    front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
+    metal = Look(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
+    x, y, z = c.number("width", 0.28, 0.38), c.number("depth", 0.24, 0.32), c.number("height", 0.32, 0.45)
+    wall, look = 0.014, Look(color=rgb(color), substance="wood")
+    parts = carcass((x, y, z), wall, look)
+    parts.append(box((x - 2 * wall, y - 0.04, 0.010), (0.0, 0.012, z / 2), **look))
+    panel = Look(color=front, substance="wood", body="door")
+    link = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal)
+    parts += link[1]
+    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
+    return _furniture(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link[0]], keypoints, 0.08)
+
+
+def safe(c: Choices) -> Blueprint:
+    """A strongbox: thick walls, a heavy door with a dial and a lever handle."""
+    color, hinge = c.color(("gray", "black", "navy", "green")), c.pick("hinge", ("left", "right"))
+    x, y, z = c.number("width", 0.26, 0.34), c.number("depth", 0.24, 0.30), c.number("height", 0.24, 0.32)
+    wall, steel = 0.022, Look(color=rgb(color), substance="steel", fill=0.22)
+    metal = Look(color=rgb("silver"), substance="steel", fill=0.5)
+    parts = carcass((x, y, z), wall, steel)
+    panel = Look(color=shade(rgb(color), 1.25), substance="steel", fill=0.22, body="door")
+    link, leaf = door("door", hinge, (x - 0.004, 0.024, z - 0.006), (-y / 2 - _GAP, z / 2), panel, metal)
+    side = 1.0 if hinge == "left" else -1.0
+    reach = side * 0.42 * x
+    dial = Link(
+        name="dial",
+        kind="hinge",
+        parent="door",
+        origin=(reach, -0.026, 0.06),
+        axis=(0.0, -1.0, 0.0),
+        range=(0.0, 5.0),
+        head=(0.024, -0.008, 0.0),
+        tail=(0.0, -0.008, 0.0),
+        contact_axis=(0.0, -1.0, 0.0),
+        damping=0.002,
+        frictionloss=0.01,
+    )
+    parts += leaf
+    parts += [
+        cylinder(0.028, 0.016, (0.0, -0.008, 0.0), euler=(90.0, 0.0, 0.0), **{**metal, "body": "dial"}),
+        box(
+            (0.004, 0.002, 0.018),
+            (0.0, -0.0165, 0.016),
+            color=rgb("red"),
+            substance="plastic",
+            fill=0.0,
+            solid=False,
+            body="dial",
+        ),
+    ]
+    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
+    return _furniture(("safe", "strongbox", "vault"), color, parts, [link, dial], keypoints, 0.08)
+
+
+def door(
+    name: str, hinge: str, size: Point, at: tuple[float, float], panel: Look, metal: Look, *, swing: float = 1.9
+) -> tuple[Link, list[Part]]:
+    """Return the link and the parts of an upright door with a bar handle at its free edge.
+
+    Args:
+        name: Name of the link.
+        hinge: ``left`` or ``right``, seen from the front.
+        size: Width, thickness and height of the leaf [m].
+        at: y and z of the leaf's back face and middle in the base frame [m].
+        panel: Look of the leaf; its body must be ``name``.
+        metal: Look of the handle.
+        swing: Opening angle [rad].
+    """
+    x, thick, z = size
+    side = 1.0 if hinge == "left" else -1.0
+    grip = side * (x - 0.030)
+    parts = [
+        box((x, thick, z), (side * x / 2, -thick / 2, 0.0), **panel),
+        *handle((grip, -thick + 0.001, 0.0), 0.32 * z, 0.030, {**metal, "body": name}, upright=True),
+    ]
+    link = Link(
+        name=name,
+        kind="hinge",
+        origin=(-side * x / 2, at[0], at[1]),
+        axis=(0.0, 0.0, -side),
+        range=(0.0, swing),
+        head=(grip, -thick - 0.029, 0.0),
+        tail=(0.5 * grip, -thick - 0.029, 0.0),
+        contact_axis=(0.0, -1.0, 0.0),
+        damping=0.3,
+        frictionloss=0.08,
+    )
+    return link, parts
+
+
+def _furniture(
+    words: tuple[str, ...],
+    color: str,
+    parts: list[Part],
+    links: list[Link],
+    keypoints: dict[str, Keypoint],
+    holds: float,
+) -> Blueprint:
+    return Blueprint(
+        words=words,
+        color=color,
+        parts=tuple(parts),
+        links=tuple(links),
+        keypoints=keypoints,
+        holds=holds,
+        rests="upright",
+    )

@@ -1,0 +1,142 @@
+"""Doors, drawers, lids, knobs: they move through their range and carry the annotation that planners need."""
+
+import json
+from functools import cache
+
+import mujoco
+import numpy as np
+import pytest
+
+from handloom.errors import NotFoundError
+from handloom.objects import make_object, object_categories
+
+
+@cache
+def built(category, seed):
+    return make_object(category, rng=np.random.default_rng(seed))
+
+
+ARTICULATED = [c for c in object_categories() if built(c, 0).articulated]
+every_joint = pytest.mark.parametrize(
+    ("category", "seed", "link"), [(c, s, j.name) for c in ARTICULATED for s in (0, 1) for j in built(c, s).joints]
+)
+
+
+def joint_of(thing, link):
+    return next(j for j in thing.joints if j.name == link)
+
+
+def fixed_model(thing):
+    """Return the object welded to the world, as a fixture is."""
+    spec = mujoco.MjSpec()
+    spec.attach(thing.spec(), prefix="a/", frame=spec.worldbody.add_frame(pos=[0.0, 0.0, 1.0]))
+    return spec.compile()
+
+
+def push(model, data, joint, force, seconds):
+    dof = model.joint(joint).dofadr[0]
+    for _ in range(round(seconds / model.opt.timestep)):
+        data.qfrc_applied[dof] = force
+        mujoco.mj_step(model, data)
+    return data.joint(joint).qpos[0]
+
+
+def test_the_library_has_at_least_ten_articulated_categories():
+    assert len(ARTICULATED) >= 10
+
+
+@every_joint
+def test_a_joint_opens_and_closes_through_its_whole_range(category, seed, link):
+    thing = built(category, seed)
+    joint = joint_of(thing, link)
+    model = fixed_model(thing)
+    data = mujoco.MjData(model)
+    low, high = joint.range
+    # A hand can do this: 12 N on a drawer, 4 N m on a door or lid (a knob needs a hundredth of it).
+    force = 12.0 if joint.kind == "slide" else 4.0
+    opened = push(model, data, f"a/{joint.joint}", force, 2.0)
+    assert opened > low + 0.97 * (high - low)
+    closed = push(model, data, f"a/{joint.joint}", -force, 2.0)
+    assert closed < low + 0.03 * (high - low)
+
+
+@every_joint
+def test_opening_moves_the_contact_point_the_way_the_hand_comes_from(category, seed, link):
+    thing = built(category, seed)
+    joint = joint_of(thing, link)
+    if joint.name.startswith(("knob", "dial", "handle", "pedal")):
+        pytest.skip("turned or pressed, not pulled")
+    data = mujoco.MjData(thing.model)
+    body = thing.model.body(link).id
+
+    def head():
+        mujoco.mj_kinematics(thing.model, data)
+        return data.xpos[body] + data.xmat[body].reshape(3, 3) @ joint.head
+
+    before = head()
+    data.joint(joint.joint).qpos[0] = 0.02
+    moved = head() - before
+    assert moved @ joint.contact_axis / np.linalg.norm(moved) > 0.8
+
+
+@every_joint
+def test_the_annotation_follows_the_published_names_and_geometry(category, seed, link):
+    thing = built(category, seed)
+    joint = joint_of(thing, link)
+    annotation = json.loads(json.dumps(thing.annotation(link)))
+    keypoints = annotation["object_keypoints"]
+    across = np.subtract(keypoints["articulated_object_tail"], keypoints["articulated_object_head"])
+    assert np.linalg.norm(across) > 0.005
+    axis = annotation["object_link0_rot_axis" if joint.kind == "hinge" else "object_link0_move_axis"]
+    assert across @ np.asarray(axis) == pytest.approx(0.0, abs=1e-9)
+    # Axes are along the frame, as the reference writes them ("x", "-y", ...).
+    for name in (annotation["object_link0_contact_axis"], annotation["object_base_front_axis"], axis):
+        assert sorted(np.abs(name)) == [0.0, 0.0, 1.0]
+    assert annotation["joint_index"] == [j.name for j in thing.joints].index(link)
+    data = mujoco.MjData(thing.model)
+    mujoco.mj_kinematics(thing.model, data)
+    base = data.body(joint.parent)
+    head = data.body(link).xpos + np.asarray(joint.head)
+    np.testing.assert_allclose(base.xpos + keypoints["base_contact_point"], head, atol=1e-6)
+
+
+@pytest.mark.parametrize("category", ARTICULATED)
+def test_the_main_joint_gives_the_keypoints_their_published_names(category):
+    thing = built(category, 0)
+    for name in ("articulated_object_head", "articulated_object_tail", "link_contact_point"):
+        assert thing.keypoints[name].body == thing.joints[0].name
+    assert thing.keypoints["base_contact_point"].body == "object"
+    assert {"object_link0_contact_axis", "object_base_front_axis"} <= set(thing.axes)
+
+
+@pytest.mark.parametrize("category", ["drawer_cabinet", "hinged_cabinet", "microwave", "oven", "laptop", "faucet"])
+def test_what_is_left_half_open_stays_half_open(category):
+    thing = built(category, 0)
+    model = fixed_model(thing)
+    data = mujoco.MjData(model)
+    joint = thing.joints[0]
+    half = sum(joint.range) / 2
+    data.joint(f"a/{joint.joint}").qpos[0] = half
+    mujoco.mj_step(model, data, nstep=1000)
+    assert data.joint(f"a/{joint.joint}").qpos[0] == pytest.approx(half, abs=0.03)
+
+
+def test_pressing_the_pedal_opens_the_lid_and_letting_go_closes_it():
+    model = fixed_model(built("trash_can", 0))
+    data = mujoco.MjData(model)
+    push(model, data, "a/pedal_joint", 6.0, 1.0)
+    assert data.joint("a/lid_joint").qpos[0] > 1.1
+    push(model, data, "a/pedal_joint", 0.0, 2.0)
+    assert data.joint("a/lid_joint").qpos[0] < 0.05
+
+
+def test_a_wrong_link_name_is_answered_with_the_right_ones():
+    with pytest.raises(NotFoundError, match="no link of black cabinet named 'drawer'"):
+        make_object("drawer_cabinet", rng=np.random.default_rng(0), color="black").annotation("drawer")
+
+
+def test_scaling_keeps_angles_and_scales_slides():
+    cabinet, small = (make_object("drawer_cabinet", rng=np.random.default_rng(3), scale=s) for s in (1.0, 0.5))
+    assert small.joints[0].range[1] == pytest.approx(0.5 * cabinet.joints[0].range[1])
+    wide, tiny = (make_object("microwave", rng=np.random.default_rng(3), scale=s) for s in (1.0, 0.5))
+    assert tiny.joints[0].range == wide.joints[0].range
