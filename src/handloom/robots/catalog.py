@@ -8,6 +8,7 @@ ZOO: dict[str, str] = {
     "kaya": "kaya",
     "leatherback": "leatherback",
     "nova_carter": "nova_carter",
+    "lift2": "lift2",
     "so101": "so101",
 }
 
@@ -16,6 +17,7 @@ TARGET_CLASSES: dict[str, str] = {
     "FR3": "fr3",
     "FrankaRobotiq85": "franka_robotiq85",
     "FrankaRobotiq": "franka_robotiq85",
+    "Lift2": "lift2",
     "SO101": "so101",
 }
 

@@ -21,6 +21,7 @@ VIEW_FROM = (1.0, 0.72, 0.42)
 FIELD_OF_VIEW_DEG = 28.0
 # Lines are drawn this many times larger and scaled down, which smooths them.
 OVERSAMPLING = 3
+LONGEST_AXIS_M = 0.1
 AXIS_COLORS = ((226, 59, 46), (52, 168, 83), (48, 110, 230))
 GRASP_COLORS = ((255, 150, 40), (30, 200, 210), (190, 90, 220))
 KEYPOINT_COLOR = (250, 210, 40)
@@ -60,7 +61,7 @@ def portrait(robot: RobotDescription, *, width: int = 640, height: int = 640, fr
     if not frames:
         return picture
     overlay = _Overlay(picture, camera, camera_pose(model, data, camera))
-    for frame in robot_frames(robot, data, length=0.16 * radius):
+    for frame in robot_frames(robot, data, length=min(0.16 * radius, LONGEST_AXIS_M)):
         overlay.frame(frame)
     for arm in robot.arms:
         T_world_ee = _body_pose(data, arm.ee_body)
