@@ -10,6 +10,7 @@ ZOO: dict[str, str] = {
     "nova_carter": "nova_carter",
     "lift2": "lift2",
     "so101": "so101",
+    "split_aloha": "split_aloha",
 }
 
 # Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
@@ -19,6 +20,7 @@ TARGET_CLASSES: dict[str, str] = {
     "FrankaRobotiq": "franka_robotiq85",
     "Lift2": "lift2",
     "SO101": "so101",
+    "SplitAloha": "split_aloha",
 }
 
 
