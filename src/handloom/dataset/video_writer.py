@@ -14,6 +14,7 @@ from av.error import FFmpegError
 from av.video.frame import PictureType
 from numpy.typing import NDArray
 
+from handloom.dataset.colour_planes import colour_planes
 from handloom.dataset.durable import file_errors
 from handloom.dataset.feature import Feature
 from handloom.dataset.video_codec import codec_named
@@ -112,8 +113,8 @@ class VideoWriter:
             codes = np.ascontiguousarray(_extended(self.feature.depth.codes(depth), height, width))
             return av.VideoFrame.from_ndarray(codes, format=self._codec.pixel_format)
         self._check(image, expected=(height, width, channels), dtype="uint8", good=image.dtype == np.uint8)
-        colour = np.ascontiguousarray(_extended(image, height, width))
-        return av.VideoFrame.from_ndarray(colour, format="rgb24")
+        planes = colour_planes(np.ascontiguousarray(_extended(image, height, width)))
+        return av.VideoFrame.from_ndarray(planes, format=self._codec.pixel_format)
 
     def _check(self, image: NDArray[Any], *, expected: tuple[int, ...], dtype: str, good: bool) -> None:
         """Refuse an image of another size or type than the feature says."""
