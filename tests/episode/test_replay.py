@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from handloom.dataset import archive_of_record, record_of_archive
 from handloom.episode import replay
-from handloom.episode.archiving import archive_of, record_of
 from handloom.errors import FileError
 from handloom.scene import build_scene
 
@@ -28,7 +28,7 @@ def test_a_replay_is_the_recording(pick_record):
 
 
 def test_an_archive_gives_the_record_back(pick_record):
-    back = record_of(archive_of(pick_record))
+    back = record_of_archive(archive_of_record(pick_record))
     assert back.instance == pick_record.instance
     assert back.timeline == pick_record.timeline
     for name in ("states", "asked", "applied"):

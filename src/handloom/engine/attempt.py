@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from handloom.dataset import EpisodeOutcome, EpisodeWriter, Segment, folder_name
+from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_settings import RunSettings
 from handloom.episode import run_episode
-from handloom.episode.archiving import archive_of
-from handloom.episode.observations import IMAGES, feature_table, frame_columns
+from handloom.episode.columns import IMAGES, episode_columns, video_features
 from handloom.episode.rendering import rendered_frames
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.tasks import SamplingError, Task, sample_task
-from handloom.values import EpisodeRecord, Failure, SkillSpan
+from handloom.values import EpisodeRecord, Failure
 
 
 class Stopwatch:
@@ -74,8 +73,9 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, ep
     """Render an episode and write its folder; it appears under its name only when it is whole."""
     instance = record.instance
     render = settings.render == "now" and bool(instance.cameras)
-    table = feature_table(scene, video=render, codec=settings.codec)
-    columns = frame_columns(scene, record)
+    columns = episode_columns(scene, record, settings.columns)
+    videos = video_features(instance.cameras, settings.codec) if render else ()
+    table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
     with EpisodeWriter(episodes / folder_name(instance.episode), table) as writer:
         frames = rendered_frames(scene, record, preset=settings.preset) if render else iter(())
         while True:
@@ -87,33 +87,8 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, ep
                 for camera, image in images.items():
                     writer.add_image(IMAGES + camera, image)
         with watch.stage("write"):
-            writer.finish(outcome_of(record), columns, archive_of(record))
-
-
-def outcome_of(record: EpisodeRecord) -> EpisodeOutcome:
-    """Return what the episode table says about a record."""
-    instance = record.instance
-    return EpisodeOutcome(
-        index=instance.episode,
-        task=instance.instruction or instance.task,
-        success=record.success,
-        failure_reason=None if record.failure is None else record.failure.reason,
-        seed=instance.seed,
-        robot="+".join(robot.robot for robot in instance.robots),
-        segments=_segments(record.timeline),
-        columns={"task_name": instance.task, "instance_hash": instance.content_hash()},
-    )
-
-
-def _segments(timeline: tuple[SkillSpan, ...]) -> tuple[Segment, ...]:
-    """Return sub-task labels in order of time; where two arms act at once, the earlier skill gives the label."""
-    segments: list[Segment] = []
-    for span in sorted(timeline, key=lambda s: (s.start, s.end)):
-        start = max(span.start, segments[-1].stop if segments else 0)
-        if start < span.end:
-            label = span.instruction or " ".join([span.skill.replace("_", " "), *span.objects])
-            segments.append(Segment(label=label, start=start, stop=span.end))
-    return tuple(segments)
+            archive = archive_of_record(record)
+            writer.finish(outcome_of_record(record, archive), columns.values, archive)
 
 
 def _skill_seconds(record: EpisodeRecord) -> dict[str, float]:

@@ -35,6 +35,8 @@ class RunSettings(Config):
     render: RenderWhen = "now"
     preset: str = "balanced"
     codec: str = "h264"
+    columns: tuple[str, ...] = ("canonical",)
+    """Which names the columns have: ``canonical``, ``reference`` or both."""
     keep_failures: bool = False
 
     @classmethod

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from handloom.dataset import read_archive
+from handloom.dataset import read_archive, record_of_archive
 from handloom.engine.executor import Executor
 from handloom.episode import replay
-from handloom.episode.archiving import record_of
 from handloom.errors import FileError, HandloomError
 
 TOLERANCE = 1e-6
@@ -57,7 +56,7 @@ def verify_episode(folder: str) -> Verification:
     name = Path(folder).name
     try:
         archive = read_archive(Path(folder))
-        report = replay(record_of(archive))
+        report = replay(record_of_archive(archive))
     except HandloomError as error:
         return Verification(episode=name, verdict="damaged", detail=str(error))
     if report.exact:

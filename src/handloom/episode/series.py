@@ -1,0 +1,66 @@
+"""What each robot did in a recorded episode, as arrays: a pure function of the record."""
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.dataset import ArmSeries, RobotSeries
+from handloom.motion.kinematics import Chain
+from handloom.scene import Scene, SceneArm, SceneRobot
+from handloom.spatial import invert_pose, pose_from_pos_quat
+from handloom.values import EpisodeRecord
+
+Array = NDArray[np.float64]
+
+
+def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
+    """Return the series of every robot by its name: the state before each frame, the command during it.
+
+    Args:
+        scene: The scene of the record's instance, at its start.
+        record: What happened.
+    """
+    qpos = recorded_qpos(scene, record)[:-1]
+    controls = record.applied[:, : scene.world.model.nu]
+    placed = {robot.name: pose_from_pos_quat(robot.position, robot.quat) for robot in record.instance.robots}
+    series = {}
+    for name, robot in scene.robots.items():
+        arms = tuple(_arm_series(scene, robot, arm, qpos, controls, placed[name]) for arm in robot.arms)
+        series[name] = RobotSeries(arms=arms, T_world_robot=np.broadcast_to(placed[name], (len(qpos), 4, 4)))
+    return series
+
+
+def recorded_qpos(scene: Scene, record: EpisodeRecord) -> Array:
+    """Return the positions (frames + 1, nq) inside the recorded integration states."""
+    # MuJoCo stores a state as its parts in the order of their bits: time comes first, then positions.
+    start = mujoco.mj_stateSize(scene.world.model, mujoco.mjtState.mjSTATE_TIME)
+    return record.states[:, start : start + scene.world.model.nq]
+
+
+def _arm_series(
+    scene: Scene, robot: SceneRobot, arm: SceneArm, qpos: Array, controls: Array, T_world_robot: Array
+) -> ArmSeries:
+    chain = Chain.from_model(
+        scene.world.model, tip=arm.ee_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
+    )
+    T_armbase_ee = chain.T_base_tip(qpos[:, arm.qpos_index], threads=1)
+    openness = _openness(arm, controls[:, arm.gripper_ctrl_index[0]])
+    measured = _openness(arm, qpos[:, arm.gripper_qpos_index[0]])
+    span = arm.arm.gripper_max_width - arm.arm.gripper_min_width
+    return ArmSeries(
+        name=arm.name if len(robot.arms) > 1 else "",
+        joint_names=arm.arm.joint_names,
+        joint_position=qpos[:, arm.qpos_index],
+        joint_command=controls[:, arm.ctrl_index],
+        gripper_position=arm.arm.gripper_min_width + span * measured,
+        gripper_openness=np.clip(openness, 0.0, 1.0),
+        T_armbase_ee=T_armbase_ee,
+        T_armbase_tcp=T_armbase_ee @ arm.arm.T_ee_tcp,
+        T_robot_armbase=invert_pose(T_world_robot) @ arm.T_world_base,
+    )
+
+
+def _openness(arm: SceneArm, drive: Array) -> Array:
+    """Return how open a gripper is (T,), 0 closed to 1 open, from the position or target of its first drive joint."""
+    closed, opened = arm.arm.gripper_closed[0], arm.arm.gripper_open[0]
+    return (drive - closed) / (opened - closed)
