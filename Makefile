@@ -20,7 +20,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
-	@$(BIN)/handloom robot show fr3 -o out/fr3.png --frames
+	@$(BIN)/handloom demo -o out/demo
 
 test: $(READY)
 	@$(PYTEST)

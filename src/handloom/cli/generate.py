@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from handloom.cli.progress import GenerateDisplay
+from handloom.cli.warmup import compile_kernels
 from handloom.engine import (
     Executor,
     Goal,
@@ -71,6 +72,7 @@ def run(
     settings = RunSettings.of_task(
         loaded, seed=seed, unit_size=unit_size, render=render, preset=preset, codec=codec, keep_failures=keep_failures
     )
+    compile_kernels()
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
     count = workers if workers is not None else _cores()
     chosen: Executor = InlineExecutor() if executor == "inline" else ProcessExecutor(count)
@@ -99,7 +101,7 @@ def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> in
         return 1
     if not as_json:
         print(f"dataset: {outcome.run.dataset}")
-        print(f"next:    handloom verify {outcome.run.path}")
+        print(f"check:   handloom verify {outcome.run.path}")
     return 0 if goal.successes is None or report.episodes >= goal.successes else 1
 
 

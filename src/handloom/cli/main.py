@@ -23,7 +23,10 @@ class Verb:
 
 
 VERBS = {
+    "demo": Verb("handloom.cli.demo", "a few verified demonstrations, from nothing to a dataset"),
     "list": Verb("handloom.cli.list", "robots, objects, tasks and skills that exist"),
+    "doctor": Verb("handloom.cli.doctor", "what this machine can do, and what to do about each gap"),
+    "warmup": Verb("handloom.cli.warmup", "compile the kernels before they are needed"),
     "check": Verb("handloom.cli.check", "validate task files"),
     "sample": Verb("handloom.cli.sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.preview", "draw sampled scenes"),
