@@ -14,7 +14,8 @@ from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.layout_check import check_layout
 from handloom.dataset.merge import merge_episodes
 from handloom.dataset.merge_options import MergeOptions
-from handloom.dataset.reference_columns import Columns, reference_columns
+from handloom.dataset.record_archive import archive_of_record, outcome_of_record, record_of_archive
+from handloom.dataset.robot_columns import Columns, robot_columns
 from handloom.dataset.robot_series import ArmSeries, RobotSeries
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "MergeOptions",
     "RobotSeries",
     "Segment",
+    "archive_of_record",
     "check_layout",
     "column_feature",
     "export_hdf5",
@@ -39,7 +41,9 @@ __all__ = [
     "find_episodes",
     "folder_name",
     "merge_episodes",
+    "outcome_of_record",
     "read_archive",
-    "reference_columns",
+    "record_of_archive",
+    "robot_columns",
     "video_feature",
 ]

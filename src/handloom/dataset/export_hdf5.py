@@ -10,10 +10,8 @@ from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.durable import finished_whole
 from handloom.dataset.feature import Feature
+from handloom.dataset.record_archive import STATES
 from handloom.errors import FileError, InputError, require
-
-STATES = "integration"
-"""Name of the integration states in ``states.npz``."""
 
 
 def export_hdf5(dataset: DatasetReader, out: Path, *, action: str = "action", images: bool = True) -> Path:

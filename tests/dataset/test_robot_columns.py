@@ -1,12 +1,11 @@
-"""Columns by the keys of the reference system."""
-
-from dataclasses import replace
+"""Columns made of a robot's series: canonical ones and the reference system's keys."""
 
 import numpy as np
 import pytest
 
-from handloom.dataset import ArmSeries, FeatureTable, RobotSeries, reference_columns
-from handloom.errors import InputError
+from handloom.dataset import ArmSeries, FeatureTable, RobotSeries, robot_columns
+from handloom.dataset.robot_columns import STYLES
+from handloom.errors import InputError, NotFoundError
 from handloom.spatial import make_pose, pose_from_pos_quat, random_rotations
 
 FRAMES = 5
@@ -35,20 +34,28 @@ def robot(*arms: ArmSeries) -> RobotSeries:
     return RobotSeries(arms=arms, T_world_robot=poses(np.random.default_rng(9), FRAMES))
 
 
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("arms", [[""], ["left", "right"]], ids=["one arm", "two arms"])
-def test_the_columns_make_a_valid_table(arms: list[str]) -> None:
-    columns = reference_columns(robot(*(arm(name, i) for i, name in enumerate(arms))))
+def test_every_style_makes_a_valid_table(style: str, arms: list[str]) -> None:
+    columns = robot_columns(style, robot(*(arm(name, i) for i, name in enumerate(arms))))
     table = FeatureTable(fps=30, features=columns.features)
     assert [feature.name for feature in table] == list(columns.values)
     for feature in table:
         feature.as_array(columns.values[feature.name], length=FRAMES)
 
 
-def test_poses_are_position_and_quaternion() -> None:
+def test_canonical_columns_join_the_arms() -> None:
     left, right = arm("left", 0), arm("right", 1)
-    stored = reference_columns(robot(left, right)).values["states.right_ee_to_robot_pose"]
-    T_robot_ee = right.T_robot_armbase @ right.T_armbase_ee
-    np.testing.assert_allclose([pose_from_pos_quat(p[:3], p[3:]) for p in stored], T_robot_ee, atol=1e-12)
+    series = robot(left, right)
+    values = robot_columns("canonical", series).values
+    assert values["observation.state"].shape == values["action"].shape == (FRAMES, 8)
+    np.testing.assert_array_equal(values["observation.state"][:, 3], left.gripper_position)
+    np.testing.assert_array_equal(values["action"][:, 4:7], right.joint_command)
+    world = series.T_world_robot @ right.T_robot_armbase @ right.T_armbase_ee
+    stored = values["observation.ee_pose.world"][:, 7:]
+    np.testing.assert_allclose([pose_from_pos_quat(p[:3], p[3:]) for p in stored], world, atol=1e-12)
+    names = robot_columns("canonical", series).features[0].names
+    assert names[:5] == ("left_j1", "left_j2", "left_j3", "left_gripper", "right_j1")
 
 
 def test_quaternions_do_not_jump() -> None:
@@ -66,14 +73,14 @@ def test_quaternions_do_not_jump() -> None:
         T_armbase_tcp=T,
         T_robot_armbase=np.eye(4),
     )
-    values = reference_columns(RobotSeries(arms=(series,), T_world_robot=np.tile(np.eye(4), (count, 1, 1))))
-    quats = values.values["states.ee_to_armbase_pose"][:, 3:]
+    values = robot_columns("canonical", RobotSeries(arms=(series,), T_world_robot=np.tile(np.eye(4), (count, 1, 1))))
+    quats = values.values["observation.ee_pose.base"][:, 3:]
     assert np.abs(np.diff(quats, axis=0)).max() < 0.1
 
 
 def test_reference_actions_are_the_next_states() -> None:
     left, right = arm("left", 0), arm("right", 1)
-    values = reference_columns(robot(left, right)).values
+    values = robot_columns("reference", robot(left, right)).values
     for key in ("left_joint.position", "right_gripper.position", "left_ee_to_robot_pose", "right_tcp_to_armbase_pose"):
         np.testing.assert_array_equal(values[f"actions.{key}"][:-1], values[f"states.{key}"][1:])
         np.testing.assert_array_equal(values[f"actions.{key}"][-1], values[f"states.{key}"][-1])
@@ -84,14 +91,14 @@ def test_reference_actions_are_the_next_states() -> None:
 
 
 def test_a_single_arm_has_keys_without_a_side_and_a_gripper_pose() -> None:
-    values = reference_columns(robot(arm("", 0))).values
+    values = robot_columns("reference", robot(arm("", 0))).values
     assert {"states.joint.position", "states.gripper.pose", "master_actions.gripper.pose"} <= values.keys()
     assert not any("left" in key or "right" in key for key in values)
     np.testing.assert_array_equal(values["states.gripper.pose"][:, :3], arm("", 0).T_armbase_ee[:, :3, 3])
 
 
-def test_wrong_series_are_refused() -> None:
-    with pytest.raises(InputError, match=r"joint_command must have the shape \(5, 3\), got \(4, 3\)"):
-        replace(arm("", 0), joint_command=np.zeros((4, 3)))
+def test_wrong_series_and_styles_are_refused() -> None:
+    with pytest.raises(NotFoundError, match="did you mean 'canonical'"):
+        robot_columns("cannonical", robot(arm("", 0)))
     with pytest.raises(InputError, match="same name"):
         robot(arm("left", 0), arm("left", 1))

@@ -1,10 +1,13 @@
-"""A robot's columns by the keys of the reference system.
+"""Columns made of a robot's series: the canonical ones, equal for all robots, and the reference system's keys.
 
-``states.*``, ``actions.*`` (the state of the next frame, the last one repeated) and ``master_actions.*`` (what was
-commanded), with ``left_`` and ``right_`` for robots with two arms.
+Canonical: ``observation.state`` (joints and opening of every arm), ``action`` (joint targets and opening asked for),
+``observation.ee_pose.base`` and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz).
+
+Reference: ``states.*``, ``actions.*`` (the state of the next frame, the last one repeated) and ``master_actions.*``
+(what was commanded), with ``left_`` and ``right_`` for robots with two arms.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 
 from handloom.dataset.feature import Feature, column_feature
 from handloom.dataset.robot_series import ArmSeries, RobotSeries
+from handloom.errors import unknown_name
 from handloom.spatial import euler_deg_from_matrix, pos_quat_from_pose
 
 POSE_NAMES = ("x", "y", "z", "qw", "qx", "qy", "qz")
@@ -26,6 +30,32 @@ class Columns:
     features: tuple[Feature, ...]
     values: Mapping[str, NDArray[Any]]
     """Arrays ``(frames, n)`` by feature."""
+
+
+def robot_columns(style: str, robot: RobotSeries) -> Columns:
+    """Return a robot's columns in a style of ``STYLES``."""
+    if style not in STYLES:
+        raise unknown_name("column style", style, STYLES)
+    return STYLES[style](robot)
+
+
+def canonical_columns(robot: RobotSeries) -> Columns:
+    """Return the columns that all robots have in common."""
+    arms = robot.arms
+    joints = [f"{_prefix(arm)}{name}" for arm in arms for name in (*arm.joint_names, "gripper")]
+    poses = [f"{_prefix(arm)}{name}" for arm in arms for name in POSE_NAMES]
+    state = [part for arm in arms for part in (arm.joint_position, arm.gripper_position[:, None])]
+    action = [part for arm in arms for part in (arm.joint_command, arm.gripper_openness[:, None])]
+    in_base = [_pose7(arm.T_armbase_ee) for arm in arms]
+    in_world = [_pose7(robot.T_world_robot @ arm.T_robot_armbase @ arm.T_armbase_ee) for arm in arms]
+    return _columns(
+        {
+            "observation.state": (joints, np.concatenate(state, axis=1)),
+            "action": (joints, np.concatenate(action, axis=1)),
+            "observation.ee_pose.base": (poses, np.concatenate(in_base, axis=1)),
+            "observation.ee_pose.world": (poses, np.concatenate(in_world, axis=1)),
+        }
+    )
 
 
 def reference_columns(robot: RobotSeries) -> Columns:
@@ -91,3 +121,10 @@ def _columns(parts: Mapping[str, tuple[Any, NDArray[Any]]]) -> Columns:
     """Return features and values of named parts."""
     features = tuple(column_feature(name, names) for name, (names, _) in parts.items())
     return Columns(features=features, values={name: values for name, (_, values) in parts.items()})
+
+
+STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
+    "canonical": canonical_columns,
+    "reference": reference_columns,
+}
+"""Ways to name a robot's columns."""
