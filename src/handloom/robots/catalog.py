@@ -4,6 +4,7 @@
 ZOO: dict[str, str] = {
     "fr3": "fr3",
     "franka_robotiq85": "franka_robotiq85",
+    "genie1": "genie1",
     "jetbot": "jetbot",
     "kaya": "kaya",
     "leatherback": "leatherback",
@@ -18,6 +19,7 @@ TARGET_CLASSES: dict[str, str] = {
     "FR3": "fr3",
     "FrankaRobotiq85": "franka_robotiq85",
     "FrankaRobotiq": "franka_robotiq85",
+    "Genie1": "genie1",
     "Lift2": "lift2",
     "SO101": "so101",
     "SplitAloha": "split_aloha",

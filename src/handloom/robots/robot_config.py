@@ -31,7 +31,7 @@ class PhysicsOptions(Config):
     """Solver options the grippers were tuned with; a scene must set them, since attaching a model drops its own."""
 
     cone: Literal["elliptic", "pyramidal"] = "elliptic"
-    impratio: Annotated[float, Field(gt=0)] = 10.0
+    impratio: Annotated[float, Field(gt=0)] = 50.0
     """Ratio of frictional to normal constraint impedance; above 1 stops the slow creep of held objects."""
     integrator: Literal["implicitfast", "implicit", "Euler"] = "implicitfast"
 

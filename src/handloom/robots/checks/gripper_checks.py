@@ -8,7 +8,8 @@ from handloom.robots.checks.grip_trial import GripTrial
 from handloom.robots.checks.opening import measured_opening
 from handloom.robots.checks.robot_at_home import RobotAtHome
 
-OPENING_TOLERANCE = 0.02  # of the published width
+# Of the published width. Makers round: the G1 is sold with 100 mm and its linkage opens to 102.6 mm.
+OPENING_TOLERANCE = 0.03
 CLOSED_TOLERANCE_M = 1e-3
 # A cube that fits the gripper, light enough for a desktop arm.
 CUBE_SHARE, CUBE_LARGEST_M, CUBE_MASS_KG = 0.6, 0.04, 0.1
