@@ -33,6 +33,7 @@ VERBS = {
     "generate": Verb("handloom.cli.generate", "make demonstrations and write a dataset; resumes"),
     "verify": Verb("handloom.cli.verify", "replay every episode and compare the bits"),
     "report": Verb("handloom.cli.report", "funnel, failure reasons and rates of a run"),
+    "object": Verb("handloom.cli.object", "show: draw variants of an object"),
     "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over"),
     "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),
 }

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.objects.annotations import Axis, Keypoint
+from handloom.objects.colors import BARE_METALS
 from handloom.objects.link import Link
 from handloom.objects.part import Part, point
 from handloom.objects.substances import substance
@@ -196,7 +197,7 @@ def _material(spec: mujoco.MjSpec, part: Part, materials: dict[tuple[object, ...
             rgba=[*part.color, 1.0],
             specular=stuff.specular,
             shininess=stuff.shininess,
-            metallic=stuff.metallic,
+            metallic=stuff.metallic if part.color in BARE_METALS else 0.0,
             roughness=1.0 - stuff.shininess,
         )
     return materials[key]

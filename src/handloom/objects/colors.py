@@ -28,6 +28,7 @@ COLORS: Final[dict[str, Rgb]] = {
     "purple": (0.39, 0.19, 0.53),
     "red": (0.73, 0.10, 0.09),
     "silver": (0.72, 0.73, 0.75),
+    "steel": (0.60, 0.61, 0.63),
     "teal": (0.07, 0.45, 0.47),
     "white": (0.90, 0.90, 0.88),
     "wood": (0.66, 0.47, 0.28),
@@ -40,6 +41,9 @@ GLAZES: Final = ("white", "cream", "red", "blue", "light blue", "mint", "teal", 
 """Ceramic and enamel."""
 HOUSING: Final = ("white", "black", "silver", "gray", "cream")
 """Appliances and electronics."""
+
+BARE_METALS: Final = frozenset(COLORS[word] for word in ("copper", "gray", "silver", "steel"))
+"""Colours that metal has of itself; metal of any other colour is painted."""
 
 
 def rgb(word: str) -> Rgb:

@@ -28,6 +28,8 @@ _LOW = 0.04
 sides rises by 3.5 % between two of them, a pencil with 6 by 15 %."""
 _NEAR = math.cos(math.radians(35.0))
 """Poses further apart than this are different whatever the rise: 12 sides are 30 degrees apart."""
+_UPRIGHT = math.cos(math.radians(12.0))
+"""A fork lies on its handle and the bend of its tines, a few degrees off: that is its usual pose all the same."""
 _STARTS = 40
 """Most facets looked at; only finely curved bodies have more, and there one start is as good as the next."""
 
@@ -140,7 +142,7 @@ def _rise(height: Height, down: Array) -> Array:
 def _distinct(height: Height, down: Array, rolls: NDArray[np.bool_]) -> list[int]:
     """Return indices of different poses, upright first, then by height; what rolls over into another is left out."""
     h = height(down)
-    upright = down[:, 2] < -math.cos(math.radians(0.5))
+    upright = down[:, 2] < -_UPRIGHT
     order = sorted(range(len(down)), key=lambda i: (not upright[i], round(float(h[i]), 5), *np.round(-down[i], 3)))
     group = list(range(len(down)))
     weights = np.linspace(0.0, 1.0, 9)[:, None]

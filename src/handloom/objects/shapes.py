@@ -17,6 +17,8 @@ from handloom.objects.part import UPRIGHT, Part, Point, Quat, point
 from handloom.spatial import quat_from_axis_angle, quat_from_euler_deg, quat_rotate
 
 ORIGIN: Point = (0.0, 0.0, 0.0)
+_SEAM = 0.01
+"""Overlap of neighbouring wall pieces, as a share of their width."""
 Profile = list[tuple[float, float]]
 """Pairs (radius, z) [m]."""
 
@@ -126,7 +128,8 @@ def shell(
     grow = _equal_area(sides)
     parts = []
     for k in range(sides):
-        edges = math.radians(start_deg) + step * (np.array([k, k + 1]) - 0.5)
+        # Neighbours overlap a little, so that no light passes between them.
+        edges = math.radians(start_deg) + step * (np.array([k - _SEAM, k + 1 + _SEAM]) - 0.5)
         rim = np.stack([np.cos(edges), np.sin(edges)], axis=-1).tolist()
         corners = [(grow * r * x, grow * r * y, z) for r, z in (*outer, *inner) for x, y in rim]
         parts.append(hull(corners, at, **look))

@@ -24,11 +24,11 @@ class Substance:
     shininess: float
     """Sharpness of the highlight, 0 to 1."""
     metallic: float = 0.0
-    """1 for bare metal, 0 for everything else."""
+    """How metallic bare material looks, 0 to 1; below 1 because nothing here is polished to a mirror."""
 
 
 SUBSTANCES: Final[dict[str, Substance]] = {
-    "aluminium": Substance(density=2700, friction=0.6, specular=0.7, shininess=0.7, metallic=1.0),
+    "aluminium": Substance(density=2700, friction=0.6, specular=0.7, shininess=0.7, metallic=0.5),
     "bread": Substance(density=300, friction=0.8, specular=0.05, shininess=0.1),
     "cardboard": Substance(density=690, friction=0.7, specular=0.05, shininess=0.1),
     "ceramic": Substance(density=2300, friction=0.7, specular=0.6, shininess=0.8),
@@ -38,7 +38,7 @@ SUBSTANCES: Final[dict[str, Substance]] = {
     "paper": Substance(density=800, friction=0.7, specular=0.05, shininess=0.1),
     "plastic": Substance(density=950, friction=0.7, specular=0.4, shininess=0.5),
     "rubber": Substance(density=1100, friction=1.0, specular=0.1, shininess=0.2),
-    "steel": Substance(density=7850, friction=0.6, specular=0.7, shininess=0.7, metallic=1.0),
+    "steel": Substance(density=7850, friction=0.6, specular=0.7, shininess=0.7, metallic=0.5),
     "water": Substance(density=1000, friction=0.6, specular=0.4, shininess=0.6),
     "wood": Substance(density=650, friction=0.7, specular=0.15, shininess=0.2),
 }

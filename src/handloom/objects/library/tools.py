@@ -9,7 +9,7 @@ from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part
 from handloom.objects.shapes import Look, arc, bar, box, cylinder, hull, laid, lathe, prism, rod, shell, slab
 
-_STEEL = Look(color=(0.60, 0.61, 0.63), substance="steel")
+_STEEL = Look(color=rgb("steel"), substance="steel")
 
 
 def hammer(c: Choices) -> Blueprint:

@@ -1,0 +1,130 @@
+"""Pictures of objects on a plain floor: one, or a sheet of variants."""
+
+import math
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.objects.object_asset import ObjectAsset
+from handloom.objects.registry import make_object
+from handloom.render import Renderer, contact_sheet
+from handloom.seeding import generator
+from handloom.spatial import matrix_from_quat, quat_from_matrix
+from handloom.values import CameraSpec
+
+Array = NDArray[np.float64]
+Picture = NDArray[np.uint8]
+
+# From the front right, a little above: shows the front of cabinets and the inside of cups.
+_AZIMUTH_DEG, _ELEVATION_DEG, _FIELD_OF_VIEW_DEG = -58.0, 30.0, 28.0
+# Key light, fill light: where they hang in units of the object's radius, and how strong they are.
+_LIGHTS = (((-1.8, -3.0, 5.0), 0.62), ((4.0, -1.5, 3.0), 0.20))
+
+
+def portrait(thing: ObjectAsset, *, size: int = 320, opened: float = 0.0) -> Picture:
+    """Draw an object in its first stable pose.
+
+    Args:
+        thing: The object.
+        size: Width and height of the picture [px].
+        opened: Where the joints stand in their range, 0 (closed) to 1.
+
+    Returns:
+        Picture (size, size, 3) uint8.
+    """
+    quat = thing.stable_quats[0] if len(thing.stable_quats) else np.array([1.0, 0.0, 0.0, 0.0])
+    corners = _corners(thing, quat, opened)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    centre, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2
+    model = _studio(thing, quat, low[2], centre, radius)
+    data = mujoco.MjData(model)
+    for joint in range(model.njnt):
+        first, last = model.jnt_range[joint]
+        data.qpos[model.jnt_qposadr[joint]] = first + opened * (last - first)
+    mujoco.mj_forward(model, data)
+    camera = _camera(centre, radius, size)
+    return Renderer(model, preset="quality").render(data, [camera])[camera.name]["rgb"].astype(np.uint8)
+
+
+def variants_sheet(
+    category: str, *, count: int = 12, seed: int = 0, size: int = 240, columns: int | None = None
+) -> Picture:
+    """Draw variants of one category; articulated ones closed in the upper half of the sheet, open in the lower."""
+    things = [make_object(category, rng=generator(seed, k, category)) for k in range(count)]
+    opened = [0.55 if thing.articulated and 2 * k >= count else 0.0 for k, thing in enumerate(things)]
+    labels = [f"{thing.name}  {_weight(thing.mass)}" for thing in things]
+    pictures = [portrait(thing, size=size, opened=o) for thing, o in zip(things, opened, strict=True)]
+    return contact_sheet(pictures, labels, columns=columns)
+
+
+def overview_sheet(categories: Sequence[str], *, seed: int = 0, size: int = 110, columns: int = 12) -> Picture:
+    """Draw one object of each category, in a colour of its own."""
+    things = [make_object(category, rng=generator(seed, k, category)) for k, category in enumerate(categories)]
+    pictures = [portrait(thing, size=size, opened=0.35 if thing.articulated else 0.0) for thing in things]
+    return contact_sheet(pictures, [category.replace("_", " ") for category in categories], columns=columns)
+
+
+def _weight(mass: float) -> str:
+    return f"{1000 * mass:.0f} g" if mass < 1.0 else f"{mass:.1f} kg"
+
+
+def _corners(thing: ObjectAsset, quat: Array, opened: float) -> Array:
+    """Return the corners (n, 3) of all geoms' boxes with the joints opened, turned by the resting orientation."""
+    model = thing.model
+    data = mujoco.MjData(model)
+    for joint in range(model.njnt):
+        first, last = model.jnt_range[joint]
+        data.qpos[model.jnt_qposadr[joint]] = first + opened * (last - first)
+    mujoco.mj_kinematics(model, data)
+    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
+    corners = [
+        (model.geom_aabb[g, :3] + signs * model.geom_aabb[g, 3:]) @ data.geom_xmat[g].reshape(3, 3).T
+        + data.geom_xpos[g]
+        for g in range(model.ngeom)
+    ]
+    return np.concatenate(corners) @ matrix_from_quat(quat).T
+
+
+def _studio(thing: ObjectAsset, quat: Array, floor: float, centre: Array, radius: float) -> mujoco.MjModel:
+    """Put the object on a floor at height ``floor``, under a key light and a fill light."""
+    spec = mujoco.MjSpec()
+    spec.visual.headlight.ambient = [0.42, 0.42, 0.42]
+    spec.visual.headlight.diffuse = [0.16, 0.16, 0.16]
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0], pos=[0.0, 0.0, floor], rgba=[0.80, 0.80, 0.78, 1.0]
+    )
+    for offset, power in _LIGHTS:
+        light = spec.worldbody.add_light(pos=centre + radius * np.array(offset), dir=-np.array(offset))
+        light.type = mujoco.mjtLightType.mjLIGHT_SPOT
+        light.cutoff = 60
+        light.diffuse = [power] * 3
+        light.bulbradius = 0.25 * radius
+    spec.attach(thing.spec(), prefix="thing/", frame=spec.worldbody.add_frame(quat=quat))
+    return spec.compile()
+
+
+def _camera(centre: Array, radius: float, size: int) -> CameraSpec:
+    azimuth, elevation = math.radians(_AZIMUTH_DEG), math.radians(_ELEVATION_DEG)
+    outward = np.array(
+        [math.cos(elevation) * math.cos(azimuth), math.cos(elevation) * math.sin(azimuth), math.sin(elevation)]
+    )
+    half_angle = math.radians(_FIELD_OF_VIEW_DEG) / 2
+    eye = centre + outward * radius / math.sin(half_angle)
+    right = np.cross(-outward, [0.0, 0.0, 1.0])
+    right /= np.linalg.norm(right)
+    w, i, j, k = quat_from_matrix(np.column_stack([right, np.cross(-outward, right), -outward])).tolist()
+    x, y, z = eye.tolist()
+    focal = size / 2 / math.tan(half_angle)
+    return CameraSpec(
+        name="portrait",
+        width=size,
+        height=size,
+        fx=focal,
+        fy=focal,
+        cx=size / 2,
+        cy=size / 2,
+        position=(x, y, z),
+        quat=(w, i, j, k),
+    )
