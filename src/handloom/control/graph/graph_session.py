@@ -1,0 +1,84 @@
+"""Play a graph with a world: physics steps, ticks, stop."""
+
+from collections.abc import Mapping
+
+from handloom.articulation import SingleArticulation
+from handloom.control.graph.graph import Evaluation, Graph
+from handloom.control.graph.graph_context import GraphContext
+from handloom.errors import InputError, StateError
+from handloom.sim import World
+
+
+class GraphSession:
+    """Runs a graph beside the physics: ``physics`` before every step, ``tick`` once per frame.
+
+    Args:
+        graph: The graph.
+        world: The world it acts on.
+        robots: Path or name that the graph uses > robot, initialised.
+        steps_per_frame: Physics steps per frame, >= 1.
+    """
+
+    def __init__(
+        self, graph: Graph, world: World, robots: Mapping[str, SingleArticulation], *, steps_per_frame: int = 8
+    ) -> None:
+        if steps_per_frame < 1:
+            raise InputError(f"steps_per_frame must be >= 1, got {steps_per_frame}")
+        self.graph = graph
+        self._world = world
+        self._robots = dict(robots)
+        self._steps = steps_per_frame
+        self._frame = 0
+        self._playing = False
+
+    @property
+    def playing(self) -> bool:
+        """Whether ``play`` was called since the last ``stop``."""
+        return self._playing
+
+    def play(self) -> None:
+        """Start, or go on."""
+        self._playing = True
+
+    def frame(self) -> Evaluation:
+        """Advance by one frame: a tick, then its physics steps.
+
+        Returns:
+            What the tick did. A failure in a physics event of the frame is among its failures.
+
+        Raises:
+            StateError: The session does not play.
+        """
+        if not self._playing:
+            raise StateError("the graph does not play; call play() first")
+        step = self._world.timestep
+        tick = self.graph.evaluate(self._context(step * self._steps), "tick")
+        computed, failures = list(tick.computed), dict(tick.failures)
+        if any(placed.event == "physics" for placed in self.graph.nodes.values()):
+            for _ in range(self._steps):
+                physics = self.graph.evaluate(self._context(step), "physics")
+                computed += physics.computed
+                failures.update(physics.failures)
+                self._world.step()
+        else:
+            self._world.step(self._steps)
+        self._frame += 1
+        return Evaluation(computed=tuple(computed), failures=failures)
+
+    def stop(self) -> None:
+        """Stop: the graph forgets, robots return to their default state, and keep it until played again."""
+        self._playing = False
+        self._frame = 0
+        self.graph.stop()
+        for robot in self._robots.values():
+            robot.post_reset()
+
+    def _context(self, delta: float) -> GraphContext:
+        return GraphContext(
+            robots=self._robots,
+            world=self._world,
+            time=self._world.time,
+            delta_seconds=delta,
+            frame=self._frame,
+            playing=self._playing,
+        )

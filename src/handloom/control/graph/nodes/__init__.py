@@ -1,0 +1,1 @@
+"""The nodes, one file per node or small family."""

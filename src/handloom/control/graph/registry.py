@@ -1,0 +1,86 @@
+"""Which kinds of nodes exist."""
+
+import importlib
+
+from handloom.control.graph.node import Node
+from handloom.errors import InputError, unknown_name
+
+_NODES = "handloom.control.graph.nodes"
+
+# Published type > version > our class. The highest version is the one a graph gets that asks for none.
+NODE_TYPES: dict[str, dict[int, str]] = {
+    "isaacsim.core.nodes.IsaacArticulationController": {
+        1: f"{_NODES}.articulation_controller_node:ArticulationControllerNode"
+    },
+    "isaacsim.core.nodes.IsaacArticulationState": {1: f"{_NODES}.articulation_state_node:ArticulationStateNode"},
+    "isaacsim.core.nodes.IsaacComputeOdometry": {1: f"{_NODES}.compute_odometry_node:ComputeOdometryNode"},
+    "isaacsim.core.nodes.IsaacReadSimulationTime": {1: f"{_NODES}.read_simulation_time_node:ReadSimulationTimeNode"},
+    "isaacsim.core.nodes.IsaacSimulationGate": {1: f"{_NODES}.simulation_gate_node:SimulationGateNode"},
+    "isaacsim.core.nodes.OnPhysicsStep": {1: f"{_NODES}.on_physics_step_node:OnPhysicsStepNode"},
+    "isaacsim.robot.manipulators.IsaacGripperController": {
+        1: f"{_NODES}.gripper_controller_node:GripperControllerNode"
+    },
+    "isaacsim.robot.wheeled_robots.AckermannController": {
+        1: f"{_NODES}.ackermann_v1_node:AckermannV1Node",
+        2: f"{_NODES}.ackermann_node:AckermannNode",
+    },
+    "isaacsim.robot.wheeled_robots.CheckGoal2D": {1: f"{_NODES}.check_goal_node:CheckGoalNode"},
+    "isaacsim.robot.wheeled_robots.DifferentialController": {1: f"{_NODES}.differential_node:DifferentialNode"},
+    "isaacsim.robot.wheeled_robots.HolonomicController": {1: f"{_NODES}.holonomic_node:HolonomicNode"},
+    "isaacsim.robot.wheeled_robots.HolonomicRobotUsdSetup": {1: f"{_NODES}.holonomic_setup_node:HolonomicSetupNode"},
+    "isaacsim.robot.wheeled_robots.QuinticPathPlanner": {1: f"{_NODES}.quintic_path_node:QuinticPathNode"},
+    "isaacsim.robot.wheeled_robots.StanleyControlPID": {1: f"{_NODES}.stanley_node:StanleyNode"},
+    "omni.graph.action.OnPlaybackTick": {1: f"{_NODES}.on_tick_nodes:OnPlaybackTickNode"},
+    "omni.graph.action.OnTick": {1: f"{_NODES}.on_tick_nodes:OnTickNode"},
+    "omni.graph.nodes.ConstantBool": {1: f"{_NODES}.constant_nodes:ConstantBoolNode"},
+    "omni.graph.nodes.ConstantDouble": {1: f"{_NODES}.constant_nodes:ConstantDoubleNode"},
+    "omni.graph.nodes.ConstantDouble3": {1: f"{_NODES}.constant_nodes:ConstantDouble3Node"},
+    "omni.graph.nodes.ConstantInt": {1: f"{_NODES}.constant_nodes:ConstantIntNode"},
+    "omni.graph.nodes.ConstantString": {1: f"{_NODES}.constant_nodes:ConstantStringNode"},
+    "omni.graph.nodes.ConstantToken": {1: f"{_NODES}.constant_nodes:ConstantTokenNode"},
+    "omni.graph.nodes.ConstructArray": {1: f"{_NODES}.construct_array_nodes:ConstructDoubleArrayNode"},
+    "omni.graph.nodes.ConstructTokenArray": {1: f"{_NODES}.construct_array_nodes:ConstructTokenArrayNode"},
+    "omni.graph.nodes.MakeVector2": {1: f"{_NODES}.make_vector_nodes:MakeVector2Node"},
+    "omni.graph.nodes.MakeVector3": {1: f"{_NODES}.make_vector_nodes:MakeVector3Node"},
+    "omni.graph.nodes.MakeVector4": {1: f"{_NODES}.make_vector_nodes:MakeVector4Node"},
+}
+
+
+def node_class(type_name: str, version: int | None = None) -> type[Node]:
+    """Return the class of a kind of node.
+
+    Args:
+        type_name: Published type, its last part alone, or ``my_module:MyNode`` for a node of your own.
+        version: None takes the newest.
+
+    Raises:
+        NotFoundError: No such type or version.
+        InputError: ``my_module:MyNode`` is no subclass of Node.
+    """
+    if ":" in type_name:
+        return _load(type_name)
+    full = type_name if type_name in NODE_TYPES else _by_last_part(type_name)
+    versions = NODE_TYPES[full]
+    chosen = max(versions) if version is None else version
+    if chosen not in versions:
+        raise unknown_name(f"version of {full}", str(version), map(str, versions))
+    return _load(versions[chosen])
+
+
+def _by_last_part(name: str) -> str:
+    last = name.rsplit(".", 1)[-1]
+    found = [full for full in NODE_TYPES if full.rsplit(".", 1)[-1] == last]
+    if not found:
+        raise unknown_name("node type", name, NODE_TYPES)
+    return found[0]
+
+
+def _load(place: str) -> type[Node]:
+    module, _, attribute = place.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise InputError(f"node type {place!r} cannot be imported: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, Node)):
+        raise InputError(f"node type {place!r} is not a subclass of handloom.control.graph.Node")
+    return found
