@@ -10,15 +10,26 @@ from typing import Any
 from handloom.errors import suggest
 
 PUBLISHED = {
+    "AckermannController": "handloom.control.wheeled:AckermannController",
     "ArticulationAction": "handloom.values:ArticulationAction",
     "ArticulationActions": "handloom.values:ArticulationActions",
     "ArticulationController": "handloom.articulation:ArticulationController",
     "ArticulationSubset": "handloom.articulation:ArticulationSubset",
     "DOFInfo": "handloom.values:DOFInfo",
+    "DifferentialController": "handloom.control.wheeled:DifferentialController",
+    "HolonomicController": "handloom.control.wheeled:HolonomicController",
+    "HolonomicRobotUsdSetup": "handloom.control.wheeled:HolonomicRobotSetup",
     "JointsState": "handloom.values:JointsState",
     "SingleArticulation": "handloom.articulation:SingleArticulation",
+    "State": "handloom.control.wheeled:BicycleState",
+    "WheelBasePoseController": "handloom.control.wheeled:WheelBasePoseController",
+    "WheeledRobot": "handloom.control.wheeled:WheeledRobot",
+    "normalize_angle": "handloom.control.wheeled:normalize_angle",
+    "pid_control": "handloom.control.wheeled:pid_control",
+    "quintic_polynomials_planner": "handloom.control.wheeled:quintic_polynomials_planner",
+    "stanley_control": "handloom.control.wheeled:stanley_control",
 }
-"""Published class name > ``module:Class`` here."""
+"""Published name of a class or function > ``module:name`` here."""
 
 
 def __getattr__(name: str) -> Any:
