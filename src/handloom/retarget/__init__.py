@@ -47,6 +47,10 @@ from handloom.retarget.nodes.rate_limiter_config import RateLimiterConfig
 from handloom.retarget.nodes.se3_abs_retargeter import Se3AbsRetargeter
 from handloom.retarget.nodes.se3_config import Se3RetargeterConfig
 from handloom.retarget.nodes.se3_rel_retargeter import Se3RelRetargeter
+from handloom.retarget.nodes.so101_clutch_retargeter import SO101ClutchRetargeter
+from handloom.retarget.nodes.so101_gripper_retargeter import SO101GripperRetargeter
+from handloom.retarget.nodes.so101_pose_clutch_retargeter import SO101PoseClutchRetargeter
+from handloom.retarget.nodes.so101_roll_retargeter import SO101RollRetargeter
 from handloom.retarget.nodes.teleop_state_manager import DefaultTeleopStateManager, execution_events
 from handloom.retarget.nodes.tensor_reorderer import TensorReorderer
 from handloom.retarget.parameters.parameter_state import ParameterState
@@ -59,10 +63,6 @@ from handloom.retarget.parameters.tunable_parameter import (
 )
 from handloom.retarget.recording.device_recorder import DeviceRecorder
 from handloom.retarget.recording.device_recording import DeviceRecording
-from handloom.retarget.so101.so101_clutch_retargeter import SO101ClutchRetargeter
-from handloom.retarget.so101.so101_gripper_retargeter import SO101GripperRetargeter
-from handloom.retarget.so101.so101_pose_clutch_retargeter import SO101PoseClutchRetargeter
-from handloom.retarget.so101.so101_roll_retargeter import SO101RollRetargeter
 from handloom.retarget.sources.controller_snapshot import ControllerSnapshot
 from handloom.retarget.sources.controllers_source import ControllersSource
 from handloom.retarget.sources.device_frame import DeviceFrame

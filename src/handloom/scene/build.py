@@ -93,7 +93,10 @@ def _vary_physics(child: mujoco.MjSpec, thing: ObjectInstance) -> None:
 
 def _add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescription) -> None:
     frame = spec.worldbody.add_frame(pos=list(robot.position), quat=list(robot.quat))
-    spec.attach(description.spec(), prefix=f"{robot.name}/", frame=frame)
+    child = description.spec()
+    # MuJoCo warns of a conflict when the scene's step happens to be its default, 2 ms, and the robot's is not.
+    child.option.timestep = spec.option.timestep
+    spec.attach(child, prefix=f"{robot.name}/", frame=frame)
 
 
 def _add_light(spec: mujoco.MjSpec, light: LightInstance) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from handloom.errors import unknown_name
 from handloom.scene import Scene
+from handloom.scene.stacking import gripper_open, lying_still, stacked
 from handloom.values import Check
 
 
@@ -36,5 +37,12 @@ def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
     return bool(abs(world.body_velocity(scene.body_of(object))).max() < speed and abs(world.data.qvel).max() < speed)
 
 
-CHECKS: dict[str, Callable[..., bool]] = {"calm": calm, "grasped": grasped, "lifted": lifted}
+CHECKS: dict[str, Callable[..., bool]] = {
+    "calm": calm,
+    "grasped": grasped,
+    "gripper_open": gripper_open,
+    "lifted": lifted,
+    "lying_still": lying_still,
+    "stacked": stacked,
+}
 """Name of a success term > function of the scene and the term's arguments."""

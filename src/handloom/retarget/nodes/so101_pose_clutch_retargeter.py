@@ -14,8 +14,8 @@ from handloom.retarget.graph.tensor_group_type import OptionalType
 from handloom.retarget.inputs.controller_input import ControllerInput, ControllerInputIndex
 from handloom.retarget.inputs.robot_values import EePose, TransformMatrix, bool_signal
 from handloom.retarget.nodes.controller_pose import checked_pose_name, controller_pose
+from handloom.retarget.nodes.so101_clutch_retargeter import checked_scale
 from handloom.retarget.quaternions import Quat, Vec3, conjugate, multiply, pose_port, quat_of_rotation, usable_quat
-from handloom.retarget.so101.so101_clutch_retargeter import checked_scale
 from handloom.retarget.transforms import checked_transform
 
 

@@ -1,0 +1,159 @@
+"""A scripted operator: where the cubes lie becomes how a hand would move a controller to stack them."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError
+from handloom.retarget.recording.device_recording import DeviceRecording
+from handloom.retarget.so101.hand_motion import HandConfig, hand_recording
+from handloom.retarget.so101.jaw_grasp import fixed_finger_distance, roll_for_yaw
+from handloom.retarget.so101.so101_action_controller import SO101ActionController
+from handloom.retarget.so101.stack_cube_scene import CUBES
+from handloom.retarget.so101.tool_path import Keyframe, ToolPath
+from handloom.scene import Scene
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorConfig:
+    """How the operator works."""
+
+    speed: float = 0.20
+    """Mean speed on long ways [m/s]."""
+    slow_speed: float = 0.08
+    """Mean speed near cubes [m/s]."""
+    jaw_seconds: float = 0.6
+    """Time to close or open the jaw [s]."""
+    carry_height: float = 0.05
+    """Clearance of a carried cube over the highest cube [m]."""
+    approach_height: float = 0.06
+    """Height over a cube from which the jaw comes straight down [m]."""
+    grasp_depth: float = 0.004
+    """Tool centre below the centre of a grasped cube [m]."""
+    finger_gap: float = 0.004
+    """Distance of the fixed finger from the cube before the jaw closes [m]."""
+    drop: float = 0.002
+    """Height over the lower cube at which a cube is let go [m]."""
+    jaw_approach: float = 0.80
+    """Jaw position on the way to a cube and after letting go [rad]."""
+    jaw_grip: float = 0.05
+    """Jaw position asked for while holding [rad]; the cube stops the jaw before."""
+    hand: HandConfig = field(default_factory=HandConfig)
+    """Whose hand it is."""
+
+
+class ScriptedOperator:
+    """Makes a device recording that stacks the cubes of a scene, from its first state alone.
+
+    It plays blind, like a recording of a person: what it does depends on where the cubes lie at the start and not
+    on what happens later.
+
+    Args:
+        scene: A stacking scene in its first state.
+        controller: The arm, for its kinematics and its jaw.
+        config: How the operator works.
+    """
+
+    def __init__(self, scene: Scene, controller: SO101ActionController, config: OperatorConfig | None = None) -> None:
+        self._scene, self._controller = scene, controller
+        self._config = config or OperatorConfig()
+        self._edge = float(np.ptp(scene.assets[CUBES[0]].aabb[:, 0]))
+        self._finger = fixed_finger_distance(controller)
+
+    def recording(self, rng: np.random.Generator) -> DeviceRecording:
+        """Return the recording; the generator draws the tremor of the hand."""
+        instance = self._scene.instance
+        facts = {"task": instance.task, "seed": instance.seed, "episode": instance.episode}
+        return hand_recording(
+            self.tool_path(),
+            self._controller.jaw,
+            rng,
+            config=self._config.hand,
+            title=instance.instruction,
+            facts=facts,
+        )
+
+    def tool_path(self) -> ToolPath:
+        """Return where the tool should be when."""
+        x, y, z = self._controller.T_world_tool[:3, 3].tolist()
+        jaw = float(self._scene.world.data.qpos[self._controller.arm.gripper_qpos_index[0]])
+        # The session starts in the middle of the first keyframe, when the hand is at rest.
+        rest = 2.0 * self._config.hand.engage_after
+        path = ToolPath(Keyframe(seconds=rest, position=(x, y, z), roll=0.0, jaw=jaw))
+        path.wait(0.3, jaw=self._config.jaw_approach)
+        poses = {name: self._scene.object_pose(name) for name in CUBES}
+        for level, name in enumerate(CUBES[1:], start=1):
+            self._pick(path, poses, name)
+            poses[name] = self._place(path, poses, level)
+        path.wait(0.6, jaw=self._controller.jaw.open)
+        path.wait(0.5)
+        return path
+
+    def _pick(self, path: ToolPath, poses: dict[str, Array], name: str) -> None:
+        """Come down beside a cube, close the jaw, and lift it straight up."""
+        config = self._config
+        grasp = poses[name][:3, 3] - (0.0, 0.0, config.grasp_depth)
+        direction, roll = self._roomiest(poses, name, grasp)
+        # The fixed finger goes beside the cube; the closing jaw then pulls the cube against it.
+        tool = grasp + (self._finger - self._edge / 2 - config.finger_gap) * direction
+        carry = self._carry_height(poses)
+        path.move((tool[0], tool[1], carry), roll=roll, speed=config.speed)
+        path.move(np.add(tool, (0.0, 0.0, config.approach_height)), speed=config.speed)
+        path.move(tool, speed=config.slow_speed)
+        path.wait(config.jaw_seconds, jaw=config.jaw_grip)
+        path.wait(0.2)
+        path.move((tool[0], tool[1], carry), speed=config.slow_speed)
+
+    def _place(self, path: ToolPath, poses: dict[str, Array], level: int) -> Array:
+        """Put the held cube on the tower, turned like the cube at its bottom; return its pose (4, 4)."""
+        config, bottom = self._config, poses[CUBES[0]]
+        T_world_cube = bottom.copy()
+        T_world_cube[2, 3] += level * self._edge
+        grasp = T_world_cube[:3, 3] + (0.0, 0.0, config.drop - config.grasp_depth)
+        options = self._turns(bottom, grasp)
+        # The least turning of the wrist keeps the cube steadiest.
+        direction, roll = min(options, key=lambda option: abs(option[1] - path.last.roll))
+        # A held cube lies against the fixed finger.
+        tool = grasp + (self._finger - self._edge / 2) * direction
+        path.move((tool[0], tool[1], max(self._carry_height(poses), tool[2] + 0.03)), roll=roll, speed=config.speed)
+        path.wait(0.3)
+        path.move(tool, speed=config.slow_speed)
+        path.wait(0.3)
+        path.wait(config.jaw_seconds, jaw=config.jaw_approach)
+        path.move(np.add(tool, (0.0, 0.0, config.approach_height)), speed=config.slow_speed)
+        return T_world_cube
+
+    def _roomiest(self, poses: dict[str, Array], name: str, grasp: Array) -> tuple[Array, float]:
+        """Return the closing direction and the roll that leave most room between fingers and other cubes."""
+        others = [T[:2, 3] for other, T in poses.items() if other != name]
+
+        def score(option: tuple[Array, float]) -> float:
+            direction, roll = option
+            # The fixed finger, the moving finger when closed, and where it swings out to.
+            fingers = [grasp[:2] + along * self._edge * direction[:2] for along in (-0.6, 1.0, 1.6)]
+            room = min(float(np.linalg.norm(finger - other)) for finger in fingers for other in others)
+            # Beyond an edge length more room brings nothing; then the roll nearest to straight is the steadiest.
+            return min(room, self._edge) - 0.002 * abs(roll)
+
+        return max(self._turns(poses[name], grasp), key=score)
+
+    def _turns(self, T_world_cube: Array, position: Array) -> list[tuple[Array, float]]:
+        """Return the closing directions (3,) across a cube's faces and the wrist rolls [rad] that reach them."""
+        first = math.atan2(T_world_cube[1, 0], T_world_cube[0, 0])
+        found = []
+        for yaw in (first + k * math.pi / 2 for k in range(4)):
+            roll = roll_for_yaw(self._controller, position, yaw)
+            if roll is not None:
+                found.append((np.array([math.cos(yaw), math.sin(yaw), 0.0]), roll))
+        if not found:
+            raise InputError(f"no turn of the wrist lines the jaw up with a cube at {np.round(position, 3)}")
+        return found
+
+    def _carry_height(self, poses: dict[str, Array]) -> float:
+        """Return the height of the tool centre at which a carried cube clears every cube [m]."""
+        top = max(float(T[2, 3]) for T in poses.values()) + self._edge / 2
+        return top + self._edge / 2 + self._config.carry_height - self._config.grasp_depth

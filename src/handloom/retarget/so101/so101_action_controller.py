@@ -1,0 +1,101 @@
+"""From the five numbers of the retargeting graph to actuator targets of an arm in a scene."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import InputError
+from handloom.motion.kinematics import Chain
+from handloom.retarget.so101.position_ik import PositionIk, PositionIkConfig
+from handloom.scene import SceneArm
+
+Array = NDArray[np.float64]
+
+ACTION = ("pos_x", "pos_y", "pos_z", "roll", "gripper")
+"""Elements of an action: tool centre in the base [m], wrist roll [rad], jaw closedness 0..1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JawMap:
+    """The affine map from closedness to the jaw joint: open + (closed - open) closedness."""
+
+    open: float
+    """Joint position of the open jaw [rad]."""
+    closed: float
+    """Joint position of the closed jaw [rad]."""
+
+    @property
+    def offset(self) -> float:
+        """Joint position at closedness 0 [rad]."""
+        return self.open
+
+    @property
+    def scale(self) -> float:
+        """Change of the joint from open to closed [rad]."""
+        return self.closed - self.open
+
+    def joint(self, closedness: float) -> float:
+        """Return the joint position of a closedness [rad]."""
+        return self.offset + self.scale * closedness
+
+    def closedness(self, joint: float) -> float:
+        """Return the closedness of a joint position."""
+        return (joint - self.offset) / self.scale
+
+
+PUBLISHED_JAW = JawMap(open=1.745, closed=0.0)
+"""The jaw of the published stacking task: offset 1.745, scale -1.745."""
+
+
+class SO101ActionController:
+    """Turns actions ``[x, y, z, roll, closedness]`` into actuator targets.
+
+    The position is followed by position-only inverse kinematics, the roll is the last joint, the jaw follows the
+    affine map. It starts from the measured joints, so an action that asks for the present pose moves nothing.
+
+    Args:
+        arm: The arm in its scene.
+        config: Settings of the inverse kinematics.
+        jaw: Map of the jaw; the arm's own open and closed targets if not given.
+    """
+
+    def __init__(self, arm: SceneArm, config: PositionIkConfig | None = None, *, jaw: JawMap | None = None) -> None:
+        self.arm = arm
+        model = arm.world.model
+        self.tip = arm.prefix + arm.arm.tcp_site
+        chain = Chain.from_model(
+            model, tip=self.tip, base=arm.base_body, joints=arm.joint_names, qpos=arm.world.data.qpos
+        )
+        self.ik = PositionIk(chain, config)
+        self.jaw = jaw or JawMap(open=float(arm.arm.gripper_open[0]), closed=float(arm.arm.gripper_closed[0]))
+        self._controls = model.nu
+        self.reset()
+
+    def reset(self) -> None:
+        """Start over from the measured joints."""
+        self.ik.reset(self.arm.joints)
+
+    @property
+    def T_world_base(self) -> Array:  # noqa: N802 - frame notation
+        """Pose (4, 4) of the arm base."""
+        return self.arm.T_world_base
+
+    @property
+    def T_world_tool(self) -> Array:  # noqa: N802 - frame notation
+        """Pose (4, 4) of the tool centre."""
+        return self.arm.world.site_pose(self.tip)
+
+    def targets(self, action: ArrayLike) -> Array:
+        """Return actuator targets (controls,) [rad], NaN for actuators that are not this arm's.
+
+        Raises:
+            InputError: The action is not five finite numbers.
+        """
+        values = np.asarray(action, float)
+        if values.shape != (len(ACTION),) or not np.all(np.isfinite(values)):
+            raise InputError(f"an action is {len(ACTION)} finite numbers ({', '.join(ACTION)}), got {action!r}")
+        targets = np.full(self._controls, np.nan)
+        targets[self.arm.ctrl_index] = self.ik.step(values[:3], float(values[3]))
+        targets[self.arm.gripper_ctrl_index] = self.jaw.joint(float(values[4]))
+        return targets

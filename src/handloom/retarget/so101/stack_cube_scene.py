@@ -1,0 +1,203 @@
+"""The published stacking scene: an SO-101 at a table with a blue, a red and a green cube."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError
+from handloom.robots import RobotDescription, load_robot
+from handloom.robots.robot_config import CameraMount
+from handloom.seeding import generator
+from handloom.spatial import matrix_from_quat, quat_from_matrix
+from handloom.values import CameraSpec, ObjectInstance, RobotInstance, TaskInstance
+
+Vector = tuple[float, float, float]
+
+ROBOT = "arm"
+"""Name of the robot in the scene."""
+CUBES = ("cube_1", "cube_2", "cube_3")
+"""Names of the cubes, from the bottom of the stack to its top."""
+COLORS = ("blue", "red", "green")
+TABLE_SIZE = (1.0, 1.0, 1.05)
+"""Length, width and height of the table [m]; the ground is 1.05 m below its top."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackCubeConfig:
+    """The numbers of the scene; the defaults are the published ones, in a world whose z = 0 is the table top."""
+
+    robot: str = "so101"
+    """Robot of the zoo."""
+    base_position: Vector = (-0.016, 0.0, 0.002)
+    """Where the base stands [m]. The published base frame lies elsewhere in the same robot; here the tool of our
+    model is where the published one is at the same joints, and the base stands on the table."""
+    joints: tuple[float, ...] = (0.0, -0.6, 0.8, 0.6, 0.0)
+    """Start of the arm joints, base to wrist [rad]."""
+    joint_noise: float = 0.02
+    """Standard deviation of the noise on the start of the arm joints [rad]."""
+    jaw: float = 0.0
+    """Start of the jaw [rad]."""
+    edge: float = 0.0406
+    """Edge of a cube [m]: twice the published height of a cube's centre."""
+    x_range: tuple[float, float] = (0.15, 0.30)
+    """Where cubes may lie [m]."""
+    y_range: tuple[float, float] = (-0.10, 0.10)
+    """Where cubes may lie [m]."""
+    yaw_range: tuple[float, float] = (-1.0, 1.0)
+    """How cubes may be turned [rad]."""
+    min_separation: float = 0.06
+    """Smallest distance between centres of cubes [m]."""
+    tries: int = 5000
+    """Draws before a scene counts as impossible; the published one then accepts any."""
+    fps: int = 20
+    """Control rate [1/s]."""
+    substeps: int = 25
+    """Physics steps per frame, 2 ms each."""
+    seconds: float = 30.0
+    """Length of an episode [s]."""
+    image_size: tuple[int, int] = (224, 224)
+    """Width and height of the camera images [px]."""
+
+
+def stack_cube_instance(seed: int, episode: int, config: StackCubeConfig | None = None) -> TaskInstance:
+    """Draw one scene; it depends on (seed, episode, config) only.
+
+    Raises:
+        InputError: The cubes do not fit into their region at the distance asked for.
+    """
+    config = config or StackCubeConfig()
+    rng = generator(seed, episode, "stack_cube")
+    robot = load_robot(config.robot)
+    cubes = tuple(
+        ObjectInstance(
+            name=name,
+            category="cube",
+            parameters={"edge": config.edge, "style": "plain", "color": color},
+            position=(x, y, config.edge / 2),
+            quat=(math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)),
+            words=f"{color} cube",
+        )
+        for name, color, (x, y, yaw) in zip(CUBES, COLORS, _places(rng, config), strict=True)
+    )
+    return TaskInstance(
+        task="so101_stack_cube",
+        seed=seed,
+        episode=episode,
+        instruction="Stack the red cube on the blue cube, then the green cube on the red cube.",
+        robots=(_robot(rng, config, robot),),
+        objects=(*_surroundings(), *cubes),
+        cameras=_cameras(config, robot),
+        fps=config.fps,
+        substeps=config.substeps,
+        max_frames=round(config.seconds * config.fps),
+    )
+
+
+def _places(rng: np.random.Generator, config: StackCubeConfig) -> list[tuple[float, float, float]]:
+    """Return x, y [m] and yaw [rad] of each cube, no two closer than asked for."""
+    for _ in range(config.tries):
+        places = [
+            (
+                float(rng.uniform(*config.x_range)),
+                float(rng.uniform(*config.y_range)),
+                float(rng.uniform(*config.yaw_range)),
+            )
+            for _ in CUBES
+        ]
+        distances = [math.dist(a[:2], b[:2]) for i, a in enumerate(places) for b in places[:i]]
+        if min(distances) >= config.min_separation:
+            return places
+    raise InputError(
+        f"{len(CUBES)} cubes at {config.min_separation} m from each other were not found in {config.tries} draws of "
+        f"x {config.x_range}, y {config.y_range}; widen the region or lower min_separation"
+    )
+
+
+def _robot(rng: np.random.Generator, config: StackCubeConfig, robot: RobotDescription) -> RobotInstance:
+    arm = robot.arms[0]
+    if len(config.joints) != len(arm.joint_names):
+        raise InputError(
+            f"robot {config.robot!r} has {len(arm.joint_names)} arm joints, got {len(config.joints)} starts"
+        )
+    noisy = np.array(config.joints) + config.joint_noise * rng.standard_normal(len(config.joints))
+    joints = dict(zip(arm.joint_names, noisy.tolist(), strict=True))
+    joints.update(dict.fromkeys(arm.gripper_joint_names, config.jaw))
+    return RobotInstance(
+        name=ROBOT, robot=config.robot, position=config.base_position, quat=(1.0, 0.0, 0.0, 0.0), joints=joints
+    )
+
+
+def _surroundings() -> tuple[ObjectInstance, ...]:
+    depth, width, height = TABLE_SIZE
+    return (
+        ObjectInstance(
+            name="table",
+            category="table",
+            parameters={"size": [depth, width, height], "color": [0.62, 0.56, 0.48]},
+            position=(0.3, 0.0, -height / 2),
+            fixed=True,
+        ),
+        ObjectInstance(
+            name="floor",
+            category="plane",
+            parameters={"size": [6.0, 6.0, 0.02], "color": [0.45, 0.46, 0.48]},
+            position=(0.0, 0.0, -height - 0.01),
+            fixed=True,
+        ),
+    )
+
+
+def _cameras(config: StackCubeConfig, robot: RobotDescription) -> tuple[CameraSpec, ...]:
+    """Return a camera in front of the table, and the robot's own."""
+    width, height = config.image_size
+    position = (0.62, -0.34, 0.42)
+    focal = 1.1 * height
+    front = CameraSpec(
+        name="front",
+        width=width,
+        height=height,
+        fx=focal,
+        fy=focal,
+        cx=width / 2,
+        cy=height / 2,
+        position=position,
+        quat=_looking(position, (0.18, 0.0, 0.06)),
+    )
+    mounts = robot.config.cameras.items()
+    return (front, *(_mounted(name, mount, robot).resized(width, height) for name, mount in mounts))
+
+
+def _mounted(name: str, mount: CameraMount, robot: RobotDescription) -> CameraSpec:
+    # usd looks along -z with y up, OpenCV along +z with y down: half a turn about x.
+    R = matrix_from_quat(mount.orientation)
+    if mount.camera_axes == "usd":
+        R = R @ np.diag([1.0, -1.0, -1.0])
+    fx, fy, cx, cy = mount.params
+    return CameraSpec(
+        name=name,
+        width=mount.resolution[0],
+        height=mount.resolution[1],
+        fx=fx,
+        fy=fy,
+        cx=cx,
+        cy=cy,
+        parent=f"{ROBOT}/{robot.resolve_body(mount.parent)}",
+        position=mount.translation,
+        quat=_quat(R),
+    )
+
+
+def _looking(position: Vector, at: Vector) -> tuple[float, float, float, float]:
+    """Return the orientation, wxyz, of an upright camera with OpenCV axes that looks from one point at another."""
+    forward = np.subtract(at, position)
+    forward = forward / np.linalg.norm(forward)
+    right = np.cross(forward, (0.0, 0.0, 1.0))
+    right = right / np.linalg.norm(right)
+    return _quat(np.stack([right, np.cross(forward, right), forward], axis=1))
+
+
+def _quat(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    w, x, y, z = quat_from_matrix(R).tolist()
+    return w, x, y, z

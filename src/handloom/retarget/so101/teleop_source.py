@@ -1,0 +1,119 @@
+"""A recorded operator as the command source of an episode."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import InputError
+from handloom.retarget.graph.graph_executable import GraphExecutable
+from handloom.retarget.graph.tensor_group import TensorGroup, group_of
+from handloom.retarget.inputs.robot_values import TransformMatrix
+from handloom.retarget.nodes.so101_clutch_retargeter import SO101ClutchRetargeter
+from handloom.retarget.recording.device_recording import DeviceRecording
+from handloom.retarget.so101.anchor import STACK_CUBE_ANCHOR
+from handloom.retarget.so101.so101_action_controller import SO101ActionController
+from handloom.retarget.so101.so101_action_graph import ACTION_OUTPUT, ANCHOR_INPUT, so101_action_graph
+from handloom.retarget.sources.device_source import device_inputs
+from handloom.retarget.transforms import checked_transform
+from handloom.scene import Scene
+from handloom.values import Check, Failure, SkillSpan, Stage
+
+Array = NDArray[np.float64]
+
+
+class TeleopSource:
+    """Plays device frames through a graph and a controller, by time, until the recording ends.
+
+    It gives actuator targets frame by frame, as every command source of an episode does. The result depends on
+    the scene and the recording only, so a recorded operator is as repeatable as a script.
+
+    Args:
+        scene: The scene to act in.
+        recording: What the operator's devices said.
+        controller: The arm that is driven; the first arm of the first robot if not given.
+        graph: Graph with the leaves and the output of ``so101_action_graph``; a fresh one of these if not given.
+        world_T_anchor: Pose (4, 4) of the device's frame in the world; the published anchor if not given.
+        checks: Success terms that must hold when the recording ends.
+        holds: Judges a success term in the present state of the scene; needed if there are any.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        recording: DeviceRecording,
+        *,
+        controller: SO101ActionController | None = None,
+        graph: GraphExecutable | None = None,
+        world_T_anchor: ArrayLike | None = None,
+        checks: Sequence[Check] = (),
+        holds: Callable[[Scene, Check], bool] | None = None,
+    ) -> None:
+        if not len(recording):
+            raise InputError("the recording has no frames, so there is nothing to play")
+        if checks and holds is None:
+            raise InputError("success terms were given, but nothing that judges them; pass holds=")
+        self._scene, self._recording = scene, recording
+        self._controller = controller or SO101ActionController(next(iter(scene.robots.values())).arms[0])
+        self._graph = graph or so101_action_graph()
+        T = STACK_CUBE_ANCHOR if world_T_anchor is None else checked_transform(world_T_anchor, what="world_T_anchor")
+        self._anchor = _matrix(T)
+        self._checks, self._holds = tuple(checks), holds
+        self._timeline: tuple[SkillSpan, ...] = ()
+        self._failure: Failure | None = None
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the task was not done; None while it runs and after success."""
+        return self._failure
+
+    @property
+    def timeline(self) -> Sequence[SkillSpan]:
+        """One span over the whole recording, once it has ended."""
+        return self._timeline
+
+    def next(self, frame: int) -> Array | None:
+        """Return targets (controls,) [rad], NaN where nothing is asked; None once the recording has ended.
+
+        Args:
+            frame: Number of frames carried out so far; the scene is in the state after them.
+        """
+        sample = self._recording.at(round(frame * 1_000_000_000 / self._scene.instance.fps))
+        if sample is None:
+            self._finish(frame)
+            return None
+        inputs = device_inputs(self._graph, sample)
+        inputs[ANCHOR_INPUT] = {"value": self._anchor}
+        inputs[SO101ClutchRetargeter.ROBOT_EE_POS_INPUT] = {"value": _matrix(self._controller.T_world_tool)}
+        inputs[SO101ClutchRetargeter.ROBOT_BASE_POS_INPUT] = {"value": _matrix(self._controller.T_world_base)}
+        action = self._graph.execute_pipeline(inputs, sample.context)[ACTION_OUTPUT][0]
+        return self._controller.targets(action)
+
+    def _finish(self, frame: int) -> None:
+        """Judge the task in the present state and close the timeline."""
+        broken = [check for check in self._checks if self._holds is not None and not self._holds(self._scene, check)]
+        if broken:
+            terms = ", ".join(f"{check.name}({check.arguments})" for check in broken)
+            self._failure = Failure(
+                stage=Stage.SUCCESS,
+                reason=f"not_{broken[0].name}",
+                detail=f"when the recording ended after {frame} frames this did not hold: {terms}",
+                skill="teleop",
+            )
+        arm = self._controller.arm
+        span = SkillSpan(
+            robot=arm.robot_name,
+            arm=arm.name,
+            skill="teleop",
+            objects=(),
+            start=0,
+            end=frame,
+            success=not broken,
+            instruction=self._scene.instance.instruction,
+            checks=() if broken else self._checks,
+        )
+        self._timeline = (span,)
+
+
+def _matrix(T: Array) -> TensorGroup:
+    return group_of(TransformMatrix(), T.astype(np.float32))
