@@ -109,6 +109,7 @@ DAMAGES = {
     "codec": (replace_video(codec="av1"), "is stored as (48, 64, 'av1', 'yuv420p')"),
     "video size": (replace_video(height=64), "is stored as (64, 64, 'h264', 'yuv420p')"),
     "archive": (lambda r: (r / "extras/episode_000002/states.npz").unlink(), "lacks states.npz"),
+    "sheet": (lambda r: (r / "extras/episode_000002/episode.json").unlink(), "lacks episode.json"),
     "unfinished": (lambda r: (r / "data/x.parquet.partial").write_text(""), "is unfinished"),
     "no stats": (lambda r: (r / "meta/stats.json").write_text("{}"), "observation.state needs min, max"),
 }

@@ -272,3 +272,49 @@ def test_nothing_to_merge_says_so(shards: Path, tmp_path: Path) -> None:
     first = find_episodes([shards])[0]
     with pytest.raises(InputError, match="are the same episode"):
         merge_episodes([first, first], tmp_path / "d")
+
+
+def test_video_files_are_short_enough_for_readers_that_compare_times_as_float32() -> None:
+    """LeRobot adds an episode's start to a frame's float32 time, rounds to float32 and allows 0.1 ms to the video's."""
+
+    def worst(start_s: int, duration_s: int, fps: int) -> float:
+        first, frames = start_s * fps, np.arange(duration_s * fps)
+        asked = (first / fps + (frames / fps).astype(np.float32).astype(float)).astype(np.float32)
+        return float(np.abs(asked - ((first + frames) / fps).astype(np.float32)).max())
+
+    limit = int(MergeOptions().video_files_duration_s)
+    for fps in (10, 15, 20, 30, 50, 60):
+        assert max(worst(start, limit - start, fps) for start in range(0, limit, 90)) < 1e-4
+    assert worst(3000, 600, 30) > 1e-4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits on file sizes are a Unix thing")
+def test_a_merge_onto_a_full_disk_is_reported_and_goes_on_later(shards: Path, dataset: Path, tmp_path: Path) -> None:
+    # A limit on the size of files makes the system refuse writes as a full disk does, without filling one.
+    script = """
+import resource, signal, sys
+from pathlib import Path
+from handloom.dataset import find_episodes, merge_episodes
+from handloom.errors import FileError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
+try:
+    merge_episodes(find_episodes([Path(sys.argv[1])]), Path(sys.argv[2]))
+except FileError as error:
+    sys.stdout.write(str(error))
+"""
+    for size, file in ((2_000, "file-000.parquet"), (12_000, "file-000.mp4")):
+        command = [sys.executable, "-c", script, str(shards), str(tmp_path / "d"), str(size)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "cannot write" in run.stdout
+        assert file in run.stdout
+        assert "file size" in run.stdout
+        assert not (tmp_path / "d").exists()
+    merge_episodes(find_episodes([shards]), tmp_path / "d")
+    assert contents(tmp_path / "d") == contents(dataset)
+
+
+def test_an_output_that_cannot_be_written_is_named(shards: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="a part of the path is a file, not a folder"):
+        merge_episodes(find_episodes([shards]), tmp_path / "file" / "d")

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from handloom.dataset.archive import ARCHIVE_FILES
 from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import PARTIAL
-from handloom.dataset.episode_folder import folder_name
+from handloom.dataset.durable import PARTIAL, read_json
+from handloom.dataset.episode_folder import SHEET, folder_name
 from handloom.dataset.feature import BOOKKEEPING
 from handloom.dataset.info_file import DATA_PATH, VIDEO_PATH
 from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet, read_table
@@ -281,7 +281,12 @@ def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
     if (dataset.root / "extras").is_dir():
         for number in range(len(dataset.episodes)):
             folder = dataset.root / "extras" / folder_name(number)
-            if missing := [name for name in ARCHIVE_FILES if not (folder / name).is_file()]:
+            sheet = folder / SHEET
+            wanted = [*ARCHIVE_FILES, SHEET]
+            if sheet.is_file():
+                # An episode that does not come from a simulation has no archive; its sheet says so.
+                wanted = [name for name in ARCHIVE_FILES if name in read_json(sheet)["files"]]
+            if missing := [name for name in wanted if not (folder / name).is_file()]:
                 yield _fault(dataset, folder, f"lacks {', '.join(missing)}")
     for path in sorted(dataset.root.rglob(f"*{PARTIAL}")):
         yield _fault(dataset, path, "is unfinished; merge again")

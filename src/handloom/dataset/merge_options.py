@@ -16,7 +16,8 @@ class MergeOptions:
     video_files_size_in_mb: float = 200
     """Largest video file [MiB]."""
     video_files_duration_s: float = 1000
-    """Longest video file [s]. LeRobot compares frame times in float32 to 0.1 ms; past 1024 s a float32 is coarser."""
+    """Longest video file [s]. LeRobot compares frame times as float32 and allows 0.1 ms. Past 1024 s a float32 is
+    coarser than that, and of a long episode (4 minutes and more) up to a tenth of the frames would be refused."""
     language: bool = False
     """Write the language columns that LeRobot >= 0.6 reads; older readers then refuse the dataset."""
 
