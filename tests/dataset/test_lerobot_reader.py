@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from handloom.dataset import find_episodes, merge_episodes
+from handloom.dataset import FeatureTable, MergeOptions, find_episodes, merge_episodes, video_feature
 
 pytestmark = pytest.mark.reader
 
@@ -34,9 +34,20 @@ def run_reader(script: str, *arguments: object) -> dict:
     return json.loads(finished.stdout.splitlines()[-1])
 
 
-@pytest.fixture(scope="module")
-def dataset(shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return merge_episodes(find_episodes([shards]), tmp_path_factory.mktemp("reader") / "dataset")
+@pytest.fixture(scope="module", params=["one file, h264", "many files, av1"])
+def dataset(request, shards: Path, samples: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reader")
+    if request.param == "one file, h264":
+        return merge_episodes(find_episodes([shards]), folder / "dataset")
+    features = [
+        video_feature(f.name, height=f.shape[0], width=f.shape[1], codec="av1") if f.name == samples.HEAD else f
+        for f in samples.TABLE
+    ]
+    for index, length in ATTEMPTS:
+        table = FeatureTable(fps=30, features=tuple(features))
+        samples.make_episode(folder, index, length=length, table=table)
+    options = MergeOptions(chunks_size=2, data_files_size_in_mb=0.0017, video_files_duration_s=0.5)
+    return merge_episodes(find_episodes([folder]), folder / "dataset", options=options)
 
 
 @pytest.fixture(scope="module")
