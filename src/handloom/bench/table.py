@@ -1,5 +1,6 @@
 """Every benchmark: name > (module with ``run() -> BenchResult``, one line about it)."""
 
 BENCHES: dict[str, tuple[str, str]] = {
+    "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
 }

@@ -43,7 +43,7 @@ class VideoWriter:
         self.frame_count = 0
         self._codec = codec_named(feature.codec or "")
         height, width = feature.shape[:2]
-        with file_errors("write", path), _quiet_encoder():
+        with file_errors("write", path), quiet_encoder():
             self._container = av.open(str(path), "w", format="mp4", options=MUX_OPTIONS)
             self._stream: Any = self._container.add_stream(
                 self._codec.encoder, rate=fps, options=dict(self._codec.options)
@@ -67,7 +67,7 @@ class VideoWriter:
         frame.pts, frame.time_base = self.frame_count, self._stream.codec_context.time_base
         # Readers look up an episode by its first frame, so that one must decode on its own.
         frame.pict_type = PictureType.I if self.frame_count == 0 else PictureType.NONE
-        with file_errors("write", self.path), _quiet_encoder():
+        with file_errors("write", self.path), quiet_encoder():
             self._container.mux(self._stream.encode(frame))
         self.frame_count += 1
 
@@ -135,7 +135,7 @@ def _extended(image: NDArray[Any], height: int, width: int) -> NDArray[Any]:
 
 
 @contextmanager
-def _quiet_encoder() -> Iterator[None]:
+def quiet_encoder() -> Iterator[None]:
     """Keep the AV1 library's start-up lines off the terminal; it only listens to this variable."""
     if "SVT_LOG" in os.environ:
         yield
