@@ -88,7 +88,7 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, ep
                     writer.add_image(IMAGES + camera, image)
         with watch.stage("write"):
             archive = archive_of_record(record)
-            writer.finish(outcome_of_record(record, archive), columns.values, archive)
+            return writer.finish(outcome_of_record(record, archive), columns.values, archive).path
 
 
 def _skill_seconds(record: EpisodeRecord) -> dict[str, float]:

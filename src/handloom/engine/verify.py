@@ -30,16 +30,21 @@ class Verification:
         return self.verdict in ("exact", "close")
 
 
-def archives_of(path: Path) -> tuple[Path, ...]:
-    """Return the archives of a dataset, or of the dataset of a run.
+def dataset_of(path: Path) -> Path:
+    """Return a dataset folder: the path itself, or the dataset of the run at it.
 
     Raises:
         FileError: There is no dataset there.
     """
     for root in (path, path / "dataset"):
         if (root / "meta" / "info.json").is_file():
-            return tuple(sorted((root / "extras").glob("episode_*")))
+            return root
     raise FileError(f"{path} holds no dataset: neither meta/info.json nor dataset/meta/info.json is there")
+
+
+def archives_of(path: Path) -> tuple[Path, ...]:
+    """Return the archives of a dataset, or of the dataset of a run, in order."""
+    return tuple(sorted((dataset_of(path) / "extras").glob("episode_*")))
 
 
 def verify_dataset(path: Path, executor: Executor) -> Iterator[Verification]:
