@@ -14,7 +14,7 @@ class CpuPreset:
     ambient_occlusion: bool = True
     """Darker corners and contacts."""
     smoothing: int = 1
-    """Anti-aliasing: 0 none, 1 outlines borrow from neighbours, creases are shaded again, 2 both are shaded again."""
+    """Anti-aliasing: 0 none, 1 edge pixels borrow their neighbours' colours, 2 edge pixels are shaded four times."""
 
 
 CPU_PRESETS: dict[str, CpuPreset] = {

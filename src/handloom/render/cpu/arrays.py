@@ -23,7 +23,7 @@ class SceneArrays(NamedTuple):
     """Left and right end of each geom in each band of a light's picture plane (l, g, BANDS, 2)."""
     textures: NDArray[np.int32]
     """Texture table (k, 4): first texel, width, height, levels."""
-    texels: NDArray[np.uint32]
+    texels: NDArray[np.int32]
     """All texels of all levels."""
     world: NDArray[np.float32]
     """Surroundings (WORLD_COLUMNS,)."""
@@ -36,6 +36,8 @@ class CanvasArrays(NamedTuple):
     """Flat batch of rays (LANE_QUANTITIES * LANES,)."""
     best: NDArray[np.float32]
     """Scratch of one quantity (LANES,)."""
+    corners: NDArray[np.int32]
+    """Scratch for four texels per lane (4 * LANES,)."""
     first: NDArray[np.int32]
     """First tile column of each geom in each tile row (rows, g)."""
     last: NDArray[np.int32]
@@ -45,7 +47,7 @@ class CanvasArrays(NamedTuple):
     key: NDArray[np.int32]
     """Geom and face of each pixel (h, w)."""
     edge: NDArray[np.uint8]
-    """1 where a pixel lies on an outline, 2 on a crease (h, w rounded up to a tile)."""
+    """1 where a pixel lies on an outline or crease (h, w rounded up to a tile)."""
     base: NDArray[np.uint8]
     """Colours before anti-aliasing (h, w, 3)."""
     todo: NDArray[np.int32]
@@ -69,6 +71,7 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
     return CanvasArrays(
         lanes=np.zeros(LANE_QUANTITIES * LANES, np.float32),
         best=np.zeros(LANES, np.float32),
+        corners=np.zeros(4 * LANES, np.int32),
         first=np.zeros((rows, geom_count), np.int32),
         last=np.zeros((rows, geom_count), np.int32),
         candidates=np.zeros(max(geom_count, 1), np.int32),

@@ -45,6 +45,7 @@ class CpuRenderer:
         self._model = model
         self._preset = preset
         self._ids = drawn_geoms(model)
+        self._ids_or_none = np.concatenate([np.array([-1], np.int32), self._ids])
         geoms, hulls, used = build_geom_table(model, self._ids)
         textures, texels = texture_arrays(model, used)
         lights = make_light_table(model)
@@ -81,7 +82,16 @@ class CpuRenderer:
         place_view(self._scene.geoms, view, body, canvas, self._corners, np.empty((rows, 2)))
         frame = make_frame(camera.width, camera.height, wanted)
         preset = self._preset
-        draw(self._scene, view, canvas, frame, self._ids, preset.shadows, preset.ambient_occlusion, preset.smoothing)
+        draw(
+            self._scene,
+            view,
+            canvas,
+            frame,
+            self._ids_or_none,
+            preset.shadows,
+            preset.ambient_occlusion,
+            preset.smoothing,
+        )
         return frame
 
     def _canvas(self, width: int, height: int) -> CanvasArrays:

@@ -21,19 +21,20 @@ from handloom.render.cpu.layout import (
     V_CY,
     V_INV_FX,
     V_INV_FY,
+    VECTOR,
     T,
     U,
     V,
 )
-from handloom.render.cpu.trace import find_nearest, find_surface, light_up
+from handloom.render.cpu.trace import find_faces, find_nearest, find_surface, light_up
 
 # Four samples of an edge pixel on a rotated grid, so that near-horizontal and near-vertical edges both get four steps.
 SAMPLE_X = (np.float32(0.625), np.float32(0.875), np.float32(0.125), np.float32(0.375))
 SAMPLE_Y = (np.float32(0.125), np.float32(0.375), np.float32(0.625), np.float32(0.875))
 SAMPLES = 4
 
-OUTLINE, CREASE = 1, 2
-BORROW, RESHADE = 1, 2
+RESHADE = 2
+INFINITE = np.float32(np.inf)
 
 # The key of a pixel is ``geom * FACE_KEYS + FACE_ZERO + face``; box faces run from -4 to 4, polytopes have some
 # hundred at most.
@@ -65,18 +66,23 @@ def _aim(lanes, left, top, view):
 
 @picture_kernel
 def _store_hits(lanes, canvas, frame, left, top, ids, want_key):
-    """Write depth, geom ids and edge keys of a tile."""
+    """Write depth, geom ids and edge keys of a tile; ``ids`` has one entry more than there are geoms, for no geom."""
     height, width = frame.depth.shape
-    for y in range(top, min(top + TILE_HEIGHT, height)):
-        start = (y - top) * TILE_WIDTH - left
-        for x in range(left, min(left + TILE_WIDTH, width)):
-            i = start + x
-            t = lanes[i + T]
-            k = int(lanes[i + ID])
-            frame.depth[y, x] = t if t < BIG else np.float32(np.inf)
-            frame.segmentation[y, x] = ids[k] if k >= 0 else -1
-            if want_key:
-                canvas.key[y, x] = k * FACE_KEYS + FACE_ZERO + int(lanes[i + FACE])
+    count = min(TILE_WIDTH, width - left)
+    for y in range(min(TILE_HEIGHT, height - top)):
+        depth = frame.depth[top + y, left:]
+        segmentation = frame.segmentation[top + y, left:]
+        key = canvas.key[top + y, left:]
+        start = y * TILE_WIDTH
+        for x in range(count):
+            t = lanes[start + x + T]
+            depth[x] = t if t < BIG else INFINITE
+        for x in range(count):
+            segmentation[x] = ids[int(lanes[start + x + ID]) + 1]
+        if want_key:
+            for x in range(count):
+                i = start + x
+                key[x] = np.int32(lanes[i + ID] * np.float32(FACE_KEYS) + lanes[i + FACE]) + FACE_ZERO
 
 
 @picture_kernel
@@ -113,12 +119,15 @@ def _srgb_byte(linear):
 def _store_color(lanes, frame, left, top):
     """Write the colours of a tile."""
     height, width = frame.depth.shape
-    for y in range(top, min(top + TILE_HEIGHT, height)):
-        for x in range(left, min(left + TILE_WIDTH, width)):
-            i = (y - top) * TILE_WIDTH + x - left
-            frame.rgb[y, x, 0] = np.uint8(lanes[i + RED] + HALF)
-            frame.rgb[y, x, 1] = np.uint8(lanes[i + GREEN] + HALF)
-            frame.rgb[y, x, 2] = np.uint8(lanes[i + BLUE] + HALF)
+    count = min(TILE_WIDTH, width - left)
+    for y in range(min(TILE_HEIGHT, height - top)):
+        rgb = frame.rgb[top + y, left:]
+        start = y * TILE_WIDTH
+        for x in range(count):
+            i = start + x
+            rgb[x, 0] = np.uint8(np.int32(lanes[i + RED] + HALF))
+            rgb[x, 1] = np.uint8(np.int32(lanes[i + GREEN] + HALF))
+            rgb[x, 2] = np.uint8(np.int32(lanes[i + BLUE] + HALF))
 
 
 @picture_kernel
@@ -131,25 +140,17 @@ def _mark_edges(canvas):
         down = min(y + 1, height - 1)
         for x in range(1, width - 1):
             k = key[y, x]
-            here = k // FACE_KEYS
-            outline = (
-                (key[y, x + 1] // FACE_KEYS != here)
-                | (key[y, x - 1] // FACE_KEYS != here)
-                | (key[up, x] // FACE_KEYS != here)
-                | (key[down, x] // FACE_KEYS != here)
-            )
-            crease = (key[y, x + 1] != k) | (key[y, x - 1] != k) | (key[up, x] != k) | (key[down, x] != k)
-            canvas.edge[y, x] = OUTLINE if outline else (CREASE if crease else 0)
+            canvas.edge[y, x] = (key[y, x + 1] != k) | (key[y, x - 1] != k) | (key[up, x] != k) | (key[down, x] != k)
 
 
 @picture_kernel
-def _collect(canvas, left, top, kind):
-    """List the edge pixels of one kind in a tile; return their number."""
+def _collect(canvas, left, top):
+    """List the edge pixels of a tile; return their number."""
     height, width = canvas.key.shape
     count = 0
     for y in range(top, min(top + TILE_HEIGHT, height)):
         for x in range(left, min(left + TILE_WIDTH, width)):
-            if canvas.edge[y, x] == kind:
+            if canvas.edge[y, x]:
                 canvas.todo[count] = y * width + x
                 count += 1
     return count
@@ -159,7 +160,7 @@ def _collect(canvas, left, top, kind):
 def _aim_samples(lanes, canvas, start, count, view):
     """Aim four lanes at each of ``count`` edge pixels; return the number of lanes, padded to a full vector."""
     width = canvas.key.shape[1]
-    n = (count * SAMPLES + 15) // 16 * 16
+    n = (count * SAMPLES + VECTOR - 1) // VECTOR * VECTOR
     for j in range(n):
         pixel = canvas.todo[start + min(j // SAMPLES, count - 1)]
         q = j % SAMPLES
@@ -170,28 +171,28 @@ def _aim_samples(lanes, canvas, start, count, view):
 
 @picture_kernel
 def _neighbour(key, y, x, k, right, down):
-    """Return the pixel beside (y, x) that shows geom ``k``, looking first where the sample lies; itself if none."""
+    """Return the pixel around (y, x) that shows key ``k``, looking first where the sample lies; itself if none."""
     height, width = key.shape
     y_near = min(max(y + down, 0), height - 1)
     y_far = min(max(y - down, 0), height - 1)
     x_near = min(max(x + right, 0), width - 1)
     x_far = min(max(x - right, 0), width - 1)
-    if key[y_near, x] // FACE_KEYS == k:
+    if key[y_near, x] == k:
         return y_near, x
-    if key[y, x_near] // FACE_KEYS == k:
+    if key[y, x_near] == k:
         return y, x_near
-    if key[y, x_far] // FACE_KEYS == k:
+    if key[y, x_far] == k:
         return y, x_far
-    if key[y_far, x] // FACE_KEYS == k:
+    if key[y_far, x] == k:
         return y_far, x
-    if key[y_near, x_near] // FACE_KEYS == k:
+    if key[y_near, x_near] == k:
         return y_near, x_near
     return y, x
 
 
 @picture_kernel
 def _borrow(lanes, canvas, frame, start, count):
-    """Blend edge pixels from neighbours: visibility was cast again, colours come from pixels showing the same geom."""
+    """Blend edge pixels: visibility was cast again, colours come from neighbours that show the same face."""
     key = canvas.key
     base = canvas.base
     width = key.shape[1]
@@ -199,13 +200,13 @@ def _borrow(lanes, canvas, frame, start, count):
         pixel = canvas.todo[start + j]
         y = pixel // width
         x = pixel % width
-        own = key[y, x] // FACE_KEYS
         red, green, blue = 2, 2, 2
         for q in range(SAMPLES):
-            k = int(lanes[SAMPLES * j + q + ID])
+            i = SAMPLES * j + q
+            k = int(lanes[i + ID]) * FACE_KEYS + FACE_ZERO + int(lanes[i + FACE])
             yy = y
             xx = x
-            if k != own:
+            if k != key[y, x]:
                 yy, xx = _neighbour(key, y, x, k, 1 if q < 2 else -1, -1 if q < 2 else 1)
             red += base[yy, xx, 0]
             green += base[yy, xx, 1]
@@ -232,10 +233,10 @@ def _average(lanes, canvas, frame, start, count):
 
 
 @picture_kernel
-def _smooth_tile(scene, view, canvas, frame, row, column, kind, reshade, shadows, occlusion):
-    """Anti-alias the edge pixels of one kind in one tile."""
+def _smooth_tile(scene, view, canvas, frame, row, column, reshade, shadows, occlusion):
+    """Anti-alias the edge pixels of one tile."""
     lanes = canvas.lanes
-    total = _collect(canvas, column * TILE_WIDTH, row * TILE_HEIGHT, kind)
+    total = _collect(canvas, column * TILE_WIDTH, row * TILE_HEIGHT)
     if total == 0:
         return
     candidates = _find_candidates(canvas, row, column)
@@ -245,10 +246,11 @@ def _smooth_tile(scene, view, canvas, frame, row, column, kind, reshade, shadows
         n = _aim_samples(lanes, canvas, start, count, view)
         find_nearest(lanes, n, canvas.candidates, candidates, scene, view)
         if reshade:
-            find_surface(lanes, n, canvas.candidates, candidates, scene, canvas.best, view)
+            find_surface(lanes, n, canvas.candidates, candidates, scene, canvas, view)
             light_up(lanes, n, scene, view, shadows, occlusion)
             _average(lanes, canvas, frame, start, count)
         else:
+            find_faces(lanes, n, canvas.candidates, candidates, scene, canvas.best)
             _borrow(lanes, canvas, frame, start, count)
 
 
@@ -261,10 +263,10 @@ def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
         view: Camera row.
         canvas: ``CanvasArrays`` of the image size, tile spans filled.
         frame: ``FrameArrays`` to fill.
-        ids: Geom id in the model of each row (g,).
+        ids: -1, then the geom id in the model of each row (1 + g,).
         shadows: Whether lights cast shadows.
         occlusion: Whether ambient light is occluded.
-        smoothing: 0 none, 1 outlines borrow their neighbours' colours and creases are shaded, 2 all edges are shaded.
+        smoothing: 0 none, 1 edge pixels borrow their neighbours' colours, 2 edge pixels are shaded four times.
     """
     lanes = canvas.lanes
     height, width = frame.depth.shape
@@ -281,7 +283,7 @@ def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
             _aim(lanes, left, top, view)
             find_nearest(lanes, LANES, canvas.candidates, candidates, scene, view)
             if want_color or want_normals or want_albedo:
-                find_surface(lanes, LANES, canvas.candidates, candidates, scene, canvas.best, view)
+                find_surface(lanes, LANES, canvas.candidates, candidates, scene, canvas, view)
             _store_hits(lanes, canvas, frame, left, top, ids, want_color and smoothing > 0)
             if want_normals or want_albedo:
                 _store_albedo(lanes, frame, left, top, want_normals, want_albedo)
@@ -294,5 +296,4 @@ def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
     canvas.base[:] = frame.rgb
     for row in range(rows):
         for column in range(columns):
-            _smooth_tile(scene, view, canvas, frame, row, column, OUTLINE, smoothing == RESHADE, shadows, occlusion)
-            _smooth_tile(scene, view, canvas, frame, row, column, CREASE, True, shadows, occlusion)
+            _smooth_tile(scene, view, canvas, frame, row, column, smoothing == RESHADE, shadows, occlusion)

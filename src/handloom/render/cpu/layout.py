@@ -13,6 +13,8 @@ import numpy as np
 TILE_WIDTH = 16
 TILE_HEIGHT = 8
 LANES = TILE_WIDTH * TILE_HEIGHT
+# Floats of the widest vector register (AVX-512); batches are padded to it.
+VECTOR = 16
 
 # fmt: off
 (
@@ -25,9 +27,9 @@ LANES = TILE_WIDTH * TILE_HEIGHT
     NEAR_GAP, FAR_GAP,              # free distance above the surface at two heights [m], later the ambient factor
     LIGHT_R, LIGHT_G, LIGHT_B,      # diffuse light arriving
     SHINE_R, SHINE_G, SHINE_B,      # highlights
-    SPARE_A, SPARE_B, SPARE_C,
-) = (LANES * k for k in range(31))
-LANE_QUANTITIES = 31
+    SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F,
+) = (LANES * k for k in range(34))
+LANE_QUANTITIES = 34
 
 (
     G_TYPE, G_SIZE, _, _,           # mjtGeom; size as in the model, half extents for a mesh [m]
@@ -64,7 +66,8 @@ GEOM_COLUMNS = 64
 LIGHT_COLUMNS = 32
 
 # What a light sees of a geom: ``casters[k, g, COLUMN]``.
-C_POS, C_LEFT, C_RIGHT, C_TOP, C_BOTTOM, C_NEAREST = 0, 3, 4, 5, 6, 7
+# C_INVERSE is one over its smallest distance along the light's axis [1/m].
+C_POS, C_LEFT, C_RIGHT, C_TOP, C_BOTTOM, C_INVERSE = 0, 3, 4, 5, 6, 7
 # fmt: on
 CASTER_COLUMNS = 8
 BANDS = 48

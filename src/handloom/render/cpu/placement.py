@@ -11,8 +11,8 @@ from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
     BANDS,
     C_BOTTOM,
+    C_INVERSE,
     C_LEFT,
-    C_NEAREST,
     C_POS,
     C_RIGHT,
     C_TOP,
@@ -34,7 +34,6 @@ from handloom.render.cpu.layout import (
     L_BAND_LOW,
     L_BAND_SCALE,
     L_POS,
-    L_RADIUS,
     L_SHADOW,
     L_U,
     L_V,
@@ -232,15 +231,13 @@ def place_lights(geoms, lights, casters, bands, corners, spans):
             if nearest < 2 * PROJECTION_NEAR:
                 caster[C_LEFT], caster[C_RIGHT] = -FAR_AWAY, FAR_AWAY
                 caster[C_TOP], caster[C_BOTTOM] = -FAR_AWAY, FAR_AWAY
-                caster[C_NEAREST] = -FAR_AWAY
+                caster[C_INVERSE] = FAR_AWAY
                 continue
-            # The penumbra reaches beyond the outline by the lamp's radius, as seen from the nearest surface behind.
-            margin = light[L_RADIUS] / max(nearest, 0.05)
-            caster[C_LEFT] = np.min(corners[0]) - margin
-            caster[C_RIGHT] = np.max(corners[0]) + margin
-            caster[C_TOP] = np.min(corners[1]) - margin
-            caster[C_BOTTOM] = np.max(corners[1]) + margin
-            caster[C_NEAREST] = nearest
+            caster[C_LEFT] = np.min(corners[0])
+            caster[C_RIGHT] = np.max(corners[0])
+            caster[C_TOP] = np.min(corners[1])
+            caster[C_BOTTOM] = np.max(corners[1])
+            caster[C_INVERSE] = 1.0 / nearest
             low = min(low, caster[C_TOP])
             high = max(high, caster[C_BOTTOM])
         light[L_BAND_LOW] = low
@@ -250,26 +247,17 @@ def place_lights(geoms, lights, casters, bands, corners, spans):
 
 @picture_kernel
 def _fill_bands(geoms, light, casters, bands, corners, spans):
-    """Write the outline of every caster, widened by its penumbra."""
+    """Write the outline of every caster."""
     scale = light[L_BAND_SCALE]
     for g in range(geoms.shape[0]):
         if geoms[g, G_CASTS] == 0.0:
             continue
-        if casters[g, C_NEAREST] < 0.0:
+        if casters[g, C_INVERSE] >= FAR_AWAY:
             bands[g, :, 0] = -FAR_AWAY
             bands[g, :, 1] = FAR_AWAY
             continue
-        nearest = _light_corners(geoms[g], light, corners, corners[2])
-        margin = light[L_RADIUS] / max(nearest, 0.05)
+        _light_corners(geoms[g], light, corners, corners[2])
         for k in range(8):
             corners[1, k] = (corners[1, k] - light[L_BAND_LOW]) * scale
         _outline(corners[0], corners[1], spans)
-        reach = int(np.ceil(margin * scale))
-        for b in range(BANDS):
-            left = FAR_AWAY
-            right = -FAR_AWAY
-            for other in range(max(0, b - reach), min(BANDS, b + reach + 1)):
-                left = min(left, spans[other, 0])
-                right = max(right, spans[other, 1])
-            bands[g, b, 0] = left - margin
-            bands[g, b, 1] = right + margin
+        bands[g] = spans

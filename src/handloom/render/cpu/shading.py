@@ -38,6 +38,10 @@ from handloom.render.cpu.layout import (
     SHINE_G,
     SHINE_R,
     SHININESS,
+    SPARE_A,
+    SPARE_B,
+    SPARE_C,
+    SPARE_D,
     SPECULAR,
     TINY,
     V_EYE,
@@ -107,6 +111,34 @@ def add_light(lanes, n, light, view):
 
 
 @picture_kernel
+def add_soft_light(lanes, n, light, view):
+    """Add a light that casts no shadows; without a highlight colour, its diffuse part alone."""
+    if light[L_SPECULAR] + light[L_SPECULAR + 1] + light[L_SPECULAR + 2] > ZERO:
+        for i in range(n):
+            lanes[i + SHADE] = ZERO
+        add_light(lanes, n, light, view)
+        return
+    lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
+    wx, wy, wz = light[L_W], light[L_W + 1], light[L_W + 2]
+    dr, dg, db = light[L_DIFFUSE], light[L_DIFFUSE + 1], light[L_DIFFUSE + 2]
+    a0, a1, a2 = light[L_ATTENUATION], light[L_ATTENUATION + 1], light[L_ATTENUATION + 2]
+    cutoff = light[L_CUTOFF]
+    blend = light[L_BLEND]
+    for i in range(n):
+        x = lx - lanes[i + PX]
+        y = ly - lanes[i + PY]
+        z = lz - lanes[i + PZ]
+        d2 = x * x + y * y + z * z + TINY
+        inverse = ONE / np.sqrt(d2)
+        cone = min(max(((x * wx + y * wy + z * wz) * inverse - cutoff) * blend, ZERO), ONE)
+        facing = max((lanes[i + NX] * x + lanes[i + NY] * y + lanes[i + NZ] * z) * inverse, ZERO)
+        direct = facing * cone / (a0 + a1 * d2 * inverse + a2 * d2)
+        lanes[i + LIGHT_R] += direct * dr
+        lanes[i + LIGHT_G] += direct * dg
+        lanes[i + LIGHT_B] += direct * db
+
+
+@picture_kernel
 def _sky(z, zenith, horizon, nadir):
     """Return the colour of the open sky towards height ``z`` = sine of the elevation."""
     up = max(z, ZERO)
@@ -117,13 +149,9 @@ def _sky(z, zenith, horizon, nadir):
 
 
 @picture_kernel
-def _shade_channel(lanes, n, channel, light, shine, world, k, view):
-    """Combine one channel (k = 0, 1, 2) of material, light and surroundings into linear light on the sensor."""
+def _reflect(lanes, n, view):
+    """Write the mirrored view direction to the first three spare quantities, the weight of its light to the fourth."""
     ex, ey, ez = view[V_EYE], view[V_EYE + 1], view[V_EYE + 2]
-    e0 = world[W_AMBIENT + k]
-    e1, e2, e3 = world[W_AMBIENT + 3 + k], world[W_AMBIENT + 6 + k], world[W_AMBIENT + 9 + k]
-    zenith, horizon, nadir = world[W_ZENITH + k], world[W_HORIZON + k], world[W_NADIR + k]
-    exposure = world[W_EXPOSURE]
     for i in range(n):
         nx = lanes[i + NX]
         ny = lanes[i + NY]
@@ -132,24 +160,34 @@ def _shade_channel(lanes, n, channel, light, shine, world, k, view):
         vy = ey - lanes[i + PY]
         vz = ez - lanes[i + PZ]
         inverse = ONE / np.sqrt(vx * vx + vy * vy + vz * vz + TINY)
-        vx *= inverse
-        vy *= inverse
-        vz *= inverse
-        cosine = max(nx * vx + ny * vy + nz * vz, ZERO)
+        cosine = max((nx * vx + ny * vy + nz * vz) * inverse, ZERO)
+        twice = cosine + cosine
         rim = ONE - cosine
         rim *= rim
         rim *= rim
+        lanes[i + SPARE_A] = twice * nx - vx * inverse
+        lanes[i + SPARE_B] = twice * ny - vy * inverse
+        lanes[i + SPARE_C] = twice * nz - vz * inverse
+        lanes[i + SPARE_D] = lanes[i + NEAR_GAP] * (lanes[i + METAL] + HALF * lanes[i + SPECULAR] * rim)
+
+
+@picture_kernel
+def _shade_channel(lanes, n, channel, light, shine, world, k):
+    """Combine one channel (k = 0, 1, 2) of material, light and surroundings into linear light on the sensor."""
+    e0 = world[W_AMBIENT + k]
+    e1, e2, e3 = world[W_AMBIENT + 3 + k], world[W_AMBIENT + 6 + k], world[W_AMBIENT + 9 + k]
+    zenith, horizon, nadir = world[W_ZENITH + k], world[W_HORIZON + k], world[W_NADIR + k]
+    exposure = world[W_EXPOSURE]
+    for i in range(n):
+        nz = lanes[i + NZ]
         metal = lanes[i + METAL]
-        specular = lanes[i + SPECULAR]
         albedo = lanes[i + channel]
-        open_sky = lanes[i + NEAR_GAP]
         tint = ONE + (albedo - ONE) * metal
-        ambient = (e0 + e1 * nx + e2 * ny + e3 * nz) * open_sky
-        twice = cosine + cosine
-        mirror = e0 + MIRROR_CONTRAST * (e1 * (twice * nx - vx) + e2 * (twice * ny - vy) + e3 * (twice * nz - vz))
-        mirror = max(mirror, ZERO) * open_sky * (metal + HALF * specular * rim)
-        matte = albedo * (ONE - metal) * (ambient + lanes[i + light]) + albedo * lanes[i + GLOW]
-        color = matte + tint * (specular * lanes[i + shine] + mirror)
+        ambient = (e0 + e1 * lanes[i + NX] + e2 * lanes[i + NY] + e3 * nz) * lanes[i + NEAR_GAP]
+        mirror = e0 + MIRROR_CONTRAST * (e1 * lanes[i + SPARE_A] + e2 * lanes[i + SPARE_B] + e3 * lanes[i + SPARE_C])
+        mirror = max(mirror, ZERO) * lanes[i + SPARE_D]
+        matte = albedo * ((ONE - metal) * (ambient + lanes[i + light]) + lanes[i + GLOW])
+        color = matte + tint * (lanes[i + SPECULAR] * lanes[i + shine] + mirror)
         sky = _sky(nz, zenith, horizon, nadir)
         lanes[i + channel] = (sky if lanes[i + ID] < ZERO else color) * exposure
 
@@ -157,9 +195,10 @@ def _shade_channel(lanes, n, channel, light, shine, world, k, view):
 @picture_kernel
 def shade_surface(lanes, n, world, view):
     """Turn albedo, light and surroundings into screen colours 0..255 in RED, GREEN, BLUE."""
-    _shade_channel(lanes, n, RED, LIGHT_R, SHINE_R, world, 0, view)
-    _shade_channel(lanes, n, GREEN, LIGHT_G, SHINE_G, world, 1, view)
-    _shade_channel(lanes, n, BLUE, LIGHT_B, SHINE_B, world, 2, view)
+    _reflect(lanes, n, view)
+    _shade_channel(lanes, n, RED, LIGHT_R, SHINE_R, world, 0)
+    _shade_channel(lanes, n, GREEN, LIGHT_G, SHINE_G, world, 1)
+    _shade_channel(lanes, n, BLUE, LIGHT_B, SHINE_B, world, 2)
     # The three channels lie one after the other, so one loop encodes them all.
     for i in range(3 * LANES):
         x = lanes[i + RED]

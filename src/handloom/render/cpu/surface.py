@@ -183,7 +183,31 @@ def _orient_polytope(lanes, n, row, hulls, gid, best):
 
 
 @picture_kernel
-def describe(lanes, n, geoms, g, scene, best, pixel):
+def _covers(lanes, n, gid):
+    """Tell whether any lane shows the geom."""
+    count = 0
+    for i in range(n):
+        count += lanes[i + ID] == gid
+    return count > 0
+
+
+@picture_kernel
+def find_face(lanes, n, geoms, g, hulls, best):
+    """Fill FACE (and, on the way, the normal) of the lanes whose nearest geom is ``g``, when it has creases at all."""
+    gid = np.float32(g)
+    row = geoms[g]
+    kind = int(row[G_TYPE])
+    if kind not in (BOX, CYLINDER, MESH) or not _covers(lanes, n, gid):
+        return
+    _locate(lanes, n, row)
+    if kind == MESH:
+        _orient_polytope(lanes, n, row, hulls, gid, best)
+    else:
+        _orient(lanes, n, row, gid)
+
+
+@picture_kernel
+def describe(lanes, n, geoms, g, scene, best, corners, pixel):
     """Fill point, normal, face and material of the lanes whose nearest geom is ``g``.
 
     Args:
@@ -192,14 +216,12 @@ def describe(lanes, n, geoms, g, scene, best, pixel):
         geoms: Geom table.
         g: Row of the geom.
         scene: ``SceneArrays``.
-        best: Scratch of at least n values.
+        best: Scratch (LANES,) float32.
+        corners: Scratch (4 * LANES,) int32.
         pixel: Size of a pixel at depth 1 [m], for the choice of the texture level.
     """
     gid = np.float32(g)
-    count = 0
-    for i in range(n):
-        count += lanes[i + ID] == gid
-    if count == 0:
+    if not _covers(lanes, n, gid):
         return
     row = geoms[g]
     _locate(lanes, n, row)
@@ -210,4 +232,4 @@ def describe(lanes, n, geoms, g, scene, best, pixel):
         _orient(lanes, n, row, gid)
     _paint(lanes, n, row, gid)
     if row[G_TEXTURE] >= ZERO:
-        sample_texture(lanes, n, row, gid, scene.textures, scene.texels, pixel)
+        sample_texture(lanes, n, row, gid, scene.textures, scene.texels, corners, pixel)

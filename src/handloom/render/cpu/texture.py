@@ -22,12 +22,14 @@ from handloom.render.cpu.layout import (
     GREEN,
     HALF,
     ID,
+    LANES,
     ONE,
     PLANE,
     RED,
     SPARE_A,
     SPARE_B,
     SPARE_C,
+    SPARE_D,
     ZERO,
     T,
 )
@@ -35,6 +37,8 @@ from handloom.render.cpu.layout import (
 # A pixel may cover this many texels before a coarser level is used; higher is sharper and flickers more.
 SHARPNESS = np.float32(1.4)
 TEXEL_SCALE = np.float32(1.0 / (255.0 * 255.0))
+# Texel numbers must stay exact in float32, so larger images are halved until both sides are at most this long.
+MAX_SIDE = 2048
 
 
 def power_of_two(image: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -60,10 +64,10 @@ def pyramid(image: NDArray[np.float32]) -> list[NDArray[np.float32]]:
     return levels
 
 
-def pack(image: NDArray[np.float32]) -> NDArray[np.uint32]:
+def pack(image: NDArray[np.float32]) -> NDArray[np.int32]:
     """Pack linear light (h, w, 3) in 0..1 into texels (h * w,)."""
-    code = np.rint(255 * np.sqrt(np.clip(image, 0, 1))).astype(np.uint32).reshape(-1, 3)
-    return code[:, 0] | code[:, 1] << np.uint32(8) | code[:, 2] << np.uint32(16)
+    code = np.rint(255 * np.sqrt(np.clip(image, 0, 1))).astype(np.int32).reshape(-1, 3)
+    return code[:, 0] | code[:, 1] << 8 | code[:, 2] << 16
 
 
 def texture_image(model: mujoco.MjModel, texture: int) -> NDArray[np.float32]:
@@ -76,11 +80,13 @@ def texture_image(model: mujoco.MjModel, texture: int) -> NDArray[np.float32]:
     return linear_from_srgb(color / np.float32(255)).astype(np.float32)
 
 
-def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the texture table (k, 4) of first texel, width, height, levels, and all texels in one array."""
-    table, parts, start = [], [np.zeros(1, np.uint32)], 1
+    table, parts, start = [], [np.zeros(1, np.int32)], 1
     for texture in wanted:
         levels = pyramid(power_of_two(texture_image(model, texture)))
+        while max(levels[0].shape[:2]) > MAX_SIDE:
+            levels = levels[1:]
         table.append((start, levels[0].shape[1], levels[0].shape[0], len(levels)))
         parts += [pack(level) for level in levels]
         start += sum(level.shape[0] * level.shape[1] for level in levels)
@@ -88,85 +94,120 @@ def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np
 
 
 @picture_kernel
-def _unwrap(lanes, n, row):
-    """Turn the hit point in the geom frame into texture coordinates, in repeats of the image.
+def _unwrap(lanes, n, row, gid):
+    """Turn the hit point in the geom frame into texture coordinates, in repeats of the image; 0 in other geoms' lanes.
 
     Boxes show the image upright on every face, other geoms project it along z (caps, planes) or along y (sides).
     """
     kind = int(row[G_TYPE])
     u_scale = row[G_TEX_U]
     v_scale = row[G_TEX_V]
+    is_box = kind == BOX
+    is_plane = kind == PLANE
+    is_cylinder = kind == CYLINDER
     for i in range(n):
         face = abs(lanes[i + FACE])
-        x = lanes[i + SPARE_A]
-        y = lanes[i + SPARE_B]
-        z = lanes[i + SPARE_C]
-        if kind == BOX:
-            on_x = face < np.float32(1.5)
-            flat = face > np.float32(2.5)
-        else:
-            on_x = False
-            flat = (kind == PLANE) | ((kind == CYLINDER) & (face > HALF))
-        s = y if on_x else x
-        t = y if flat else z
-        lanes[i + SPARE_A] = s * u_scale - HALF
-        lanes[i + SPARE_B] = -t * v_scale - HALF
+        on_x = is_box & (face < np.float32(1.5))
+        flat = is_plane | (is_box & (face > np.float32(2.5))) | (is_cylinder & (face > HALF))
+        s = lanes[i + SPARE_B] if on_x else lanes[i + SPARE_A]
+        t = lanes[i + SPARE_B] if flat else lanes[i + SPARE_C]
+        mine = lanes[i + ID] == gid
+        lanes[i + SPARE_A] = s * u_scale - HALF if mine else ZERO
+        lanes[i + SPARE_B] = -t * v_scale - HALF if mine else ZERO
 
 
 @picture_kernel
-def sample_texture(lanes, n, row, gid, textures, texels, pixel):
+def _choose_level(lanes, n, gid, density, levels):
+    """Write the size of the suitable level, relative to the full image, to the third spare quantity: 1, 1/2, 1/4 ..."""
+    for i in range(n):
+        lanes[i + SPARE_C] = ONE
+        lanes[i + SPARE_D] = lanes[i + T] * density if lanes[i + ID] == gid else ZERO
+    for _ in range(levels - 1):
+        for i in range(n):
+            coarse = lanes[i + SPARE_D] > SHARPNESS
+            lanes[i + SPARE_C] = lanes[i + SPARE_C] * HALF if coarse else lanes[i + SPARE_C]
+            lanes[i + SPARE_D] = lanes[i + SPARE_D] * HALF if coarse else lanes[i + SPARE_D]
+
+
+@picture_kernel
+def _find_texels(lanes, n, corners, width, height):
+    """Write the four texels around each lane to ``corners`` (4 * LANES,), relative to the texture's first texel.
+
+    All in float32, which is exact for sizes that are powers of two and for fewer than 2^24 texels. The levels before
+    one of w_l x h_l texels hold (w h - w_l h_l) 4 / 3. Leaves the two fractions in the spare quantities.
+    """
+    w = np.float32(width)
+    h = np.float32(height)
+    third = np.float32(4.0 / 3.0)
+    for i in range(n):
+        scale = lanes[i + SPARE_C]
+        wl = w * scale
+        hl = h * scale
+        first = np.floor((w * h - wl * hl) * third + HALF)
+        x = lanes[i + SPARE_A] * wl - HALF
+        y = lanes[i + SPARE_B] * hl - HALF
+        x0 = np.floor(x)
+        y0 = np.floor(y)
+        lanes[i + SPARE_A] = x - x0
+        lanes[i + SPARE_B] = y - y0
+        x0 = x0 - wl * np.floor(x0 / wl)
+        y0 = y0 - hl * np.floor(y0 / hl)
+        x1 = x0 + ONE if x0 + ONE < wl else ZERO
+        y1 = y0 + ONE if y0 + ONE < hl else ZERO
+        corners[i] = np.int32(first + y0 * wl + x0)
+        corners[i + LANES] = np.int32(first + y0 * wl + x1)
+        corners[i + 2 * LANES] = np.int32(first + y1 * wl + x0)
+        corners[i + 3 * LANES] = np.int32(first + y1 * wl + x1)
+
+
+@picture_kernel
+def _blend(corners, i, wa, wb, wc, wd, shift):
+    """Blend one channel of the four texels of a lane, in linear light."""
+    a = np.float32((corners[i] >> shift) & 255)
+    b = np.float32((corners[i + LANES] >> shift) & 255)
+    c = np.float32((corners[i + 2 * LANES] >> shift) & 255)
+    d = np.float32((corners[i + 3 * LANES] >> shift) & 255)
+    return (a * a * wa + b * b * wb + c * c * wc + d * d * wd) * TEXEL_SCALE
+
+
+@picture_kernel
+def sample_texture(lanes, n, row, gid, textures, texels, corners, pixel):
     """Multiply the albedo of geom ``gid`` by its texture, bilinear on the level that suits the distance.
 
-    Reads the hit point in the geom frame from the spare quantities and overwrites them.
+    Reads the hit point in the geom frame from the spare quantities and overwrites them. All lanes are looked up, those
+    of other geoms at a harmless place; only the look-up itself is not vector code.
+
+    Args:
+        lanes: Flat batch of rays.
+        n: Number of rays.
+        row: Geom row.
+        gid: Its number, as float32.
+        textures: Texture table.
+        texels: All texels.
+        corners: Scratch (4 * LANES,) int32.
+        pixel: Size of a pixel at depth 1 [m].
     """
-    _unwrap(lanes, n, row)
+    _unwrap(lanes, n, row, gid)
     k = int(row[G_TEXTURE])
-    start = textures[k, 0]
+    first = textures[k, 0]
     width = textures[k, 1]
     height = textures[k, 2]
-    last = textures[k, 3] - 1
     density = pixel * max(row[G_TEX_U] * np.float32(width), row[G_TEX_V] * np.float32(height))
+    _choose_level(lanes, n, gid, density, textures[k, 3])
+    _find_texels(lanes, n, corners, width, height)
     for i in range(n):
-        if lanes[i + ID] == gid:
-            footprint = lanes[i + T] * density
-            level = 0
-            w = width
-            h = height
-            at = start
-            while footprint > SHARPNESS and level < last:
-                at += w * h
-                w >>= 1
-                h >>= 1
-                level += 1
-                footprint *= HALF
-            x = lanes[i + SPARE_A] * np.float32(w) - HALF
-            y = lanes[i + SPARE_B] * np.float32(h) - HALF
-            x_floor = np.floor(x)
-            y_floor = np.floor(y)
-            x0 = np.int32(x_floor) & (w - 1)
-            y0 = np.int32(y_floor) & (h - 1)
-            x1 = (x0 + 1) & (w - 1)
-            y1 = (y0 + 1) & (h - 1)
-            fx = x - x_floor
-            fy = y - y_floor
-            a = texels[np.uint64(at + y0 * w + x0)]
-            b = texels[np.uint64(at + y0 * w + x1)]
-            c = texels[np.uint64(at + y1 * w + x0)]
-            d = texels[np.uint64(at + y1 * w + x1)]
-            wa = (ONE - fx) * (ONE - fy)
-            wb = fx * (ONE - fy)
-            wc = (ONE - fx) * fy
-            wd = fx * fy
-            lanes[i + RED] *= _blend(a, b, c, d, wa, wb, wc, wd, np.uint32(0))
-            lanes[i + GREEN] *= _blend(a, b, c, d, wa, wb, wc, wd, np.uint32(8))
-            lanes[i + BLUE] *= _blend(a, b, c, d, wa, wb, wc, wd, np.uint32(16))
-
-
-@picture_kernel
-def _blend(a, b, c, d, wa, wb, wc, wd, shift):
-    """Blend one channel of four texels in linear light."""
-    pa = np.float32((a >> shift) & np.uint32(255))
-    pb = np.float32((b >> shift) & np.uint32(255))
-    pc = np.float32((c >> shift) & np.uint32(255))
-    pd = np.float32((d >> shift) & np.uint32(255))
-    return (pa * pa * wa + pb * pb * wb + pc * pc * wc + pd * pd * wd) * TEXEL_SCALE + ZERO
+        corners[i] = texels[np.uint64(first + corners[i])]
+        corners[i + LANES] = texels[np.uint64(first + corners[i + LANES])]
+        corners[i + 2 * LANES] = texels[np.uint64(first + corners[i + 2 * LANES])]
+        corners[i + 3 * LANES] = texels[np.uint64(first + corners[i + 3 * LANES])]
+    for i in range(n):
+        fx = lanes[i + SPARE_A]
+        fy = lanes[i + SPARE_B]
+        wa = (ONE - fx) * (ONE - fy)
+        wb = fx * (ONE - fy)
+        wc = (ONE - fx) * fy
+        wd = fx * fy
+        mine = lanes[i + ID] == gid
+        lanes[i + RED] *= _blend(corners, i, wa, wb, wc, wd, 0) if mine else ONE
+        lanes[i + GREEN] *= _blend(corners, i, wa, wb, wc, wd, 8) if mine else ONE
+        lanes[i + BLUE] *= _blend(corners, i, wa, wb, wc, wd, 16) if mine else ONE

@@ -9,8 +9,8 @@ from handloom.render.cpu.layout import (
     BIG,
     BLUE,
     C_BOTTOM,
+    C_INVERSE,
     C_LEFT,
-    C_NEAREST,
     C_RIGHT,
     C_TOP,
     FACE,
@@ -28,6 +28,7 @@ from handloom.render.cpu.layout import (
     L_BAND_LOW,
     L_BAND_SCALE,
     L_POS,
+    L_RADIUS,
     L_SHADOW,
     L_U,
     L_V,
@@ -52,6 +53,12 @@ from handloom.render.cpu.layout import (
     SHINE_G,
     SHINE_R,
     SHININESS,
+    SPARE_A,
+    SPARE_B,
+    SPARE_C,
+    SPARE_D,
+    SPARE_E,
+    SPARE_F,
     SPECULAR,
     V_AXES,
     V_EYE,
@@ -65,9 +72,10 @@ from handloom.render.cpu.layout import (
     U,
     V,
 )
-from handloom.render.cpu.shading import add_light, shade_surface
+from handloom.render.cpu.reduce import highest, lowest
+from handloom.render.cpu.shading import add_light, add_soft_light, shade_surface
 from handloom.render.cpu.shadow import shade
-from handloom.render.cpu.surface import describe
+from handloom.render.cpu.surface import describe, find_face
 from handloom.render.cpu.visibility import cast
 
 # Surface points are lifted by this much before shadows are computed, against float32 noise [m].
@@ -119,62 +127,86 @@ def _clear_light(lanes, n):
 def _overlaps(caster, band, light, left, right, top, bottom, farthest):
     """Tell whether a geom can stand between the light and a patch of its picture plane.
 
-    First its bounding rectangle, then band by band its outline: the rectangle of a slanted link is mostly empty.
+    Its outline is widened by the penumbra, ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for things that
+    stand on the surface. First the bounding rectangle, then band by band: that of a slanted link is mostly empty.
     """
-    if (
-        caster[C_LEFT] >= right
-        or caster[C_RIGHT] <= left
-        or caster[C_TOP] >= bottom
-        or caster[C_BOTTOM] <= top
-        or caster[C_NEAREST] >= farthest
-    ):
+    margin = light[L_RADIUS] * (caster[C_INVERSE] - ONE / farthest)
+    if margin < ZERO:
+        return False
+    left -= margin
+    right += margin
+    top -= margin
+    bottom += margin
+    if caster[C_LEFT] > right or caster[C_RIGHT] < left or caster[C_TOP] > bottom or caster[C_BOTTOM] < top:
         return False
     low = light[L_BAND_LOW]
     scale = light[L_BAND_SCALE]
     first = int(min(max((top - low) * scale, ZERO), np.float32(BANDS - 1)))
     last = int(min(max((bottom - low) * scale, ZERO), np.float32(BANDS - 1)))
     for b in range(first, last + 1):  # noqa: SIM110 - Numba knows no generators
-        if band[b, 0] < right and band[b, 1] > left:
+        if band[b, 0] <= right and band[b, 1] >= left:
             return True
     return False
 
 
 @picture_kernel
-def _cast_shadows(lanes, n, scene, k):
-    """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points of the batch."""
-    light = scene.lights[k]
+def _shadow_patch(lanes, n, light):
+    """Return the patch of a light's picture plane that holds the lit surface points.
+
+    Left, right, top, bottom and the farthest distance along its axis; left exceeds right when it reaches none of them.
+    """
     lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
     ux, uy, uz = light[L_U], light[L_U + 1], light[L_U + 2]
     vx, vy, vz = light[L_V], light[L_V + 1], light[L_V + 2]
     wx, wy, wz = light[L_W], light[L_W + 1], light[L_W + 2]
-    left, right, top, bottom, nearest, farthest = BIG, -BIG, BIG, -BIG, BIG, -BIG
-    alone, other = BIG, -BIG
     for i in range(n):
-        lanes[i + SHADE] = ZERO
         x = lx - lanes[i + PX]
         y = ly - lanes[i + PY]
         z = lz - lanes[i + PZ]
-        gid = lanes[i + ID]
-        lit = (gid >= ZERO) & (x * lanes[i + NX] + y * lanes[i + NY] + z * lanes[i + NZ] > ZERO)
+        lit = (lanes[i + ID] >= ZERO) & (x * lanes[i + NX] + y * lanes[i + NY] + z * lanes[i + NZ] > ZERO)
         w = x * wx + y * wy + z * wz
         inverse = ONE / max(w, LIGHT_NEAR)
         u = (x * ux + y * uy + z * uz) * inverse
         v = (x * vx + y * vy + z * vz) * inverse
-        left = min(left, u if lit else BIG)
-        right = max(right, u if lit else -BIG)
-        top = min(top, v if lit else BIG)
-        bottom = max(bottom, v if lit else -BIG)
-        nearest = min(nearest, w if lit else BIG)
-        farthest = max(farthest, w if lit else -BIG)
-        alone = min(alone, gid)
-        other = max(other, gid)
+        lanes[i + SPARE_A] = u if lit else BIG
+        lanes[i + SPARE_B] = u if lit else -BIG
+        lanes[i + SPARE_C] = v if lit else BIG
+        lanes[i + SPARE_D] = v if lit else -BIG
+        lanes[i + SPARE_E] = w if lit else BIG
+        lanes[i + SPARE_F] = w if lit else -BIG
+    if lowest(lanes, n, SPARE_E) < LIGHT_NEAR:
+        return -BIG, BIG, -BIG, BIG, BIG
+    return (
+        lowest(lanes, n, SPARE_A),
+        highest(lanes, n, SPARE_B),
+        lowest(lanes, n, SPARE_C),
+        highest(lanes, n, SPARE_D),
+        highest(lanes, n, SPARE_F),
+    )
+
+
+@picture_kernel
+def _sole_geom(lanes, n):
+    """Return the geom that fills a block, or -1: a convex geom throws no shadow on itself."""
+    first = lanes[ID]
+    others = 0
+    for i in range(n):
+        others += lanes[i + ID] != first
+    return first if others == 0 else -ONE
+
+
+@picture_kernel
+def _cast_shadows(lanes, n, scene, k, sole):
+    """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points of a block."""
+    light = scene.lights[k]
+    for i in range(n):
+        lanes[i + SHADE] = ZERO
+    left, right, top, bottom, farthest = _shadow_patch(lanes, n, light)
     if right < left:
         return
-    if nearest < LIGHT_NEAR:
-        left, right, top, bottom, farthest = -BIG, BIG, -BIG, BIG, BIG
     for g in range(scene.geoms.shape[0]):
         gid = np.float32(g)
-        if scene.geoms[g, G_CASTS] == ZERO or (alone == gid and other == gid):
+        if scene.geoms[g, G_CASTS] == ZERO or sole == gid:
             continue
         if _overlaps(scene.casters[k, g], scene.bands[k, g], light, left, right, top, bottom, farthest):
             shade(lanes, n, scene.geoms[g], gid, scene.casters[k, g], scene.hulls, light)
@@ -198,7 +230,7 @@ def _within_reach(row, low, high, reach):
 
 
 @picture_kernel
-def _occlude(lanes, n, scene):
+def _occlude(lanes, n, scene, sole):
     """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
 
     A geom matters only when it comes closer than ``far`` to a point ``far`` above the surface; then it need not be
@@ -206,7 +238,6 @@ def _occlude(lanes, n, scene):
     """
     world = scene.world
     near, far, floor = world[W_AO_LOW], world[W_AO_HIGH], world[W_AO_FLOOR]
-    x0, x1, y0, y1, z0, z1 = BIG, -BIG, BIG, -BIG, BIG, -BIG
     for i in range(n):
         lanes[i + NEAR_GAP] = near
         lanes[i + FAR_GAP] = far
@@ -214,14 +245,27 @@ def _occlude(lanes, n, scene):
         x = lanes[i + PX] + far * lanes[i + NX]
         y = lanes[i + PY] + far * lanes[i + NY]
         z = lanes[i + PZ] + far * lanes[i + NZ]
-        x0 = min(x0, x if hit else BIG)
-        x1 = max(x1, x if hit else -BIG)
-        y0 = min(y0, y if hit else BIG)
-        y1 = max(y1, y if hit else -BIG)
-        z0 = min(z0, z if hit else BIG)
-        z1 = max(z1, z if hit else -BIG)
+        lanes[i + SPARE_A] = x if hit else BIG
+        lanes[i + SPARE_B] = x if hit else -BIG
+        lanes[i + SPARE_C] = y if hit else BIG
+        lanes[i + SPARE_D] = y if hit else -BIG
+        lanes[i + SPARE_E] = z if hit else BIG
+        lanes[i + SPARE_F] = z if hit else -BIG
+    low = (
+        lowest(lanes, n, SPARE_A),
+        lowest(lanes, n, SPARE_C),
+        lowest(lanes, n, SPARE_E),
+    )
+    high = (
+        highest(lanes, n, SPARE_B),
+        highest(lanes, n, SPARE_D),
+        highest(lanes, n, SPARE_F),
+    )
+    if high[0] < low[0]:
+        return
     for g in range(scene.geoms.shape[0]):
-        if _within_reach(scene.geoms[g], (x0, y0, z0), (x1, y1, z1), far):
+        # Nothing above a convex surface is closer to it than its height.
+        if np.float32(g) != sole and _within_reach(scene.geoms[g], low, high, far):
             close_in(lanes, n, scene.geoms[g], near, far)
     a = HALF * (ONE - floor) / near
     b = HALF * (ONE - floor) / far
@@ -240,13 +284,22 @@ def find_nearest(lanes, n, candidates, count, scene, view):
 
 
 @picture_kernel
-def find_surface(lanes, n, candidates, count, scene, canvas_best, view):
+def find_surface(lanes, n, candidates, count, scene, canvas, view):
     """Fill point, normal, face and material; open sky where nothing was hit."""
     _clear_surface(lanes, n, view)
     for i in range(n):
         lanes[i + FACE] = ZERO
     for k in range(count):
-        describe(lanes, n, scene.geoms, candidates[k], scene, canvas_best, view[V_PIXEL])
+        describe(lanes, n, scene.geoms, candidates[k], scene, canvas.best, canvas.corners, view[V_PIXEL])
+
+
+@picture_kernel
+def find_faces(lanes, n, candidates, count, scene, best):
+    """Fill FACE only, for the anti-aliasing of creases."""
+    for i in range(n):
+        lanes[i + FACE] = ZERO
+    for k in range(count):
+        find_face(lanes, n, scene.geoms, candidates[k], scene.hulls, best)
 
 
 @picture_kernel
@@ -258,13 +311,13 @@ def light_up(lanes, n, scene, view, shadows, occlusion):
         lanes[i + PY] += LIFT * lanes[i + NY]
         lanes[i + PZ] += LIFT * lanes[i + NZ]
         lanes[i + NEAR_GAP] = ONE
+    sole = _sole_geom(lanes, n)
     for k in range(scene.lights.shape[0]):
         if shadows and scene.lights[k, L_SHADOW] > ZERO:
-            _cast_shadows(lanes, n, scene, k)
+            _cast_shadows(lanes, n, scene, k, sole)
+            add_light(lanes, n, scene.lights[k], view)
         else:
-            for i in range(n):
-                lanes[i + SHADE] = ZERO
-        add_light(lanes, n, scene.lights[k], view)
+            add_soft_light(lanes, n, scene.lights[k], view)
     if occlusion:
-        _occlude(lanes, n, scene)
+        _occlude(lanes, n, scene, sole)
     shade_surface(lanes, n, scene.world, view)
