@@ -136,3 +136,17 @@ def test_mistakes_are_named_with_what_exists(table):
         Renderer(model, "best")
     with pytest.raises(InputError, match="camera names must differ"):
         renderer.render(data, [DOWN, DOWN])
+
+
+def test_an_image_that_is_still_held_is_never_drawn_over(table):
+    model, data = table
+    renderer = Renderer(model)
+    held = renderer.render(data, ["front"])["front"]["rgb"]
+    row = renderer.render(data, ["wrist"])["wrist"]["rgb"][10]
+    copies = held.copy(), row.copy()
+    data.joint("swing").qpos[0] = 1.0
+    mujoco.mj_forward(model, data)
+    for _ in range(3):
+        renderer.render(data, ["front", "wrist"])
+    assert np.array_equal(held, copies[0])
+    assert np.array_equal(row, copies[1])

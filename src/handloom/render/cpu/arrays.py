@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.render.cpu.image_pool import ImagePool
 from handloom.render.cpu.layout import LANE_QUANTITIES, LANES, TILE_HEIGHT, TILE_WIDTH
 
 
@@ -18,9 +19,11 @@ class SceneArrays(NamedTuple):
     lights: NDArray[np.float32]
     """Light table (l, LIGHT_COLUMNS)."""
     casters: NDArray[np.float32]
-    """What each light sees of each geom (l, g, CASTER_COLUMNS)."""
+    """What each light sees of each geom (l, CASTER_COLUMNS, g)."""
     bands: NDArray[np.float32]
     """Left and right end of each geom in each band of a light's picture plane (l, g, BANDS, 2)."""
+    boxes: NDArray[np.float32]
+    """World bounds of all geoms (6, g): low x, y, z, high x, y, z [m]; endless for planes."""
     textures: NDArray[np.int32]
     """Texture table (k, 4): first texel, width, height, levels."""
     texels: NDArray[np.int32]
@@ -42,6 +45,8 @@ class CanvasArrays(NamedTuple):
     """First tile column of each geom in each tile row (rows, g)."""
     last: NDArray[np.int32]
     """One past the last tile column (rows, g)."""
+    picked: NDArray[np.float32]
+    """1 for geoms that passed the last culling (g,)."""
     candidates: NDArray[np.int32]
     """Geoms that may be seen in the current tile (g,)."""
     key: NDArray[np.int32]
@@ -74,6 +79,7 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
         corners=np.zeros(4 * LANES, np.int32),
         first=np.zeros((rows, geom_count), np.int32),
         last=np.zeros((rows, geom_count), np.int32),
+        picked=np.zeros(geom_count, np.float32),
         candidates=np.zeros(max(geom_count, 1), np.int32),
         key=np.zeros((height, width), np.int32),
         edge=np.zeros((height, padded), np.uint8),
@@ -82,16 +88,16 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
     )
 
 
-def make_frame(width: int, height: int, kinds: frozenset[str]) -> FrameArrays:
-    """Allocate the images asked for; depth and segmentation always, the kernel needs them."""
+def make_frame(pool: ImagePool, width: int, height: int, kinds: frozenset[str]) -> FrameArrays:
+    """Take the images asked for; depth and segmentation always, the kernel needs them."""
 
     def area(kind: str) -> tuple[int, int]:
         return (height, width) if kind in kinds else (0, 0)
 
     return FrameArrays(
-        rgb=np.empty((*area("rgb"), 3), np.uint8),
-        depth=np.empty((height, width), np.float32),
-        segmentation=np.empty((height, width), np.int32),
-        normals=np.empty((*area("normals"), 3), np.float32),
-        albedo=np.empty((*area("albedo"), 3), np.uint8),
+        rgb=pool.take((*area("rgb"), 3), np.uint8),
+        depth=pool.take((height, width), np.float32),
+        segmentation=pool.take((height, width), np.int32),
+        normals=pool.take((*area("normals"), 3), np.float32),
+        albedo=pool.take((*area("albedo"), 3), np.uint8),
     )

@@ -6,10 +6,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.render.cameras import camera_body, camera_pose
+from handloom.render.cameras import camera_body
 from handloom.render.cpu.arrays import CanvasArrays, FrameArrays, SceneArrays, make_canvas, make_frame
 from handloom.render.cpu.frame import draw
 from handloom.render.cpu.geom_table import build_geom_table, drawn_geoms
+from handloom.render.cpu.image_pool import ImagePool
 from handloom.render.cpu.layout import (
     BANDS,
     CASTER_COLUMNS,
@@ -26,7 +27,7 @@ from handloom.render.cpu.layout import (
     V_PIXEL,
     VIEW_COLUMNS,
 )
-from handloom.render.cpu.light_table import build_world, make_light_table, write_lights
+from handloom.render.cpu.light_table import active_lights, build_world, make_light_table, place_lamps
 from handloom.render.cpu.placement import place_geoms, place_lights, place_view
 from handloom.render.cpu.texture import texture_arrays
 from handloom.render.preset import CpuPreset
@@ -48,27 +49,31 @@ class CpuRenderer:
         self._ids_or_none = np.concatenate([np.array([-1], np.int32), self._ids])
         geoms, hulls, used = build_geom_table(model, self._ids)
         textures, texels = texture_arrays(model, used)
+        self._lights = active_lights(model)
         lights = make_light_table(model)
         count = len(self._ids)
         self._scene = SceneArrays(
             geoms=geoms,
             hulls=hulls,
             lights=lights,
-            casters=np.zeros((len(lights), count, CASTER_COLUMNS), np.float32),
+            casters=np.zeros((len(lights), CASTER_COLUMNS, count), np.float32),
             bands=np.zeros((len(lights), count, BANDS, 2), np.float32),
+            boxes=np.zeros((6, count), np.float32),
             textures=textures,
             texels=texels,
             world=build_world(model),
         )
         self._canvases: dict[tuple[int, int], CanvasArrays] = {}
+        self._mounts: dict[CameraSpec, tuple[int, NDArray[np.float64]]] = {}
+        self._images = ImagePool()
         self._corners = np.zeros((3, 8))
         self._bands = np.zeros((BANDS, 2))
 
     def place(self, data: mujoco.MjData) -> None:
         """Move geoms and lights to where ``data`` has them; needs positions computed by ``mj_kinematics`` and on."""
         scene = self._scene
-        place_geoms(scene.geoms, data.geom_xpos[self._ids], data.geom_xmat[self._ids])
-        write_lights(self._model, data, scene.lights)
+        place_geoms(scene.geoms, scene.boxes, data.geom_xpos[self._ids], data.geom_xmat[self._ids])
+        place_lamps(self._model, data, self._lights, scene.lights)
         if self._preset.shadows:
             place_lights(scene.geoms, scene.lights, scene.casters, scene.bands, self._corners, self._bands)
 
@@ -76,11 +81,15 @@ class CpuRenderer:
         """Draw the placed scene from one camera."""
         wanted = frozenset(kinds)
         canvas = self._canvas(camera.width, camera.height)
-        view = self._view(camera, camera_pose(self._model, data, camera))
-        body = float(self._model.body_weldid[camera_body(self._model, camera)])
+        body, T_body_camera = self._mount(camera)
+        R_world_body = data.xmat[body].reshape(3, 3)
+        R_world_camera = R_world_body @ T_body_camera[:3, :3]
+        p_world_camera = R_world_body @ T_body_camera[:3, 3] + data.xpos[body]
+        view = self._view(camera, R_world_camera, p_world_camera)
         rows = -(-camera.height // TILE_HEIGHT)
-        place_view(self._scene.geoms, view, body, canvas, self._corners, np.empty((rows, 2)))
-        frame = make_frame(camera.width, camera.height, wanted)
+        weld = float(self._model.body_weldid[body])
+        place_view(self._scene.geoms, view, weld, canvas, self._corners, np.empty((rows, 2)))
+        frame = make_frame(self._images, camera.width, camera.height, wanted)
         preset = self._preset
         draw(
             self._scene,
@@ -100,15 +109,23 @@ class CpuRenderer:
             self._canvases[width, height] = make_canvas(width, height, len(self._ids))
         return self._canvases[width, height]
 
-    def _view(self, camera: CameraSpec, T_world_camera: NDArray[np.float64]) -> NDArray[np.float32]:
+    def _mount(self, camera: CameraSpec) -> tuple[int, NDArray[np.float64]]:
+        """Return the body that carries a camera and the camera's pose in it, looked up once."""
+        if camera not in self._mounts:
+            self._mounts[camera] = camera_body(self._model, camera), camera.T_parent_camera
+        return self._mounts[camera]
+
+    def _view(
+        self, camera: CameraSpec, R_world_camera: NDArray[np.float64], p_world_camera: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
         """Return the camera row, and carry the headlight to the camera."""
-        view = np.zeros(VIEW_COLUMNS, np.float32)
-        view[[V_INV_FX, V_INV_FY, V_CX, V_CY]] = 1 / camera.fx, 1 / camera.fy, camera.cx, camera.cy
+        view = np.empty(VIEW_COLUMNS, np.float32)
+        view[V_INV_FX], view[V_INV_FY], view[V_CX], view[V_CY] = 1 / camera.fx, 1 / camera.fy, camera.cx, camera.cy
         view[V_NEAR], view[V_PIXEL] = camera.near, 1 / camera.fy
-        view[V_EYE : V_EYE + 3] = T_world_camera[:3, 3]
-        view[V_AXES : V_AXES + 9] = T_world_camera[:3, :3].ravel()
+        view[V_EYE : V_EYE + 3] = p_world_camera
+        view[V_AXES : V_AXES + 9] = R_world_camera.ravel()
         if self._model.vis.headlight.active:
             headlight = self._scene.lights[-1]
-            headlight[L_POS : L_POS + 3] = T_world_camera[:3, 3]
-            headlight[L_W : L_W + 3] = -T_world_camera[:3, 2]
+            headlight[L_POS : L_POS + 3] = p_world_camera
+            headlight[L_W : L_W + 3] = -R_world_camera[:, 2]
         return view

@@ -160,12 +160,16 @@ def _collect(canvas, left, top):
 def _aim_samples(lanes, canvas, start, count, view):
     """Aim four lanes at each of ``count`` edge pixels; return the number of lanes, padded to a full vector."""
     width = canvas.key.shape[1]
+    inv_fx, inv_fy, cx, cy = view[V_INV_FX], view[V_INV_FY], view[V_CX], view[V_CY]
     n = (count * SAMPLES + VECTOR - 1) // VECTOR * VECTOR
-    for j in range(n):
-        pixel = canvas.todo[start + min(j // SAMPLES, count - 1)]
-        q = j % SAMPLES
-        lanes[j + U] = (np.float32(pixel % width) + SAMPLE_X[q] - view[V_CX]) * view[V_INV_FX]
-        lanes[j + V] = (np.float32(pixel // width) + SAMPLE_Y[q] - view[V_CY]) * view[V_INV_FY]
+    for j in range(n // SAMPLES):
+        pixel = canvas.todo[start + min(j, count - 1)]
+        y = pixel // width
+        left = np.float32(pixel - y * width) - cx
+        top = np.float32(y) - cy
+        for q in range(SAMPLES):
+            lanes[SAMPLES * j + q + U] = (left + SAMPLE_X[q]) * inv_fx
+            lanes[SAMPLES * j + q + V] = (top + SAMPLE_Y[q]) * inv_fy
     return n
 
 
@@ -247,7 +251,7 @@ def _smooth_tile(scene, view, canvas, frame, row, column, reshade, shadows, occl
         find_nearest(lanes, n, canvas.candidates, candidates, scene, view)
         if reshade:
             find_surface(lanes, n, canvas.candidates, candidates, scene, canvas, view)
-            light_up(lanes, n, scene, view, shadows, occlusion)
+            light_up(lanes, n, scene, canvas, view, shadows, occlusion)
             _average(lanes, canvas, frame, start, count)
         else:
             find_faces(lanes, n, canvas.candidates, candidates, scene, canvas.best)
@@ -288,7 +292,7 @@ def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
             if want_normals or want_albedo:
                 _store_albedo(lanes, frame, left, top, want_normals, want_albedo)
             if want_color:
-                light_up(lanes, LANES, scene, view, shadows, occlusion)
+                light_up(lanes, LANES, scene, canvas, view, shadows, occlusion)
                 _store_color(lanes, frame, left, top)
     if smoothing == 0 or not want_color:
         return

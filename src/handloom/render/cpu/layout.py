@@ -37,7 +37,6 @@ LANE_QUANTITIES = 34
     G_RAY_U, _, _, G_RAY_V, _, _, G_RAY_W, _, _,    # camera axes in the geom frame
     G_ROT, _, _, _, _, _, _, _, _,  # R_world_geom, row major
     G_POS, _, _,                    # p_world_geom [m]
-    G_LOW, _, _, G_HIGH, _, _,      # world bounds [m]
     G_BOX, _, _, G_HALF, _, _,      # centre and half extents of the bounding box in the geom frame [m]
     G_HULL, G_HULL_COUNT,           # first half space and number of half spaces of a polytope
     G_COLOR, _, _, G_ALPHA,         # linear albedo, opacity
@@ -47,7 +46,7 @@ LANE_QUANTITIES = 34
     G_BODY,                         # body that rigidly carries the geom
     G_INSIDE,                       # 1 when a camera inside sees the inner wall
     G_NEAREST,                      # smallest planar depth of its bounding box [m]
-) = range(58)
+) = range(52)
 GEOM_COLUMNS = 64
 # fmt: on
 
@@ -65,8 +64,8 @@ GEOM_COLUMNS = 64
 ) = range(27)
 LIGHT_COLUMNS = 32
 
-# What a light sees of a geom: ``casters[k, g, COLUMN]``.
-# C_INVERSE is one over its smallest distance along the light's axis [1/m].
+# What a light sees of the geoms: ``casters[k, COLUMN, g]``, geoms last so that all are culled in vector code.
+# C_INVERSE is one over the smallest distance along the light's axis [1/m], negative for geoms without shadow.
 C_POS, C_LEFT, C_RIGHT, C_TOP, C_BOTTOM, C_INVERSE = 0, 3, 4, 5, 6, 7
 # fmt: on
 CASTER_COLUMNS = 8

@@ -4,6 +4,8 @@ MJCF light colours are meant for a renderer that adds and displays them without 
 into linear light so that a scene lit for MuJoCo's own renderer comes out equally bright.
 """
 
+import math
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +20,6 @@ from handloom.render.cpu.layout import (
     L_SHADOW,
     L_SPECULAR,
     L_U,
-    L_V,
-    L_W,
     LIGHT_COLUMNS,
     W_AMBIENT,
     W_AO_FLOOR,
@@ -40,6 +40,8 @@ EXPOSURE = 0.85
 DEFAULT_BULB_RADIUS, SOFT_BULB_RADIUS = 0.02, 0.08
 # A directional light is a lamp this many scene extents away, as wide as a lightly clouded sun (radius over distance).
 SUN_DISTANCE, SUN_RADIUS = 30.0, 0.02
+# A spot is full up to this part of its cutoff angle and fades beyond, as a real lamp does.
+FULL_CONE = 0.67
 # Ambient light comes from a cool ceiling and a warm floor.
 SKY_TINT = np.array([1.22, 1.28, 1.36])
 GROUND_TINT = np.array([0.66, 0.60, 0.54])
@@ -56,54 +58,58 @@ def active_lights(model: mujoco.MjModel) -> list[int]:
     ]
 
 
-def _frame_of(w: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return axes u, v, w (3, 3) with the given w."""
-    w = w / max(float(np.linalg.norm(w)), 1e-9)
-    u = np.cross([0.0, 1.0, 0.0] if abs(w[1]) < 0.9 else [1.0, 0.0, 0.0], w)
-    u /= np.linalg.norm(u)
-    return np.stack([u, np.cross(w, u), w])
-
-
-def write_lights(model: mujoco.MjModel, data: mujoco.MjData, table: NDArray[np.float32]) -> None:
-    """Write the active lights where they are now; the last row is the headlight, moved by the camera."""
-    center, extent = model.stat.center, float(model.stat.extent)
-    for row, k in zip(table, active_lights(model), strict=False):
-        position, direction = data.light_xpos[k], data.light_xdir[k]
-        kind = model.light_type[k]
-        row[L_RADIUS] = model.light_bulbradius[k]
-        if np.float32(model.light_bulbradius[k]) == np.float32(DEFAULT_BULB_RADIUS):
-            row[L_RADIUS] = SOFT_BULB_RADIUS
-        row[L_CUTOFF], row[L_BLEND] = -2.0, 1.0
-        towards = -direction
-        if kind == mujoco.mjtLightType.mjLIGHT_DIRECTIONAL:
-            distance = SUN_DISTANCE * extent
-            position = center - direction * distance
-            row[L_RADIUS] = SUN_RADIUS * distance
-        elif kind == mujoco.mjtLightType.mjLIGHT_SPOT:
-            edge = np.cos(np.deg2rad(min(float(model.light_cutoff[k]), 89.0)))
-            # The cone fades over its outer third, as a real lamp does.
-            full = np.cos(np.deg2rad(min(float(model.light_cutoff[k]), 89.0) * 0.67))
-            row[L_CUTOFF], row[L_BLEND] = edge, 1.0 / max(full - edge, 1e-4)
-        else:
-            towards = position - center
-        row[L_POS : L_POS + 3] = position
-        row[[*range(L_U, L_U + 3), *range(L_V, L_V + 3), *range(L_W, L_W + 3)]] = _frame_of(towards).ravel()
+def make_light_table(model: mujoco.MjModel) -> NDArray[np.float32]:
+    """Return the light table: one row per active light, then one for the headlight when it is on."""
+    headlight = 1 if model.vis.headlight.active else 0
+    lights = active_lights(model)
+    table = np.zeros((len(lights) + headlight, LIGHT_COLUMNS), np.float32)
+    for row, k in zip(table, lights, strict=False):
         row[L_DIFFUSE : L_DIFFUSE + 3] = DIFFUSE_GAIN * model.light_diffuse[k]
         row[L_SPECULAR : L_SPECULAR + 3] = SPECULAR_GAIN * model.light_specular[k]
         row[L_ATTENUATION : L_ATTENUATION + 3] = model.light_attenuation[k]
         row[L_SHADOW] = model.light_castshadow[k]
-
-
-def make_light_table(model: mujoco.MjModel) -> NDArray[np.float32]:
-    """Return an empty light table with one row per active light and, when it is on, one for the headlight."""
-    headlight = 1 if model.vis.headlight.active else 0
-    table = np.zeros((len(active_lights(model)) + headlight, LIGHT_COLUMNS), np.float32)
+        row[L_CUTOFF], row[L_BLEND] = -2.0, 1.0
+        row[L_RADIUS] = model.light_bulbradius[k]
+        if row[L_RADIUS] == np.float32(DEFAULT_BULB_RADIUS):
+            row[L_RADIUS] = SOFT_BULB_RADIUS
+        if model.light_type[k] == mujoco.mjtLightType.mjLIGHT_DIRECTIONAL:
+            row[L_RADIUS] = SUN_RADIUS * SUN_DISTANCE * float(model.stat.extent)
+        if model.light_type[k] == mujoco.mjtLightType.mjLIGHT_SPOT:
+            cutoff = min(float(model.light_cutoff[k]), 89.0)
+            edge, full = np.cos(np.deg2rad([cutoff, cutoff * FULL_CONE]))
+            row[L_CUTOFF], row[L_BLEND] = edge, 1.0 / max(full - edge, 1e-4)
     if headlight:
         row = table[-1]
         row[L_DIFFUSE : L_DIFFUSE + 3] = DIFFUSE_GAIN * np.asarray(model.vis.headlight.diffuse)
         row[L_SPECULAR : L_SPECULAR + 3] = SPECULAR_GAIN * np.asarray(model.vis.headlight.specular)
         row[L_ATTENUATION], row[L_CUTOFF], row[L_BLEND] = 1.0, -2.0, 1.0
     return table
+
+
+def _frame_of(w: NDArray[np.float64]) -> list[float]:
+    """Return axes u, v, w, one after the other, with the given w."""
+    x, y, z = w.tolist()
+    length = math.sqrt(x * x + y * y + z * z) or 1.0
+    x, y, z = x / length, y / length, z / length
+    # u is at right angles to w and to the world axis that w leans on least of y and x.
+    ux, uy, uz = (z, 0.0, -x) if abs(y) < 0.9 else (0.0, -z, y)
+    length = math.sqrt(ux * ux + uy * uy + uz * uz)
+    ux, uy, uz = ux / length, uy / length, uz / length
+    return [ux, uy, uz, y * uz - z * uy, z * ux - x * uz, x * uy - y * ux, x, y, z]
+
+
+def place_lamps(model: mujoco.MjModel, data: mujoco.MjData, lights: list[int], table: NDArray[np.float32]) -> None:
+    """Write where the active lights are now and where they look."""
+    center = model.stat.center
+    for row, k in zip(table, lights, strict=False):
+        position, direction = data.light_xpos[k], data.light_xdir[k]
+        towards = -direction
+        if model.light_type[k] == mujoco.mjtLightType.mjLIGHT_DIRECTIONAL:
+            position = center - direction * (SUN_DISTANCE * float(model.stat.extent))
+        elif model.light_type[k] == mujoco.mjtLightType.mjLIGHT_POINT:
+            towards = position - center
+        row[L_POS : L_POS + 3] = position
+        row[L_U : L_U + 9] = _frame_of(towards)
 
 
 def build_world(model: mujoco.MjModel) -> NDArray[np.float32]:

@@ -21,9 +21,7 @@ from handloom.render.cpu.layout import (
     G_CASTS,
     G_EYE,
     G_HALF,
-    G_HIGH,
     G_INSIDE,
-    G_LOW,
     G_NEAREST,
     G_POS,
     G_RAY_U,
@@ -65,7 +63,7 @@ def _corner(row, k, out):
 
 
 @picture_kernel
-def place_geoms(geoms, positions, rotations):
+def place_geoms(geoms, boxes, positions, rotations):
     """Write pose and world bounds of every geom; positions (g, 3) [m], rotations (g, 9) row major."""
     for g in range(geoms.shape[0]):
         row = geoms[g]
@@ -79,8 +77,11 @@ def place_geoms(geoms, positions, rotations):
             for j in range(3):
                 center += rotations[g, 3 * i + j] * row[G_BOX + j]
                 extent += abs(rotations[g, 3 * i + j]) * row[G_HALF + j]
-            row[G_LOW + i] = center - extent
-            row[G_HIGH + i] = center + extent
+            boxes[i, g] = center - extent
+            boxes[3 + i, g] = center + extent
+        if int(row[G_TYPE]) == PLANE:
+            boxes[:3, g] = -FAR_AWAY
+            boxes[3:, g] = FAR_AWAY
 
 
 @picture_kernel
@@ -206,7 +207,7 @@ def place_lights(geoms, lights, casters, bands, corners, spans):
     Args:
         geoms: Geom table with poses.
         lights: Light table; the range of the bands is written.
-        casters: Caster table (l, g, CASTER_COLUMNS).
+        casters: Caster table (l, CASTER_COLUMNS, g).
         bands: Outlines (l, g, BANDS, 2).
         corners: Scratch (3, 8) float64.
         spans: Scratch (BANDS, 2) float64.
@@ -218,10 +219,11 @@ def place_lights(geoms, lights, casters, bands, corners, spans):
         low = FAR_AWAY
         high = -FAR_AWAY
         for g in range(geoms.shape[0]):
+            caster = casters[k, :, g]
             if geoms[g, G_CASTS] == 0.0:
+                caster[C_INVERSE] = -FAR_AWAY
                 continue
             row = geoms[g]
-            caster = casters[k, g]
             for j in range(3):
                 here = 0.0
                 for i in range(3):
@@ -252,7 +254,7 @@ def _fill_bands(geoms, light, casters, bands, corners, spans):
     for g in range(geoms.shape[0]):
         if geoms[g, G_CASTS] == 0.0:
             continue
-        if casters[g, C_INVERSE] >= FAR_AWAY:
+        if casters[C_INVERSE, g] >= FAR_AWAY:
             bands[g, :, 0] = -FAR_AWAY
             bands[g, :, 1] = FAR_AWAY
             continue

@@ -1,32 +1,34 @@
-"""Smallest and largest value of a quantity over a block of lanes.
+"""Bounds of three quantities over a batch of lanes.
 
-IEEE rules keep the compiler from vectorising a loop that carries one minimum, so full vectors are folded by hand.
-The number of lanes is a multiple of VECTOR, and the first vector of the quantity is overwritten.
+IEEE rules keep the compiler from vectorising a loop that carries one minimum, so whole vectors are folded by hand, all
+six bounds side by side.
 """
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.layout import VECTOR
+from handloom.render.cpu.layout import SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F, VECTOR
 
 
 @picture_kernel
-def lowest(lanes, n, quantity):
-    """Return the smallest value of a quantity in lanes 0 to n."""
-    for c in range(VECTOR, n, VECTOR):
-        for i in range(VECTOR):
-            lanes[i + quantity] = min(lanes[i + quantity], lanes[i + c + quantity])
-    least = lanes[quantity]
-    for i in range(1, VECTOR):
-        least = min(least, lanes[i + quantity])
-    return least
+def bounds(lanes, n):
+    """Return the least of spares A, C, E and the greatest of spares B, D, F: (a, b, c, d, e, f).
 
-
-@picture_kernel
-def highest(lanes, n, quantity):
-    """Return the largest value of a quantity in lanes 0 to n."""
-    for c in range(VECTOR, n, VECTOR):
+    The number of lanes is a multiple of VECTOR; the first vector of each spare quantity is overwritten.
+    """
+    for k in range(VECTOR, n, VECTOR):
         for i in range(VECTOR):
-            lanes[i + quantity] = max(lanes[i + quantity], lanes[i + c + quantity])
-    most = lanes[quantity]
+            lanes[i + SPARE_A] = min(lanes[i + SPARE_A], lanes[i + k + SPARE_A])
+            lanes[i + SPARE_B] = max(lanes[i + SPARE_B], lanes[i + k + SPARE_B])
+            lanes[i + SPARE_C] = min(lanes[i + SPARE_C], lanes[i + k + SPARE_C])
+            lanes[i + SPARE_D] = max(lanes[i + SPARE_D], lanes[i + k + SPARE_D])
+            lanes[i + SPARE_E] = min(lanes[i + SPARE_E], lanes[i + k + SPARE_E])
+            lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + k + SPARE_F])
+    a, b, c = lanes[SPARE_A], lanes[SPARE_B], lanes[SPARE_C]
+    d, e, f = lanes[SPARE_D], lanes[SPARE_E], lanes[SPARE_F]
     for i in range(1, VECTOR):
-        most = max(most, lanes[i + quantity])
-    return most
+        a = min(a, lanes[i + SPARE_A])
+        b = max(b, lanes[i + SPARE_B])
+        c = min(c, lanes[i + SPARE_C])
+        d = max(d, lanes[i + SPARE_D])
+        e = min(e, lanes[i + SPARE_E])
+        f = max(f, lanes[i + SPARE_F])
+    return a, b, c, d, e, f

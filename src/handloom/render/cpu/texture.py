@@ -163,10 +163,10 @@ def _find_texels(lanes, n, corners, width, height):
 @picture_kernel
 def _blend(corners, i, wa, wb, wc, wd, shift):
     """Blend one channel of the four texels of a lane, in linear light."""
-    a = np.float32((corners[i] >> shift) & 255)
-    b = np.float32((corners[i + LANES] >> shift) & 255)
-    c = np.float32((corners[i + 2 * LANES] >> shift) & 255)
-    d = np.float32((corners[i + 3 * LANES] >> shift) & 255)
+    a = np.float32(np.int32((corners[i] >> shift) & 255))
+    b = np.float32(np.int32((corners[i + LANES] >> shift) & 255))
+    c = np.float32(np.int32((corners[i + 2 * LANES] >> shift) & 255))
+    d = np.float32(np.int32((corners[i + 3 * LANES] >> shift) & 255))
     return (a * a * wa + b * b * wb + c * c * wc + d * d * wd) * TEXEL_SCALE
 
 

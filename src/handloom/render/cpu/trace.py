@@ -15,9 +15,6 @@ from handloom.render.cpu.layout import (
     C_TOP,
     FACE,
     FAR_GAP,
-    G_CASTS,
-    G_HIGH,
-    G_LOW,
     G_POS,
     G_ROT,
     G_TYPE,
@@ -72,7 +69,7 @@ from handloom.render.cpu.layout import (
     U,
     V,
 )
-from handloom.render.cpu.reduce import highest, lowest
+from handloom.render.cpu.reduce import bounds
 from handloom.render.cpu.shading import add_light, add_soft_light, shade_surface
 from handloom.render.cpu.shadow import shade
 from handloom.render.cpu.surface import describe, find_face
@@ -124,27 +121,31 @@ def _clear_light(lanes, n):
 
 
 @picture_kernel
-def _overlaps(caster, band, light, left, right, top, bottom, farthest):
-    """Tell whether a geom can stand between the light and a patch of its picture plane.
+def _pick_casters(picked, casters, radius, left, right, top, bottom, farthest):
+    """Mark the geoms that can stand between a light and a patch of its picture plane, by their bounding rectangles.
 
-    Its outline is widened by the penumbra, ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for things that
-    stand on the surface. First the bounding rectangle, then band by band: that of a slanted link is mostly empty.
+    The rectangle is widened by the penumbra, ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for things that
+    stand on the surface.
     """
-    margin = light[L_RADIUS] * (caster[C_INVERSE] - ONE / farthest)
-    if margin < ZERO:
-        return False
-    left -= margin
-    right += margin
-    top -= margin
-    bottom += margin
-    if caster[C_LEFT] > right or caster[C_RIGHT] < left or caster[C_TOP] > bottom or caster[C_BOTTOM] < top:
-        return False
+    lefts, rights, tops, bottoms = casters[C_LEFT], casters[C_RIGHT], casters[C_TOP], casters[C_BOTTOM]
+    inverses = casters[C_INVERSE]
+    inverse = ONE / farthest
+    for g in range(picked.shape[0]):
+        margin = radius * (inverses[g] - inverse)
+        inside = (lefts[g] - margin <= right) & (rights[g] + margin >= left)
+        inside = inside & (tops[g] - margin <= bottom) & (bottoms[g] + margin >= top)
+        picked[g] = ONE if inside & (margin >= ZERO) else ZERO
+
+
+@picture_kernel
+def _outline_touches(band, light, margin, left, right, top, bottom):
+    """Tell whether a geom's outline touches the patch, band by band: most of a slanted link's rectangle is empty."""
     low = light[L_BAND_LOW]
     scale = light[L_BAND_SCALE]
-    first = int(min(max((top - low) * scale, ZERO), np.float32(BANDS - 1)))
-    last = int(min(max((bottom - low) * scale, ZERO), np.float32(BANDS - 1)))
+    first = int(min(max((top - margin - low) * scale, ZERO), np.float32(BANDS - 1)))
+    last = int(min(max((bottom + margin - low) * scale, ZERO), np.float32(BANDS - 1)))
     for b in range(first, last + 1):  # noqa: SIM110 - Numba knows no generators
-        if band[b, 0] <= right and band[b, 1] >= left:
+        if band[b, 0] - margin <= right and band[b, 1] + margin >= left:
             return True
     return False
 
@@ -174,15 +175,10 @@ def _shadow_patch(lanes, n, light):
         lanes[i + SPARE_D] = v if lit else -BIG
         lanes[i + SPARE_E] = w if lit else BIG
         lanes[i + SPARE_F] = w if lit else -BIG
-    if lowest(lanes, n, SPARE_E) < LIGHT_NEAR:
+    left, right, top, bottom, nearest, farthest = bounds(lanes, n)
+    if nearest < LIGHT_NEAR:
         return -BIG, BIG, -BIG, BIG, BIG
-    return (
-        lowest(lanes, n, SPARE_A),
-        highest(lanes, n, SPARE_B),
-        lowest(lanes, n, SPARE_C),
-        highest(lanes, n, SPARE_D),
-        highest(lanes, n, SPARE_F),
-    )
+    return left, right, top, bottom, farthest
 
 
 @picture_kernel
@@ -196,41 +192,52 @@ def _sole_geom(lanes, n):
 
 
 @picture_kernel
-def _cast_shadows(lanes, n, scene, k, sole):
-    """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points of a block."""
+def _cast_shadows(lanes, n, scene, canvas, k, sole):
+    """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points."""
     light = scene.lights[k]
+    casters = scene.casters[k]
     for i in range(n):
         lanes[i + SHADE] = ZERO
     left, right, top, bottom, farthest = _shadow_patch(lanes, n, light)
     if right < left:
         return
+    radius = light[L_RADIUS]
+    _pick_casters(canvas.picked, casters, radius, left, right, top, bottom, farthest)
+    inverse = ONE / farthest
     for g in range(scene.geoms.shape[0]):
         gid = np.float32(g)
-        if scene.geoms[g, G_CASTS] == ZERO or sole == gid:
+        if canvas.picked[g] == ZERO or sole == gid:
             continue
-        if _overlaps(scene.casters[k, g], scene.bands[k, g], light, left, right, top, bottom, farthest):
-            shade(lanes, n, scene.geoms[g], gid, scene.casters[k, g], scene.hulls, light)
+        margin = radius * (casters[C_INVERSE, g] - inverse)
+        if _outline_touches(scene.bands[k, g], light, margin, left, right, top, bottom):
+            shade(lanes, n, scene.geoms[g], gid, casters[:, g], scene.hulls, light)
 
 
 @picture_kernel
-def _within_reach(row, low, high, reach):
-    """Tell whether a geom comes closer than ``reach`` to the box between ``low`` and ``high``."""
-    if int(row[G_TYPE]) == PLANE:
-        nx, ny, nz = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
-        height = (
-            nx * ((low[0] if nx > ZERO else high[0]) - row[G_POS])
-            + ny * ((low[1] if ny > ZERO else high[1]) - row[G_POS + 1])
-            + nz * ((low[2] if nz > ZERO else high[2]) - row[G_POS + 2])
-        )
-        return height < reach
-    for axis in range(3):
-        if row[G_LOW + axis] > high[axis] + reach or row[G_HIGH + axis] < low[axis] - reach:
-            return False
-    return True
+def _pick_near(picked, boxes, low, high, reach):
+    """Mark the geoms whose bounds come closer than ``reach`` to the box between ``low`` and ``high``."""
+    x0, y0, z0, x1, y1, z1 = boxes[0], boxes[1], boxes[2], boxes[3], boxes[4], boxes[5]
+    ax, ay, az = low[0] - reach, low[1] - reach, low[2] - reach
+    bx, by, bz = high[0] + reach, high[1] + reach, high[2] + reach
+    for g in range(picked.shape[0]):
+        near = (x0[g] <= bx) & (y0[g] <= by) & (z0[g] <= bz) & (x1[g] >= ax) & (y1[g] >= ay) & (z1[g] >= az)
+        picked[g] = ONE if near else ZERO
 
 
 @picture_kernel
-def _occlude(lanes, n, scene, sole):
+def _plane_is_near(row, low, high, reach):
+    """Tell whether any point between ``low`` and ``high`` lies less than ``reach`` above a plane."""
+    nx, ny, nz = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
+    height = (
+        nx * ((low[0] if nx > ZERO else high[0]) - row[G_POS])
+        + ny * ((low[1] if ny > ZERO else high[1]) - row[G_POS + 1])
+        + nz * ((low[2] if nz > ZERO else high[2]) - row[G_POS + 2])
+    )
+    return height < reach
+
+
+@picture_kernel
+def _occlude(lanes, n, scene, canvas, sole):
     """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
 
     A geom matters only when it comes closer than ``far`` to a point ``far`` above the surface; then it need not be
@@ -251,22 +258,19 @@ def _occlude(lanes, n, scene, sole):
         lanes[i + SPARE_D] = y if hit else -BIG
         lanes[i + SPARE_E] = z if hit else BIG
         lanes[i + SPARE_F] = z if hit else -BIG
-    low = (
-        lowest(lanes, n, SPARE_A),
-        lowest(lanes, n, SPARE_C),
-        lowest(lanes, n, SPARE_E),
-    )
-    high = (
-        highest(lanes, n, SPARE_B),
-        highest(lanes, n, SPARE_D),
-        highest(lanes, n, SPARE_F),
-    )
+    x0, x1, y0, y1, z0, z1 = bounds(lanes, n)
+    low = (x0, y0, z0)
+    high = (x1, y1, z1)
     if high[0] < low[0]:
         return
+    _pick_near(canvas.picked, scene.boxes, low, high, far)
     for g in range(scene.geoms.shape[0]):
-        # Nothing above a convex surface is closer to it than its height.
-        if np.float32(g) != sole and _within_reach(scene.geoms[g], low, high, far):
-            close_in(lanes, n, scene.geoms[g], near, far)
+        # Nothing above a convex surface is closer to it than its height, so a geom does not occlude itself.
+        if canvas.picked[g] == ZERO or sole == np.float32(g):
+            continue
+        row = scene.geoms[g]
+        if int(row[G_TYPE]) != PLANE or _plane_is_near(row, low, high, far):
+            close_in(lanes, n, row, near, far)
     a = HALF * (ONE - floor) / near
     b = HALF * (ONE - floor) / far
     for i in range(n):
@@ -303,7 +307,7 @@ def find_faces(lanes, n, candidates, count, scene, best):
 
 
 @picture_kernel
-def light_up(lanes, n, scene, view, shadows, occlusion):
+def light_up(lanes, n, scene, canvas, view, shadows, occlusion):
     """Turn surfaces into screen colours 0..255 in RED, GREEN, BLUE."""
     _clear_light(lanes, n)
     for i in range(n):
@@ -314,10 +318,10 @@ def light_up(lanes, n, scene, view, shadows, occlusion):
     sole = _sole_geom(lanes, n)
     for k in range(scene.lights.shape[0]):
         if shadows and scene.lights[k, L_SHADOW] > ZERO:
-            _cast_shadows(lanes, n, scene, k, sole)
+            _cast_shadows(lanes, n, scene, canvas, k, sole)
             add_light(lanes, n, scene.lights[k], view)
         else:
             add_soft_light(lanes, n, scene.lights[k], view)
     if occlusion:
-        _occlude(lanes, n, scene, sole)
+        _occlude(lanes, n, scene, canvas, sole)
     shade_surface(lanes, n, scene.world, view)
