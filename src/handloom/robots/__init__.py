@@ -3,9 +3,12 @@
 from handloom.robots.arm import Arm
 from handloom.robots.catalog import TARGET_CLASSES, robot_names
 from handloom.robots.drive_config import DriveConfig
+from handloom.robots.grasp_poses import ee_poses_of_grasps
 from handloom.robots.load import load_robot
+from handloom.robots.registry import make_robot, register_robot, robot_class
 from handloom.robots.robot_config import CameraMount, ExtraDepth, Keypoints, PhysicsOptions, RobotConfig
 from handloom.robots.robot_description import RobotDescription
+from handloom.robots.template_robot import TemplateRobot
 
 __all__ = [
     "TARGET_CLASSES",
@@ -17,6 +20,11 @@ __all__ = [
     "PhysicsOptions",
     "RobotConfig",
     "RobotDescription",
+    "TemplateRobot",
+    "ee_poses_of_grasps",
     "load_robot",
+    "make_robot",
+    "register_robot",
+    "robot_class",
     "robot_names",
 ]

@@ -1,5 +1,6 @@
 """What ``robot.yaml`` may say: every published key, and the joint names and targets Handloom adds."""
 
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -46,6 +47,16 @@ class ExtraDepth(Config):
     """Opening of the gripper [m], ascending."""
     offset: tuple[float, ...]
     """Added to the grasp depth at that opening [m]."""
+
+    @model_validator(mode="after")
+    def _is_a_curve(self) -> Self:
+        if len(self.width) != len(self.offset) or len(self.width) < 5:
+            raise ValueError(
+                f"width and offset need five or more entries each, got {len(self.width)}, {len(self.offset)}"
+            )
+        if any(b <= a for a, b in pairwise(self.width)):
+            raise ValueError("width must ascend")
+        return self
 
 
 class CameraMount(Config):

@@ -159,12 +159,14 @@ class GripTrial:
 
 def _scene(robot: RobotDescription, *, cube_edge: float, cube_mass: float) -> mujoco.MjModel:
     """Put the robot and a free cube into one model, with the options the robot asks for."""
-    scene = mujoco.MjSpec()
+    scene, child = mujoco.MjSpec(), robot.spec()
     scene.option.timestep = FRAME_S / STEPS_PER_FRAME
     scene.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{robot.config.physics.integrator.upper()}")
     scene.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{robot.config.physics.cone.upper()}")
     scene.option.impratio = robot.config.physics.impratio
-    scene.attach(robot.spec(), frame=scene.worldbody.add_frame(), prefix="robot/")
+    # Attaching drops the model's own options and warns where they differ; the configuration is what scenes go by.
+    child.option = scene.option
+    scene.attach(child, frame=scene.worldbody.add_frame(), prefix="robot/")
     # It waits far away until the gripper is open; damping keeps it in place while it floats, as a table would.
     cube = scene.worldbody.add_body(name="cube", pos=[0, 0, 20], gravcomp=1)
     cube.add_joint(name="cube", type=mujoco.mjtJoint.mjJNT_FREE, damping=[CUBE_DAMPING, 0, 0])
