@@ -38,6 +38,7 @@ VERBS = {
     "report": Verb("handloom.cli.report", "funnel, failure reasons and rates of a run"),
     "object": Verb("handloom.cli.object", "show: draw variants of an object"),
     "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over"),
+    "drive": Verb("handloom.cli.drive", "drive a course in physics, measure it, draw it"),
     "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),
 }
 

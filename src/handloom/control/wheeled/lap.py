@@ -52,12 +52,11 @@ class LapRecord:
         return float(np.hypot(x, y)), float(np.abs(_wrapped(yaw)))
 
 
-def floor_world(description: RobotDescription, *, prefix: str = "robot/", friction: float = 1.0) -> World:
-    """Put a robot alone on a level floor.
+def floor_spec(description: RobotDescription, *, friction: float = 1.0) -> mujoco.MjSpec:
+    """Return a level floor under a sun, with the physics options and the time step of a robot, without it.
 
     Args:
         description: The robot.
-        prefix: Prefix for the names of its parts.
         friction: Sliding friction of the floor, for contacts in which the robot does not decide.
     """
     spec = mujoco.MjSpec()
@@ -66,23 +65,37 @@ def floor_world(description: RobotDescription, *, prefix: str = "robot/", fricti
     spec.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{physics.cone.upper()}")
     spec.option.impratio = physics.impratio
     spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{physics.integrator.upper()}")
-    robot = description.spec()
-    spec.option.timestep = robot.option.timestep
+    spec.option.timestep = description.spec().option.timestep
+    spec.visual.headlight.ambient = [0.4, 0.4, 0.4]
+    spec.visual.headlight.diffuse = [0.15, 0.15, 0.15]
     spec.worldbody.add_geom(
         name="floor",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=[20.0, 20.0, 0.1],
         friction=[friction, 0.005, 0.0001],
-        rgba=[0.72, 0.73, 0.74, 1.0],
+        rgba=[0.80, 0.82, 0.84, 1.0],
     )
     spec.worldbody.add_light(
         name="sun",
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
         pos=[1.0, -1.5, 4.0],
-        dir=[-0.25, 0.35, -1.0],
+        dir=[-0.4, 0.5, -1.0],
+        diffuse=[0.6, 0.6, 0.6],
         castshadow=True,
     )
-    spec.attach(robot, prefix=prefix, frame=spec.worldbody.add_frame())
+    return spec
+
+
+def floor_world(description: RobotDescription, *, prefix: str = "robot/", friction: float = 1.0) -> World:
+    """Put a robot alone on a level floor.
+
+    Args:
+        description: The robot.
+        prefix: Prefix for the names of its parts.
+        friction: Sliding friction of the floor, for contacts in which the robot does not decide.
+    """
+    spec = floor_spec(description, friction=friction)
+    spec.attach(description.spec(), prefix=prefix, frame=spec.worldbody.add_frame())
     return World.from_spec(spec)
 
 
@@ -92,18 +105,21 @@ def drive_lap(
     tracker: PathTracker,
     *,
     feedback: Literal["pose", "odometry", "none"] = "pose",
+    place: bool = True,
 ) -> LapRecord:
-    """Drive a path once, from rest at its start.
+    """Drive a path once, from rest.
 
     Args:
         driver: The base.
         path: The path.
         tracker: The feedback law.
         feedback: What the tracker sees: the true pose, that of dead reckoning, or the reference itself (open loop).
+        place: Put the base at the start of the path first; otherwise it goes on from where it is.
     """
     world = driver.robot.world
     start = PlanarPose(x=float(path.poses[0, 0]), y=float(path.poses[0, 1]), yaw=float(path.poses[0, 2]))
-    driver.place(start)
+    if place:
+        driver.place(start)
     steps = max(1, round(CONTROL_PERIOD / world.timestep))
     dt = steps * world.timestep
     for _ in range(round((SETTLE + driver.aim(path.twists[1])) / dt)):
