@@ -1,6 +1,7 @@
 """Episode folders: whole or absent, exact, and honest about what is wrong."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handloom.dataset import EpisodeFolder, EpisodeOutcome, EpisodeWriter, Segment, column_feature, find_episodes
+from handloom.dataset import (
+    EpisodeFolder,
+    EpisodeOutcome,
+    EpisodeWriter,
+    FeatureTable,
+    Segment,
+    column_feature,
+    find_episodes,
+    remove_unfinished,
+)
 from handloom.dataset.parquet_files import numpy_column
 from handloom.errors import FileError, InputError, StateError
 
@@ -48,6 +58,48 @@ def test_an_attempt_made_twice_stays_as_it_was(samples, tmp_path: Path) -> None:
     samples.make_episode(tmp_path, 0)
     assert first.path.stat().st_ino == inode
     assert [p.name for p in tmp_path.iterdir()] == ["episode_000000"]
+
+
+def test_an_attempt_finished_by_two_writers_at_once_is_there_once(samples, tmp_path: Path) -> None:
+    table = FeatureTable(fps=30, features=samples.TABLE.columns)
+    outcome = EpisodeOutcome(index=0, task="pick", success=True, seed=0, robot="fr3")
+    with EpisodeWriter(tmp_path / "episode_000000", table) as first:
+        with EpisodeWriter(tmp_path / "episode_000000", table) as second:
+            second.finish(outcome, samples.columns(0, 5))
+        first.finish(outcome, samples.columns(0, 5))
+    assert [p.name for p in tmp_path.iterdir()] == ["episode_000000"]
+    assert EpisodeFolder.open(tmp_path / "episode_000000").faults() == ()
+
+
+def test_a_writer_killed_at_any_step_leaves_a_whole_episode_or_none(samples, tmp_path: Path) -> None:
+    script = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[3])
+from pathlib import Path
+import conftest
+from handloom.dataset import FeatureTable
+count, sync = 0, os.fsync
+def dying(handle):
+    global count
+    count += 1
+    if count == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return sync(handle)
+os.fsync = dying
+conftest.make_episode(Path(sys.argv[1]), 0, length=4, table=FeatureTable(fps=30, features=conftest.TABLE.columns))
+"""
+    seen = []
+    for step in (1, 7, 8, 9):
+        parent = tmp_path / str(step)
+        command = [sys.executable, "-c", script, str(parent), str(step), str(Path(__file__).parent)]
+        run = subprocess.run(command, check=False)
+        assert run.returncode in (0, -signal.SIGKILL)
+        folders = find_episodes([parent])
+        assert all(EpisodeFolder.open(folder).faults() == () for folder in folders)
+        seen.append((run.returncode == 0, len(folders), remove_unfinished(parent)))
+        assert len(list(parent.iterdir())) == len(folders)
+    # Seven files, then the folder, are synced under the temporary name; then it is renamed and its parent synced.
+    assert seen == [(False, 0, 1), (False, 0, 1), (False, 0, 1), (False, 1, 0)]
 
 
 def test_a_changed_file_is_named(samples, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from handloom.dataset.archive import EpisodeArchive, read_archive
 from handloom.dataset.certificate import Certificate
 from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.depth import DepthRange
-from handloom.dataset.episode_folder import EpisodeFolder, find_episodes, folder_name
+from handloom.dataset.episode_folder import EpisodeFolder, find_episodes, folder_name, remove_unfinished
 from handloom.dataset.episode_outcome import EpisodeOutcome, Segment
 from handloom.dataset.episode_writer import EpisodeWriter
 from handloom.dataset.export_hdf5 import export_hdf5
@@ -44,6 +44,7 @@ __all__ = [
     "outcome_of_record",
     "read_archive",
     "record_of_archive",
+    "remove_unfinished",
     "robot_columns",
     "video_feature",
 ]

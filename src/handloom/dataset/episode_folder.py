@@ -1,5 +1,6 @@
 """One finished episode on disk: frames, videos, archive and a sheet that describes them all."""
 
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,7 +68,10 @@ class EpisodeFolder:
     @cached_property
     def histograms(self) -> dict[str, ImageHistogram]:
         """Histograms of the camera streams."""
-        return {name: ImageHistogram.from_json(value) for name, value in self.sheet["histograms"].items()}
+        try:
+            return {name: ImageHistogram.from_json(value) for name, value in self.sheet["histograms"].items()}
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path / SHEET} is damaged ({error}); generate the episode again") from error
 
     def video_path(self, name: str) -> Path:
         """Return the file of a camera stream."""
@@ -132,3 +136,14 @@ def find_episodes(parents: Iterable[Path]) -> tuple[Path, ...]:
                 raise FileError(f"{found[folder.name]} and {folder} are the same attempt; remove one of them")
             found[folder.name] = folder
     return tuple(found[name] for name in sorted(found, key=lambda name: (len(name), name)))
+
+
+def remove_unfinished(parent: Path) -> int:
+    """Remove what killed writers left in a folder of episodes; return how many there were.
+
+    Only for whoever knows that nobody is writing there: a folder in the making looks the same.
+    """
+    leftovers = [folder for folder in parent.glob(f"episode_*{PARTIAL}-*") if folder.is_dir()]
+    for folder in leftovers:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(leftovers)

@@ -147,8 +147,11 @@ class EpisodeWriter:
                 sync_file(file)
             sync_folder(self._work)
             os.chmod(self._work, 0o755)
-            if not (self.folder / SHEET).is_file():
-                os.replace(self._work, self.folder)
+            try:
+                os.rename(self._work, self.folder)
+            except OSError:
+                if not (self.folder / SHEET).is_file():
+                    raise
             sync_folder(self.folder.parent)
         self._discard()
 

@@ -49,12 +49,13 @@ class _PacketSink:
         """Append ``length`` frames of a file from ``start`` on; None takes the whole file, which must have as many."""
         count = 0
         stop = None if start is None else start + length
+        time_base = Fraction(1, self.fps)
         with closing(_packets(path, start=start or 0, stop=stop, fps=self.fps)) as packets:
             for packet in packets:
                 if count == 0 and not packet.is_keyframe:
                     raise FileError(f"{path}: frame {start or 0} starts an episode but is no keyframe; render it again")
                 packet.stream = self._stream
-                packet.time_base = Fraction(1, self.fps)
+                packet.time_base = time_base
                 packet.pts = packet.dts = self.frame_count + count
                 packet.duration = 1
                 self._container.mux(packet)
@@ -73,12 +74,13 @@ class _PacketSink:
 def _packets(path: Path, *, start: int, stop: int | None, fps: int) -> Generator[Any, None, None]:
     """Yield the packets of frames ``start`` to ``stop``, or to the end."""
     with open_video(path) as (container, stream):
+        frames_per_tick = float(fps * stream.time_base)
         if start:
-            container.seek(round(Fraction(start, fps) / stream.time_base), stream=stream, backward=True)
+            container.seek(round(start / frames_per_tick), stream=stream, backward=True)
         for packet in container.demux(stream):
             if packet.pts is None or packet.size == 0:
                 continue
-            number = round(packet.pts * packet.time_base * fps)
+            number = round(packet.pts * frames_per_tick)
             if stop is not None and number >= stop:
                 return
             if number >= start:
