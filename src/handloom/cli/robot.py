@@ -60,4 +60,28 @@ def check(path: str, /, *, json: bool = False) -> int:
     return 0 if report.ok else FAILED
 
 
-SUBVERBS = {"show": show, "check": check}
+def sheet(
+    *names: str,
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("robots.png"),
+    size: int = 340,
+    columns: int = 5,
+) -> None:
+    """Draw robots at home with their frames, side by side, into one PNG file.
+
+    Args:
+        names: Robots, robot folders or robot files; none: every robot that ships.
+        output: The file to write.
+        size: Width and height of each picture [px].
+        columns: Pictures per row.
+    """
+    from handloom.render import contact_sheet, write_png
+    from handloom.robots import load_robot, robot_names
+    from handloom.robots.portrait import portrait
+
+    robots = [load_robot(name) for name in names or robot_names()]
+    pictures = [portrait(robot, width=size, height=size, frames=True) for robot in robots]
+    labels = [f"{robot.name}: {robot.config.description.split(',')[0]}" for robot in robots]
+    print(write_png(output, contact_sheet(pictures, labels, columns=columns)))
+
+
+SUBVERBS = {"show": show, "check": check, "sheet": sheet}

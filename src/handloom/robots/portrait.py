@@ -22,6 +22,7 @@ FIELD_OF_VIEW_DEG = 28.0
 # Lines are drawn this many times larger and scaled down, which smooths them.
 OVERSAMPLING = 3
 LONGEST_AXIS_M = 0.1
+SMALLEST_LABELLED_PX = 500
 AXIS_COLORS = ((226, 59, 46), (52, 168, 83), (48, 110, 230))
 GRASP_COLORS = ((255, 150, 40), (30, 200, 210), (190, 90, 220))
 KEYPOINT_COLOR = (250, 210, 40)
@@ -61,8 +62,10 @@ def portrait(robot: RobotDescription, *, width: int = 640, height: int = 640, fr
     if not frames:
         return picture
     overlay = _Overlay(picture, camera, camera_pose(model, data, camera))
+    # Two arms in a small picture leave no room for words; the colours tell the frames apart.
+    labelled = len(robot.arms) == 1 or min(width, height) >= SMALLEST_LABELLED_PX
     for frame in robot_frames(robot, data, length=min(0.16 * radius, LONGEST_AXIS_M)):
-        overlay.frame(frame)
+        overlay.frame(frame, labelled=labelled)
     for arm in robot.arms:
         T_world_ee = _body_pose(data, arm.ee_body)
         points = (arm.keypoints.tool_head, arm.keypoints.tool_tail, arm.keypoints.tool_side)
@@ -175,7 +178,7 @@ class _Overlay:
     def _pixels(self, points: Array) -> Array:
         return project(self._camera, self._T, points)[0] * OVERSAMPLING
 
-    def frame(self, frame: DrawnFrame) -> None:
+    def frame(self, frame: DrawnFrame, *, labelled: bool) -> None:
         T = frame.T_world_frame
         ends = T[:3, 3] + frame.length * T[:3, :3].T
         origin, *tips = self._pixels(np.vstack([T[:3, 3], ends]))
@@ -183,6 +186,8 @@ class _Overlay:
             self._pen.line([*origin, *tip], fill=PAPER, width=round(4.5 * self._unit))
         for tip, color in zip(tips, frame.colors, strict=True):
             self._pen.line([*origin, *tip], fill=color, width=round(2.5 * self._unit))
+        if not labelled:
+            return
         lowest = max(tips, key=lambda tip: tip[1])
         at = (lowest[0] + 4 * self._unit, lowest[1] - 6 * self._unit)
         self._pen.text(at, frame.label, INK, font=self._font, stroke_width=round(1.5 * self._unit), stroke_fill=PAPER)
