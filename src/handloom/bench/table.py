@@ -1,6 +1,7 @@
 """Every benchmark: name > (module with ``run() -> BenchResult``, one line about it)."""
 
 BENCHES: dict[str, tuple[str, str]] = {
+    "engine": ("handloom.bench.engine", "episodes per hour, robot hours, time budget by stage, scaling"),
     "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
 }

@@ -20,7 +20,7 @@ class Config(BaseModel):
     @classmethod
     def _refuse_unknown_keys(cls, given: Any) -> Any:
         """Name each unknown key and the nearest known one; pydantic's own message cannot."""
-        if not isinstance(given, dict):
+        if not isinstance(given, dict) or cls.model_config.get("extra") == "allow":
             return given
         known = {field.alias or name for name, field in cls.model_fields.items()}
         for key in given:

@@ -22,6 +22,7 @@ def archive_of_record(record: EpisodeRecord) -> EpisodeArchive:
         commands={"asked": record.asked, "applied": record.applied},
         states={STATES: record.states},
         timeline={
+            "model_hash": record.model_hash,
             "spans": [asdict(span) for span in record.timeline],
             "failure": None if record.failure is None else asdict(record.failure),
         },
@@ -37,6 +38,7 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
             states=archive.states[STATES],
             asked=archive.commands["asked"],
             applied=archive.commands["applied"],
+            model_hash=archive.timeline["model_hash"],
             timeline=tuple(_span(span) for span in archive.timeline["spans"]),
             failure=None if failure is None else Failure(**{**failure, "stage": Stage(failure["stage"])}),
         )

@@ -69,8 +69,8 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
     )
 
 
-def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, episodes: Path, watch: Stopwatch) -> None:
-    """Render an episode and write its folder; it appears under its name only when it is whole."""
+def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, episodes: Path, watch: Stopwatch) -> Path:
+    """Render an episode and write its folder, which appears under its name only when it is whole; return it."""
     instance = record.instance
     render = settings.render == "now" and bool(instance.cameras)
     columns = episode_columns(scene, record, settings.columns)

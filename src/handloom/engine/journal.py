@@ -28,7 +28,8 @@ class Journal:
         with file_errors("write", self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, "ab+") as file:
-                file.truncate(_whole_length(file.seek(0) or file.read()))
+                file.seek(0)
+                file.truncate(_whole_length(file.read()))
                 file.seek(0, os.SEEK_END)
                 file.write(json.dumps(receipt.to_json(), separators=(",", ":")).encode() + b"\n")
                 file.flush()

@@ -13,7 +13,9 @@ from typing import Any
 from handloom.engine.executor import Finished
 from handloom.errors import InputError
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+ONE_THREAD: dict[str, str] = dict.fromkeys(
+    ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1"
+)
 """One worker uses one core: several threads in each of several workers only get in each other's way."""
 
 

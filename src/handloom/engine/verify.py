@@ -74,6 +74,8 @@ def verify_episode(folder: str) -> Verification:
         if report.first_difference is not None
         else "a success term did not hold again"
     )
+    if not report.same_model:
+        detail += "; robot or object files have changed since it was recorded"
     if elsewhere:
         detail += f"; made elsewhere: {'; '.join(elsewhere)}"
     return Verification(episode=name, verdict="different", frames=report.frames, detail=detail)

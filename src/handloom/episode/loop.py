@@ -27,6 +27,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
     of the last skills must still hold: an object that slips out right after the lift is no demonstration.
     """
     world, instance = scene.world, scene.instance
+    model_hash = world.model_hash()
     states: list[Array] = [world.save_state()]
     asked: list[Array] = []
     applied: list[Array] = []
@@ -62,6 +63,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
         states=np.array(states),
         asked=np.array(asked).reshape(-1, world.model.nu),
         applied=np.array(applied).reshape(len(applied), -1),
+        model_hash=model_hash,
         timeline=tuple(source.timeline),
         failure=failure or _not_lasting(scene, source),
         stage_seconds=seconds,

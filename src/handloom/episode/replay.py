@@ -24,6 +24,8 @@ class ReplayReport:
     """Largest absolute difference of any state entry."""
     success_again: bool
     """Whether every success term of the timeline held again at its frame."""
+    same_model: bool = True
+    """Whether the instance still compiles to the model it was recorded with."""
 
     @property
     def exact(self) -> bool:
@@ -44,8 +46,9 @@ def replay(record: EpisodeRecord) -> ReplayReport:
             f"the recording has states of {record.states.shape[1]} numbers, the scene of its instance has "
             f"{len(world.save_state())}; was it written with another version of Handloom or another robot folder?"
         )
+    same_model = record.model_hash == world.model_hash()
     first, largest, success = None, 0.0, True
-    judged = {span.end: span for span in record.timeline if span.success}
+    judged = [span for span in record.timeline if span.success]
     for frame in range(record.frames + 1):
         state = world.save_state()
         difference = float(np.abs(state - record.states[frame]).max(initial=0.0))
@@ -53,12 +56,19 @@ def replay(record: EpisodeRecord) -> ReplayReport:
             largest = difference
         if first is None and state.tobytes() != np.ascontiguousarray(record.states[frame]).tobytes():
             first = frame
-        if frame in judged:
-            success &= all(holds(scene, check) for check in judged[frame].checks)
+        for span in judged:
+            if span.end == frame:
+                success &= all(holds(scene, check) for check in span.checks)
         if frame < record.frames and not _step(scene, record.applied[frame]):
             success, first = False, frame if first is None else first
             break
-    return ReplayReport(frames=record.frames, first_difference=first, largest_difference=largest, success_again=success)
+    return ReplayReport(
+        frames=record.frames,
+        first_difference=first,
+        largest_difference=largest,
+        success_again=success,
+        same_model=same_model,
+    )
 
 
 def _step(scene: Scene, inputs: np.ndarray) -> bool:

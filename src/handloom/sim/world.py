@@ -263,6 +263,12 @@ class World:
         self._faults[:] = 0
         self.forward()
 
+    def model_hash(self) -> str:
+        """Return the SHA-256 of the compiled model: equal models give equal physics on one platform."""
+        buffer = np.empty(mujoco.mj_sizeModel(self.model), np.uint8)
+        mujoco.mj_saveModel(self.model, None, buffer)
+        return hashlib.sha256(buffer.tobytes()).hexdigest()
+
     def state_hash(self) -> str:
         """Return the SHA-256 of the bytes of the state, as 64 hexadecimal digits."""
         return hashlib.sha256(self.save_state().astype("<f8").tobytes()).hexdigest()

@@ -50,6 +50,8 @@ class EpisodeRecord:
     """Actuator targets the source asked for (T, controls) [m or rad]; NaN where it asked for nothing."""
     applied: Array
     """User inputs that physics got (T, m), MuJoCo's ``mjSTATE_USER``: controls first."""
+    model_hash: str = ""
+    """SHA-256 of the compiled model; a replay with another one cannot be exact."""
     timeline: tuple[SkillSpan, ...] = ()
     failure: Failure | None = None
     """Why it is no demonstration; None means success."""

@@ -2,7 +2,7 @@
 
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Tag
 from pydantic_core import PydanticCustomError
@@ -50,10 +50,6 @@ class OwnSkillConfig(Skill):
 
     model_config = ConfigDict(extra="allow")
 
-    @classmethod
-    def _refuse_unknown_keys(cls, given: Any) -> Any:
-        return given
-
 
 def skill_name(given: str) -> str:
     """Return the published spelling of a skill's name: ``goto_pose`` and ``goto__pose`` are the same skill."""
@@ -81,11 +77,11 @@ def _known(value: Any) -> Any:
     return value
 
 
-_TAGGED: list[Any] = [Annotated[model, Tag(name)] for name, model in SKILL_CONFIGS.items()]
-
-SkillConfig = Annotated[
-    reduce(or_, [*_TAGGED, Annotated[OwnSkillConfig, Tag(OWN_SKILL)]]),
-    Discriminator(_tag),
-    BeforeValidator(_known),
-]
-"""Type of one skill in a task file; its ``name`` decides which config applies."""
+if TYPE_CHECKING:
+    SkillConfig = Skill
+else:
+    _TAGGED = [Annotated[model, Tag(name)] for name, model in SKILL_CONFIGS.items()]
+    SkillConfig = Annotated[
+        reduce(or_, [*_TAGGED, Annotated[OwnSkillConfig, Tag(OWN_SKILL)]]), Discriminator(_tag), BeforeValidator(_known)
+    ]
+    """Type of one skill in a task file; its ``name`` decides which config applies."""
