@@ -1,5 +1,6 @@
 """Drive a timed path in physics and keep what happened."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,11 +62,8 @@ def floor_spec(description: RobotDescription, *, friction: float = 1.0) -> mujoc
     """
     spec = mujoco.MjSpec()
     spec.modelname = description.name
-    physics = description.config.physics
-    spec.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{physics.cone.upper()}")
-    spec.option.impratio = physics.impratio
-    spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{physics.integrator.upper()}")
     spec.option.timestep = description.spec().option.timestep
+    _set_physics(spec, description)
     spec.visual.headlight.ambient = [0.4, 0.4, 0.4]
     spec.visual.headlight.diffuse = [0.15, 0.15, 0.15]
     spec.worldbody.add_geom(
@@ -86,6 +84,37 @@ def floor_spec(description: RobotDescription, *, friction: float = 1.0) -> mujoc
     return spec
 
 
+def attach_robot(
+    spec: mujoco.MjSpec,
+    robot: mujoco.MjSpec,
+    description: RobotDescription,
+    *,
+    prefix: str,
+    position: Sequence[float] = (0.0, 0.0, 0.0),
+    quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0),
+) -> None:
+    """Put a robot on a floor of :func:`floor_spec`.
+
+    Args:
+        spec: The floor.
+        robot: The robot's model, ``description.spec()`` or a changed copy of it.
+        description: The robot.
+        prefix: Prefix for the names of its parts.
+        position: Where (3,) [m].
+        quat: How it is turned (4,), wxyz.
+    """
+    # What robot.yaml says holds; a model file that says otherwise would be a conflict.
+    _set_physics(robot, description)
+    spec.attach(robot, prefix=prefix, frame=spec.worldbody.add_frame(pos=position, quat=quat))
+
+
+def _set_physics(spec: mujoco.MjSpec, description: RobotDescription) -> None:
+    physics = description.config.physics
+    spec.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{physics.cone.upper()}")
+    spec.option.impratio = physics.impratio
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{physics.integrator.upper()}")
+
+
 def floor_world(description: RobotDescription, *, prefix: str = "robot/", friction: float = 1.0) -> World:
     """Put a robot alone on a level floor.
 
@@ -95,7 +124,7 @@ def floor_world(description: RobotDescription, *, prefix: str = "robot/", fricti
         friction: Sliding friction of the floor, for contacts in which the robot does not decide.
     """
     spec = floor_spec(description, friction=friction)
-    spec.attach(description.spec(), prefix=prefix, frame=spec.worldbody.add_frame())
+    attach_robot(spec, description.spec(), description, prefix=prefix)
     return World.from_spec(spec)
 
 

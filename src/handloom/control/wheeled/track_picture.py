@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from handloom.control.wheeled.lap import LapRecord, floor_spec
+from handloom.control.wheeled.lap import LapRecord, attach_robot, floor_spec
 from handloom.render import Renderer
 from handloom.robots import RobotDescription
 from handloom.spatial import make_pose, quat_from_matrix
@@ -103,15 +103,18 @@ def track_view(description: RobotDescription, record: LapRecord, *, size: int = 
     # A closed course ends where it began, so the last station would hide the first.
     for station, index in enumerate(np.linspace(0, len(driven), STATIONS, endpoint=False).astype(int)):
         x, y, yaw = driven[index]
-        frame = spec.worldbody.add_frame(
-            pos=[x - axle * math.cos(yaw), y - axle * math.sin(yaw), 0.0],
-            quat=[math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)],
-        )
         robot = description.spec()
         for joint in list(robot.joints):
             if joint.type == mujoco.mjtJoint.mjJNT_FREE:
                 robot.delete(joint)
-        spec.attach(robot, prefix=f"station{station}/", frame=frame)
+        attach_robot(
+            spec,
+            robot,
+            description,
+            prefix=f"station{station}/",
+            position=[x - axle * math.cos(yaw), y - axle * math.sin(yaw), 0.0],
+            quat=[math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)],
+        )
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
