@@ -1,14 +1,26 @@
 """A scripted operator stacks three cubes with an SO-101, scene after scene, through the retargeting graph.
 
     python examples/retarget/stack_cubes.py --scenes 5 --out stacks
+    handloom verify stacks/dataset
 
-writes one device recording per scene, plays it from the file, and replays the episode to compare every bit.
+The first line writes one device recording per scene, plays it from the file, and makes a LeRobot dataset of the
+episodes in which the cubes were stacked; the second simulates them again and compares every bit.
 """
 
 import argparse
 from pathlib import Path
 
-from handloom.episode import replay, run_episode
+from handloom.dataset import (
+    EpisodeWriter,
+    FeatureTable,
+    archive_of_record,
+    find_episodes,
+    folder_name,
+    merge_episodes,
+    outcome_of_record,
+)
+from handloom.episode import run_episode
+from handloom.episode.columns import episode_columns
 from handloom.retarget import DeviceRecording
 from handloom.retarget.so101 import (
     ROBOT,
@@ -18,25 +30,34 @@ from handloom.retarget.so101 import (
     stack_cube_checks,
     stack_cube_instance,
 )
-from handloom.scene import build_scene
+from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills.checks import holds
+from handloom.values import EpisodeRecord
 
 
 def stack(seed: int, episode: int, out: Path) -> bool:
-    """Record an operator, play the recording, and say what happened; return whether the cubes are stacked."""
+    """Record an operator, play the recording, and write the episode; return whether the cubes are stacked."""
     scene = build_scene(stack_cube_instance(seed, episode))
     controller = SO101ActionController(scene.robot(ROBOT).arms[0])
-    file = out / f"operator_{seed}_{episode:06d}.jsonl"
-    if not file.exists():
-        ScriptedOperator(scene, controller).recording(generator(seed, episode, "operator")).write(file)
+    file = out / f"operator_{episode:06d}.jsonl"
+    ScriptedOperator(scene, controller).recording(generator(seed, episode, "operator")).write(file)
     recording = DeviceRecording.read(file)
     source = TeleopSource(scene, recording, controller=controller, checks=stack_cube_checks(), holds=holds)
     record = run_episode(scene, source)
+    write(scene, record, out / "episodes")
     outcome = "stacked" if record.success else str(record.failure)
-    again = "replays exactly" if replay(record).exact else "does NOT replay"
-    print(f"scene {episode}: {outcome} after {record.frames / scene.instance.fps:.1f} s, {again}, {file.name}")
+    print(f"scene {episode}: {outcome} after {record.frames / scene.instance.fps:.1f} s, {file.name}")
     return record.success
+
+
+def write(scene: Scene, record: EpisodeRecord, episodes: Path) -> None:
+    """Write the folder of an episode, without pictures."""
+    columns = episode_columns(scene, record, ("canonical",))
+    table = FeatureTable(fps=record.instance.fps, features=columns.features)
+    with EpisodeWriter(episodes / folder_name(record.instance.episode), table) as writer:
+        archive = archive_of_record(record)
+        writer.finish(outcome_of_record(record, archive), columns.values, archive)
 
 
 def main() -> None:
@@ -44,11 +65,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scenes", type=int, default=3, help="how many scenes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the run")
-    parser.add_argument("--out", type=Path, default=Path("stacks"), help="folder of the recordings")
+    parser.add_argument("--out", type=Path, default=Path("stacks"), help="new folder of the recordings and the dataset")
     arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "episodes").mkdir(parents=True)
     done = sum(stack(arguments.seed, episode, arguments.out) for episode in range(arguments.scenes))
-    print(f"{done} of {arguments.scenes} stacked")
+    dataset = merge_episodes(find_episodes([arguments.out / "episodes"]), arguments.out / "dataset")
+    print(f"{done} of {arguments.scenes} stacked; dataset in {dataset}")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def pipeline(clutch) -> OutputCombiner:
 FAULTS = {
     "nan position": lambda rng, r: r["controller_right"]["grip_position"].__setitem__(rng.integers(3), "nan"),
     "infinite position": lambda rng, r: r["controller_right"]["grip_position"].__setitem__(rng.integers(3), "inf"),
-    "huge position": lambda rng, r: r["controller_right"]["grip_position"].__setitem__(rng.integers(3), 1e38),
+    "huge position": lambda rng, r: r["controller_right"]["grip_position"].__setitem__(rng.integers(3), 1e300),
     "nan quaternion": lambda rng, r: r["controller_right"]["grip_orientation"].__setitem__(rng.integers(4), "nan"),
     "zero quaternion": lambda rng, r: r["controller_right"].update(grip_orientation=[0.0, 0.0, 0.0, 0.0]),
     "tiny quaternion": lambda rng, r: r["controller_right"].update(grip_orientation=[1e-9, 0.0, 0.0, 0.0]),

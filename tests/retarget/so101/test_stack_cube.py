@@ -7,7 +7,7 @@ import pytest
 
 from handloom.episode import replay, run_episode
 from handloom.errors import InputError
-from handloom.retarget import DeviceFrame, DeviceRecording
+from handloom.retarget import ControllerSnapshot, DeviceFrame, DeviceRecording, RateLimiterConfig
 from handloom.retarget.so101 import (
     CUBES,
     PUBLISHED_JAW,
@@ -19,6 +19,7 @@ from handloom.retarget.so101 import (
     TeleopSource,
     anchor_transform,
     fallen_cubes,
+    so101_action_graph,
     stack_cube_checks,
     stack_cube_instance,
     stack_cube_observations,
@@ -194,6 +195,29 @@ def test_engaging_does_not_move_the_arm() -> None:
         scene.world.step(scene.instance.substeps)
     assert np.linalg.norm(controller.T_world_tool[:3, 3] - tool) < 1e-3
     assert source.next(20) is None
+
+
+def test_with_limits_a_hand_that_jumps_does_not_make_the_arm_jump(monkeypatch) -> None:
+    scene, controller = built(joint_noise=0.0)
+    graph = so101_action_graph(limits=RateLimiterConfig())
+    frames = tuple(
+        DeviceFrame(
+            time_ns=i * 50_000_000,
+            controller_right=ControllerSnapshot(
+                grip_position=(0.0 if i < 10 else 0.3, 1.0, 0.0), grip_orientation=(0, 0, 0, 1), grip_is_valid=True
+            ),
+        )
+        for i in range(20)
+    )
+    recording = DeviceRecording(frames=frames, end_time_ns=1_000_000_000)
+    source = TeleopSource(scene, recording, controller=controller, graph=graph)
+    asked, follow = [], controller.targets
+    monkeypatch.setattr(controller, "targets", lambda action: asked.append(action.copy()) or follow(action))
+    for frame in range(20):
+        source.next(frame)
+    steps = np.linalg.norm(np.diff([action[:3] for action in asked], axis=0), axis=1)
+    # 0.25 m/s at 20 frames per second, to the rounding of float32.
+    np.testing.assert_allclose(steps, [0.0] * 9 + [0.0125] * 10, atol=1e-7)
 
 
 def test_an_action_that_is_not_five_numbers_is_refused() -> None:

@@ -14,7 +14,9 @@ _NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 def array_field(value: Any, shape: tuple[int, ...], *, what: str, dtype: Any = np.float32) -> NDArray[Any]:
     """Return a field as a new array of fixed shape; NaN is kept, for the nodes to judge."""
     try:
-        array = np.array(value, dtype)
+        # A number beyond float32 becomes infinity, which the nodes hold on like any other broken pose.
+        with np.errstate(over="ignore"):
+            array = np.array(value, dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} must be numbers of shape {shape}, got {value!r}") from error
     if array.shape != shape:
