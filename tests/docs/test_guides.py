@@ -1,11 +1,12 @@
-"""Every Python snippet of the guides runs, top to bottom."""
+"""Every Python snippet of the README and the docs runs, top to bottom."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-GUIDES = sorted((Path(__file__).parents[2] / "docs" / "guides").glob("*.md"))
+ROOT = Path(__file__).parents[2]
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
