@@ -27,9 +27,11 @@ FR3_SHAPES = (
 )
 
 
-def fr3_spec(prefix: str = "", base: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> mujoco.MjSpec:
+def fr3_spec(
+    prefix: str = "", base: tuple[float, float, float] = (0.0, 0.0, 0.0), into: mujoco.MjSpec | None = None
+) -> mujoco.MjSpec:
     """Return an arm with FR3 kinematics, simple shapes, a hand with two fingers and the site ``tcp``."""
-    spec = mujoco.MjSpec()
+    spec = into or mujoco.MjSpec()
     spec.compiler.degree = False
     types = {name: getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}") for name in ("capsule", "box", "cylinder")}
     body = spec.worldbody.add_body(name=f"{prefix}link0", pos=base)
@@ -88,3 +90,26 @@ def odd_arm() -> mujoco.MjModel:
                       <site name="tool" pos="0.02 0.03 0.1" euler="0.5 0.6 0.7"/></body></body></body></body></body>
           </body></body></body>
     </worldbody></mujoco>""")
+
+
+@pytest.fixture(scope="session")
+def tabletop() -> mujoco.MjModel:
+    """The arm at a table with a wall across it, a cube on it, and open fingers."""
+    spec = fr3_spec()
+    box, free = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtJoint.mjJNT_FREE
+    table = spec.worldbody.add_body(name="table", pos=(0.5, 0, 0.1))
+    table.add_geom(name="top", type=box, size=(0.4, 0.6, 0.02))
+    wall = spec.worldbody.add_body(name="wall", pos=(0.5, 0.0, 0.27))
+    wall.add_geom(name="panel", type=box, size=(0.25, 0.02, 0.15))
+    cube = spec.worldbody.add_body(name="cube", pos=(0.45, -0.25, 0.145))
+    cube.add_joint(type=free)
+    cube.add_geom(name="cube_geom", type=box, size=(0.02, 0.02, 0.025))
+    return spec.compile()
+
+
+@pytest.fixture(scope="session")
+def two_arms() -> mujoco.MjModel:
+    """Two arms half a metre apart."""
+    spec = fr3_spec("left_", (0.0, 0.25, 0.0))
+    fr3_spec("right_", (0.0, -0.25, 0.0), into=spec)
+    return spec.compile()

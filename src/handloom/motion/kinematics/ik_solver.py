@@ -69,7 +69,7 @@ class IkSolver:
         first_seed, seeds = self._first_seed(seed, n), self._seeds(rng_seed)
         q, errors = np.tile(first_seed[:, None, :], (1, most, 1)), np.full((n, 2), np.inf)
         count, used = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        problem = self._problem()
+        problem = self.problem()
 
         def work(begin: int, end: int) -> None:
             part = slice(begin, end)
@@ -91,8 +91,10 @@ class IkSolver:
         for_slices(n, work, threads=options.threads, smallest=SMALLEST_SLICE)
         return q.reshape(n, most, dof), count, used, errors
 
-    def _problem(self) -> IkProblem:
+    def problem(self, *, tighten: float | None = None) -> IkProblem:
+        """Return the request in the kernels' layout; ``tighten`` overrides the option of that name."""
         options = self.options
+        tight = options.tighten if tighten is None else tighten
         axis = np.array(options.tool_axis, float)
         return IkProblem(
             self._lower,
@@ -102,8 +104,8 @@ class IkSolver:
             axis / np.linalg.norm(axis),
             np.array(options.position_axes, float),
             not all(options.position_axes),
-            options.tighten * options.position_tolerance,
-            options.tighten * options.rotation_tolerance,
+            tight * options.position_tolerance,
+            tight * options.rotation_tolerance,
             options.rotation_weight,
             options.iterations,
             options.seed_bias,

@@ -1,0 +1,144 @@
+"""The moving parts of a robot as the collision checkers see them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError, unknown_name
+from handloom.motion.collision.arrays import RobotArrays
+from handloom.motion.collision.obstacle import Obstacle
+from handloom.motion.collision.part import Part, bits_meet, moving_parts
+from handloom.motion.collision.self_collision import self_collision_pairs
+from handloom.motion.collision.shape import Shape
+from handloom.motion.collision.sphere_group import SphereGroup, group_arrays
+from handloom.motion.collision.sphere_model import SphereModel, cached_cover
+from handloom.motion.kinematics.joint_tree import JointTree
+from handloom.spatial import transform_points
+
+Array = NDArray[np.float64]
+Pair = frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CollisionRobot:
+    """Solids and spheres on the links of a joint tree, and the pairs that may touch."""
+
+    tree: JointTree
+    parts: tuple[Part, ...]
+    """Exact solids."""
+    groups: tuple[SphereGroup, ...]
+    """Spheres, one group per body."""
+    ignored: frozenset[Pair]
+    """Pairs of bodies that may overlap: neighbours, and pairs that overlap in every position."""
+    coarse: frozenset[Pair]
+    """Pairs so close together that their spheres overlap almost always; only the exact checker looks at these."""
+    tolerance: float
+    """Tolerance of the sphere covers [m]."""
+
+    @classmethod
+    def from_model(
+        cls, model: mujoco.MjModel, tree: JointTree, *, qpos: Array | None = None, tolerance: float = 0.01
+    ) -> "CollisionRobot":
+        """Collect everything the joints of a tree move.
+
+        Args:
+            model: The model the tree was made from.
+            tree: Joints that will move.
+            qpos: Configuration (nq,) of all other joints; the model's ``qpos0`` when None.
+            tolerance: Distance by which spheres may reach out of the solids [m].
+        """
+        parts = moving_parts(model, tree)
+        spheres = SphereModel.from_model(model, dict.fromkeys(part.body for part in parts), tolerance=tolerance)
+        groups = tuple(_group(model, tree, spheres, parts, body) for body in spheres.bodies)
+        ignored, coarse = self_collision_pairs(model, tree, parts, groups, qpos=qpos)
+        return cls(tree=tree, parts=parts, groups=groups, ignored=ignored, coarse=coarse, tolerance=tolerance)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Bodies with solids."""
+        return tuple(group.body for group in self.groups)
+
+    def attach(
+        self, name: str, shape: Shape, body: str, T_body_object: Array, *, may_touch: Iterable[str] = ()
+    ) -> "CollisionRobot":
+        """Return the robot with an object fixed to one of its bodies.
+
+        Args:
+            name: Name of the object; part of failure reports.
+            shape: Its solid.
+            body: Body that holds it, for instance the hand.
+            T_body_object: Pose of the object in that body (4, 4).
+            may_touch: Names of further bodies or obstacles that the object may touch, for instance the fingers.
+        """
+        holder = next((group for group in self.groups if group.body == body), None)
+        if holder is None:
+            raise unknown_name("moving body", body, self.bodies)
+        if any(part.body == name for part in self.parts):
+            raise InputError(f"something named {name!r} is already attached or part of the robot")
+        centres, radii = cached_cover(shape, self.tolerance)
+        T_link_object = holder.T_link_body @ T_body_object
+        part = Part(name=name, body=name, link=holder.link, T_link_part=T_link_object, shape=shape)
+        group = SphereGroup(body=name, link=holder.link, centre=transform_points(T_link_object, centres), radius=radii)
+        same_link = {p.body for p in self.parts if p.link == holder.link}
+        allowed = {frozenset((name, other)) for other in {*same_link, *may_touch}}
+        return replace(self, parts=(*self.parts, part), groups=(*self.groups, group), ignored=self.ignored | allowed)
+
+    def detach(self, name: str) -> "CollisionRobot":
+        """Return the robot without an attached object."""
+        if name not in self.bodies:
+            raise unknown_name("attached object", name, self.bodies)
+        return replace(
+            self,
+            parts=tuple(part for part in self.parts if part.body != name),
+            groups=tuple(group for group in self.groups if group.body != name),
+            ignored=frozenset(pair for pair in self.ignored if name not in pair),
+        )
+
+    def arrays(self, *, padding: float, self_padding: float = 0.0) -> RobotArrays:
+        """Return the kernels' view, with spheres enlarged against the world and against each other [m]."""
+        pairs = [
+            (i, j)
+            for i, a in enumerate(self.groups)
+            for j, b in enumerate(self.groups[:i])
+            if a.link != b.link
+            and frozenset((a.body, b.body)) not in self.ignored | self.coarse
+            and bits_meet(a.contype, a.conaffinity, b.contype, b.conaffinity)
+        ]
+        return group_arrays(self.tree, self.groups, pairs, padding=padding, self_padding=self_padding)
+
+    def checked(self, obstacles: Sequence[Obstacle]) -> NDArray[np.bool_]:
+        """Return which group is checked against which obstacle (groups, obstacles)."""
+        table = np.zeros((len(self.groups), len(obstacles)), bool)
+        for i, group in enumerate(self.groups):
+            for j, obstacle in enumerate(obstacles):
+                table[i, j] = (
+                    obstacle.enabled
+                    and frozenset((group.body, obstacle.name)) not in self.ignored
+                    and frozenset((group.body, obstacle.body)) not in self.ignored | self.coarse
+                    and bits_meet(group.contype, group.conaffinity, obstacle.contype, obstacle.conaffinity)
+                )
+        return table
+
+
+def _group(
+    model: mujoco.MjModel, tree: JointTree, spheres: SphereModel, parts: Sequence[Part], body: str
+) -> SphereGroup:
+    """Return the spheres of one body in its link."""
+    own = [part for part in parts if part.body == body]
+    centres, radii = spheres.spheres_of(body)
+    contype = conaffinity = 0
+    for part in own:
+        contype, conaffinity = contype | part.contype, conaffinity | part.conaffinity
+    T_link_body = tree.T_link_body[model.body(body).id]
+    return SphereGroup(
+        body=body,
+        link=own[0].link,
+        centre=transform_points(T_link_body, centres),
+        radius=radii,
+        contype=contype,
+        conaffinity=conaffinity,
+        T_link_body=T_link_body,
+    )

@@ -1,0 +1,72 @@
+"""The solids of a model, sorted into those that move with the planned joints and those that do not."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.collision.shape import Shape, geom_shape
+from handloom.motion.kinematics.joint_tree import WORLD, JointTree
+from handloom.spatial import make_pose, matrix_from_quat
+
+Array = NDArray[np.float64]
+
+ALL_BITS = 0x7FFFFFFF
+"""Contact bits that collide with everything that has any."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """One solid of a body that the planned joints move."""
+
+    name: str
+    """Name of the geom, or ``body#2`` for the second nameless one."""
+    body: str
+    """Body that carries it; solids of one body form one group."""
+    link: int
+    """Link of the joint tree that carries the body."""
+    T_link_part: Array
+    """Pose in the link (4, 4)."""
+    shape: Shape
+    contype: int = ALL_BITS
+    conaffinity: int = ALL_BITS
+
+
+def moving_parts(model: mujoco.MjModel, tree: JointTree) -> tuple[Part, ...]:
+    """Return the solids of all bodies that the joints of a tree move."""
+    return tuple(
+        Part(
+            name=geom_name(model, geom),
+            body=model.body(model.geom_bodyid[geom]).name,
+            link=int(tree.body_link[model.geom_bodyid[geom]]),
+            T_link_part=tree.T_link_body[model.geom_bodyid[geom]] @ T_body_geom(model, geom),
+            shape=geom_shape(model, geom),
+            contype=int(model.geom_contype[geom]),
+            conaffinity=int(model.geom_conaffinity[geom]),
+        )
+        for geom in solid_geoms(model)
+        if tree.body_link[model.geom_bodyid[geom]] != WORLD
+    )
+
+
+def solid_geoms(model: mujoco.MjModel) -> Iterable[int]:
+    """Return the geoms that can collide at all."""
+    return np.flatnonzero((model.geom_contype != 0) | (model.geom_conaffinity != 0)).tolist()
+
+
+def geom_name(model: mujoco.MjModel, geom: int) -> str:
+    """Return the name of a geom, or one made from its body."""
+    body = model.geom_bodyid[geom]
+    return model.geom(geom).name or f"{model.body(body).name}#{geom - model.body_geomadr[body]}"
+
+
+def T_body_geom(model: mujoco.MjModel, geom: int) -> Array:  # noqa: N802 - frame notation
+    """Return the pose of a geom in its body (4, 4)."""
+    return make_pose(matrix_from_quat(model.geom_quat[geom]), model.geom_pos[geom])
+
+
+def bits_meet(contype_a: int, conaffinity_a: int, contype_b: int, conaffinity_b: int) -> bool:
+    """Tell whether MuJoCo's contact bits let two solids collide."""
+    return bool((contype_a & conaffinity_b) | (contype_b & conaffinity_a))

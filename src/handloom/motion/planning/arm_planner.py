@@ -1,0 +1,241 @@
+"""Plan motions of one or several arms among obstacles."""
+
+from collections.abc import Iterable, Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import InputError
+from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
+from handloom.motion.kinematics import Chain, JointTree
+from handloom.motion.planning.cartesian_line import CartesianLine
+from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
+from handloom.motion.planning.open_end import OpenEnd
+from handloom.motion.planning.path_end import BlockedEnd
+from handloom.motion.planning.plan_context import PlanContext
+from handloom.motion.planning.plan_result import PlanResult, PlanStatus
+from handloom.motion.planning.planner_options import PlannerOptions
+from handloom.motion.planning.scene_check import SceneCheck
+from handloom.motion.planning.search import Search
+from handloom.motion.planning.stage import Stage
+from handloom.motion.planning.stage_planner import StagePlanner
+from handloom.motion.planning.straight_move import judge_line
+
+Array = NDArray[np.float64]
+
+
+class ArmPlanner:
+    """Finds collision-free joint paths for arms of a model, and says why when there is none.
+
+    Poses are given in the base frame of the arm's chain, configurations in the order of ``joint_names``. The same
+    request on the same scene gives the same path, whatever was planned before.
+
+    Args:
+        model: Compiled model with the robot and, usually, its surroundings.
+        chains: The arm, or several arms that move together.
+        data: Present state: where obstacles are and where all other joints are held; ``qpos0`` when None.
+        world: Obstacles; everything in the model that the arms do not move when None.
+        ignore: Obstacles whose name contains one of these texts never count.
+        options: Settings.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        chains: Chain | Sequence[Chain],
+        *,
+        data: mujoco.MjData | None = None,
+        world: CollisionWorld | None = None,
+        ignore: Iterable[str] = (),
+        options: PlannerOptions | None = None,
+    ) -> None:
+        self.options = options or PlannerOptions()
+        self.chains = (chains,) if isinstance(chains, Chain) else tuple(chains)
+        self._model, self._ignore = model, tuple(ignore)
+        state = _state_of(model, data)
+        names = [name for chain in self.chains for name in chain.joint_names]
+        tree = JointTree.from_model(model, names, qpos=state.qpos.copy())
+        self.columns = tuple(np.array([names.index(j) for j in chain.joint_names]) for chain in self.chains)
+        """Where each arm's joints are in a configuration."""
+        moved = np.flatnonzero(tree.body_link >= 0).tolist()
+        self.world = CollisionWorld.from_model(model, state, exclude_bodies=moved) if world is None else world
+        """Obstacles; add, move and switch them at will between requests."""
+        robot = CollisionRobot.from_model(model, tree, qpos=state.qpos, tolerance=self.options.sphere_tolerance)
+        self._search = Search(self.options, tree.dof)
+        self._free_ik = FreeIk(self.chains, self.columns, self.options.ik, branches=self.options.branches)
+        self._line = CartesianLine(
+            self.chains[0],
+            self.options.ik,
+            step=self.options.line_step,
+            turn=self.options.line_turn,
+            jump=self.options.line_jump,
+        )
+        self._use(robot)
+
+    def _use(self, robot: CollisionRobot) -> None:
+        self._scene = SceneCheck(robot, self.world, per_unit=self.options.checks_per_unit)
+        self._open_end = OpenEnd(self._scene, self.chains, self.columns)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints in the order of configurations."""
+        return self._scene.robot.tree.joint_names
+
+    @property
+    def robot(self) -> CollisionRobot:
+        """Moving solids, attached objects included."""
+        return self._scene.robot
+
+    @property
+    def scene(self) -> SceneCheck:
+        """Both collision checkers, as of the last request."""
+        return self._scene
+
+    def update(self, data: mujoco.MjData) -> None:
+        """Take over the present state: poses of obstacles, the base, and joints that are held, such as fingers."""
+        old = self._scene.robot
+        tree = JointTree.from_model(self._model, self.joint_names, qpos=data.qpos.copy())
+        self.world.update_from(self._model, data)
+        same = np.allclose(tree.T_parent_joint, old.tree.T_parent_joint, atol=1e-9)
+        if not (same and np.allclose(tree.T_link_body, old.tree.T_link_body, atol=1e-9)):
+            self._use(CollisionRobot.from_model(self._model, tree, qpos=data.qpos, tolerance=old.tolerance))
+
+    def attach(
+        self, name: str, shape: Shape, body: str, T_body_object: ArrayLike, *, may_touch: Iterable[str] = ()
+    ) -> None:
+        """Make an object part of the robot; obstacles whose name contains ``name`` stop counting until it is detached.
+
+        Args:
+            name: Name of the object.
+            shape: Its solid.
+            body: Body that holds it.
+            T_body_object: Pose in that body (4, 4).
+            may_touch: Names of bodies or obstacles that it may touch, such as the fingers.
+        """
+        T = np.asarray(T_body_object, float)
+        self._use(self._scene.robot.attach(name, shape, body, T, may_touch=may_touch))
+        self._ignore = (*self._ignore, name)
+
+    def detach(self, name: str) -> None:
+        """Let go of an attached object."""
+        self._use(self._scene.robot.detach(name))
+        self._ignore = tuple(text for text in self._ignore if text != name)
+
+    def free_ik(self, T_base_tool: ArrayLike, seed: ArrayLike, *, ignore: Iterable[str] = ()) -> FreeIkResult:
+        """Return a collision-free configuration for each target pose (n, 4, 4), or (n, arms, 4, 4)."""
+        self._scene.refresh((*self._ignore, *ignore))
+        T, options = Stage(T_base_tool=T_base_tool).poses(len(self.chains)), self.options
+        q = np.asarray(seed, float)
+        return self._free_ik.solve(self._scene, T, q, padding=options.padding, rng_seed=options.seed)
+
+    def plan_to_joints(self, q_start: ArrayLike, q_goal: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
+        """Find a path to a configuration.
+
+        Args:
+            q_start: Present configuration (n,).
+            q_goal: Wanted configuration (n,).
+            ignore: Further obstacles, by part of their name, that do not count for this request.
+        """
+        context = self._context((*self._ignore, *ignore))
+        start = context.start(q_start)
+        if isinstance(start, PlanResult):
+            return start
+        wanted = context.within_limits(q_goal, "goal", PlanStatus.GOAL_OUT_OF_LIMITS)
+        if isinstance(wanted, PlanResult):
+            return wanted
+        goal = context.look(wanted, overlap=0.0)
+        if isinstance(goal, BlockedEnd):
+            reason = f"the goal collides: {goal}" if goal.touches else f"the goal is enclosed: {goal}"
+            return context.fail(PlanStatus.GOAL_IN_COLLISION, reason, touches=goal.touches or goal.near)
+        if np.abs(wanted - start.q).max() < 1e-9:
+            context.notes.append("the start is the goal")
+            return context.succeed(start.q[None], goal=0)
+        found = self._search.run(self._scene, start, [goal], iterations=self.options.iterations)
+        context.iterations += found.iterations
+        if found.path is None:
+            return context.no_path(found.refused)
+        return context.succeed(found.path, goal=0)
+
+    def plan_to_poses(
+        self,
+        q_start: ArrayLike,
+        T_base_tool: ArrayLike,
+        scores: ArrayLike | None = None,
+        *,
+        ignore: Iterable[str] = (),
+    ) -> PlanResult:
+        """Find a path to the best of many tool poses that can be reached.
+
+        Candidates are tested best score first, in batches; ``PlanResult.goal`` says which one won.
+
+        Args:
+            q_start: Present configuration (n,).
+            T_base_tool: Candidate poses (m, 4, 4) in the arm's base, or one (4, 4); (m, arms, 4, 4) for several arms.
+            scores: Higher is better (m,); the order given when None.
+            ignore: Further obstacles, by part of their name, that do not count for this request.
+        """
+        return self.plan_chain(q_start, [Stage(T_base_tool=T_base_tool)], scores, ignore=ignore)
+
+    def plan_chain(
+        self,
+        q_start: ArrayLike,
+        stages: Sequence[Stage],
+        scores: ArrayLike | None = None,
+        *,
+        ignore: Iterable[str] = (),
+    ) -> PlanResult:
+        """Find a path through several goals, each planned from where the one before ends.
+
+        A candidate counts only as a whole: if its grasp cannot be reached from its pre-grasp, the next best is tried.
+
+        Args:
+            q_start: Present configuration (n,).
+            stages: Goals in order; the first must not be straight.
+            scores: Higher is better, one per candidate; the order given when None.
+            ignore: Further obstacles, by part of their name, that do not count in any stage.
+        """
+        if not stages or stages[0].straight:
+            raise InputError("a chain needs at least one stage, and the first one must not be straight")
+        everywhere = (*self._ignore, *ignore)
+        context = self._context((*everywhere, *stages[0].ignore))
+        arms = len(self.chains)
+        planner = StagePlanner(context, self._free_ik, self._line, stages, arms=arms, ignore=everywhere)
+        return planner.plan(q_start, scores)
+
+    def plan_straight(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
+        """Move the tool of the first arm on a straight line, turning evenly on the way.
+
+        Lines are checked exactly and without padding, because they are meant for approaching things.
+
+        Args:
+            q_start: Present configuration (n,).
+            T_base_tool: Pose at the end (4, 4) in the arm's base.
+            ignore: Further obstacles, by part of their name, that do not count for this request.
+        """
+        context = self._context((*self._ignore, *ignore))
+        T = np.asarray(T_base_tool, float)
+        if T.shape != (4, 4):
+            raise InputError(f"a straight move needs one pose (4, 4), got shape {T.shape}")
+        if len(self.chains) > 1:
+            raise InputError("straight moves are for one arm; plan the arms one after the other")
+        inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
+        if isinstance(inside, PlanResult):
+            return inside
+        if not np.all(np.isfinite(T)):
+            return context.fail(PlanStatus.INVALID_REQUEST, "the goal pose is not finite")
+        path = judge_line(context, self._line.follow(inside[None], T[None])[0])
+        return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
+
+    def _context(self, ignore: Iterable[str]) -> PlanContext:
+        self._scene.refresh(ignore)
+        return PlanContext(self._scene, self._open_end, self._search, self.options)
+
+
+def _state_of(model: mujoco.MjModel, data: mujoco.MjData | None) -> mujoco.MjData:
+    """Return the given state, or the model's initial one with its kinematics computed."""
+    if data is not None:
+        return data
+    fresh = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, fresh)
+    return fresh

@@ -1,0 +1,108 @@
+"""What the steps of one planning request share: checkers, notes, timings, and how it ends."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import InputError
+from handloom.motion.collision import PathCollision
+from handloom.motion.planning.open_end import OpenEnd
+from handloom.motion.planning.path_end import BlockedEnd, PathEnd, look_at_end
+from handloom.motion.planning.plan_result import PlanResult, PlanStatus
+from handloom.motion.planning.planner_options import PlannerOptions
+from handloom.motion.planning.scene_check import SceneCheck
+from handloom.motion.planning.search import Search
+
+Array = NDArray[np.float64]
+
+
+class PlanContext:
+    """One request on its way."""
+
+    def __init__(self, scene: SceneCheck, open_end: OpenEnd, search: Search, options: PlannerOptions) -> None:
+        self.scene, self.open_end, self.search, self.options = scene, open_end, search, options
+        self.tree = scene.robot.tree
+        self.notes: list[str] = []
+        self.iterations = 0
+        search.reset()
+
+    def fail(self, status: PlanStatus, reason: str, **details: Any) -> PlanResult:
+        """End the request without a path."""
+        return self._result(status, np.empty((0, self.tree.dof)), reason=reason, **details)
+
+    def succeed(self, *segments: Array, **details: Any) -> PlanResult:
+        """End the request with the path of each stage."""
+        path = np.concatenate([segments[0], *(segment[1:] for segment in segments[1:])])
+        return self._result(PlanStatus.SUCCESS, path, segments=segments, **details)
+
+    def _result(self, status: PlanStatus, path: Array, **details: Any) -> PlanResult:
+        return PlanResult(
+            status=status,
+            path=path,
+            notes=tuple(self.notes),
+            iterations=self.iterations,
+            timings=dict(self.search.timings),
+            **details,
+        )
+
+    def within_limits(self, q: ArrayLike, what: str, status: PlanStatus) -> Array | PlanResult:
+        """Return a configuration moved into the limits, or the failure if it is too far outside."""
+        given = np.array(q, float)
+        tree = self.tree
+        if given.shape != (tree.dof,):
+            raise InputError(f"a {what} configuration has {tree.dof} values here, got shape {given.shape}")
+        if not np.all(np.isfinite(given)):
+            bad = tree.joint_names[int(np.argmin(np.isfinite(given)))]
+            return self.fail(PlanStatus.INVALID_REQUEST, f"the {what} value of joint {bad} is not finite", joint=bad)
+        clipped = np.clip(given, tree.lower, tree.upper)
+        excess = np.abs(given - clipped)
+        worst = int(np.argmax(excess))
+        if excess[worst] > self.options.limit_tolerance:
+            name, side = tree.joint_names[worst], "above" if given[worst] > tree.upper[worst] else "below"
+            return self.fail(
+                status,
+                f"the {what} has joint {name} at {given[worst]:.4f}, {excess[worst]:.4f} {side} its range "
+                f"[{tree.lower[worst]:.4f}, {tree.upper[worst]:.4f}]",
+                joint=name,
+                excess=float(excess[worst]),
+            )
+        if excess[worst] > 0.0:
+            moved = ", ".join(f"{tree.joint_names[k]} by {excess[k]:.2g}" for k in np.flatnonzero(excess))
+            self.notes.append(f"the {what} was moved into the joint limits: {moved}")
+        return clipped
+
+    def look(self, q: Array, *, overlap: float) -> PathEnd | BlockedEnd:
+        """Decide whether a path can start or end at a configuration."""
+        options = self.options
+        return look_at_end(
+            self.scene, self.open_end, q, padding=options.padding, step=options.exact_step, overlap=overlap
+        )
+
+    def start(self, q: ArrayLike) -> PathEnd | PlanResult:
+        """Return where a path can start, or the failure."""
+        inside = self.within_limits(q, "start", PlanStatus.START_OUT_OF_LIMITS)
+        if isinstance(inside, PlanResult):
+            return inside
+        end = self.look(inside, overlap=self.options.contact_tolerance)
+        if isinstance(end, BlockedEnd):
+            reason = f"the start collides: {end}" if end.touches else f"the start is enclosed: {end}"
+            return self.fail(PlanStatus.START_IN_COLLISION, reason, touches=end.touches or end.near)
+        if end.tolerated:
+            self.notes.append(f"the start is in contact, which was tolerated: {end.tolerated[0]}")
+        return end
+
+    def no_path(self, refused: PathCollision | None, **details: Any) -> PlanResult:
+        """End the request after the searches."""
+        if refused is not None:
+            return self.fail(
+                PlanStatus.VERIFICATION_FAILED,
+                f"every path that was found touches something exactly, the last one: {refused.touch}",
+                touches=(refused.touch,),
+                **details,
+            )
+        return self.fail(
+            PlanStatus.NO_PATH,
+            f"no path was found in {self.iterations} samples; there may be none, or more iterations are needed",
+            **details,
+        )

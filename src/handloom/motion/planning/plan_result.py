@@ -1,0 +1,102 @@
+"""What a planner returns: a path, or the reason why there is none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.collision import Touch
+
+Array = NDArray[np.float64]
+
+
+class PlanStatus(Enum):
+    """Every way a request can end."""
+
+    SUCCESS = "success"
+    INVALID_REQUEST = "invalid request"
+    """A value is not finite, or there is no goal at all."""
+    START_OUT_OF_LIMITS = "start out of limits"
+    START_IN_COLLISION = "start in collision"
+    GOAL_OUT_OF_LIMITS = "goal out of limits"
+    GOAL_IN_COLLISION = "goal in collision"
+    """Every goal that can be reached collides."""
+    GOAL_UNREACHABLE = "goal unreachable"
+    """No configuration brings the tool to any goal pose."""
+    NO_PATH = "no path"
+    """The search budget was used up."""
+    LINE_UNREACHABLE = "line unreachable"
+    """The arm cannot follow a straight move to its end."""
+    LINE_JUMPS = "line jumps"
+    """The arm could only follow a straight move by jumping to another branch."""
+    LINE_IN_COLLISION = "line in collision"
+    """Something is in the way of a straight move."""
+    VERIFICATION_FAILED = "verification failed"
+    """Paths were found, but exact collision checking refused all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateCounts:
+    """What became of the candidate goals; the numbers add up to ``given``."""
+
+    given: int = 0
+    """Candidates in the request."""
+    untried: int = 0
+    """Worse than the one that won, or beyond the budget."""
+    unreachable: int = 0
+    """No configuration within limits."""
+    in_collision: int = 0
+    """Reachable, but every configuration collides."""
+    line_failed: int = 0
+    """A later straight move of the chain fails."""
+    not_connected: int = 0
+    """Reachable and free, but no path was found."""
+    chosen: int = 0
+    """1 when a candidate won."""
+
+    def __str__(self) -> str:
+        parts = [f"{value} {name.replace('_', ' ')}" for name, value in vars(self).items() if value and name != "given"]
+        return f"{self.given} candidates: " + (", ".join(parts) or "none tried")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlanResult:
+    """A path in joint space, or why there is none."""
+
+    status: PlanStatus
+    path: Array
+    """Waypoints (m, n), start first; straight joint motions in between are free. Empty (0, n) on failure."""
+    segments: tuple[Array, ...] = ()
+    """The path of each stage; one for a single goal."""
+    reason: str = ""
+    """On failure, one sentence: what is wrong, where and by how much."""
+    notes: tuple[str, ...] = ()
+    """What was tolerated or changed, such as a start moved into the limits."""
+    touches: tuple[Touch, ...] = ()
+    """Contacts behind a collision, deepest first."""
+    joint: str = ""
+    """Joint that is out of limits."""
+    excess: float = 0.0
+    """How far that joint is out [rad or m]."""
+    fraction: float = 0.0
+    """How much of a straight move is possible, 0 to 1."""
+    goal: int = -1
+    """Index of the candidate that was reached."""
+    counts: CandidateCounts = CandidateCounts()
+    """What became of the candidates."""
+    iterations: int = 0
+    """Samples drawn by the searches."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Time spent per stage [s]."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a path."""
+        return self.status is PlanStatus.SUCCESS
+
+    @property
+    def length(self) -> float:
+        """Length of the path in joint space [rad or m]."""
+        return float(np.linalg.norm(np.diff(self.path, axis=0), axis=1).sum())

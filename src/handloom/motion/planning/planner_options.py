@@ -1,0 +1,61 @@
+"""Settings of the arm planner."""
+
+from dataclasses import dataclass, field
+
+from handloom.errors import InputError
+from handloom.motion.kinematics import IkOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannerOptions:
+    """How carefully and how hard to plan. Budgets count iterations, never time, so that results repeat."""
+
+    padding: float = 0.005
+    """Distance to keep from obstacles while planning [m]."""
+    sphere_tolerance: float = 0.01
+    """Distance by which spheres may reach out of the robot's solids [m]."""
+    checks_per_unit: float = 32.0
+    """Configurations checked per radian or metre while planning."""
+    exact_step: float = 0.01
+    """Largest unchecked joint motion near contact when a path is verified exactly [rad or m]."""
+    tree_step: float = 1.0
+    """Longest edge of the search trees [rad or m]."""
+    iterations: int = 8000
+    """Samples per search."""
+    goal_iterations: int = 300
+    """Samples per candidate goal before the next best one is tried."""
+    tree_size: int = 20000
+    """Nodes per search tree."""
+    shortcuts: int = 60
+    """Attempts to shorten a path."""
+    verify_retries: int = 3
+    """Further searches, with more padding each, when exact verification refuses a path."""
+    limit_tolerance: float = 1e-3
+    """A start or goal this far outside a joint limit is moved to it and reported, not refused [rad or m]."""
+    contact_tolerance: float = 2e-3
+    """A start that overlaps something by this much is accepted and reported [m]."""
+    branches: int = 4
+    """Arm configurations considered per candidate pose."""
+    chunk: int = 32
+    """Candidate poses tested together, best scores first."""
+    line_step: float = 0.005
+    """Distance between poses on a straight Cartesian move [m]."""
+    line_turn: float = 0.03
+    """Angle between poses on a straight Cartesian move [rad]."""
+    line_jump: float = 0.15
+    """Largest joint motion between two poses of a straight move [rad or m]; more is a jump to another branch."""
+    ik: IkOptions = field(default_factory=lambda: IkOptions(max_seeds=32, threads=1))
+    """How goal poses are turned into configurations."""
+    seed: int = 0
+    """Seed of every random choice."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        positive = ("sphere_tolerance", "checks_per_unit", "exact_step", "tree_step", "iterations", "goal_iterations")
+        positive += ("tree_size", "branches", "chunk", "line_step", "line_turn", "line_jump")
+        for name in positive:
+            if not getattr(self, name) > 0:
+                raise InputError(f"PlannerOptions.{name} must be > 0, got {getattr(self, name)}")
+        for name in ("padding", "shortcuts", "verify_retries", "limit_tolerance", "contact_tolerance"):
+            if getattr(self, name) < 0:
+                raise InputError(f"PlannerOptions.{name} must be >= 0, got {getattr(self, name)}")

@@ -1,0 +1,94 @@
+"""Make a path shorter without touching anything."""
+
+import math
+
+import numpy as np
+
+from handloom.kernels import kernel
+from handloom.motion.collision.lane_kernels import edge_is_free, make_lanes
+from handloom.motion.planning.random_kernels import uniform
+
+GREEDY_EVERY = 10
+"""Random shortcuts between two greedy passes."""
+
+
+@kernel
+def skip_waypoints(path, count, per_unit, robot, world, lanes):
+    """Go from each waypoint straight to the furthest later one that can be reached, in place; return the new count."""
+    i = 0
+    while i < count - 2:
+        for j in range(count - 1, i + 1, -1):
+            if edge_is_free(path[i], path[j], per_unit, robot, world, lanes):
+                gap = j - i - 1
+                for k in range(j, count):
+                    path[k - gap] = path[k]
+                count -= gap
+                break
+        i += 1
+    return count
+
+
+@kernel
+def arc_lengths(path, count, lengths):
+    """Write the distance along the path to each waypoint."""
+    lengths[0] = 0.0
+    for k in range(1, count):
+        squared = 0.0
+        for i in range(path.shape[1]):
+            squared += (path[k, i] - path[k - 1, i]) ** 2
+        lengths[k] = lengths[k - 1] + math.sqrt(squared)
+
+
+@kernel
+def place_at(path, lengths, count, distance, q):
+    """Write the point of the path at a distance along it; return the waypoint before it."""
+    i = 0
+    while i < count - 2 and lengths[i + 1] < distance:
+        i += 1
+    fraction = (distance - lengths[i]) / max(lengths[i + 1] - lengths[i], 1e-12)
+    for k in range(q.shape[0]):
+        q[k] = path[i, k] + fraction * (path[i + 1, k] - path[i, k])
+    return i
+
+
+@kernel
+def shorten(path, count, per_unit, robot, world, attempts, seed):
+    """Shorten a path (most, n) in place by straight motions between random places on it.
+
+    Greedy passes over the waypoints in between remove those that became needless. About 10 us per attempt among
+    ten obstacles.
+
+    Returns:
+        The new number of waypoints.
+    """
+    n, state, lanes = path.shape[1], np.array([np.uint64(seed)]), make_lanes(path.shape[1])
+    lengths, a, b = np.empty(path.shape[0]), np.empty(n), np.empty(n)
+    for attempt in range(attempts):
+        if attempt % GREEDY_EVERY == 0:
+            count = skip_waypoints(path, count, per_unit, robot, world, lanes)
+        if count < 3:
+            break
+        arc_lengths(path, count, lengths)
+        total = lengths[count - 1]
+        s, t = uniform(state) * total, uniform(state) * total
+        i, j = place_at(path, lengths, count, min(s, t), a), place_at(path, lengths, count, max(s, t), b)
+        shift = i + 2 - j
+        if i == j or count + shift > path.shape[0]:
+            continue
+        if edge_is_free(a, b, per_unit, robot, world, lanes):
+            # New order: ..., i, a, b, j + 1, ...
+            _move_tail(path, count, j + 1, shift)
+            path[i + 1], path[i + 2] = a, b
+            count += shift
+    return skip_waypoints(path, count, per_unit, robot, world, lanes)
+
+
+@kernel
+def _move_tail(path, count, first, shift):
+    """Move the rows from ``first`` on by ``shift`` places."""
+    if shift < 0:
+        for k in range(first, count):
+            path[k + shift] = path[k]
+    elif shift > 0:
+        for k in range(count - 1, first - 1, -1):
+            path[k + shift] = path[k]

@@ -1,0 +1,96 @@
+"""Sphere covers: nothing sticks out too far, nothing is left bare, and the disk remembers."""
+
+import numpy as np
+import pytest
+
+from handloom.errors import InputError, NotFoundError
+from handloom.motion.collision import Shape, ShapeKind, SphereModel, convex_hull
+from handloom.motion.collision.sphere_cover import depth, fibonacci_directions, sphere_cover, surface_samples
+
+WEDGE = [[0, 0, 0], [0.2, 0, 0], [0, 0.15, 0], [0.2, 0.15, 0], [0, 0, 0.1], [0, 0.15, 0.1]]
+SHAPES = {
+    "box": Shape(kind=ShapeKind.BOX, size=(0.05, 0.08, 0.03)),
+    "cylinder": Shape(kind=ShapeKind.CYLINDER, size=(0.05, 0.06, 0.0)),
+    "capsule": Shape(kind=ShapeKind.CAPSULE, size=(0.04, 0.1, 0.0)),
+    "ellipsoid": Shape(kind=ShapeKind.ELLIPSOID, size=(0.04, 0.06, 0.05)),
+    "convex": convex_hull(WEDGE),
+}
+
+
+def capsule_samples(radius: float, half: float) -> np.ndarray:
+    points = fibonacci_directions(2000) * radius
+    return points + np.sign(points[:, 2:]) * [[0, 0, half]] * np.random.default_rng(0).random((2000, 1))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_no_sphere_reaches_out_by_more_than_the_tolerance(name):
+    shape, tolerance = SHAPES[name], 0.01
+    centres, radii = sphere_cover(shape, tolerance)
+    if name == "capsule":
+        inside = shape.size[0] - np.hypot(centres[:, 0], centres[:, 1])
+        assert np.all(np.abs(centres[:, 2]) <= shape.size[1] + 1e-12)
+    else:
+        inside = depth(shape, centres)
+    assert np.all(radii <= inside + tolerance + 1e-12)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_whole_surface_is_covered(name):
+    shape, tolerance = SHAPES[name], 0.01
+    centres, radii = sphere_cover(shape, tolerance)
+    # Another spacing than the cover used, so that these are points it has not seen.
+    points = capsule_samples(*shape.size[:2]) if name == "capsule" else surface_samples(shape, 0.0023)
+    gaps = np.linalg.norm(points[:, None] - centres, axis=2) - radii
+    assert gaps.min(axis=1).max() <= 0.01 * tolerance
+
+
+def test_a_thin_solid_gets_a_tighter_cover():
+    finger = Shape(kind=ShapeKind.BOX, size=(0.01, 0.008, 0.02))
+    centres, radii = sphere_cover(finger, 0.01)
+    assert np.all(radii - depth(finger, centres) <= 0.004 + 1e-12)
+
+
+def test_a_sphere_is_its_own_cover():
+    centres, radii = sphere_cover(Shape(kind=ShapeKind.SPHERE, size=(0.07, 0, 0)), 0.01)
+    np.testing.assert_array_equal(centres, [[0, 0, 0]])
+    np.testing.assert_array_equal(radii, [0.07])
+
+
+def test_ground_cannot_be_covered():
+    with pytest.raises(InputError, match="a plane cannot be part of a moving body"):
+        sphere_cover(Shape(kind=ShapeKind.PLANE), 0.01)
+
+
+def test_solids_without_extent_are_refused():
+    with pytest.raises(InputError, match="a box needs lengths > 0"):
+        Shape(kind=ShapeKind.BOX, size=(0.1, 0.0, 0.1))
+    with pytest.raises(InputError, match="span no convex solid"):
+        convex_hull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+
+
+def test_a_convex_hull_keeps_its_place_and_its_flat_sides():
+    hull = convex_hull([*WEDGE, [0.05, 0.05, 0.02]])
+    assert len(hull.vertices) == 6
+    assert len(hull.faces) == 5
+    apart = np.linalg.norm(hull.vertices[:, None] - np.array(WEDGE), axis=2)
+    np.testing.assert_allclose(apart.min(axis=1), 0.0, atol=1e-7)
+    np.testing.assert_allclose(apart.min(axis=0), 0.0, atol=1e-7)
+
+
+def test_covers_are_kept_on_disk_by_content(fr3, tmp_path, monkeypatch):
+    monkeypatch.setenv("HANDLOOM_CACHE", str(tmp_path))
+    first = SphereModel.from_model(fr3, ["link6", "hand"], tolerance=0.02)
+    files = sorted((tmp_path / "spheres").iterdir())
+    assert len(files) == 2
+    stamps = [file.stat().st_mtime_ns for file in files]
+    again = SphereModel.from_model(fr3, ["link6", "hand"], tolerance=0.02)
+    np.testing.assert_array_equal(first.centre, again.centre)
+    np.testing.assert_array_equal(first.radius, again.radius)
+    assert [file.stat().st_mtime_ns for file in sorted((tmp_path / "spheres").iterdir())] == stamps
+    SphereModel.from_model(fr3, ["hand"], tolerance=0.03)
+    assert len(list((tmp_path / "spheres").iterdir())) == 3
+
+
+def test_unknown_bodies_are_answered_with_those_that_exist(fr3):
+    with pytest.raises(NotFoundError, match="no body named 'hnad'; did you mean 'hand'"):
+        SphereModel.from_model(fr3, ["hnad"])
