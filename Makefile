@@ -29,12 +29,12 @@ test-slow: $(READY)
 	@$(PYTEST) -m "slow"
 
 check: $(READY)
-	@$(BIN)/ruff format --check --quiet src tests
-	@$(BIN)/ruff check --quiet src tests
+	@$(BIN)/ruff format --check --quiet src tests tools
+	@$(BIN)/ruff check --quiet src tests tools
 	@$(BIN)/pyright
 
 format: $(READY)
-	@$(BIN)/ruff format src tests && $(BIN)/ruff check --fix src tests
+	@$(BIN)/ruff format src tests tools && $(BIN)/ruff check --fix src tests tools
 
 bench: $(READY)
 	@$(BIN)/handloom bench
