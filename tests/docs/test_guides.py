@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from handloom.tasks import load_task, sample_task
+
 ROOT = Path(__file__).parents[2]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -19,3 +21,14 @@ def test_the_snippets_of_a_guide_run_in_order(guide: Path, tmp_path: Path, monke
         # Blank lines in front make a traceback show the line of the guide.
         lines_before = text.count("\n", 0, match.start(1))
         exec(compile("\n" * lines_before + match[1], str(guide), "exec"), names)
+
+
+TASK = re.compile(r"^```yaml\n(tasks:.*?)^```", re.DOTALL | re.MULTILINE)
+TASKS = [(guide, match[1]) for guide in GUIDES for match in TASK.finditer(guide.read_text())]
+
+
+@pytest.mark.parametrize(("guide", "text"), TASKS, ids=lambda value: value.stem if isinstance(value, Path) else "")
+def test_the_task_files_of_a_guide_sample(guide: Path, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "task.yaml"
+    file.write_text(text)
+    assert sample_task(load_task(file), 0, 0).robots
