@@ -33,3 +33,23 @@ def test_list_objects_names_every_category_with_its_words(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(object_categories())
     assert any("joints: door" in line for line in lines)
+
+
+def test_import_reports_what_became_of_a_file_and_draws_it(tmp_path, capsys):
+    file = tmp_path / "stool.xml"
+    file.write_text(
+        "<mujoco><worldbody><light pos='0 0 1'/><body name='stool'>"
+        "<geom type='cylinder' size='.15 .01' pos='0 0 .3'/><geom type='cylinder' size='.03 .15' pos='0 0 .15'/>"
+        "</body></worldbody></mujoco>"
+    )
+    picture = tmp_path / "stool.png"
+    assert main(["object", "import", str(file), "--scale", "0.5", "-o", str(picture), "--size", "48"]) == DONE
+    out = capsys.readouterr().out
+    assert "dropped    1 light" in out
+    assert "stool: 150 x 150 x 155 mm" in out
+    assert np.asarray(Image.open(picture)).shape == (48, 48, 3)
+
+
+def test_importing_a_missing_file_is_bad_input(tmp_path, capsys):
+    assert main(["object", "import", str(tmp_path / "nothing.obj")]) == BAD_INPUT
+    assert "no asset file 'nothing.obj'" in capsys.readouterr().err

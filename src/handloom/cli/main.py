@@ -36,7 +36,7 @@ VERBS = {
     "merge": Verb("handloom.cli.merge", "join the shards of a run, or several datasets"),
     "export": Verb("handloom.cli.export", "a dataset in another format"),
     "report": Verb("handloom.cli.report", "funnel, failure reasons and rates of a run"),
-    "object": Verb("handloom.cli.object", "show: draw variants of an object"),
+    "object": Verb("handloom.cli.object", "show: draw variants of an object; import: read one from a file"),
     "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over"),
     "drive": Verb("handloom.cli.drive", "drive a course in physics, measure it, draw it"),
     "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),

@@ -1,7 +1,7 @@
-"""``handloom object show``: look at objects."""
+"""``handloom object show|import``: look at objects, bring your own."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -40,4 +40,48 @@ def show(
     print(write_png(output or Path(f"{name.replace(':', '_')}.png"), sheet))
 
 
-SUBVERBS = {"show": show}
+def import_file(
+    path: Path,
+    /,
+    *,
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    scale: float = 1.0,
+    unit: Literal["m", "cm", "mm"] = "m",
+    up: Literal["y", "z"] | None = None,
+    mass: float | None = None,
+    substance: str = "plastic",
+    info_name: str | None = None,
+    size: int = 480,
+) -> None:
+    """Read an object from a file and say what was kept, converted and dropped.
+
+    Args:
+        path: A MJCF, URDF, OBJ, STL, PLY, GLB or USD file.
+        output: Also draw the object into this PNG file.
+        scale: Factor on all lengths.
+        unit: Length unit of a mesh file.
+        up: Axis that points up in a mesh file; by default z, but y for GLB.
+        mass: Mass of a mesh file [kg]; by default from the substance.
+        substance: What a mesh file is made of: ceramic, wood, steel, plastic and so on.
+        info_name: Annotation folder of an articulated USD asset, e.g. open_v.
+        size: Width and height of the picture [px].
+    """
+    from handloom.objects import import_object
+    from handloom.objects.portrait import portrait
+    from handloom.render import write_png
+
+    imported = import_object(path, scale=scale, unit=unit, up=up, mass=mass, substance=substance, info_name=info_name)
+    asset = imported.asset
+    print(imported.report.text())
+    extent = " x ".join(f"{1000 * length:.0f}" for length in asset.extent)
+    print(
+        f"{asset.name}: {extent} mm, {asset.mass:.3g} kg, {asset.model.ngeom} geoms, "
+        f"{len(asset.stable_quats)} stable poses"
+    )
+    for joint in asset.joints:
+        print(f"  {joint.joint}: {joint.kind}, {joint.range[0]:.3g} to {joint.range[1]:.3g}")
+    if output is not None:
+        print(write_png(output, portrait(asset, size=size, opened=0.4)))
+
+
+SUBVERBS = {"show": show, "import": import_file}

@@ -3,6 +3,7 @@
 from handloom.objects.annotations import Axis, Keypoint
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
+from handloom.objects.importers import Imported, ImportReport, import_object, proxy_category, proxy_object
 from handloom.objects.link import Link
 from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.part import Part
@@ -14,11 +15,16 @@ __all__ = [
     "Axis",
     "Blueprint",
     "Choices",
+    "ImportReport",
+    "Imported",
     "Keypoint",
     "Link",
     "ObjectAsset",
     "Part",
     "RestPoses",
+    "import_object",
     "make_object",
     "object_categories",
+    "proxy_category",
+    "proxy_object",
 ]

@@ -41,6 +41,12 @@ def triangles(model: mujoco.MjModel, *, solid: bool = True, sides: int = _SIDES)
     return np.concatenate(vertices), np.concatenate(faces)
 
 
+def vertices_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
+    """Return the corners (n, 3) [m] of one geom in the object frame."""
+    vertices, _ = _geom_mesh(model, geom, _SIDES)
+    return vertices @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
+
+
 def convex_hull(points: ArrayLike) -> Mesh:
     """Return vertices (n, 3) and outward faces (m, 3) of the hull of points, as MuJoCo's compiler finds it."""
     spec = mujoco.MjSpec()
@@ -54,7 +60,7 @@ def convex_hull(points: ArrayLike) -> Mesh:
 
 
 class Reach:
-    """How far the solid parts of a posed model reach in any direction; exact for round shapes.
+    """How far the solid (or visible) parts of a posed model reach in any direction; exact for round shapes.
 
     The corners of boxes and hulls go into one array, so that a call costs one matrix product and a few lines per round
     part.
@@ -62,12 +68,13 @@ class Reach:
     Args:
         model: A compiled object.
         data: Its kinematics.
+        solid: Take the parts that collide; else those that a camera sees.
     """
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, solid: bool = True) -> None:
         corners = [np.zeros((0, 3))]
         self._round: list[tuple[int, Array, Array, Array]] = []
-        for g in geom_ids(model, solid=True):
+        for g in geom_ids(model, solid=solid):
             pos, mat = data.geom_xpos[g].copy(), data.geom_xmat[g].reshape(3, 3).copy()
             kind = int(model.geom_type[g])
             if kind in {mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_BOX}:

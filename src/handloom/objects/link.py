@@ -5,7 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from handloom.objects.part import Point, point
+from handloom.objects.part import UPRIGHT, Point, Quat, point
+from handloom.spatial import quat_rotate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +15,7 @@ class Link:
 
     The annotation follows the keypoint planner's vocabulary: the *head* is where the finger touches, head to tail runs
     along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say base.
-    Frames of base and links are parallel when the joint is at zero.
+    In the library, frames of base and links are parallel when the joint is at zero; an imported link may be turned.
     """
 
     name: str
@@ -22,7 +23,7 @@ class Link:
     kind: Literal["hinge", "slide"]
     """Revolute or prismatic."""
     origin: Point
-    """Joint position in the base frame [m]."""
+    """Origin of the link in its parent's frame [m]; the joint is there unless ``anchor`` says otherwise."""
     axis: Point
     """Unit joint axis."""
     range: tuple[float, float]
@@ -47,6 +48,10 @@ class Link:
     """Share of the link's weight that a spring or a stay carries, 0 to 1."""
     drives: str | None = None
     """Name of a link that this one moves (a pedal and its lid), or None."""
+    quat: Quat = UPRIGHT
+    """Orientation of the link in its parent's frame with the joint at zero, wxyz."""
+    anchor: Point = (0.0, 0.0, 0.0)
+    """Point of the joint axis in the link's frame [m]."""
     ratio: float = 1.0
     """How far the driven link moves per unit of this one [(rad or m) / (rad or m)]."""
 
@@ -57,8 +62,8 @@ class Link:
 
     @property
     def base_contact(self) -> Point:
-        """The head in the frame of the base, with the joint at zero [m]."""
-        return point(np.add(self.origin, self.head))
+        """The head in the frame of the parent, with the joint at zero [m]."""
+        return point(np.add(self.origin, quat_rotate(self.quat, self.head)))
 
     def scaled(self, scale: float) -> "Link":
         """Return the link of an object of another size; angles stay."""
@@ -71,6 +76,7 @@ class Link:
             range=(self.range[0] * length, self.range[1] * length),
             head=point(np.multiply(self.head, scale)),
             tail=point(np.multiply(self.tail, scale)),
+            anchor=point(np.multiply(self.anchor, scale)),
             damping=self.damping * torque / length,
             frictionloss=self.frictionloss * torque,
             stiffness=self.stiffness * torque / length,

@@ -3,7 +3,7 @@
 import importlib
 import math
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -142,13 +142,15 @@ def make_object(
         rng: Draws what is not given; not needed when ``parameters`` is complete.
         scale: Factor on all lengths; masses follow with the third power. Default 1.
         color: Colour word of the main part, e.g. ``"red"``.
-        parameters: Fixed parameters, for example all of another object's.
+        parameters: Fixed parameters, for example all of another object's; with a ``path`` the file is imported.
 
     Raises:
         NotFoundError: No such category or colour.
         InputError: A parameter is unknown, missing or senseless.
     """
     given = dict(parameters or {})
+    if "path" in given:
+        return _imported(category, given)
     given.update({k: v for k, v in (("scale", scale), ("color", color)) if v is not None})
     factor = given.pop("scale", 1.0)
     if isinstance(factor, str | bool) or not math.isfinite(factor) or not 0.01 <= factor <= 100.0:
@@ -157,6 +159,14 @@ def make_object(
     drawing = _drawing(category)(choices)
     taken = {"scale": float(factor), **choices.finish()}
     return asset_from_blueprint(category, drawing.scaled(float(factor)).centered(), taken)
+
+
+def _imported(category: str, given: Mapping[str, Value]) -> ObjectAsset:
+    """Import a file again from the parameters an importer gave its object."""
+    from handloom.objects.importers.import_object import import_object  # It imports this module.
+
+    options: dict[str, Any] = {name: value for name, value in given.items() if name != "path"}
+    return import_object(str(given["path"]), category=category, **options).asset
 
 
 def asset_from_blueprint(category: str, blueprint: Blueprint, parameters: Mapping[str, Value]) -> ObjectAsset:

@@ -1,0 +1,51 @@
+"""Finding asset files, and saying where one looked."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from handloom.errors import FileError, suggest
+
+
+def find_asset(path: str | Path, folders: Sequence[str | Path] = ()) -> Path:
+    """Return an existing file: the path itself, or the path below one of the folders, in order.
+
+    Raises:
+        FileError: It is nowhere; the text names the file, the folders searched and files with a similar name.
+    """
+    wanted = Path(path).expanduser()
+    places = [wanted] if wanted.is_absolute() or not folders else []
+    places += [Path(folder).expanduser() / wanted for folder in folders]
+    for place in places:
+        if place.is_file():
+            return place
+    searched = [str(place.parent) for place in places]
+    raise FileError(
+        f"no asset file {wanted.name!r} ({wanted}); searched: {', '.join(searched)}{_near(wanted, places)}"
+        "; a proxy of the same category can stand in: handloom.objects.proxy_object"
+    )
+
+
+def read_parts(files: Iterable[str], owner: Path, folders: Sequence[Path]) -> dict[str, bytes]:
+    """Return the contents of files that a model names, by the name it uses.
+
+    Package and file addresses are looked up by every tail of their path, so ``package://cabinet/meshes/door.obj`` is
+    found as ``cabinet/meshes/door.obj``, ``meshes/door.obj`` or ``door.obj``.
+    """
+    found: dict[str, bytes] = {}
+    for name in files:
+        plain = name.split("://", 1)[-1].lstrip("/") if "://" in name else name
+        tails = [Path(*Path(plain).parts[k:]) for k in range(len(Path(plain).parts))]
+        candidates = [Path(plain), *(folder / tail for tail in tails for folder in folders)]
+        file = next((c for c in candidates if c.is_file()), None)
+        if file is None:
+            raise FileError(
+                f"{owner} names the file {name!r}, which does not exist; searched: {', '.join(map(str, folders))}"
+            )
+        found[name] = file.read_bytes()
+    return found
+
+
+def _near(wanted: Path, places: Sequence[Path]) -> str:
+    names = {file.name for place in places if place.parent.is_dir() for file in place.parent.iterdir()}
+    hint = suggest(wanted.name, names) if 0 < len(names) <= 40 else ""
+    return f"; there: {hint}" if hint else ""

@@ -1,0 +1,125 @@
+"""From triangle meshes to convex parts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import FileError, require
+from handloom.objects.colors import Rgb
+from handloom.objects.geometry import convex_hull
+from handloom.objects.importers.hull_cache import cached_hulls
+from handloom.objects.importers.import_report import ReportDraft, count
+from handloom.objects.part import Part, point
+from handloom.objects.substances import substance
+
+Array = NDArray[np.float64]
+
+CONCAVITY = 0.05
+"""Largest concavity a part may keep, as CoACD counts it; its own default for simulation."""
+MOST_PARTS = 24
+MOST_VERTICES = 24
+"""Hulls of 24 corners have at most 44 faces; the ray caster's cost grows with faces."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TriangleMesh:
+    """A surface with one colour per triangle."""
+
+    vertices: Array
+    """Corners (n, 3) [m]."""
+    faces: NDArray[np.int32]
+    """Triangles (m, 3)."""
+    colors: Array
+    """sRGB of every triangle (m, 3), 0 to 1."""
+    solid: bool = True
+    """It collides."""
+
+
+def convex_parts(
+    meshes: Sequence[TriangleMesh], draft: ReportDraft, *, material: str, mass: float | None, body: str = "object"
+) -> list[Part]:
+    """Return convex parts of some meshes, each of the mean colour of the surface it stands for.
+
+    Args:
+        meshes: Surfaces in the frame of the body.
+        draft: Collects what was done.
+        material: Substance of all parts.
+        mass: Mass of all parts together [kg]; None: from the density.
+        body: Body the parts belong to.
+    """
+    parts: list[Part] = []
+    for mesh in meshes:
+        hulls = _decomposed(mesh)
+        nearest = _nearest_hull(mesh, hulls)
+        for index, hull in enumerate(hulls):
+            mine = nearest == index
+            color = mesh.colors[mine if mine.any() else slice(None)].mean(axis=0)
+            corners = tuple(point(v) for v in hull)
+            rgb: Rgb = (float(color[0]), float(color[1]), float(color[2]))
+            parts.append(
+                Part(shape="hull", vertices=corners, color=rgb, substance=material, body=body, solid=mesh.solid)
+            )
+    if not parts:
+        raise FileError("there is no triangle in the file")
+    faces = sum(len(mesh.faces) for mesh in meshes)
+    draft.converted.append(
+        f"{faces} triangles of {count(len(meshes), 'mesh')} became {count(len(parts), 'convex part')} in mean colours"
+    )
+    return _weighed(parts, mass)
+
+
+def _decomposed(mesh: TriangleMesh) -> list[Array]:
+    """Return the corners of convex pieces; a mesh that is convex already stays in one piece."""
+    trimesh = require("trimesh", extra="meshes")
+    surface = trimesh.Trimesh(mesh.vertices, mesh.faces, process=True)
+    whole, faces = convex_hull(mesh.vertices)
+    volume = _volume(whole, faces)
+    if len(whole) <= MOST_VERTICES and (surface.is_volume and surface.volume > 0.99 * volume):
+        return [whole]
+    vertices, faces = np.asarray(surface.vertices, float), np.asarray(surface.faces, np.int32)
+    return cached_hulls(vertices, faces, lambda: _cut(vertices, faces))
+
+
+def _cut(surface_vertices: Array, surface_faces: NDArray[np.int32]) -> list[Array]:
+    """Return the corners of the pieces that CoACD cuts a surface into; some seconds of work."""
+    coacd = require("coacd", extra="meshes")
+    coacd.set_log_level("error")
+    pieces = coacd.run_coacd(
+        coacd.Mesh(surface_vertices, surface_faces),
+        threshold=CONCAVITY,
+        max_convex_hull=MOST_PARTS,
+        preprocess_mode="auto",
+        decimate=True,
+        max_ch_vertex=MOST_VERTICES,
+        seed=0,
+    )
+    return [convex_hull(vertices)[0] for vertices, _ in pieces]
+
+
+def _volume(vertices: Array, faces: NDArray[np.int32]) -> float:
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    return float(np.sum(np.cross(a, b) * c) / 6.0)
+
+
+def _nearest_hull(mesh: TriangleMesh, hulls: Sequence[Array]) -> NDArray[np.intp]:
+    """Return for every triangle (m,) the hull whose surface or inside its middle is nearest to."""
+    middle = mesh.vertices[mesh.faces].mean(axis=1)
+    distance = []
+    for hull in hulls:
+        vertices, faces = convex_hull(hull)
+        a, b, c = (vertices[faces[:, i]] for i in range(3))
+        normal = np.cross(b - a, c - a)
+        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-15)
+        distance.append(np.max(middle @ normal.T - np.sum(normal * a, axis=1), axis=1))
+    return np.argmin(distance, axis=0)
+
+
+def _weighed(parts: list[Part], mass: float | None) -> list[Part]:
+    """Fill the parts so that they weigh the mass together."""
+    if mass is None:
+        return parts
+    volumes = [_volume(*convex_hull(part.vertices)) for part in parts]
+    solid = sum(v * substance(p.substance).density for v, p in zip(volumes, parts, strict=True))
+    return [replace(part, fill=mass / solid) for part in parts]

@@ -1,0 +1,71 @@
+"""OBJ, STL, PLY and GLB files (extra ``meshes``)."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from handloom.errors import FileError, require
+from handloom.objects.annotations import axes, points
+from handloom.objects.blueprint import Blueprint
+from handloom.objects.importers.import_options import ImportOptions
+from handloom.objects.importers.import_report import ReportDraft, count
+from handloom.objects.importers.mesh_blueprint import TriangleMesh, convex_parts
+from handloom.objects.importers.model_asset import asset_from_source
+from handloom.objects.object_asset import ObjectAsset
+
+_Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Turns y up to z up: x stays, y becomes z."""
+
+
+def read_mesh(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
+    """Read a mesh file as one rigid object made of convex parts."""
+    trimesh = require("trimesh", extra="meshes")
+    meshes = _load(trimesh, path, options, draft)
+    parts = convex_parts(meshes, draft, material=options.substance, mass=options.mass)
+    blueprint = Blueprint(
+        words=(options.category.replace("_", " "),),
+        color=None,
+        parts=tuple(parts),
+        keypoints=points(origin=(0.0, 0.0, 0.0)),
+        axes=axes(up=(0.0, 0.0, 1.0)),
+    )
+    return asset_from_source(path, blueprint, blueprint.spec().compile(), (), options)
+
+
+def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: ReportDraft) -> list[TriangleMesh]:
+    try:
+        scene = trimesh.load_scene(path)
+    # The readers of trimesh raise whatever the format's own package raises.
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError, AssertionError) as error:
+        raise FileError(f"{path}: trimesh cannot read it: {error}") from error
+    up = options.up or ("y" if path.suffix.lower() in {".glb", ".gltf"} else "z")
+    turn = _Y_UP if up == "y" else np.eye(3)
+    if up == "y":
+        draft.converted.append("y up turned to z up")
+    if options.metres != 1.0:
+        draft.converted.append(f"lengths scaled by {options.metres:g}")
+    meshes = []
+    for geometry in scene.dump(concatenate=False):
+        if not hasattr(geometry, "faces") or not len(geometry.faces):
+            draft.dropped.append(f"{type(geometry).__name__.lower()}: not a surface")
+            continue
+        vertices = np.asarray(geometry.vertices, float) @ turn.T * options.metres
+        colors, note = _face_colors(geometry)
+        meshes.append(TriangleMesh(vertices=vertices, faces=np.asarray(geometry.faces, np.int32), colors=colors))
+        if note and note not in draft.converted:
+            draft.converted.append(note)
+    draft.kept.append(f"{count(len(meshes), 'mesh')}, frame of the file")
+    return meshes
+
+
+def _face_colors(geometry: Any) -> tuple[np.ndarray, str]:
+    """Return sRGB (m, 3) of every triangle, and what was done for it."""
+    count_of = len(geometry.faces)
+    visual = geometry.visual
+    if visual is None or not visual.defined:
+        return np.full((count_of, 3), 0.6), "no colours in the file: grey"
+    if visual.kind == "texture":
+        return np.asarray(visual.to_color().vertex_colors)[geometry.faces, :3].mean(axis=1) / 255.0, "texture averaged"
+    return np.asarray(visual.face_colors)[:, :3] / 255.0, ""

@@ -1,0 +1,89 @@
+"""MJCF and URDF files."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import mujoco
+
+from handloom.errors import FileError
+from handloom.objects.importers.asset_files import read_parts
+from handloom.objects.importers.import_options import ImportOptions
+from handloom.objects.importers.import_report import ReportDraft, count
+from handloom.objects.importers.imported_source import ImportedSource
+from handloom.objects.importers.joint_annotation import annotated_links
+from handloom.objects.importers.model_asset import asset_from_source
+from handloom.objects.importers.normal_form import normal_form
+from handloom.objects.object_asset import ObjectAsset
+
+
+def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
+    """Read a MuJoCo model; includes are followed, meshes and textures are taken along."""
+    spec = _load(path, lambda: mujoco.MjSpec.from_file(str(path)))
+    folders = [path.parent / spec.meshdir, path.parent / spec.texturedir, path.parent]
+    return _finish(path, spec, folders, options, draft)
+
+
+def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
+    """Read a URDF file; visual shapes are kept, links are not merged."""
+    try:
+        root = ElementTree.fromstring(path.read_bytes())
+    except ElementTree.ParseError as error:
+        raise FileError(f"{path}: not an XML file: {error}") from error
+    settings = root.find("mujoco")
+    settings = ElementTree.SubElement(root, "mujoco") if settings is None else settings
+    compiler = settings.find("compiler")
+    compiler = ElementTree.SubElement(settings, "compiler") if compiler is None else compiler
+    compiler.attrib.update(discardvisual="false", fusestatic="false", strippath="false")
+    folders = [path.parent, *path.parent.parents[:3], *options.folders]
+    meshes = root.findall(".//mesh")
+    contents = read_parts([m.attrib["filename"] for m in meshes], path, folders)
+    # MuJoCo wants plain file names.
+    short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
+    for mesh in meshes:
+        mesh.attrib["filename"] = short[mesh.attrib["filename"]]
+    files = {short[name]: content for name, content in contents.items()}
+    text = ElementTree.tostring(root, encoding="unicode")
+    spec = _load(path, lambda: mujoco.MjSpec.from_string(text, assets=files))
+    return _finish(path, spec, [], options, draft, files)
+
+
+def _load(path: Path, read) -> mujoco.MjSpec:
+    try:
+        return read()
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise FileError(f"{path}: MuJoCo cannot read it: {error}") from error
+
+
+def _finish(
+    path: Path,
+    spec: mujoco.MjSpec,
+    folders: list[Path],
+    options: ImportOptions,
+    draft: ReportDraft,
+    files: dict[str, bytes] | None = None,
+) -> ObjectAsset:
+    if files is None:
+        named = [e.file for e in (*spec.meshes, *spec.textures) if e.file]
+        contents = read_parts(dict.fromkeys(named), path, [*folders, *options.folders])
+        short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
+        for element in (*spec.meshes, *spec.textures):
+            if element.file:
+                # A mesh without a name is called after its file, and geoms refer to it by that.
+                element.name = element.name or Path(element.file).stem
+                element.file = short[element.file]
+        files = {short[name]: content for name, content in contents.items()}
+        spec.meshdir = spec.texturedir = ""
+    if files:
+        draft.kept.append(f"{count(len(files), 'file')} of meshes and textures")
+    spec = normal_form(spec, draft, scale=options.scale)
+    # Contents go in under the names the XML uses, so that the result is complete without the folder it came from.
+    source = ImportedSource(xml=_to_xml(path, spec, files), files=tuple(sorted(files.items())))
+    model = _load(path, lambda: source.spec().compile())
+    return asset_from_source(path, source, model, annotated_links(model, draft), options)
+
+
+def _to_xml(path: Path, spec: mujoco.MjSpec, files: dict[str, bytes]) -> str:
+    for name, content in files.items():
+        spec.assets[name] = content
+    _load(path, spec.compile)
+    return spec.to_xml()

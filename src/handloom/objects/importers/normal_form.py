@@ -1,0 +1,135 @@
+"""From any MuJoCo model to an object: one root body, no free joint, nothing that belongs to a scene."""
+
+import mujoco
+import numpy as np
+
+from handloom.errors import InputError
+from handloom.objects.blueprint import ROOT
+from handloom.objects.importers.import_report import ReportDraft, count
+
+_PLANES = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
+
+
+def normal_form(spec: mujoco.MjSpec, draft: ReportDraft, *, scale: float = 1.0) -> mujoco.MjSpec:
+    """Return the model as an object; what changes goes into the draft of the report.
+
+    Args:
+        spec: A loaded model; it is used up.
+        draft: Collects what was kept, converted and dropped.
+        scale: Factor on all lengths; masses follow with the third power.
+    """
+    _drop_scene(spec, draft)
+    _drop_free_joints(spec, draft)
+    spec = _one_root(spec, draft)
+    if scale != 1.0:
+        _scale(spec, scale)
+        draft.converted.append(f"lengths scaled by {scale:g}, masses by {scale**3:g}")
+    _sort_geoms(spec, draft)
+    _name_joints(spec, draft)
+    for body in spec.bodies:
+        parent = body.parent
+        if body.joints and parent is not None and parent.name not in {"", "world"}:
+            spec.add_exclude(bodyname1=parent.name, bodyname2=body.name)
+    return spec
+
+
+def _drop_scene(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
+    planes = [g for g in spec.geoms if g.type in _PLANES]
+    skies = [t for t in spec.textures if t.type == mujoco.mjtTexture.mjTEXTURE_SKYBOX]
+    groups = {
+        "floor": planes,
+        "sky": skies,
+        "light": list(spec.lights),
+        "camera": list(spec.cameras),
+        "keyframe": list(spec.keys),
+        "sensor": list(spec.sensors),
+        "actuator": list(spec.actuators),
+        "existing contact exclusion": list(spec.excludes),
+    }
+    for noun, elements in groups.items():
+        for element in elements:
+            spec.delete(element)
+        if elements and noun != "existing contact exclusion":
+            draft.dropped.append(f"{count(len(elements), noun)}: part of a scene or a robot, not of an object")
+
+
+def _drop_free_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
+    free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
+    for joint in free:
+        spec.delete(joint)
+    if free:
+        draft.converted.append("free joint removed: the scene adds one where the object may move")
+
+
+def _one_root(spec: mujoco.MjSpec, draft: ReportDraft) -> mujoco.MjSpec:
+    """Make the only root body the object; several, or loose geoms, go under a new one."""
+    roots = list(spec.worldbody.bodies)
+    if not roots and not list(spec.worldbody.geoms):
+        raise InputError("the model has no body and no geom, so there is no object in it")
+    if len(roots) == 1 and not list(spec.worldbody.geoms) and not roots[0].joints:
+        root = roots[0]
+        if np.any(root.pos) or not np.allclose(root.quat, [1.0, 0.0, 0.0, 0.0]):
+            draft.converted.append(
+                f"the frame of body {root.name!r} becomes the object frame; its placement is dropped"
+            )
+        root.pos, root.quat, root.name = [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], ROOT
+        return spec
+    wrapped = mujoco.MjSpec()
+    wrapped.modelname = spec.modelname
+    frame = wrapped.worldbody.add_body(name=ROOT).add_frame()
+    wrapped.attach(spec, prefix="part/", frame=frame)
+    draft.converted.append(
+        f"{count(len(roots), 'root body').replace('bodys', 'bodies')} and loose geoms put under one root"
+    )
+    return wrapped
+
+
+def _scale(spec: mujoco.MjSpec, scale: float) -> None:
+    for element in (*spec.bodies, *spec.geoms, *spec.joints, *spec.sites, *spec.frames):
+        element.pos = np.asarray(element.pos) * scale
+    for element in (*spec.geoms, *spec.sites):
+        element.size = np.asarray(element.size) * scale
+    for geom in spec.geoms:
+        geom.fromto = np.asarray(geom.fromto) * scale
+        if np.isfinite(geom.mass):
+            geom.mass *= scale**3
+    for mesh in spec.meshes:
+        mesh.scale = np.asarray(mesh.scale) * scale
+    for body in spec.bodies:
+        body.ipos = np.asarray(body.ipos) * scale
+        body.mass *= scale**3
+        body.inertia = np.asarray(body.inertia) * scale**5
+        body.fullinertia = np.asarray(body.fullinertia) * scale**5
+    for joint in spec.joints:
+        if joint.type == mujoco.mjtJoint.mjJNT_SLIDE:
+            joint.range = np.asarray(joint.range) * scale
+
+
+def _sort_geoms(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
+    """Visible geoms go to group 2; a collision geom is seen only where its body has nothing else to show."""
+    hidden = 0
+    for body in spec.bodies:
+        geoms = list(body.geoms)
+        looks = [g for g in geoms if not (g.contype or g.conaffinity)]
+        for geom in geoms:
+            collides = bool(geom.contype or geom.conaffinity)
+            geom.group = 3 if collides and looks else 2
+            hidden += geom.group == 3
+    solid = sum(bool(g.contype or g.conaffinity) for g in spec.geoms)
+    draft.kept.append(f"{count(len(list(spec.geoms)), 'geom')}, {solid} of them solid, {hidden} of those not drawn")
+    meshes = sum(g.type == mujoco.mjtGeom.mjGEOM_MESH for g in spec.geoms)
+    if meshes:
+        draft.converted.append(f"{count(meshes, 'mesh')} replaced by the convex hull, in collisions and in pictures")
+
+
+def _name_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
+    """Call the joint of a body with one degree of freedom ``<body>_joint``, as the library does."""
+    for index, body in enumerate(spec.bodies):
+        if not body.joints or body.name == "world":
+            continue
+        if not body.name:
+            body.name = f"link_{index}"
+        joints = list(body.joints)
+        if len(joints) == 1 and joints[0].name != f"{body.name}_joint":
+            draft.converted.append(f"joint {joints[0].name or 'without a name'!r} renamed '{body.name}_joint'")
+            joints[0].name = f"{body.name}_joint"

@@ -1,0 +1,125 @@
+"""USD files, rigid and articulated, as the reference system lays them out (extras ``usd`` and ``meshes``)."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from handloom.errors import FileError, require
+from handloom.objects.blueprint import ROOT, Blueprint
+from handloom.objects.importers.import_options import ImportOptions
+from handloom.objects.importers.import_report import ReportDraft, count
+from handloom.objects.importers.joint_annotation import annotated_links
+from handloom.objects.importers.mesh_blueprint import convex_parts
+from handloom.objects.importers.model_asset import asset_from_source
+from handloom.objects.importers.usd_annotation import apply_annotation, read_annotation
+from handloom.objects.importers.usd_joints import UsdJoint, ordered, read_joints, root_of
+from handloom.objects.importers.usd_meshes import UsdSurfaces
+from handloom.objects.link import Link
+from handloom.objects.object_asset import ObjectAsset
+from handloom.objects.part import Part, point
+
+_Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
+    """Read a USD stage: its meshes as convex parts, its joints, and the annotation beside it."""
+    stage, root = _open(path)
+    geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
+    annotation = read_annotation(path, options.info_name, draft)
+    metres = float(geom.GetStageMetersPerUnit(stage)) * options.scale * (annotation.scale if annotation else 1.0)
+    if metres != 1.0:
+        draft.converted.append(
+            f"lengths scaled by {metres:g} (unit of the stage, scale asked, scale of the annotation)"
+        )
+    up = options.up or str(geom.GetStageUpAxis(stage)).lower()
+    if up == "y":
+        draft.converted.append("y up turned to z up")
+    surfaces = UsdSurfaces(root, _Y_UP if up == "y" else np.eye(3), metres, path.parent, draft)
+    bodies = [str(p.GetPath()) for p in stage.Traverse() if p.HasAPI(physics.RigidBodyAPI)]
+    joints, welded = read_joints(stage, surfaces, metres, draft)
+    base, tree = ordered(joints, welded, bodies or [str(root.GetPath())])
+    names = _names(base, tree)
+    origins = {base: np.zeros(3), **{joint.child: joint.position for joint in tree}}
+    parts = _parts(stage, surfaces, bodies, welded, names, origins, options, draft)
+    links = tuple(_link(joint, names, origins) for joint in tree)
+    blueprint = Blueprint(words=(options.category.replace("_", " "),), color=None, parts=tuple(parts), links=links)
+    model = blueprint.spec().compile()
+    found = annotated_links(model, draft)
+    if annotation:
+        found = apply_annotation(annotation, found, {n: b for b, n in names.items()}, stage, surfaces, origins, draft)
+    links = tuple(replace(link, frictionloss=0.05, damping=0.1) for link in found)
+    blueprint = replace(blueprint, links=links)
+    return asset_from_source(path, blueprint, blueprint.spec().compile(), links, options)
+
+
+def _open(path: Path) -> tuple[Any, Any]:
+    usd, tf = require("pxr.Usd", extra="usd"), require("pxr.Tf", extra="usd")
+    try:
+        stage = usd.Stage.Open(str(path))
+    except tf.ErrorException as error:
+        raise FileError(f"{path}: not a USD stage: {error}") from error
+    return stage, stage.GetDefaultPrim() or stage.GetPseudoRoot()
+
+
+def _names(base: str, tree: list[UsdJoint]) -> dict[str, str]:
+    """Return a short unique name for every body: ``object`` for the base, the prim's name for the others."""
+    names = {base: ROOT}
+    for joint in tree:
+        stem = re.sub(r"\W+", "_", joint.child.rsplit("/", 1)[-1]).lower() or "link"
+        name, number = stem, 2
+        while name in names.values():
+            name, number = f"{stem}_{number}", number + 1
+        names[joint.child] = name
+    return names
+
+
+def _parts(
+    stage: Any,
+    surfaces: UsdSurfaces,
+    bodies: list[str],
+    welded: dict[str, str],
+    names: dict[str, str],
+    origins: dict[str, np.ndarray],
+    options: ImportOptions,
+    draft: ReportDraft,
+) -> list[Part]:
+    """Return the convex parts of every body, each in the frame of its link."""
+    geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
+    base = next(iter(names))
+    found: dict[str, list] = {}
+    for prim in stage.Traverse():
+        if not prim.IsA(geom.Mesh):
+            continue
+        owner = next((b for b in bodies if str(prim.GetPath()).startswith(f"{b}/") or str(prim.GetPath()) == b), base)
+        group = root_of(owner, welded)
+        group = group if group in names else base
+        mesh = surfaces.mesh(prim)
+        if mesh is not None:
+            found.setdefault(group, []).append(replace(mesh, vertices=mesh.vertices - origins[group]))
+    if not found:
+        raise FileError(f"{stage.GetRootLayer().identifier}: no mesh in the stage")
+    draft.kept.append(f"{count(sum(map(len, found.values())), 'mesh')}, {count(len(names) - 1, 'joint')}")
+    parts: list[Part] = []
+    for group, meshes in found.items():
+        authored = physics.MassAPI(stage.GetPrimAtPath(group)).GetMassAttr().Get() or None
+        mass = options.mass if len(names) == 1 and options.mass else authored
+        parts += convex_parts(meshes, draft, material=options.substance, mass=mass, body=names[group])
+    return parts
+
+
+def _link(joint: UsdJoint, names: dict[str, str], origins: dict[str, np.ndarray]) -> Link:
+    """Return the link of a joint; its contact point is found later."""
+    return Link(
+        name=names[joint.child],
+        kind="hinge" if joint.hinge else "slide",
+        parent=names[joint.parent],
+        origin=point(joint.position - origins[joint.parent]),
+        axis=point(joint.axis),
+        range=joint.range,
+        head=(0.0, 0.0, 0.0),
+        tail=(0.0, 0.0, 0.0),
+        contact_axis=(0.0, -1.0, 0.0),
+    )

@@ -1,0 +1,123 @@
+"""Bodies and joints of an articulated USD stage."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import FileError, require
+from handloom.objects.importers.import_report import ReportDraft
+from handloom.objects.importers.usd_meshes import UsdSurfaces
+from handloom.spatial import matrix_from_quat, rotvec_from_matrix
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UsdJoint:
+    """A revolute or prismatic joint in the object frame, at the pose the file shows."""
+
+    parent: str
+    """Path of the body that carries it."""
+    child: str
+    """Path of the body it moves."""
+    hinge: bool
+    """Revolute; else prismatic."""
+    position: Array
+    """Point of the axis (3,) [m]."""
+    axis: Array
+    """Unit vector (3,)."""
+    range: tuple[float, float]
+    """Limits from the pose the file shows [rad or m]."""
+
+
+def read_joints(
+    stage: Any, surfaces: UsdSurfaces, metres: float, draft: ReportDraft
+) -> tuple[list[UsdJoint], dict[str, str]]:
+    """Return the joints, and for every body the one it is welded to (itself if to none)."""
+    physics = require("pxr.UsdPhysics", extra="usd")
+    joints: list[UsdJoint] = []
+    welded: dict[str, str] = {}
+    for prim in stage.Traverse():
+        if not prim.IsA(physics.Joint):
+            continue
+        ends = [_target(physics.Joint(prim).GetBody0Rel()), _target(physics.Joint(prim).GetBody1Rel())]
+        if prim.IsA(physics.RevoluteJoint) or prim.IsA(physics.PrismaticJoint):
+            if None in ends:
+                draft.dropped.append(f"{prim.GetPath()}: a joint to the world; the scene holds the object")
+                continue
+            joints.append(_read(stage, physics, prim, surfaces, metres))
+        elif prim.IsA(physics.FixedJoint) and None not in ends:
+            welded[str(ends[1])] = str(ends[0])
+            draft.kept.append(f"{prim.GetPath()}: fixed joint, both bodies in one")
+        elif None not in ends:
+            draft.dropped.append(f"{prim.GetPath()}: {prim.GetTypeName()} is not supported; the parts stay loose")
+    return joints, welded
+
+
+def root_of(body: str, welded: dict[str, str]) -> str:
+    """Return the body that stands for a group welded together."""
+    seen = {body}
+    while body in welded:
+        body = welded[body]
+        if body in seen:
+            raise FileError(f"fixed joints form a ring at {body}")
+        seen.add(body)
+    return body
+
+
+def ordered(joints: list[UsdJoint], welded: dict[str, str], bodies: list[str]) -> tuple[str, list[UsdJoint]]:
+    """Return the base and the joints from the base outwards, each turned so that its parent is nearer to the base."""
+    groups = [root_of(body, welded) for body in bodies]
+    ends = [(root_of(j.parent, welded), root_of(j.child, welded)) for j in joints]
+    # Most joints meet at the base; where two bodies tie, it is the one that joints name first.
+    base = max(groups, key=lambda g: (sum(g in end for end in ends), sum(g == parent for parent, _ in ends)))
+    reached, result, rest = {base}, [], list(zip(joints, ends, strict=True))
+    while rest:
+        step = next(((j, e) for j, e in rest if (e[0] in reached) != (e[1] in reached)), None)
+        if step is None:
+            names = ", ".join(j.child for j, _ in rest)
+            raise FileError(f"joints of {names} do not lead to the base {base}, or close a loop")
+        joint, (parent, child) = step
+        rest = [item for item in rest if item[0] is not joint]
+        if child in reached:
+            # Seen from the other side, the same motion is about the opposite axis.
+            parent, child, joint = child, parent, replace(joint, axis=-joint.axis)
+        reached.add(child)
+        result.append(replace(joint, parent=parent, child=child))
+    return base, result
+
+
+def _target(relation: Any) -> str | None:
+    targets = relation.GetTargets()
+    return str(targets[0]) if targets else None
+
+
+def _read(stage: Any, physics: Any, prim: Any, surfaces: UsdSurfaces, metres: float) -> UsdJoint:
+    hinge = prim.IsA(physics.RevoluteJoint)
+    joint = physics.RevoluteJoint(prim) if hinge else physics.PrismaticJoint(prim)
+    parent, child = (stage.GetPrimAtPath(rel.GetTargets()[0]) for rel in (joint.GetBody0Rel(), joint.GetBody1Rel()))
+    axis_local = np.eye(3)["XYZ".index(str(joint.GetAxisAttr().Get()))]
+    R0, p0 = _frame(surfaces, parent, joint.GetLocalPos0Attr().Get(), joint.GetLocalRot0Attr().Get())
+    R1, p1 = _frame(surfaces, child, joint.GetLocalPos1Attr().Get(), joint.GetLocalRot1Attr().Get())
+    axis = R0 @ axis_local
+    # Where the joint stands in the pose that the file shows.
+    shown = float(rotvec_from_matrix(R0.T @ R1) @ axis_local) if hinge else float((p1 - p0) @ axis)
+    unit = np.pi / 180.0 if hinge else metres
+    low, high = (float(v) * unit for v in (joint.GetLowerLimitAttr().Get(), joint.GetUpperLimitAttr().Get()))
+    low, high = (max(low, -2 * np.pi), min(high, 2 * np.pi)) if hinge else (max(low, -2.0), min(high, 2.0))
+    return UsdJoint(
+        parent=str(parent.GetPath()),
+        child=str(child.GetPath()),
+        hinge=hinge,
+        position=p0,
+        axis=axis,
+        range=(low - shown, high - shown),
+    )
+
+
+def _frame(surfaces: UsdSurfaces, prim: Any, position: Any, rotation: Any) -> tuple[Array, Array]:
+    R, _ = surfaces.pose(prim)
+    quat = [rotation.GetReal(), *rotation.GetImaginary()]
+    return R @ matrix_from_quat(np.asarray(quat, float)), surfaces.points(prim, np.asarray(position, float)[None])[0]

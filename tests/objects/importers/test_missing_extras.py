@@ -1,0 +1,18 @@
+"""Without the optional packages the importers say what to install."""
+
+import importlib.util
+
+import pytest
+
+from handloom.errors import MissingExtraError
+from handloom.objects import import_object
+
+
+@pytest.mark.parametrize(("ending", "package", "extra"), [("stl", "trimesh", "meshes"), ("usda", "pxr", "usd")])
+def test_a_missing_package_names_the_extra(tmp_path, ending, package, extra):
+    if importlib.util.find_spec(package) is not None:
+        pytest.skip(f"{package} is installed here")
+    file = tmp_path / f"thing.{ending}"
+    file.write_text("")
+    with pytest.raises(MissingExtraError, match=rf"pip install 'handloom\[{extra}\]'"):
+        import_object(file)

@@ -1,0 +1,194 @@
+"""MJCF and URDF files become objects: one root, no scene, joints annotated, complete in themselves."""
+
+import pickle
+import shutil
+
+import mujoco
+import numpy as np
+import pytest
+
+from handloom.errors import FileError, InputError
+from handloom.objects import import_object, make_object
+
+TETRAHEDRON = "v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+CABINET = """
+<mujoco model="cabinet">
+  <compiler angle="degree" meshdir="meshes"/>
+  <asset>
+    <mesh file="knob.obj"/>
+    <texture type="skybox" builtin="flat" width="8" height="48"/>
+    <material name="paint" rgba="0.8 0.1 0.1 1"/>
+  </asset>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="base" pos="1 2 .1">
+      <freejoint/>
+      <geom type="box" size=".1 .1 .1" material="paint"/>
+      <body name="door" pos=".1 -.1 0">
+        <joint name="hinge" type="hinge" axis="0 0 1" range="0 90" damping="0.2"/>
+        <geom type="box" size=".01 .1 .1" pos="0.01 .1 0" contype="0" conaffinity="0"/>
+        <geom type="box" size=".011 .1 .1" pos="0.01 .1 0" mass="0.5"/>
+        <geom type="mesh" mesh="knob" pos="0.02 .15 0" contype="0" conaffinity="0" mass="0.1"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="hinge"/></actuator>
+  <sensor><jointpos joint="hinge"/></sensor>
+  <keyframe><key qpos="0 0 1 1 0 0 0 0"/></keyframe>
+</mujoco>
+"""
+CHEST = """
+<robot name="chest">
+  <link name="base">
+    <inertial><mass value="2"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial>
+    <visual><geometry><mesh filename="package://chest/meshes/knob.obj" scale="2 2 2"/></geometry></visual>
+    <collision><geometry><box size=".2 .2 .2"/></geometry></collision>
+  </link>
+  <link name="lid">
+    <inertial><mass value="1"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial>
+    <visual><origin xyz="0 -.1 0"/><geometry><box size=".2 .2 .02"/></geometry></visual>
+    <collision><origin xyz="0 -.1 0"/><geometry><box size=".2 .2 .02"/></geometry></collision>
+  </link>
+  <joint name="turn" type="revolute">
+    <parent link="base"/><child link="lid"/><origin xyz="0 .1 .11"/><axis xyz="-1 0 0"/>
+    <limit lower="0" upper="1.5" effort="10" velocity="1"/>
+  </joint>
+</robot>
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "knob.obj").write_text(TETRAHEDRON)
+    (tmp_path / "cabinet.xml").write_text(CABINET)
+    (tmp_path / "chest.urdf").write_text(CHEST)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["cabinet.xml", "chest.urdf"])
+def test_the_result_is_an_object_like_those_of_the_library(folder, name):
+    asset = import_object(folder / name).asset
+    model = asset.model
+    assert [model.body(b).name for b in range(1, model.nbody) if model.body_parentid[b] == 0] == ["object"]
+    assert mujoco.mjtJoint.mjJNT_FREE not in model.jnt_type
+    assert model.nlight == model.nu == model.nsensor == model.nkey == 0
+    assert set(model.geom_group) <= {2, 3}
+    vertices, _ = asset.collision_triangles()
+    assert np.all(vertices >= asset.aabb[0] - 1e-6)
+    assert np.all(vertices <= asset.aabb[1] + 1e-6)
+    assert asset.category == name.split(".")[0]
+
+
+def test_a_collision_shape_is_hidden_where_the_body_has_a_visual_one(folder):
+    model = import_object(folder / "cabinet.xml").asset.model
+    door = model.body("door").id
+    groups = {
+        (bool(model.geom_contype[g]), int(model.geom_group[g]))
+        for g in range(model.ngeom)
+        if model.geom_bodyid[g] == door
+    }
+    assert groups == {(True, 3), (False, 2)}
+    base = [g for g in range(model.ngeom) if model.geom_bodyid[g] == model.body("object").id]
+    assert [int(model.geom_group[g]) for g in base] == [2]
+
+
+def test_masses_and_frames_are_those_of_the_file(folder):
+    cabinet, chest = (import_object(folder / name).asset for name in ("cabinet.xml", "chest.urdf"))
+    assert cabinet.mass == pytest.approx(8.0 + 0.5 + 0.1 + 0.8)
+    assert chest.mass == pytest.approx(3.0)
+    np.testing.assert_allclose(cabinet.aabb[0], [-0.1, -0.1, -0.1], atol=1e-6)
+
+
+def test_the_contact_point_of_a_joint_lies_on_its_free_edge_and_moves_along_the_contact_axis(folder):
+    for name, link, head in (("cabinet.xml", "door", (0.01, 0.2, 0.0)), ("chest.urdf", "lid", (0.0, -0.2, 0.0))):
+        asset = import_object(folder / name).asset
+        joint = asset.joints[0]
+        assert (joint.name, joint.joint, joint.parent) == (link, f"{link}_joint", "object")
+        np.testing.assert_allclose(joint.head, head, atol=0.06)
+        data = mujoco.MjData(asset.model)
+        positions = []
+        for q in (0.0, 0.01):
+            data.joint(joint.joint).qpos[0] = q
+            mujoco.mj_kinematics(asset.model, data)
+            positions.append(data.body(link).xpos + data.body(link).xmat.reshape(3, 3) @ joint.head)
+        step = positions[1] - positions[0]
+        assert step @ joint.contact_axis / np.linalg.norm(step) > 0.99
+
+
+def test_the_report_says_what_was_kept_converted_and_dropped(folder):
+    text = import_object(folder / "cabinet.xml").report.text()
+    assert "kept       4 geoms, 2 of them solid, 1 of those not drawn" in text
+    assert "converted  free joint removed" in text
+    assert "converted  joint 'hinge' renamed 'door_joint'" in text
+    for noun in ("1 floor", "1 sky", "1 light", "1 keyframe", "1 sensor", "1 actuator"):
+        assert f"dropped    {noun}" in text
+
+
+def test_scaling_a_model_scales_lengths_masses_and_inertias(folder):
+    for name in ("cabinet.xml", "chest.urdf"):
+        one, half = (import_object(folder / name, scale=s).asset for s in (1.0, 0.5))
+        np.testing.assert_allclose(half.extent, 0.5 * one.extent, rtol=1e-6)
+        assert half.mass == pytest.approx(one.mass / 8.0, rel=1e-6)
+        np.testing.assert_allclose(half.model.body_inertia, one.model.body_inertia / 32.0, rtol=1e-5)
+        np.testing.assert_allclose(half.model.jnt_range, one.model.jnt_range)
+
+
+def test_parameters_bring_the_identical_object_back_and_it_survives_the_loss_of_its_files(folder):
+    asset = import_object(folder / "cabinet.xml", scale=0.7).asset
+    again = make_object(asset.category, parameters=dict(asset.parameters))
+    assert again.content_hash == asset.content_hash
+    parcel = pickle.dumps(asset)
+    shutil.rmtree(folder)
+    assert pickle.loads(parcel).spec().compile().ngeom == again.model.ngeom
+
+
+def test_a_fixed_door_does_not_fight_its_cabinet(folder):
+    spec = mujoco.MjSpec()
+    spec.attach(import_object(folder / "cabinet.xml").asset.spec(), prefix="a/", frame=spec.worldbody.add_frame())
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert data.ncon == 0
+
+
+def test_a_missing_mesh_names_the_file_and_the_folders(folder):
+    (folder / "meshes" / "knob.obj").unlink()
+    for name in ("cabinet.xml", "chest.urdf"):
+        with pytest.raises(
+            FileError, match=rf"{name} names the file .*knob.obj.* does not exist; searched: .*meshes|searched"
+        ):
+            import_object(folder / name)
+
+
+def test_a_missing_model_names_the_folders_searched_and_near_names(folder):
+    with pytest.raises(
+        FileError, match=r"no asset file 'cabinett.xml' .*searched: .*did you mean 'cabinet.xml'\?.*proxy"
+    ):
+        import_object("cabinett.xml", folders=[folder])
+
+
+def test_a_broken_model_and_an_unknown_format_are_clear_errors(folder):
+    (folder / "broken.xml").write_text("<mujoco><worldbody><body></mujoco>")
+    with pytest.raises(FileError, match=r"broken.xml: MuJoCo cannot read it"):
+        import_object(folder / "broken.xml")
+    (folder / "broken.urdf").write_text("<robot")
+    with pytest.raises(FileError, match="not an XML file"):
+        import_object(folder / "broken.urdf")
+    (folder / "thing.fbx").write_text("")
+    with pytest.raises(InputError, match=r"no importer for '.fbx' files"):
+        import_object(folder / "thing.fbx")
+    (folder / "empty.xml").write_text("<mujoco/>")
+    with pytest.raises(InputError, match="no object in it"):
+        import_object(folder / "empty.xml")
+
+
+def test_loose_geoms_and_several_bodies_go_under_one_root(folder):
+    (folder / "loose.xml").write_text(
+        "<mujoco><worldbody><geom type='box' size='.1 .1 .1'/><body name='a' pos='0 0 .2'>"
+        "<geom type='sphere' size='.05'/></body></worldbody></mujoco>"
+    )
+    asset = import_object(folder / "loose.xml").asset
+    np.testing.assert_allclose(asset.aabb, [[-0.1, -0.1, -0.1], [0.1, 0.1, 0.25]], atol=1e-6)
+    assert asset.mass == pytest.approx(8.0 + 1000 * 4 / 3 * np.pi * 0.05**3)
