@@ -9,17 +9,19 @@ from handloom.config import Config
 Length = Annotated[float, Field(ge=0)]
 
 # Wheels and steered wheels per kind, in the order the controllers use; None: any number of at least three.
-WHEELS = {"differential": (2, 0), "ackermann": (4, 2), "holonomic": (None, 0)}
+WHEELS = {"differential": (2, 0), "ackermann": (4, 2), "holonomic": (None, 0), "planar": (3, 0)}
 
 
 class DriveConfig(Config):
     """How a base drives: which joints are wheels, and their measures. A limit of 0 means none."""
 
-    kind: Literal["differential", "holonomic", "ackermann"]
+    kind: Literal["differential", "holonomic", "ackermann", "planar"]
+    """``planar``: joints move the base over the floor directly, and its wheels are for show."""
     base_path: str
     """Body that moves over the floor: x forward, z up."""
     wheel_names: tuple[str, ...]
-    """Wheel joints. Differential: left, right. Ackermann: front left, front right, rear left, rear right."""
+    """Wheel joints. Differential: left, right. Ackermann: front left, front right, rear left, rear right.
+    Planar: x, y, yaw."""
     steering_names: tuple[str, ...] = ()
     """Joints that turn the steered wheels: left, right."""
     wheel_radius: Length = 0.0
@@ -60,6 +62,7 @@ class DriveConfig(Config):
             "differential": ("wheel_radius", "track_width"),
             "ackermann": ("wheel_radius", "track_width", "wheel_base"),
             "holonomic": (),
+            "planar": (),
         }
         for key in needed[self.kind]:
             if getattr(self, key) <= 0.0:

@@ -5,7 +5,7 @@ from handloom.control.wheeled import BaseDriver, PlanarPose, floor_world
 from handloom.errors import InputError
 from handloom.robots import load_robot
 
-ROBOTS = ("jetbot", "kaya", "leatherback", "nova_carter")
+ROBOTS = ("jetbot", "kaya", "leatherback", "lift2", "nova_carter", "split_aloha")
 
 
 def driver_of(name: str) -> BaseDriver:

@@ -10,7 +10,15 @@ from handloom.robots import load_robot
 
 FORKLIFT = str(Path(__file__).with_name("forklift"))
 # Largest distance to the course [m]; headings stay within 0.1 rad everywhere.
-BOUNDS = {"jetbot": 0.01, "nova_carter": 0.05, "kaya": 0.05, "leatherback": 0.05, FORKLIFT: 0.05}
+BOUNDS = {
+    "jetbot": 0.01,
+    "nova_carter": 0.05,
+    "kaya": 0.05,
+    "leatherback": 0.05,
+    "lift2": 0.05,
+    "split_aloha": 0.05,
+    FORKLIFT: 0.05,
+}
 FAST = [("jetbot", "figure8", 0.2), ("kaya", "circle", 0.4), ("kaya", "square", 0.3), ("leatherback", "circle", 1.0)]
 ALL = [(robot, name, None) for robot in BOUNDS for name in ("square", "circle", "figure8")]
 

@@ -1,54 +1,34 @@
 """Drive the base of a robot at a body twist, whatever its wheels are."""
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.control.wheeled.ackermann_controller import AckermannController
+from handloom.control.wheeled.ackermann_drive import AckermannDrive
 from handloom.control.wheeled.angles import yaw_from_quat
 from handloom.control.wheeled.arguments import finite_vector, positive_number
-from handloom.control.wheeled.differential_controller import DifferentialController
-from handloom.control.wheeled.holonomic_controller import HolonomicController
-from handloom.control.wheeled.holonomic_robot_setup import HolonomicRobotSetup
+from handloom.control.wheeled.differential_drive import DifferentialDrive
+from handloom.control.wheeled.encoders import Encoders
+from handloom.control.wheeled.holonomic_drive import HolonomicDrive
+from handloom.control.wheeled.planar_drive import PlanarDrive
 from handloom.control.wheeled.planar_odometry import PlanarPose
+from handloom.control.wheeled.wheel_drive import WheelDrive
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.errors import InputError
 from handloom.robots import DriveConfig, RobotDescription
 from handloom.sim import World
-from handloom.values import ArticulationAction
 
 Array = NDArray[np.float64]
 
-# Below this speed [m/s] the steering angle of a car says nothing about its turn; the wheels stay as they are.
-STEERING_SPEED = 0.02
-
-
-class Wheels(Protocol):
-    """One kind of drive between a body twist and the wheels."""
-
-    def action(self, twist: Array, dt: float, /) -> ArticulationAction:
-        """Return the wheel commands for a body twist (3,)."""
-        ...
-
-    def aim(self, twist: Array, /) -> float:
-        """Choose the steering of a body twist for the next commands; return how long it takes at most [s]."""
-        ...
-
-    def twist(self, speeds: Array, angles: Array, /) -> Array:
-        """Return the body twist (3,) of wheels at these speeds [rad/s] and steering angles [rad]."""
-        ...
-
-
-class Encoders(NamedTuple):
-    """Angles of the wheels and of the joints that steer them."""
-
-    wheels: Array
-    """(k,) [rad]."""
-    steering: Array
-    """(m,) [rad]; empty when nothing steers."""
+# Kind of drive in robot.yaml > what turns twists into wheel commands.
+DRIVES: dict[str, Callable[[DriveConfig, WheeledRobot], WheelDrive]] = {
+    "differential": DifferentialDrive,
+    "holonomic": HolonomicDrive,
+    "ackermann": AckermannDrive,
+    "planar": PlanarDrive,
+}
 
 
 class BaseDriver:
@@ -79,12 +59,12 @@ class BaseDriver:
             dof_names=description.config.dof_names or None,
         )
         self.robot.initialize()
-        self._wheels = WHEELS[drive.kind](drive, world, prefix)
+        self._wheels = DRIVES[drive.kind](drive, self.robot)
 
     @property
     def slides(self) -> bool:
         """Whether the base moves sideways."""
-        return self.drive.kind == "holonomic"
+        return self.drive.kind in {"holonomic", "planar"}
 
     def command(self, twist: Sequence[float] | Array, dt: float) -> None:
         """Give the wheels the speeds of a body twist, for a control period.
@@ -111,7 +91,7 @@ class BaseDriver:
 
     def wheel_twist(self) -> Array:
         """Return the body twist (3,) that the wheels report now, as if none slipped."""
-        return self._wheels.twist(self.robot.get_wheel_velocities(), self.robot.get_steering_positions())
+        return self._wheels.twist(self.robot.get_wheel_velocities(), self.encoders())
 
     def encoders(self) -> Encoders:
         """Return what the wheel and steering encoders read now."""
@@ -120,7 +100,10 @@ class BaseDriver:
     def mean_twist(self, before: Encoders, after: Encoders, dt: float) -> Array:
         """Return the mean body twist (3,) between two encoder readings, as if no wheel slipped."""
         speeds = (after.wheels - before.wheels) / positive_number(dt, "dt")
-        return self._wheels.twist(speeds, 0.5 * (before.steering + after.steering))
+        middle = Encoders(
+            wheels=0.5 * (before.wheels + after.wheels), steering=0.5 * (before.steering + after.steering)
+        )
+        return self._wheels.twist(speeds, middle)
 
     def pose(self) -> PlanarPose:
         """Return where the driven frame is in world."""
@@ -133,105 +116,12 @@ class BaseDriver:
 
     def place(self, pose: PlanarPose) -> None:
         """Put the driven frame at a pose, at rest; the height of the base stays."""
+        if isinstance(self._wheels, PlanarDrive):
+            self.robot.set_wheel_positions(self._wheels.joints_at(pose))
+            self.robot.set_wheel_velocities(np.zeros(3))
+            return
         position, _ = self.robot.get_world_pose()
         offset = self.drive.axle_offset
         x, y = pose.x - offset * math.cos(pose.yaw), pose.y - offset * math.sin(pose.yaw)
         half = pose.yaw / 2.0
         self.robot.set_world_pose([x, y, position[2]], [math.cos(half), 0.0, 0.0, math.sin(half)])
-
-
-class _Differential:
-    def __init__(self, drive: DriveConfig, world: World, prefix: str) -> None:
-        self._controller = DifferentialController(
-            "wheels",
-            drive.wheel_radius,
-            drive.track_width,
-            drive.max_linear_speed or math.inf,
-            drive.max_angular_speed or math.inf,
-            drive.max_wheel_speed or math.inf,
-            keep_heading=True,
-        )
-
-    def action(self, twist: Array, dt: float, /) -> ArticulationAction:
-        return self._controller.forward(twist[[0, 2]])
-
-    def aim(self, twist: Array, /) -> float:
-        return 0.0
-
-    def twist(self, speeds: Array, angles: Array, /) -> Array:
-        return self._controller.body_twist(speeds)
-
-
-class _Holonomic:
-    def __init__(self, drive: DriveConfig, world: World, prefix: str) -> None:
-        setup = HolonomicRobotSetup(world, prefix, drive.base_path)
-        order = [setup.get_articulation_controller_params().index(name) for name in drive.wheel_names]
-        params = setup.get_holonomic_controller_params()
-        self._controller = HolonomicController(
-            "wheels",
-            params.wheel_radius[order],
-            params.wheel_positions[order],
-            params.wheel_orientations[order],
-            params.mecanum_angles[order],
-            params.wheel_axis,
-            params.up_axis,
-            drive.max_linear_speed or math.inf,
-            drive.max_angular_speed or math.inf,
-            drive.max_wheel_speed or math.inf,
-            kinematics="rigid_body",
-            keep_heading=True,
-        )
-
-    def action(self, twist: Array, dt: float, /) -> ArticulationAction:
-        return self._controller.forward(twist)
-
-    def aim(self, twist: Array, /) -> float:
-        return 0.0
-
-    def twist(self, speeds: Array, angles: Array, /) -> Array:
-        return self._controller.body_twist(speeds)
-
-
-class _Ackermann:
-    def __init__(self, drive: DriveConfig, world: World, prefix: str) -> None:
-        self._drive = drive
-        self._steer = 0.0
-        self._controller = AckermannController(
-            "wheels",
-            drive.wheel_base,
-            drive.track_width,
-            drive.wheel_radius,
-            drive.rear_wheel_radius,
-            max_wheel_velocity=drive.max_wheel_speed,
-            invert_steering=drive.invert_steering,
-            max_wheel_rotation_angle=drive.max_steering_angle or math.pi / 2.0,
-            max_acceleration=drive.max_acceleration,
-            max_steering_angle_velocity=drive.max_steering_speed,
-            kinematics="rigid_body",
-            keep_heading=True,
-        )
-
-    def action(self, twist: Array, dt: float, /) -> ArticulationAction:
-        drive = self._drive
-        speed, turn = float(twist[0]), float(twist[2])
-        if drive.max_linear_speed:
-            speed = max(-drive.max_linear_speed, min(drive.max_linear_speed, speed))
-        if abs(speed) > STEERING_SPEED:
-            self._steer = math.atan(drive.wheel_base * turn / speed)
-        return self._controller.forward([self._steer, drive.max_steering_speed, speed, drive.max_acceleration, dt])
-
-    def aim(self, twist: Array, /) -> float:
-        speed, turn = float(twist[0]), float(twist[2])
-        self._steer = math.atan(self._drive.wheel_base * turn / speed) if speed else 0.0
-        return 2.0 * abs(self._steer) / (self._drive.max_steering_speed or math.inf)
-
-    def twist(self, speeds: Array, angles: Array, /) -> Array:
-        return self._controller.body_twist(angles, speeds)
-
-
-# Kind of drive in robot.yaml > what turns twists into wheel commands.
-WHEELS: dict[str, type[_Differential] | type[_Holonomic] | type[_Ackermann]] = {
-    "differential": _Differential,
-    "holonomic": _Holonomic,
-    "ackermann": _Ackermann,
-}

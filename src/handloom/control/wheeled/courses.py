@@ -80,7 +80,7 @@ def _figure8(drive: DriveConfig, size: float) -> DrivePath:
 
 def _heading(drive: DriveConfig) -> Heading:
     """A base that can slide keeps facing one way; that is what it is for."""
-    return "fixed" if drive.kind == "holonomic" else "tangent"
+    return "fixed" if drive.kind in {"holonomic", "planar"} else "tangent"
 
 
 # Name on the command line > what makes the course.

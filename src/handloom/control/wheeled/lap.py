@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 # A control period of about 10 ms [s]; the nearest number of physics steps is taken.
 CONTROL_PERIOD = 0.01
+# A model whose lowest point is nearer to zero than this stands on the floor as it is [m].
+STANDING = 0.01
 # Time for the robot to come to rest on its wheels before the clock starts [s].
 SETTLE = 0.3
 
@@ -115,6 +117,18 @@ def _set_physics(spec: mujoco.MjSpec, description: RobotDescription) -> None:
     spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{physics.integrator.upper()}")
 
 
+def standing_height(description: RobotDescription) -> float:
+    """Return how far a model must be raised so that nothing of it is below the floor [m]."""
+    model = description.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    center, half = model.geom_aabb[:, :3], model.geom_aabb[:, 3:]
+    down = data.geom_xmat.reshape(-1, 3, 3)[:, 2, :]
+    lowest = data.geom_xpos[:, 2] + np.sum(down * center, axis=1) - np.sum(np.abs(down) * half, axis=1)
+    # Corners of bounding boxes dip below round wheels by rounding only; a robot made to stand at zero stays there.
+    return max(0.0, -float(np.min(lowest))) if np.min(lowest) < -STANDING else 0.0
+
+
 def floor_world(description: RobotDescription, *, prefix: str = "robot/", friction: float = 1.0) -> World:
     """Put a robot alone on a level floor.
 
@@ -124,7 +138,8 @@ def floor_world(description: RobotDescription, *, prefix: str = "robot/", fricti
         friction: Sliding friction of the floor, for contacts in which the robot does not decide.
     """
     spec = floor_spec(description, friction=friction)
-    attach_robot(spec, description.spec(), description, prefix=prefix)
+    height = standing_height(description)
+    attach_robot(spec, description.spec(), description, prefix=prefix, position=(0.0, 0.0, height))
     return World.from_spec(spec)
 
 

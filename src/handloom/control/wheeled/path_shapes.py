@@ -155,7 +155,9 @@ def _timed(
     """Drive a curve given by arc length from rest to rest, slowly enough for its sharpest bend."""
     bend = float(np.max(np.abs(curvature)))
     bend_growth = float(np.max(np.abs(np.diff(curvature) / np.diff(s))))
-    speed = min(limits.speed, limits.turn_rate / bend, limits.bend_rate / max(bend_growth, 1e-9))
+    speed = min(limits.speed, limits.bend_rate / max(bend_growth, 1e-9))
+    if heading == "tangent":
+        speed = min(speed, limits.turn_rate / bend)
     times, done, speeds = _rest_to_rest(float(s[-1]), speed, limits.acceleration, limits.sample)
     x, y, course, bends = (np.interp(done, s, column) for column in (xy[:, 0], xy[:, 1], yaw, curvature))
     facing = course if heading == "tangent" else np.full_like(course, course[0])

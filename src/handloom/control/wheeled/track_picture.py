@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from handloom.control.wheeled.lap import LapRecord, attach_robot, floor_spec
+from handloom.control.wheeled.lap import LapRecord, attach_robot, floor_spec, standing_height
 from handloom.render import Renderer
 from handloom.robots import RobotDescription
 from handloom.spatial import make_pose, quat_from_matrix
@@ -99,6 +99,7 @@ def track_view(description: RobotDescription, record: LapRecord, *, size: int = 
     _light(spec, (low + high) / 2.0, reach)
     _stripe(spec, record.reference, 0.006 * reach, 0.0004, [0.55, 0.57, 0.60, 1.0])
     _stripe(spec, driven, 0.0025 * reach, 0.0008, [0.05, 0.55, 0.59, 1.0])
+    height = standing_height(description)
     axle = description.config.drive.axle_offset if description.config.drive else 0.0
     # A closed course ends where it began, so the last station would hide the first.
     for station, index in enumerate(np.linspace(0, len(driven), STATIONS, endpoint=False).astype(int)):
@@ -112,7 +113,7 @@ def track_view(description: RobotDescription, record: LapRecord, *, size: int = 
             robot,
             description,
             prefix=f"station{station}/",
-            position=[x - axle * math.cos(yaw), y - axle * math.sin(yaw), 0.0],
+            position=[x - axle * math.cos(yaw), y - axle * math.sin(yaw), height],
             quat=[math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)],
         )
     model = spec.compile()
