@@ -19,8 +19,10 @@ def _robots() -> None:
 
     for name in robot_names():
         robot = load_robot(name)
-        arms = ", ".join(f"{arm.name} arm with {len(arm.joint_names)} joints" for arm in robot.arms)
-        print(f"{name:<18}{arms}")
+        parts = [f"{arm.name} arm with {len(arm.joint_names)} joints" for arm in robot.arms]
+        if robot.config.drive:
+            parts.append(f"{robot.config.drive.kind} drive")
+        print(f"{name:<18}{', '.join(parts)}")
 
 
 def _objects() -> None:
