@@ -7,10 +7,12 @@ import pytest
 from handloom.dataset import DatasetReader, extract_episode, find_episodes, folder_name, merge_episodes
 from handloom.errors import FileError
 
+OWN_NAMES = ("episode.json", "merge.json", "files.json")
+
 
 def essence(folder: Path) -> dict[str, bytes]:
-    """Everything but the sheets and receipt, which name the containers the videos came in."""
-    files = (f for f in sorted(folder.rglob("*")) if f.is_file() and f.name not in ("episode.json", "merge.json"))
+    """Everything but the sheets, the receipt and the list of files, which know the containers the videos came in."""
+    files = (f for f in sorted(folder.rglob("*")) if f.is_file() and f.name not in OWN_NAMES)
     return {str(f.relative_to(folder)): f.read_bytes() for f in files}
 
 

@@ -136,5 +136,22 @@ def test_a_wrong_number_in_one_frame_is_found(sound: Path, tmp_path: Path, name:
         for start, length in ((0, 6), (6, 7), (13, 9), (22, 11)):
             writer.write_table(table.slice(start, length), row_group_size=length)
     faults = [str(fault) for fault in check_layout(root)]
-    assert len(faults) == 1
+    assert len(faults) == 2
     assert f"{name} of episode 2" in faults[0]
+    assert "was changed after it was written" in faults[1]
+
+
+def test_a_changed_byte_in_any_file_is_found_and_never_a_traceback(sound: Path, tmp_path: Path) -> None:
+    root = tmp_path / "dataset"
+    shutil.copytree(sound, root)
+    rng = np.random.default_rng(0)
+    for file in sorted(f for f in root.rglob("*") if f.is_file() and f.name != "files.json"):
+        whole = file.read_bytes()
+        changed = bytearray(whole)
+        changed[rng.integers(len(changed))] ^= 1 << int(rng.integers(8))
+        for damaged in (bytes(changed), whole[: rng.integers(len(whole))]):
+            file.write_bytes(damaged)
+            faults = check_layout(root)
+            assert any(file.name in fault.file or file.name in fault.problem for fault in faults), file
+        file.write_bytes(whole)
+    assert check_layout(root) == ()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from handloom.dataset.archive import EpisodeArchive, read_archive
 from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.depth import DepthRange
-from handloom.dataset.durable import read_json
+from handloom.dataset.durable import damage_named, read_json
 from handloom.dataset.episode_folder import folder_name
 from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
 from handloom.dataset.feature_table import FeatureTable
@@ -41,10 +41,10 @@ class DatasetReader:
             raise FileError(f"{root} is no LeRobot dataset: meta/info.json is missing; check the path")
         self.info: dict[str, Any] = read_json(root / "meta" / "info.json")
         """``meta/info.json`` as it is."""
-        if self.info.get("codebase_version") != CODEBASE_VERSION:
-            raise FileError(
-                f"{root} has the format {self.info.get('codebase_version')!r}; this reads {CODEBASE_VERSION!r}"
-            )
+        with damage_named(root / "meta" / "info.json"):
+            version = self.info.get("codebase_version")
+        if version != CODEBASE_VERSION:
+            raise FileError(f"{root} has the format {version!r}; this reads {CODEBASE_VERSION!r}")
 
     @property
     def fps(self) -> int:
@@ -84,7 +84,7 @@ class DatasetReader:
         cameras = tuple(feature.name for feature in self.table.videos)
         rows: list[DatasetEpisode] = []
         for path in sorted((self.root / "meta" / "episodes").glob("*/*.parquet")):
-            with open_parquet(path) as file:
+            with damage_named(path), open_parquet(path) as file:
                 names = [name for name in file.schema_arrow.names if not name.startswith("stats/")]
                 rows += [DatasetEpisode.from_row(row, cameras) for row in file.read(columns=names).to_pylist()]
         return tuple(rows)
@@ -112,7 +112,8 @@ class DatasetReader:
     def frames(self, index: int) -> dict[str, NDArray[Any]]:
         """Return the columns of an episode, each ``(frames, n)``."""
         rows = self.rows(index)
-        return {feature.name: numpy_column(rows, feature.name, feature.dtype) for feature in self.table.columns}
+        with damage_named(self.root / "data" / self.episode(index).data.path("parquet")):
+            return {feature.name: numpy_column(rows, feature.name, feature.dtype) for feature in self.table.columns}
 
     def images(self, index: int, camera: str, *, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
         """Yield the images of a camera from frame ``start`` to ``stop`` (exclusive) of an episode.
@@ -192,7 +193,8 @@ def _feature(name: str, described: dict[str, Any]) -> Feature:
 
 def _names(path: Path, column: str) -> tuple[str, ...]:
     """Read a table of numbered names; pandas keeps the names in a column of its own making."""
-    table = read_table(path)
-    (names_column,) = [name for name in table.column_names if name != column]
-    pairs = zip(table[column].to_pylist(), table[names_column].to_pylist(), strict=True)
-    return tuple(name for _, name in sorted(pairs))
+    with damage_named(path):
+        table = read_table(path)
+        (names_column,) = [name for name in table.column_names if name != column]
+        pairs = zip(table[column].to_pylist(), table[names_column].to_pylist(), strict=True)
+        return tuple(name for _, name in sorted(pairs))

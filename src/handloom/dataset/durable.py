@@ -51,6 +51,17 @@ def file_errors(action: str, path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Turn what malformed contents of a file lead to into a ``FileError`` with the file and what to do."""
+    try:
+        yield
+    except FileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
+        raise FileError(f"{path} is damaged ({type(error).__name__}: {error}); restore it or make it again") from error
+
+
+@contextmanager
 def finished_whole(path: Path) -> Iterator[Path]:
     """Give a temporary path to write to; when the block ends well it is synced and becomes ``path``.
 

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from handloom.dataset.archive import ARCHIVE_FILES, EpisodeArchive, read_archive
-from handloom.dataset.durable import PARTIAL, read_json, sha256_of
+from handloom.dataset.durable import PARTIAL, damage_named, read_json, sha256_of
 from handloom.dataset.episode_outcome import EpisodeOutcome
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.image_histogram import ImageHistogram
 from handloom.dataset.parquet_files import read_table
-from handloom.errors import FileError, InputError
+from handloom.errors import FileError
 
 SHEET = "episode.json"
 FRAMES = "frames.parquet"
@@ -44,7 +44,7 @@ class EpisodeFolder:
         sheet = read_json(file)
         if not isinstance(sheet, dict) or sheet.get("folder_version") != FOLDER_VERSION:
             raise FileError(f"{file} is no episode sheet of version {FOLDER_VERSION}; generate the episode again")
-        try:
+        with damage_named(file):
             return cls(
                 path=path,
                 outcome=EpisodeOutcome.from_json(sheet["outcome"]),
@@ -52,8 +52,6 @@ class EpisodeFolder:
                 table=FeatureTable.from_json(sheet["table"]),
                 sheet=sheet,
             )
-        except (KeyError, TypeError, InputError) as error:
-            raise FileError(f"{file} is damaged ({error}); generate the episode again") from error
 
     @property
     def duration_s(self) -> float:
@@ -68,10 +66,8 @@ class EpisodeFolder:
     @cached_property
     def histograms(self) -> dict[str, ImageHistogram]:
         """Histograms of the camera streams."""
-        try:
+        with damage_named(self.path / SHEET):
             return {name: ImageHistogram.from_json(value) for name, value in self.sheet["histograms"].items()}
-        except (KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{self.path / SHEET} is damaged ({error}); generate the episode again") from error
 
     def video_path(self, name: str) -> Path:
         """Return the file of a camera stream."""

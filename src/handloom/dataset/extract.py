@@ -13,7 +13,16 @@ from typing import Any
 import pyarrow as pa
 
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import PARTIAL, file_errors, json_bytes, link_or_copy, read_json, sha256_of, sync_folder
+from handloom.dataset.durable import (
+    PARTIAL,
+    damage_named,
+    file_errors,
+    json_bytes,
+    link_or_copy,
+    read_json,
+    sha256_of,
+    sync_folder,
+)
 from handloom.dataset.episode_folder import FRAMES, SHEET, EpisodeFolder, video_file
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.parquet_files import bookkeeping_field, column_field, write_plain
@@ -50,7 +59,8 @@ def extract_episode(dataset: DatasetReader, index: int, folder: Path) -> Episode
 def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
     """Put the files of an episode into a folder."""
     sheet: dict[str, Any] = read_json(extras / SHEET)
-    table = FeatureTable.from_json(sheet["table"])
+    with damage_named(extras / SHEET):
+        table = FeatureTable.from_json(sheet["table"])
     for file in sorted(extras.iterdir()):
         if file.name != SHEET:
             link_or_copy(file, work / file.name)

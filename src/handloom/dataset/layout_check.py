@@ -14,15 +14,16 @@ import pyarrow.parquet as pq
 from handloom.dataset.archive import ARCHIVE_FILES
 from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import PARTIAL, read_json
+from handloom.dataset.durable import PARTIAL, damage_named, read_json
 from handloom.dataset.episode_folder import SHEET, folder_name
 from handloom.dataset.feature import BOOKKEEPING
+from handloom.dataset.file_list import changed_files
 from handloom.dataset.info_file import DATA_PATH, VIDEO_PATH
 from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet, read_table
 from handloom.dataset.statistics import STATISTICS
 from handloom.dataset.video_codec import codec_named
 from handloom.dataset.video_reader import read_packets
-from handloom.errors import FileError, InputError
+from handloom.errors import FileError
 
 KEYFRAME_DISTANCE = 2
 """Most frames from one keyframe to the next; single frames are then read at the cost of two."""
@@ -53,13 +54,14 @@ def check_layout(root: Path) -> tuple[Fault, ...]:
     try:
         dataset = DatasetReader(root)
         _ = (dataset.table, dataset.episodes)
-    except (FileError, InputError, KeyError, TypeError) as error:
+    except FileError as error:
         return (Fault(file="meta", problem=f"cannot be read: {error}"),)
     found: list[Fault] = []
     for rule in _RULES:
         try:
-            found += rule(dataset)
-        except (FileError, KeyError) as error:
+            with damage_named(root):
+                found += rule(dataset)
+        except FileError as error:
             found.append(Fault(file=rule.__name__.removeprefix("_check_"), problem=str(error)))
     return tuple(found)
 
@@ -292,6 +294,12 @@ def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
         yield _fault(dataset, path, "is unfinished; merge again")
 
 
+def _check_files(dataset: DatasetReader) -> Iterator[Fault]:
+    """No listed file has changed since the dataset was merged."""
+    for name, problem in changed_files(dataset.root).items():
+        yield Fault(file=name, problem=f"{problem}; restore it or merge again")
+
+
 def _fault(dataset: DatasetReader, path: Path, problem: str) -> Fault:
     """Return a fault of a file or folder."""
     return Fault(file=str(path.relative_to(dataset.root)), problem=problem)
@@ -307,4 +315,5 @@ _RULES: tuple[Callable[[DatasetReader], Any], ...] = (
     _check_videos,
     _check_statistics,
     _check_extras,
+    _check_files,
 )

@@ -23,6 +23,7 @@ from handloom.dataset.durable import (
 )
 from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name, video_file
 from handloom.dataset.episode_table import ROWS_PER_FILE, column_types, episode_groups, episode_schema
+from handloom.dataset.file_list import FILE_LIST, list_files
 from handloom.dataset.frame_table import frame_rows, frame_schema
 from handloom.dataset.global_statistics import global_statistics
 from handloom.dataset.info_file import dataset_info
@@ -107,7 +108,7 @@ def _remove_stale(work: Path) -> None:
 
 
 def _write_dataset(work: Path, plan: MergePlan, progress: Progress) -> None:
-    """Write every file that is not there yet; ``info.json`` comes last."""
+    """Write every file that is not there yet; the list of them all comes last."""
     _write_data(work, plan, progress)
     _write_videos(work, plan, progress)
     _link_archives(work, plan, progress)
@@ -117,6 +118,7 @@ def _write_dataset(work: Path, plan: MergePlan, progress: Progress) -> None:
         _write_names(work / "meta" / "subtasks.parquet", plan.subtasks, "subtask_index")
     _write_json(work / "meta" / "stats.json", lambda: global_statistics(work, plan))
     _write_json(work / "meta" / "info.json", lambda: dataset_info(plan))
+    _write_json(work / FILE_LIST, lambda: list_files(work))
 
 
 def _write_data(work: Path, plan: MergePlan, progress: Progress) -> None:

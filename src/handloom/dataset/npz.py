@@ -1,7 +1,9 @@
 """NumPy archives whose bytes depend on the arrays only: fixed dates, sorted names, no pickles."""
 
 import io
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ from handloom.errors import FileError, InputError
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest date a zip file can hold."""
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, KeyError, NotImplementedError)
+"""What reading a zip file with wrong bytes may raise."""
 
 _LEVEL = 1
 """Deflate level: simulation states shrink almost as far as at level 9, in a tenth of the time."""
@@ -38,7 +43,7 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
-        except (zipfile.BadZipFile, ValueError, EOFError, KeyError) as error:
+        except _DAMAGE as error:
             raise FileError(f"{path} is damaged ({error}); generate the episode again") from error
 
 

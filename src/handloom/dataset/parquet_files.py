@@ -23,6 +23,7 @@ OPTIONS: dict[str, Any] = {
     "write_statistics": True,
     "data_page_size": 1 << 20,
     "write_page_index": False,
+    "write_page_checksum": True,
     "store_schema": True,
 }
 """Numbers that hardly repeat are stored plainly; the few columns that do are dictionaries."""
@@ -87,9 +88,9 @@ def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
         if not path.is_file():
             raise FileError(f"{path} is missing; generate or merge again")
         try:
-            with pq.ParquetFile(str(path)) as file:
+            with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
                 yield file
-        except pa.ArrowException as error:
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             first = str(error).splitlines()[0]
             raise FileError(f"{path} is damaged or cut short ({first}); generate or merge again") from error
 
