@@ -1,0 +1,80 @@
+"""A motion whose jerk is limited too."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.trajectory.motion_limits import MotionLimits
+from handloom.motion.trajectory.timed_path import TimedPath
+from handloom.motion.trajectory.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+# Gauss-Legendre nodes and weights on [0, 1]; exact for polynomials of degree 15.
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
+
+WINDOW_STEPS = 11
+"""Windows tried between the shortest and the longest that can be needed."""
+
+MEASURE_RATE = 4000.0
+"""Rate at which jerk is measured when the window is chosen [Hz]."""
+
+
+class SmoothedTrajectory(Trajectory):
+    """The average of a fast motion over a short moving window.
+
+    An average of velocities stays within the velocity limits, and one of accelerations within theirs. The jerk
+    becomes the change of acceleration across the window divided by its length, so a long enough window keeps any jerk
+    limit, at the price of that much more time. A trapezoidal motion turns into the familiar S-curve.
+    """
+
+    def __init__(self, motion: TimedPath, limits: MotionLimits) -> None:
+        assert limits.jerk is not None
+        self._motion = motion
+        self._window = self._shortest_window(limits)
+
+    @property
+    def duration(self) -> float:
+        """Length [s]."""
+        return self._motion.duration + self._window if self._motion.duration > 0 else 0.0
+
+    @property
+    def dof(self) -> int:
+        """Number of joints."""
+        return self._motion.dof
+
+    @property
+    def window(self) -> float:
+        """Length of the moving window [s]."""
+        return self._window
+
+    def jerk(self, times: Array) -> Array:
+        """Return the jerk (m, n) at times (m,)."""
+        return self._jerk(times, self._window)
+
+    def _jerk(self, times: Array, window: float) -> Array:
+        return (self._motion.sample(times)[2] - self._motion.sample(times - window)[2]) / window
+
+    def _shortest_window(self, limits: MotionLimits) -> float:
+        """Return the shortest of some windows that keeps the jerk limits; the longest one always does."""
+        assert limits.jerk is not None
+        shortest = float((limits.acceleration / limits.jerk).max())
+        if self._motion.duration == 0.0:
+            return shortest
+        # Accelerations jump by up to twice their limit, which a window of twice the shortest absorbs.
+        for window in shortest * np.linspace(1.0, 2.0, WINDOW_STEPS)[:-1]:
+            span = self._motion.duration + window
+            times = np.linspace(0.0, span, int(span * MEASURE_RATE) + 2)
+            if np.all(np.abs(self._jerk(times, float(window))) <= limits.jerk * (1.0 + 1e-9)):
+                return float(window)
+        return 2.0 * shortest
+
+    def _sample(self, times: Array) -> tuple[Array, Array, Array]:
+        window, motion = self._window, self._motion
+        # Positions are integrated by quadrature; their derivatives are exact differences across the window.
+        q_now, qd_now, _ = motion.sample(times)
+        q_then, qd_then, _ = motion.sample(times - window)
+        inside = motion.sample(times[:, None] - window * NODES)[0]
+        # Averaging differences keeps a joint that rests exactly where it is.
+        q = q_now + np.einsum("k,mkn->mn", WEIGHTS, inside - q_now[:, None])
+        return q, (q_now - q_then) / window, (qd_now - qd_then) / window

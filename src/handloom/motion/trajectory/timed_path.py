@@ -1,0 +1,142 @@
+"""A path with rounded corners, driven as fast as velocities and accelerations allow."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.errors import InputError
+from handloom.motion.trajectory.motion_limits import MotionLimits
+from handloom.motion.trajectory.topp_kernels import (
+    corner_trims,
+    fastest_profile,
+    interval_ends,
+    make_grid,
+    sample_profile,
+)
+from handloom.motion.trajectory.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+PER_LINE, PER_BLEND = 24, 16
+"""Intervals per straight part and per corner. Doubling both shortens motions by 0.4 % and doubles the time."""
+
+CHECKS = 4
+"""Places per interval at which the limits are measured."""
+
+BETWEEN_CHECKS = 1e-3
+"""Limits can be exceeded by this fraction between the places measured; the motion is stretched by as much."""
+
+
+class TimedPath(Trajectory):
+    """The fastest motion from rest to rest along a path whose corners are rounded.
+
+    Args:
+        path: Waypoints (m, n) [rad or m].
+        limits: Velocity and acceleration limits.
+        deviation: How far rounded corners may stay from the waypoints [rad or m]; 0 stops at every waypoint.
+    """
+
+    def __init__(self, path: ArrayLike, limits: MotionLimits, *, deviation: float = 0.01) -> None:
+        self._waypoints = distinct_waypoints(path)
+        self._check(limits, deviation)
+        self._build(deviation)
+        self._time(limits)
+
+    @property
+    def duration(self) -> float:
+        """Length [s]."""
+        return float(self._times[-1])
+
+    @property
+    def dof(self) -> int:
+        """Number of joints."""
+        return self._waypoints.shape[1]
+
+    @property
+    def knots(self) -> Array:
+        """Times at which the path acceleration changes [s]."""
+        return self._times
+
+    def _check(self, limits: MotionLimits, deviation: float) -> None:
+        if limits.velocity.shape != (self.dof,):
+            raise InputError(f"the path has {self.dof} joints but the limits {len(limits.velocity)}")
+        if not deviation >= 0:
+            raise InputError(f"deviation must be >= 0, got {deviation}")
+
+    def _build(self, deviation: float) -> None:
+        """Round the corners and cut the path into intervals."""
+        waypoints = self._waypoints
+        m = len(waypoints)
+        self._lengths = np.linalg.norm(np.diff(waypoints, axis=0), axis=1)
+        self._trims = np.zeros(m)
+        most = max(1, (m - 1) * PER_LINE + max(0, m - 2) * PER_BLEND)
+        pieces, starts, steps = np.zeros(most, np.int64), np.zeros(most), np.zeros(most)
+        count = 0
+        if m > 1:
+            corner_trims(waypoints, self._lengths, float(deviation), self._trims)
+            count = make_grid(waypoints, self._lengths, self._trims, PER_LINE, PER_BLEND, pieces, starts, steps)
+        self._pieces, self._starts, self._steps = pieces[:count], starts[:count], steps[:count]
+
+    def _time(self, limits: MotionLimits) -> None:
+        """Find the fastest motion, then stretch it by what the limits are exceeded between grid points."""
+        count = len(self._steps)
+        self._x, self._times = np.zeros(count + 1), np.zeros(count + 1)
+        if count == 0:
+            return
+        D0, K0, D1, K1 = (np.empty((count, self.dof)) for _ in range(4))
+        interval_ends(
+            self._waypoints, self._lengths, self._trims, self._pieces, self._starts, self._steps, D0, K0, D1, K1
+        )
+        # Without a blend, two straight parts meet in a corner that can only be passed at rest.
+        stops = np.zeros(count, bool)
+        stops[1:] = (self._pieces[1:] % 2 == 0) & (self._pieces[1:] - self._pieces[:-1] == 2)
+        fastest_profile(D0, K0, D1, K1, self._steps, count, stops, limits.velocity, limits.acceleration, self._x)
+        self._stretch(1.0)
+        self._stretch(self._excess(limits))
+
+    def _stretch(self, factor: float) -> None:
+        """Make the motion longer by a factor and compute the time of each grid point."""
+        self._x /= factor**2
+        speeds = np.sqrt(self._x)
+        self._times = np.concatenate([[0.0], np.cumsum(2.0 * self._steps / (speeds[1:] + speeds[:-1]))])
+
+    def _excess(self, limits: MotionLimits) -> float:
+        """Return by how much the motion must be stretched so that no limit is exceeded."""
+        inner = (np.arange(CHECKS) + 0.5) / CHECKS
+        times = (self._times[:-1, None] + np.diff(self._times)[:, None] * inner).reshape(-1)
+        _, qd, qdd = self._sample(times)
+        speed = float((np.abs(qd) / limits.velocity).max())
+        force = float(np.sqrt((np.abs(qdd) / limits.acceleration).max()))
+        return max(1.0, speed, force) * (1.0 + BETWEEN_CHECKS)
+
+    def _sample(self, times: Array) -> tuple[Array, Array, Array]:
+        q, qd, qdd = (np.zeros((len(times), self.dof)) for _ in range(3))
+        if len(self._steps) == 0:
+            q[:] = self._waypoints[0]
+            return q, qd, qdd
+        sample_profile(
+            self._waypoints,
+            self._lengths,
+            self._trims,
+            self._pieces,
+            self._starts,
+            self._steps,
+            self._x,
+            self._times,
+            times,
+            q,
+            qd,
+            qdd,
+        )
+        return q, qd, qdd
+
+
+def distinct_waypoints(path: ArrayLike) -> Array:
+    """Return waypoints (m, n) without repetitions; a path that never moves becomes one waypoint."""
+    points = np.asarray(path, float)
+    if points.ndim != 2 or len(points) == 0 or not np.all(np.isfinite(points)):
+        raise InputError(f"a path has finite waypoints (m, n), got shape {points.shape}")
+    keep = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
+    result = points[keep]
+    # Dropping near repetitions must not move the end.
+    result[-1] = points[-1] if len(result) > 1 else result[-1]
+    return np.ascontiguousarray(result)
