@@ -1,5 +1,23 @@
-"""Grasps: annotation rows and the end-effector poses they stand for."""
+"""Grasps: annotation of any object for any two-finger gripper, files in the published layout, tests in physics."""
 
-from handloom.grasping.box_grasps import box_grasps
+from handloom.grasping.annotate import annotate, clear_of, object_parts
+from handloom.grasping.annotate_options import AnnotateOptions
+from handloom.grasping.convex_parts import ConvexParts, convex_parts
+from handloom.grasping.grasp_file import read_grasps, write_grasps
+from handloom.grasping.grasp_library import grasps_for
+from handloom.grasping.grasp_set import GraspSet
+from handloom.grasping.gripper_shape import GripperShape
 
-__all__ = ["box_grasps"]
+__all__ = [
+    "AnnotateOptions",
+    "ConvexParts",
+    "GraspSet",
+    "GripperShape",
+    "annotate",
+    "clear_of",
+    "convex_parts",
+    "grasps_for",
+    "object_parts",
+    "read_grasps",
+    "write_grasps",
+]

@@ -34,7 +34,7 @@ def triangles(model: mujoco.MjModel, *, solid: bool = True, sides: int = _SIDES)
     data = posed(model)
     vertices, faces, count = [np.zeros((0, 3))], [np.zeros((0, 3), np.int32)], 0
     for g in geom_ids(model, solid=solid):
-        v, f = _geom_mesh(model, g, sides)
+        v, f = geom_mesh(model, g, sides)
         vertices.append(v @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g])
         faces.append(f + np.int32(count))
         count += len(v)
@@ -78,7 +78,7 @@ class Reach:
             pos, mat = data.geom_xpos[g].copy(), data.geom_xmat[g].reshape(3, 3).copy()
             kind = int(model.geom_type[g])
             if kind in {mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_BOX}:
-                corners.append(_geom_mesh(model, g, _SIDES)[0] @ mat.T + pos)
+                corners.append(geom_mesh(model, g, _SIDES)[0] @ mat.T + pos)
             else:
                 self._round.append((kind, model.geom_size[g].copy(), pos, mat))
         self._corners = np.concatenate(corners)
@@ -102,7 +102,8 @@ def _round_reach(kind: int, size: Array, d: Array) -> Array:
     return size[0] * np.linalg.norm(d, axis=-1) + half * np.abs(d[:, 2])
 
 
-def _geom_mesh(model: mujoco.MjModel, g: int, sides: int) -> Mesh:
+def geom_mesh(model: mujoco.MjModel, g: int, sides: int = _SIDES) -> Mesh:
+    """Return vertices (n, 3) [m] and outward faces (m, 3) of a geom, or of a mesh's hull, in the geom's own frame."""
     kind, size = model.geom_type[g], model.geom_size[g]
     if kind == mujoco.mjtGeom.mjGEOM_MESH:
         return _hull_of_mesh(model, model.geom_dataid[g])

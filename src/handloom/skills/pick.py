@@ -2,10 +2,11 @@
 
 from typing import ClassVar, cast
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.grasping import box_grasps
+from handloom.grasping import AnnotateOptions, GripperShape, clear_of, convex_parts, grasps_for
 from handloom.robots import Arm
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.filters import direction_mask
@@ -51,21 +52,50 @@ class Pick(Skill):
         return tuple(terms)
 
     def _candidates(self, name: str) -> Array:
-        """Return grasps T_base_ee (n, 4, 4) that pass the filters, in random order."""
+        """Return grasps T_base_ee (n, 4, 4) that pass the filters and touch nothing: best score first, shuffled."""
         config = cast(PickConfig, self.config)
         arm = self.controller.arm
-        rows = box_grasps(self.scene.assets[name].aabb, arm.arm.gripper_max_width)
+        gripper = GripperShape.of(self.scene.robot(arm.robot_name).description, arm.arm)
+        rows = grasps_for(self.scene.assets[name], gripper)
         if len(rows) == 0:
             widest = arm.arm.gripper_max_width
-            self.fail(Stage.GRASP, "no_grasp", f"{name} has no side narrower than the gripper's {widest:.3f} m")
+            self.fail(Stage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")
             return np.zeros((0, 4, 4))
-        T_base_object = invert_pose(arm.T_world_base) @ self.scene.object_pose(name)
-        poses = T_base_object @ grasp_poses(rows, arm.arm, tcp_offset=config.tcp_offset)
-        kept = poses[direction_mask(poses, config)]
-        if len(kept) == 0:
-            detail = f"none of {len(poses)} grasps of {name} passes the direction filters; widen filter_x/y/z_dir"
-            self.fail(Stage.GRASP, "filters_leave_nothing", detail, candidates=len(poses))
-        return kept[self.rng.permutation(len(kept))]
+        T_object_ee, score = grasp_poses(rows, arm.arm, gripper, tcp_offset=config.tcp_offset)
+        T_world_ee = self.scene.object_pose(name) @ T_object_ee
+        T_base_ee = invert_pose(arm.T_world_base) @ T_world_ee
+        passing = direction_mask(T_base_ee, config)
+        clear = passing.copy()
+        clear[passing] = self._clear_of_surroundings(name, T_world_ee[passing], gripper)
+        if not clear.any():
+            counts = {"candidates": len(clear), "filtered": int(passing.sum())}
+            detail = f"of {len(clear)} grasps of {name} {passing.sum()} pass the direction filters, "
+            if passing.any():
+                self.fail(Stage.GRASP, "grasps_collide", detail + "all of them touch something around it", **counts)
+            else:
+                self.fail(Stage.GRASP, "filters_leave_nothing", detail + "widen filter_x/y/z_dir", **counts)
+        kept = self.rng.permutation(np.flatnonzero(clear))
+        return T_base_ee[kept[np.argsort(score[kept], kind="stable")]]
+
+    def _clear_of_surroundings(self, name: str, T_world_ee: Array, gripper: GripperShape) -> NDArray[np.bool_]:
+        """Return which grasps (n,) the open gripper reaches without touching tables, fixtures and other objects."""
+        config, arm, model, data = cast(PickConfig, self.config), self.controller.arm, *self._world()
+        skipped = (f"{name}/", *(f"{robot}/" for robot in self.scene.robots))
+        geoms = [
+            g
+            for g in range(model.ngeom)
+            if (model.geom_contype[g] or model.geom_conaffinity[g])
+            and model.geom_type[g] not in UNBOUNDED
+            and not model.body(model.geom_bodyid[g]).name.startswith(skipped)
+        ]
+        around = convex_parts(model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
+        R = T_world_ee[:, :3, :3] @ arm.arm.R_ee_graspnet
+        opened = np.full(len(R), len(gripper.position) - 1.0)
+        options = AnnotateOptions(preshape=True, approach_length=config.pre_grasp_offset)
+        return clear_of(around, gripper, R, np.ascontiguousarray(T_world_ee[:, :3, 3]), opened, options)
+
+    def _world(self) -> tuple[mujoco.MjModel, mujoco.MjData]:
+        return self.scene.world.model, self.scene.world.data
 
     def _choose(self, candidates: Array) -> int | None:
         """Return the first candidate whose pre-grasp, approach and lift can be reached one after the other."""
@@ -109,15 +139,24 @@ LINE = {"straight": True}
 """Parameters of a command that moves the hand on a straight line."""
 
 
-def grasp_poses(rows: Array, arm: Arm, *, tcp_offset: float | None = None) -> Array:
-    """Return end-effector poses T_object_ee (2n, 4, 4) of grasp rows (n, 16 or 17).
+UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
+"""Ground that has no convex shape; tables and fixtures stand on it."""
 
-    The end effector lies ``tcp_offset`` behind the fingertips, which go ``depth`` past the grasp centre. Each grasp
-    comes twice, the second time turned by half a turn about the approach axis, where the fingers change places.
+
+def grasp_poses(
+    rows: NDArray[np.float32], arm: Arm, gripper: GripperShape, *, tcp_offset: float | None = None
+) -> tuple[Array, Array]:
+    """Return end-effector poses T_object_ee (m, 4, 4) of grasp rows (n, 16 or 17), and their scores (m,).
+
+    The end effector lies ``tcp_offset`` behind the fingertips, which go ``depth`` past the grasp centre. With a gripper
+    whose fingers can change places each grasp comes twice, the second time turned by half a turn about the approach
+    axis.
     """
-    R = rows[:, 4:13].reshape(-1, 3, 3) @ arm.R_ee_graspnet.T
-    offset = arm.tcp_offset if tcp_offset is None else tcp_offset
-    centre = rows[:, 13:16] + (R @ arm.approach) * (rows[:, 3:4] - offset)
+    table = rows.astype(float)
+    R = table[:, 4:13].reshape(-1, 3, 3) @ arm.R_ee_graspnet.T
+    behind = gripper.advance(table[:, 1]) + (0.0 if tcp_offset is None else tcp_offset - arm.tcp_offset)
+    poses = make_pose(R, table[:, 13:16] + (R @ arm.approach) * (table[:, 3] - behind)[:, None])
+    if not gripper.symmetric:
+        return poses, table[:, 0]
     half_turn = make_pose(2.0 * np.outer(arm.approach, arm.approach) - np.eye(3), np.zeros(3))
-    poses = make_pose(R, centre)
-    return np.concatenate([poses, poses @ half_turn])
+    return np.concatenate([poses, poses @ half_turn]), np.tile(table[:, 0], 2)

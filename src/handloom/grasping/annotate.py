@@ -1,0 +1,110 @@
+"""The annotator: any object and any two-finger gripper in, grasp rows out."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.grasping.annotate_options import AnnotateOptions
+from handloom.grasping.antipodal import antipodal_pairs
+from handloom.grasping.clearance_kernels import free_poses
+from handloom.grasping.convex_parts import Array, ConvexParts, convex_parts
+from handloom.grasping.diversity_kernels import spread_out
+from handloom.grasping.grasp_candidates import GraspCandidates, turned_around
+from handloom.grasping.grasp_set import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH, GraspSet
+from handloom.grasping.grip_table import GripTable
+from handloom.grasping.gripper_shape import GripperShape
+from handloom.objects import ObjectAsset
+from handloom.objects.geometry import geom_ids, posed
+from handloom.spatial import make_pose
+
+METRES_PER_RADIAN = 0.05
+"""In the choice of diverse grasps a turn by 1 rad counts like a shift by 5 cm, about the size of the objects."""
+CURVED_SEGMENTS = 6
+"""Straight pieces that the path of a turning finger is cut into: 0.2 rad each, 0.5 mm of sagitta at 10 cm."""
+BATCH = 2000
+"""Poses tested before the search looks whether it has enough."""
+
+
+def annotate(asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions, rng: np.random.Generator) -> GraspSet:
+    """Find antipodal grasps of an object that the gripper can reach without touching it before it closes.
+
+    Args:
+        asset: The object, joints at zero.
+        gripper: The gripper's shape; ``GripperShape.of(robot)``.
+        options: Settings.
+        rng: Draws surface points, closing and approach directions; the same state gives the same bits.
+
+    Returns:
+        At most ``options.count`` grasps, best score first; empty when the gripper cannot hold the object.
+    """
+    solid = object_parts(asset)
+    table = gripper.grips(options.depths, options.edge)
+    found, funnel = _search(asset, solid, gripper, table, options, rng)
+    chosen = spread_out(found.contact, found.R, 1.1 - found.score, options.count, METRES_PER_RADIAN)
+    best = found.take(chosen[np.argsort(found.score[chosen], kind="stable")])
+    return GraspSet(
+        rows=_rows(best, gripper),
+        contacts=best.contacts,
+        normals=best.normals,
+        hands=make_pose(best.R, best.hand),
+        funnel={**funnel, "chosen": len(best)},
+    )
+
+
+def object_parts(asset: ObjectAsset) -> ConvexParts:
+    """Return the solid convex parts of an object in its own frame, joints at zero."""
+    model, data = asset.model, posed(asset.model)
+    geoms = geom_ids(model, solid=True)
+    return convex_parts(model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
+
+
+def clear_of(
+    solid: ConvexParts, gripper: GripperShape, R: Array, hand: Array, level: Array, options: AnnotateOptions
+) -> NDArray[np.bool_]:
+    """Return which hand poses (n,) approach and close without touching the object first.
+
+    Args:
+        solid: The object's parts.
+        gripper: The gripper.
+        R: Hand orientations (n, 3, 3) in the object frame.
+        hand: Hand positions (n, 3) in the object frame [m].
+        level: Levels (n,) at which the fingers are just clear of the contacts.
+        options: Margin, approach, and whether the fingers arrive at that level or fully open.
+    """
+    arriving = level if options.preshape else np.full(len(level), len(gripper.position) - 1.0)
+    segments = 0 if options.preshape else (CURVED_SEGMENTS if gripper.curved else 1)
+    shape = (gripper.parts, gripper.position, gripper.rotation, gripper.moving)
+    return free_poses(solid, *shape, R, hand, level, arriving, options.approach_length, segments, options.margin)
+
+
+def _search(
+    asset: ObjectAsset,
+    solid: ConvexParts,
+    gripper: GripperShape,
+    table: GripTable,
+    options: AnnotateOptions,
+    rng: np.random.Generator,
+) -> tuple[GraspCandidates, dict[str, int]]:
+    """Return candidates without collision, and how many there were at each stage."""
+    widest = max(float(np.nanmax(table.opening, initial=0.0)) - 2.0 * options.clearance, 0.0)
+    pairs = antipodal_pairs(asset.model, solid, widest, options, rng)
+    poses = turned_around(pairs, table, options, rng)
+    poses = poses.take(rng.permutation(len(poses))[: options.poses])
+    found: list[GraspCandidates] = [poses.take(np.zeros(0, np.int64))]
+    tested = free = 0
+    while tested < len(poses) and free < options.enough * options.count:
+        batch = poses.take(np.arange(tested, min(tested + BATCH, len(poses))))
+        found.append(batch.take(np.flatnonzero(clear_of(solid, gripper, batch.R, batch.hand, batch.level, options))))
+        tested += len(batch)
+        free += len(found[-1])
+    return GraspCandidates.joined(found), {"pairs": len(pairs), "poses": tested, "free": free}
+
+
+def _rows(grasps: GraspCandidates, gripper: GripperShape) -> NDArray[np.float32]:
+    """Write published rows; the centre is where the conversion to end-effector poses starts from."""
+    rows = np.zeros((len(grasps), 17), np.float32)
+    rows[:, SCORE], rows[:, WIDTH] = grasps.score, grasps.width
+    rows[:, HEIGHT], rows[:, DEPTH] = FINGER_HEIGHT, grasps.depth
+    rows[:, ROTATION] = grasps.R.reshape(-1, 9)
+    rows[:, CENTRE] = grasps.hand + grasps.R[:, :, 0] * (gripper.advance(grasps.width) - grasps.depth)[:, None]
+    rows[:, OBJECT] = -1.0
+    return rows

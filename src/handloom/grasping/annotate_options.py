@@ -1,0 +1,63 @@
+"""How grasps are searched."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handloom.errors import InputError
+
+FRICTIONS = tuple(round(0.1 * k, 1) for k in range(1, 11))
+"""Published scores: the coefficients of friction a grasp is tried with, the least that holds is its score."""
+DEPTHS = (0.005, 0.01, 0.02, 0.03, 0.04)
+"""Published depths [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotateOptions:
+    """Settings of ``annotate``; the defaults suit hand-sized objects."""
+
+    count: int = 300
+    """Most rows returned."""
+    samples: int = 1200
+    """Points on the surface that a finger may touch."""
+    rays: int = 3
+    """Closing directions per point: the inward normal, then random ones in the friction cone."""
+    approaches: int = 8
+    """Approach directions per pair of contacts: half of them along the object's own axes, half random."""
+    frictions: tuple[float, ...] = FRICTIONS
+    """Coefficients of friction, rising; the least one that holds is the score."""
+    max_friction: float = 0.6
+    """Grasps that need more friction than this are dropped; rubber on wood has about 1."""
+    patch: float = 0.003
+    """Reach of the contact patch [m]: a contact must bear a shift by this much in four directions. Each direction in
+    which it would slip off the object, or onto a surface more than ``patch_step`` away, costs one level of score."""
+    patch_step: float = 0.0015
+    """[m]"""
+    depths: tuple[float, ...] = DEPTHS
+    """How far the fingertips reach past the contacts [m]; those that leave the pads are skipped."""
+    clearance: float = 0.0015
+    """Room between each finger and the contact before it closes [m]."""
+    margin: float = 0.0005
+    """Distance that every part of the gripper keeps on its way [m], less than ``clearance``."""
+    edge: float = 0.0015
+    """Distance of a contact from the edge of the pad [m]."""
+    approach_length: float = 0.08
+    """Length of the straight approach that must be free [m]."""
+    preshape: bool = False
+    """Approach with the fingers at the width of the row; False approaches fully open, as the pick skill does."""
+    enough: int = 4
+    """The search ends once it has this many times ``count`` grasps to choose from."""
+    poses: int = 24000
+    """Most hand poses tested for collisions."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that find nothing."""
+        for name in ("count", "samples", "rays", "approaches", "enough", "poses"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0.0 < self.margin < self.clearance:
+            raise InputError(f"margin must lie between 0 and clearance {self.clearance}, got {self.margin}")
+        if not self.frictions or min(self.frictions) <= 0.0 or np.any(np.diff(self.frictions) <= 0.0):
+            raise InputError(f"frictions must be positive and rise, got {self.frictions}")
+        if not self.depths or min(self.depths) <= 0.0:
+            raise InputError(f"depths must be positive, got {self.depths}")

@@ -1,0 +1,128 @@
+"""Pairs of surface points that two fingers can squeeze."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.grasping.annotate_options import AnnotateOptions
+from handloom.grasping.convex_parts import Array, ConvexParts
+from handloom.grasping.ray_kernels import opposite_points, outer_points
+from handloom.objects.geometry import triangles
+
+LIFTED = 1e-3
+"""Rays back to the surface start this far above it [m]; a point that has less air above it is no place for a finger."""
+JOINED = 1e-4
+"""Parts closer than this are one solid [m]."""
+EXITS = 4
+"""Exits kept along one ray: outer wall, inner wall and the same on the far side."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AntipodalPairs:
+    """m pairs of contacts."""
+
+    contacts: Array
+    """(m, 2, 3) [m]."""
+    normals: Array
+    """(m, 2, 3) outward."""
+    score: Array
+    """(m,) least coefficient of friction that holds, one of the options' levels."""
+
+    def __len__(self) -> int:
+        """Return m."""
+        return len(self.score)
+
+    @property
+    def width(self) -> Array:
+        """Distance (m,) of the two contacts [m]."""
+        return np.linalg.norm(self.contacts[:, 1] - self.contacts[:, 0], axis=1)
+
+
+def sample_surface(
+    model: mujoco.MjModel, parts: ConvexParts, count: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw points from the outer surface of a solid, uniformly by area.
+
+    Points are drawn on a fine mesh of every part, then moved onto the exact surface; those inside another part, or in
+    a gap too narrow for a finger, are dropped.
+
+    Returns:
+        Points (n, 3) [m] and outward normals (n, 3), n <= count.
+    """
+    vertices, faces = triangles(model, solid=True)
+    a, b, c = vertices[faces].transpose(1, 0, 2)
+    across = np.cross(b - a, c - a)
+    area = np.linalg.norm(across, axis=1)
+    face = np.searchsorted(np.cumsum(area), rng.uniform(size=count) * area.sum()).clip(max=len(area) - 1)
+    u, v = rng.uniform(size=(2, count, 1))
+    u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
+    points = a[face] + u * (b - a)[face] + v * (c - a)[face]
+    normals = across[face] / area[face, None]
+    points, normals, hit = outer_points(parts, points + LIFTED * normals, -normals, 2.0 * LIFTED)
+    return points[hit], normals[hit]
+
+
+def antipodal_pairs(
+    model: mujoco.MjModel, parts: ConvexParts, widest: float, options: AnnotateOptions, rng: np.random.Generator
+) -> AntipodalPairs:
+    """Send rays from surface points through the solid; keep the pairs whose friction cones hold the line between them.
+
+    Args:
+        model: The object's model.
+        parts: Its solid parts.
+        widest: Longest distance of two contacts [m].
+        options: Settings.
+        rng: Draws points and directions.
+    """
+    points, normals = sample_surface(model, parts, options.samples, rng)
+    starts = np.repeat(points, options.rays, axis=0)
+    inward = -np.repeat(normals, options.rays, axis=0)
+    exact = np.arange(len(starts)) % options.rays == 0
+    directions = _in_cone(inward, np.where(exact, 0.0, options.max_friction), rng)
+    ray, distance, far_normal = opposite_points(parts, starts, directions, JOINED, widest, EXITS)
+    near_normal, direction = -inward[ray], directions[ray]
+    # Friction that keeps the closing force inside both cones: the larger tangent of the angles to the normals.
+    cosine = np.minimum(-np.sum(near_normal * direction, axis=1), np.sum(far_normal * direction, axis=1))
+    # A bend of a hundredth of a degree is rounding, not geometry.
+    needed = np.sqrt(np.maximum(1.0 / np.maximum(cosine, 1e-3) ** 2 - 1.0, 0.0)) - 1e-6
+    levels = np.array(options.frictions)
+    level = np.searchsorted(levels, needed)
+    holds = (cosine > 0.0) & (level < len(levels)) & (needed <= options.max_friction)
+    holds[holds] &= levels[level[holds]] <= options.max_friction + 1e-9
+    near, inward, level = starts[ray][holds], direction[holds], level[holds]
+    far = near + distance[holds, None] * inward
+    # A contact at an edge holds as little as one on a slope: it needs luck instead of friction.
+    slips = np.maximum(_slips(parts, near, inward, options), _slips(parts, far, -inward, options))
+    return AntipodalPairs(
+        contacts=np.stack([near, far], axis=1),
+        normals=np.stack([near_normal[holds], far_normal[holds]], axis=1),
+        score=levels[np.minimum(level + slips, len(levels) - 1)],
+    )
+
+
+def _slips(parts: ConvexParts, contact: Array, inward: Array, options: AnnotateOptions) -> NDArray[np.int64]:
+    """Return in how many of four directions (n,) a contact slips off the surface when it is shifted by the patch."""
+    side, other = _across(inward)
+    slips = np.zeros(len(contact), np.int64)
+    for shift in (side, -side, other, -other):
+        start = contact + options.patch * shift - options.patch_step * inward
+        slips += ~outer_points(parts, start, inward, 2.0 * options.patch_step)[2]
+    return slips
+
+
+def _in_cone(axis: Array, friction: Array, rng: np.random.Generator) -> Array:
+    """Return unit directions (n, 3) within the friction cones about axes (n, 3), uniform in tangent and turn."""
+    side, other = _across(axis)
+    tangent = (friction * rng.uniform(size=len(axis)))[:, None]
+    turn = rng.uniform(0.0, 2.0 * np.pi, size=(len(axis), 1))
+    direction = axis + tangent * (np.cos(turn) * side + np.sin(turn) * other)
+    return direction / np.linalg.norm(direction, axis=1, keepdims=True)
+
+
+def _across(axis: Array) -> tuple[Array, Array]:
+    """Return two unit vectors (n, 3) at right angles to unit axes (n, 3) and to each other."""
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=1)])
+    side /= np.linalg.norm(side, axis=1, keepdims=True)
+    return side, np.asarray(np.cross(axis, side), float)

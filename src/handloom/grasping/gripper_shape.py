@@ -1,0 +1,241 @@
+"""The solid shape of a gripper at every opening, and where its pads hold."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError
+from handloom.grasping.convex_parts import Array, ConvexParts, Ints, convex_parts
+from handloom.grasping.grip_table import GripTable
+from handloom.grasping.ray_kernels import through_part
+from handloom.robots import Arm, RobotDescription
+
+LEVELS = 17
+"""Openings the shape is known at. Between two of them a pivoting jaw is off a straight line by less than 0.1 mm."""
+SETTLE_STEPS = 200
+"""Steps of 5 ms at each opening: the drives of real grippers settle within a few tenths of a second."""
+TURNING = 0.02
+"""A part that turns further than this over the whole stroke sweeps a curve [rad]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GripperShape:
+    """Everything behind an arm's last joint as convex parts, from closed (level 0) to open (last level).
+
+    Poses are in the *hand* frame: origin at the end effector, GraspNet axes (x approach, y closing).
+    """
+
+    name: str
+    """Robot and arm, for messages."""
+    parts: ConvexParts
+    """g collision geoms; poses are at the last level."""
+    position: Array
+    """Centres (levels, g, 3) [m]."""
+    rotation: Array
+    """Orientations (levels, g, 3, 3)."""
+    moving: NDArray[np.bool_]
+    """Which parts move when the gripper closes (g,)."""
+    pads: Ints
+    """The two parts (2,) that hold; the one on the negative y side first."""
+    curved: bool
+    """Whether a part turns while the gripper closes."""
+    tcp_offset: float
+    """Distance of the tool centre from the end effector [m]."""
+    extra_width: Array
+    """Openings (e,) of the arm's extra-depth table [m]; empty without one."""
+    extra_depth: Array
+    """How much further the hand goes at these openings (e,) [m]."""
+    max_width: float
+    """Largest opening of the arm's configuration [m]."""
+    content_hash: str
+    """Hash of all the above, lengths to a micrometre."""
+
+    @classmethod
+    def of(cls, robot: RobotDescription, arm: Arm | None = None) -> "GripperShape":
+        """Return the gripper of an arm, read from the robot's model once per program run.
+
+        Args:
+            robot: The robot.
+            arm: One of its arms; None takes the first.
+        """
+        name = (arm or robot.arms[0]).name
+        return _remembered(_Key(robot, name, f"{robot.model_file}\n{robot.config.model_dump_json()}\n{name}"))
+
+    @classmethod
+    def measured(cls, robot: RobotDescription, arm: Arm) -> "GripperShape":
+        """Drive the gripper of an arm from closed to open in the robot's model, and read its shape on the way."""
+        name = f"{robot.name}, {arm.name} arm"
+        if len(arm.pad_geoms) != 2:
+            raise InputError(
+                f"{name}: grasps need two pad geoms (fl_pad_geoms, fr_pad_geoms), got {len(arm.pad_geoms)}"
+            )
+        model = _weightless(robot)
+        geoms = _hand_geoms(model, arm)
+        position, rotation = _levels(model, robot, arm, geoms)
+        # What lies furthest forward collides most often: tested first, it saves the other questions.
+        order = np.argsort(-position[-1, :, 0], kind="stable")
+        geoms, position, rotation = [geoms[i] for i in order], position[:, order], rotation[:, order]
+        parts = convex_parts(model, geoms, position[-1], rotation[-1])
+        shift = np.abs(position - position[-1]).max(axis=(0, 2))
+        turn = np.abs(rotation - rotation[-1]).max(axis=(0, 2, 3))
+        pads = np.array([geoms.index(model.geom(pad).id) for pad in arm.pad_geoms])
+        pads = pads[np.argsort(position[-1][pads, 1])]
+        extra = arm.extra_depth
+        # The published rule skips the first entry of the table.
+        width, depth = (np.array(extra.width[1:]), np.array(extra.offset[1:])) if extra else (np.zeros(0), np.zeros(0))
+        return cls(
+            name=name,
+            parts=parts,
+            position=position,
+            rotation=rotation,
+            moving=(shift > 1e-4) | (turn > 1e-3),
+            pads=pads,
+            curved=bool(turn.max() > TURNING),
+            tcp_offset=arm.tcp_offset,
+            extra_width=width,
+            extra_depth=depth,
+            max_width=arm.gripper_max_width,
+            content_hash=_hash(parts, position, rotation, pads, arm.tcp_offset, width, depth, arm.gripper_max_width),
+        )
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether half a turn about the approach axis exchanges the fingers and changes nothing else."""
+        low, high = self.position[:, self.pads[0]], self.position[:, self.pads[1]]
+        return bool(np.abs(low * [1.0, -1.0, -1.0] - high).max() < 5e-4)
+
+    def advance(self, width: Array) -> Array:
+        """Return how far (n,) [m] the end effector lies behind the grasp centre plus depth, at openings (n,) [m]."""
+        if len(self.extra_width) == 0:
+            return np.full(len(width), self.tcp_offset)
+        return self.tcp_offset - cubic(self.extra_width, self.extra_depth, width)
+
+    def grips(self, depths: tuple[float, ...], edge: float) -> GripTable:
+        """Measure opening and place of the pads along the line on which they hold.
+
+        Args:
+            depths: How far the fingertips reach past the line of contact [m].
+            edge: Distance that the line keeps from the edges of both pads [m].
+        """
+        levels, low, high = len(self.position), self.pads[0], self.pads[1]
+        opening = np.full((levels, len(depths)), np.nan)
+        middle = np.full((levels, len(depths), 3), np.nan)
+        for k in range(levels):
+            at = self._at_level(k)
+            centre = self.position[k, self.pads].mean(axis=0)
+            tip = min(_reach(at, pad, np.array([1.0, 0.0, 0.0])) for pad in self.pads)
+            for j, depth in enumerate(depths):
+                sides = []
+                for x in (tip - depth, tip - depth - edge, tip - depth + edge):
+                    start = np.array([x, centre[1], centre[2]])
+                    down = through_part(at, low, start, np.array([0.0, -1.0, 0.0]))
+                    up = through_part(at, high, start, np.array([0.0, 1.0, 0.0]))
+                    if down[0] <= down[1] and up[0] <= up[1]:
+                        sides.append((centre[1] - down[0], centre[1] + up[0]))
+                if len(sides) == 3:
+                    opening[k, j] = sides[0][1] - sides[0][0]
+                    middle[k, j] = tip - depth, (sides[0][0] + sides[0][1]) / 2, centre[2]
+        return GripTable(depths=np.array(depths), opening=opening, middle=middle)
+
+    def _at_level(self, level: int) -> ConvexParts:
+        return self.parts._replace(position=self.position[level], rotation=self.rotation[level])
+
+
+class _Key:
+    """A robot and an arm, equal to another if they are described by the same words."""
+
+    def __init__(self, robot: RobotDescription, arm: str, words: str) -> None:
+        self.robot, self.arm, self.words = robot, arm, words
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.words == other.words
+
+    def __hash__(self) -> int:
+        return hash(self.words)
+
+
+@lru_cache(maxsize=32)
+def _remembered(key: _Key) -> GripperShape:
+    """Scenes read their robots anew for every episode; the shape behind them is the same."""
+    return GripperShape.measured(key.robot, key.robot.arm(key.arm))
+
+
+def cubic(x: Array, y: Array, at: Array) -> Array:
+    """Interpolate by the natural cubic spline through (x, y); beyond its ends the end values hold."""
+    n = len(x)
+    h, slope = np.diff(x), np.diff(y) / np.diff(x)
+    A, b = np.eye(n), np.zeros(n)
+    for i in range(1, n - 1):
+        A[i, i - 1 : i + 2] = h[i - 1], 2 * (h[i - 1] + h[i]), h[i]
+        b[i] = 6 * (slope[i] - slope[i - 1])
+    m: Array = np.asarray(np.linalg.solve(A, b), float)
+    at = np.clip(at, x[0], x[-1])
+    i = np.clip(np.searchsorted(x, at, side="right") - 1, 0, n - 2)
+    s, t = x[i + 1] - at, at - x[i]
+    return (
+        (m[i] * s**3 + m[i + 1] * t**3) / (6 * h[i])
+        + (y[i] / h[i] - m[i] * h[i] / 6) * s
+        + (y[i + 1] / h[i] - m[i + 1] * h[i] / 6) * t
+    )
+
+
+def _weightless(robot: RobotDescription) -> mujoco.MjModel:
+    """Compile the robot so that only drives and linkages act: no weight, no contact."""
+    model = robot.compile()
+    model.opt.gravity[:] = 0.0
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    return model
+
+
+def _hand_geoms(model: mujoco.MjModel, arm: Arm) -> list[int]:
+    """Return the colliding geoms of the body that the last arm joint moves, and of all bodies it carries."""
+    root = int(model.joint(arm.joint_names[-1]).bodyid[0])
+    inside = {root}
+    for body in range(root + 1, model.nbody):
+        if int(model.body_parentid[body]) in inside:
+            inside.add(body)
+    return [
+        g
+        for g in range(model.ngeom)
+        if int(model.geom_bodyid[g]) in inside and (model.geom_contype[g] or model.geom_conaffinity[g])
+    ]
+
+
+def _levels(model: mujoco.MjModel, robot: RobotDescription, arm: Arm, geoms: list[int]) -> tuple[Array, Array]:
+    """Drive the gripper from closed to open; return positions (levels, g, 3) and rotations (levels, g, 3, 3)."""
+    data = mujoco.MjData(model)
+    for joint, value in robot.home.items():
+        data.joint(robot.resolve_joint(joint)).qpos = value
+    for i in range(model.nu):
+        if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT:
+            data.ctrl[i] = data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]
+    actuators = [model.actuator(name).id for name in arm.gripper_actuators]
+    ee = model.body(arm.ee_body).id
+    position, rotation = np.zeros((LEVELS, len(geoms), 3)), np.zeros((LEVELS, len(geoms), 3, 3))
+    for level, share in enumerate(np.linspace(0.0, 1.0, LEVELS)):
+        data.ctrl[actuators] = arm.gripper_closed + share * (arm.gripper_open - arm.gripper_closed)
+        mujoco.mj_step(model, data, SETTLE_STEPS * (5 if level == 0 else 1))
+        mujoco.mj_kinematics(model, data)
+        R_world_hand = data.xmat[ee].reshape(3, 3) @ arm.R_ee_graspnet
+        position[level] = (data.geom_xpos[geoms] - data.xpos[ee]) @ R_world_hand
+        rotation[level] = R_world_hand.T @ data.geom_xmat[geoms].reshape(-1, 3, 3)
+    # What is left of the settling is far below a micrometre; rounding keeps it out of every later comparison.
+    return np.round(position, 6), np.round(rotation, 6)
+
+
+def _reach(parts: ConvexParts, k: int, direction: Array) -> float:
+    """Return how far part k reaches along a unit direction (3,) [m], by the ray through its centre line."""
+    local = parts.rotation[k].T @ direction
+    return float(parts.position[k] @ direction + np.abs(local) @ parts.size[k])
+
+
+def _hash(*values: object) -> str:
+    digest = hashlib.sha256()
+    for value in values:
+        for array in value if isinstance(value, tuple) else (value,):
+            digest.update((np.round(np.asarray(array, float), 6) + 0.0).astype("<f8").tobytes())
+    return digest.hexdigest()
