@@ -13,6 +13,7 @@ from handloom.grasping.convex_parts import Array, ConvexParts, Ints, convex_part
 from handloom.grasping.grip_table import GripTable
 from handloom.grasping.ray_kernels import through_part
 from handloom.robots import Arm, RobotDescription
+from handloom.robots.grasp_poses import clipped_widths, extra_depth_curve
 
 LEVELS = 17
 """Openings the shape is known at. Between two of them a pivoting jaw is off a straight line by less than 0.1 mm."""
@@ -43,14 +44,8 @@ class GripperShape:
     """The two parts (2,) that hold; the one on the negative y side first."""
     curved: bool
     """Whether a part turns while the gripper closes."""
-    tcp_offset: float
-    """Distance of the tool centre from the end effector [m]."""
-    extra_width: Array
-    """Openings (e,) of the arm's extra-depth table [m]; empty without one."""
-    extra_depth: Array
-    """How much further the hand goes at these openings (e,) [m]."""
-    max_width: float
-    """Largest opening of the arm's configuration [m]."""
+    arm: Arm
+    """Names, tool centre and extra depths of the arm."""
     content_hash: str
     """Hash of all the above, lengths to a micrometre."""
 
@@ -84,9 +79,6 @@ class GripperShape:
         turn = np.abs(rotation - rotation[-1]).max(axis=(0, 2, 3))
         pads = np.array([geoms.index(model.geom(pad).id) for pad in arm.pad_geoms])
         pads = pads[np.argsort(position[-1][pads, 1])]
-        extra = arm.extra_depth
-        # The published rule skips the first entry of the table.
-        width, depth = (np.array(extra.width[1:]), np.array(extra.offset[1:])) if extra else (np.zeros(0), np.zeros(0))
         return cls(
             name=name,
             parts=parts,
@@ -95,11 +87,8 @@ class GripperShape:
             moving=(shift > 1e-4) | (turn > 1e-3),
             pads=pads,
             curved=bool(turn.max() > TURNING),
-            tcp_offset=arm.tcp_offset,
-            extra_width=width,
-            extra_depth=depth,
-            max_width=arm.gripper_max_width,
-            content_hash=_hash(parts, position, rotation, pads, arm.tcp_offset, width, depth, arm.gripper_max_width),
+            arm=arm,
+            content_hash=_hash(parts, position, rotation, pads, *_numbers(arm)),
         )
 
     @property
@@ -110,9 +99,9 @@ class GripperShape:
 
     def advance(self, width: Array) -> Array:
         """Return how far (n,) [m] the end effector lies behind the grasp centre plus depth, at openings (n,) [m]."""
-        if len(self.extra_width) == 0:
-            return np.full(len(width), self.tcp_offset)
-        return self.tcp_offset - cubic(self.extra_width, self.extra_depth, width)
+        table = self.arm.extra_depth
+        extra = 0.0 if table is None else extra_depth_curve(table)(clipped_widths(self.arm, width))
+        return np.full(len(width), self.arm.tcp_offset) - extra
 
     def grips(self, depths: tuple[float, ...], edge: float) -> GripTable:
         """Measure opening and place of the pads along the line on which they hold.
@@ -164,25 +153,6 @@ def _remembered(key: _Key) -> GripperShape:
     return GripperShape.measured(key.robot, key.robot.arm(key.arm))
 
 
-def cubic(x: Array, y: Array, at: Array) -> Array:
-    """Interpolate by the natural cubic spline through (x, y); beyond its ends the end values hold."""
-    n = len(x)
-    h, slope = np.diff(x), np.diff(y) / np.diff(x)
-    A, b = np.eye(n), np.zeros(n)
-    for i in range(1, n - 1):
-        A[i, i - 1 : i + 2] = h[i - 1], 2 * (h[i - 1] + h[i]), h[i]
-        b[i] = 6 * (slope[i] - slope[i - 1])
-    m: Array = np.asarray(np.linalg.solve(A, b), float)
-    at = np.clip(at, x[0], x[-1])
-    i = np.clip(np.searchsorted(x, at, side="right") - 1, 0, n - 2)
-    s, t = x[i + 1] - at, at - x[i]
-    return (
-        (m[i] * s**3 + m[i + 1] * t**3) / (6 * h[i])
-        + (y[i] / h[i] - m[i] * h[i] / 6) * s
-        + (y[i + 1] / h[i] - m[i + 1] * h[i] / 6) * t
-    )
-
-
 def _weightless(robot: RobotDescription) -> mujoco.MjModel:
     """Compile the robot so that only drives and linkages act: no weight, no contact."""
     model = robot.compile()
@@ -231,6 +201,12 @@ def _reach(parts: ConvexParts, k: int, direction: Array) -> float:
     """Return how far part k reaches along a unit direction (3,) [m], by the ray through its centre line."""
     local = parts.rotation[k].T @ direction
     return float(parts.position[k] @ direction + np.abs(local) @ parts.size[k])
+
+
+def _numbers(arm: Arm) -> tuple[object, ...]:
+    """Return the figures of an arm that rows depend on."""
+    table = arm.extra_depth
+    return arm.tcp_offset, arm.R_ee_graspnet, *((table.width, table.offset) if table else ())
 
 
 def _hash(*values: object) -> str:

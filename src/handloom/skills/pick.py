@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.grasping import AnnotateOptions, GripperShape, clear_of, convex_parts, grasps_for
-from handloom.robots import Arm
+from handloom.robots import ee_poses_of_grasps
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.filters import direction_mask
 from handloom.skills.skill import Skill
-from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, translation
+from handloom.spatial import invert_pose, pos_quat_from_pose, translation
 from handloom.values import Check, Command, Stage
 
 Array = NDArray[np.float64]
@@ -61,7 +61,13 @@ class Pick(Skill):
             widest = arm.arm.gripper_max_width
             self.fail(Stage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")
             return np.zeros((0, 4, 4))
-        T_object_ee, score = grasp_poses(rows, arm.arm, gripper, tcp_offset=config.tcp_offset)
+        # The rows are those of the object in its real size, so grasp_scale, which scales a file's, has nothing to do.
+        T_object_ee, score = ee_poses_of_grasps(
+            arm.arm, rows, tcp_offset=config.tcp_offset, constraints=config.constraints
+        )
+        if not gripper.symmetric:
+            # Half a turn would put a pivoting jaw where the fixed one has to be.
+            T_object_ee, score = T_object_ee[: len(rows)], score[: len(rows)]
         T_world_ee = self.scene.object_pose(name) @ T_object_ee
         T_base_ee = invert_pose(arm.T_world_base) @ T_world_ee
         passing = direction_mask(T_base_ee, config)
@@ -141,22 +147,3 @@ LINE = {"straight": True}
 
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
-
-
-def grasp_poses(
-    rows: NDArray[np.float32], arm: Arm, gripper: GripperShape, *, tcp_offset: float | None = None
-) -> tuple[Array, Array]:
-    """Return end-effector poses T_object_ee (m, 4, 4) of grasp rows (n, 16 or 17), and their scores (m,).
-
-    The end effector lies ``tcp_offset`` behind the fingertips, which go ``depth`` past the grasp centre. With a gripper
-    whose fingers can change places each grasp comes twice, the second time turned by half a turn about the approach
-    axis.
-    """
-    table = rows.astype(float)
-    R = table[:, 4:13].reshape(-1, 3, 3) @ arm.R_ee_graspnet.T
-    behind = gripper.advance(table[:, 1]) + (0.0 if tcp_offset is None else tcp_offset - arm.tcp_offset)
-    poses = make_pose(R, table[:, 13:16] + (R @ arm.approach) * (table[:, 3] - behind)[:, None])
-    if not gripper.symmetric:
-        return poses, table[:, 0]
-    half_turn = make_pose(2.0 * np.outer(arm.approach, arm.approach) - np.eye(3), np.zeros(3))
-    return np.concatenate([poses, poses @ half_turn]), np.tile(table[:, 0], 2)
