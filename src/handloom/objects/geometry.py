@@ -43,7 +43,7 @@ def triangles(model: mujoco.MjModel, *, solid: bool = True, sides: int = _SIDES)
 
 def vertices_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
     """Return the corners (n, 3) [m] of one geom in the object frame."""
-    vertices, _ = _geom_mesh(model, geom, _SIDES)
+    vertices, _ = geom_mesh(model, geom)
     return vertices @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
 
 
