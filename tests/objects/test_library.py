@@ -135,8 +135,8 @@ def test_it_stays_in_each_of_its_stable_poses(category, seed, on_floor, simulate
     thing = built(category, seed)
     poses = thing.rest_poses
     assert len(poses.quats) >= 1
-    # The first seed tries every pose, the others the first two: the table is computed the same way for all.
-    for k in range(len(poses.quats) if seed == 0 else min(2, len(poses.quats))):
+    # The first seed tries every pose, the others the first: the table is computed the same way for all.
+    for k in range(len(poses.quats) if seed == 0 else 1):
         if poses.rolls[k]:
             continue  # A can on its side, a ball: free to roll by nature.
         model = on_floor(thing, poses.quats[k], poses.heights[k])

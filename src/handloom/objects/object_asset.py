@@ -103,7 +103,7 @@ class ObjectAsset:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of category and geometry; equal in every process and on every machine."""
+        """Hash of shapes, looks, joints, words and annotations; equal in every process."""
         return self.source.fingerprint()
 
     def collision_triangles(self) -> tuple[Array, Faces]:

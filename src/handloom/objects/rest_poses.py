@@ -62,7 +62,9 @@ def find_rest_poses(model: mujoco.MjModel, *, upright_only: bool = False) -> Res
     def height(directions: Array) -> Array:
         return reach(directions) - directions @ com
 
-    down = _polished(height, _facets_under(model, com))
+    # The facets of a body without round parts are exactly where it rests; round parts were faceted to find them.
+    facets = _facets_under(model, com)
+    down = facets if reach.flat else _polished(height, facets)
     rise = _rise(height, down) / height(down)
     stable = rise > -_NEUTRAL
     down, rolls = down[stable], rise[stable] <= _NEUTRAL
