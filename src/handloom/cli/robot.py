@@ -1,4 +1,4 @@
-"""``handloom robot show|check``: look at a robot, look it over."""
+"""``handloom robot show|sheet|check|add``: look at robots, look them over, bring your own."""
 
 from pathlib import Path
 from typing import Annotated
@@ -84,4 +84,44 @@ def sheet(
     print(write_png(output, contact_sheet(pictures, labels, columns=columns)))
 
 
-SUBVERBS = {"show": show, "check": check, "sheet": sheet}
+def add(
+    path: Path,
+    /,
+    *,
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    overwrite: bool = False,
+) -> int:
+    """Turn an MJCF or URDF model into a robot folder: propose robot.yaml, draw it, check it. Exit code 1 on a fault.
+
+    Args:
+        path: The model file.
+        output: The folder to write; by default robots/NAME of the file, here.
+        overwrite: Replace a robot that is in the folder already.
+    """
+    import numpy as np
+
+    from handloom.render import write_png
+    from handloom.robots import load_robot
+    from handloom.robots.checks import check_robot
+    from handloom.robots.portrait import portrait
+    from handloom.robots.proposal import propose_robot, reach_map, write_proposal
+
+    proposal = propose_robot(path)
+    folder = write_proposal(proposal, output or Path("robots") / path.stem, overwrite=overwrite)
+    robot = load_robot(folder)
+    pictures = (
+        write_png(folder / "portrait.png", portrait(robot, width=720, height=720, frames=True)),
+        write_png(folder / "reach.png", reach_map(robot, np.random.default_rng(0))),
+    )
+    for arm in robot.arms:
+        print(f"{arm.name} arm: {', '.join(arm.joint_names)}; gripper: {', '.join(arm.gripper_joint_names)}")
+    for note in proposal.notes:
+        print(f"look at this: {note}")
+    report = check_robot(robot)
+    print(report.table())
+    for file in (folder / "robot.yaml", folder / "model.xml", *pictures):
+        print(file)
+    return 0 if report.ok else FAILED
+
+
+SUBVERBS = {"add": add, "show": show, "check": check, "sheet": sheet}

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 # 17 steps per frame at 30 Hz, as episodes run.
 FRAME_S = 1.0 / 30.0
 STEPS_PER_FRAME = 17
+# Of one joint in one iteration of the lift's inverse kinematics [rad].
+LARGEST_STEP = 0.05
 # While the cube floats [N s/m] and [N m s/rad].
 CUBE_DAMPING = 5.0
 # Friction of the cube itself: hard wood or plastic. The pads' own friction counts where they have priority.
@@ -181,7 +183,10 @@ def _bounded_step(q: Array, J: Array, error: Array, lower: Array, upper: Array) 
     step = J.T @ np.linalg.solve(J @ J.T + damping, error)
     blocked = (q + step < lower) | (q + step > upper)
     J = np.where(blocked, 0.0, J)
-    return np.clip(q + J.T @ np.linalg.solve(J @ J.T + damping, error), lower, upper)
+    step = J.T @ np.linalg.solve(J @ J.T + damping, error)
+    # Near a stretched arm the step is huge and means nothing; small ones find their way out.
+    step *= min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-12))
+    return np.clip(q + step, lower, upper)
 
 
 def _pose(frame: object) -> Array:

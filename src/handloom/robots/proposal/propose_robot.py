@@ -1,0 +1,236 @@
+"""Propose a robot folder for a model someone else wrote."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from handloom.errors import ConfigError, FileError
+from handloom.robots.proposal.arm_chains import ArmChain, find_arms
+from handloom.robots.proposal.drives import (
+    SMALLEST_ARMATURE,
+    force_limits,
+    largest_inertias,
+    replace_actuators,
+)
+from handloom.robots.proposal.gripper_guess import GripperGuess, guess_gripper
+from handloom.robots.proposal.home_guess import home_guess
+from handloom.spatial import quat_from_matrix
+
+# Rubber on plastic or wood, and contacts as stiff as two physics steps carry.
+PAD_FRICTION, PAD_SOLREF = (1.2, 0.02, 0.0005), (0.004, 1.0)
+# GraspNet axes in a tool frame with z approach and y closing.
+R_EE_GRASPNET = [[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+QUAT_EE_GRASPNET = (np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0)
+TIMESTEP = 1.0 / 510.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotProposal:
+    """A robot folder that does not exist yet."""
+
+    spec: mujoco.MjSpec
+    """The model with drives, tool frames and pads added."""
+    values: dict[str, Any]
+    """Keys of ``robot.yaml``."""
+    notes: tuple[str, ...]
+    """What was assumed and should be looked at."""
+
+
+def propose_robot(path: Path | str) -> RobotProposal:
+    """Read an MJCF or URDF model and propose everything a robot folder needs.
+
+    Arms are found in the joint tree, grippers by moving them under physics, gains from the joint-space inertia.
+
+    Raises:
+        FileError: There is no such file.
+        ConfigError: MuJoCo cannot read it, or it has no arm with a gripper.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise FileError(f"there is no model file {file}")
+    notes: list[str] = []
+    spec = _read(file, notes)
+    arms = find_arms(_compiled(spec, file))
+    drives = [_drives_of(spec, _compiled(spec, file), arm, notes) for arm in arms]
+    _add_actuators(spec, file, arms, drives, notes)
+    model = _compiled(spec, file)
+    guesses = [guess_gripper(model, arm, names) for arm, names in zip(arms, drives, strict=True)]
+    prefixes = [""] if len(arms) == 1 else ["left/", "right/"]
+    pads = [_add_tool(spec, model, arm, guess, p) for arm, guess, p in zip(arms, guesses, prefixes, strict=True)]
+    values = _values(file, _compiled(spec, file), arms, guesses, pads, prefixes, notes)
+    return RobotProposal(spec=spec, values=values, notes=tuple(notes))
+
+
+def _read(file: Path, notes: list[str]) -> mujoco.MjSpec:
+    try:
+        spec = mujoco.MjSpec.from_file(str(file))
+    except ValueError as error:
+        raise ConfigError(f"{file}: MuJoCo cannot read this model: {error}") from error
+    spec.compiler.fusestatic = False
+    spec.option.timestep = TIMESTEP
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = 50.0
+    for joint in list(spec.joints):
+        if joint.type == mujoco.mjtJoint.mjJNT_FREE:
+            notes.append("the base was free to move; it is fixed now")
+            spec.delete(joint)
+    for key in list(spec.keys):
+        spec.delete(key)
+    for body in spec.bodies[1:]:
+        body.gravcomp = 1.0
+    return spec
+
+
+def _compiled(spec: mujoco.MjSpec, file: Path) -> mujoco.MjModel:
+    try:
+        return spec.compile()
+    except ValueError as error:
+        raise ConfigError(f"{file}: MuJoCo cannot compile this model: {error}") from error
+
+
+def _drives_of(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: list[str]) -> tuple[str, ...]:
+    """Return the gripper joints to drive; couples two free fingers, since one drive usually moves both."""
+    followers = {
+        model.joint(model.eq_obj1id[i]).name
+        for i in range(model.neq)
+        if model.eq_type[i] == mujoco.mjtEq.mjEQ_JOINT and model.eq_obj2id[i] >= 0
+    }
+    free = [name for name in arm.gripper_joints if name not in followers]
+    driven = {
+        model.joint(model.actuator_trnid[i, 0]).name
+        for i in range(model.nu)
+        if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
+    }
+    if any(name in driven for name in free):
+        return tuple(name for name in free if name in driven)
+    if len(free) == 2 and not any(model.eq_type[i] == mujoco.mjtEq.mjEQ_CONNECT for i in range(model.neq)):
+        _couple(spec, model, free[1], free[0])
+        notes.append(f"{free[1]} follows {free[0]}: one drive moves both fingers")
+        return (free[0],)
+    notes.append(f"no actuator says which gripper joint is driven; {free[0]} was taken")
+    return (free[0],)
+
+
+def _couple(spec: mujoco.MjSpec, model: mujoco.MjModel, follower: str, leader: str) -> None:
+    """Make one joint follow another over their ranges, mirrored where the ranges are."""
+    (a, b), (c, d) = model.joint(leader).range, model.joint(follower).range
+    mirrored = abs(a + d) + abs(b + c) < abs(a - c) + abs(b - d)
+    coupling = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
+    coupling.name1, coupling.name2 = follower, leader
+    coupling.data[:5] = [0.0, -1.0 if mirrored else 1.0, 0.0, 0.0, 0.0]
+    coupling.solref = [0.004, 1.0]
+
+
+def _add_actuators(
+    spec: mujoco.MjSpec, file: Path, arms: tuple[ArmChain, ...], drives: list[tuple[str, ...]], notes: list[str]
+) -> None:
+    model = _compiled(spec, file)
+    grippers = {name for arm in arms for name in arm.gripper_joints}
+    driven = {name for names in drives for name in names}
+    in_arms = {name for arm in arms for name in arm.joints}
+    joints = []
+    for j in range(model.njnt):
+        name = model.joint(j).name
+        if name in in_arms or name in driven or (name not in grippers and model.jnt_limited[j]):
+            joints.append(name)
+        elif name not in grippers:
+            notes.append(f"{name} turns without end, like a wheel; it stays free")
+    for name in joints:
+        joint = spec.joint(name)
+        if not model.jnt_limited[model.joint(name).id]:
+            notes.append(f"{name} had no limits; they are -pi to pi now")
+            joint.range = [-np.pi, np.pi]
+            joint.limited = mujoco.mjtLimited.mjLIMITED_TRUE
+        joint.armature = max(joint.armature, SMALLEST_ARMATURE)
+    forces = force_limits(model)
+    for name in joints:
+        if name not in forces:
+            notes.append(f"{name} has no stated force limit; one was derived from its inertia")
+    model = _compiled(spec, file)
+    inertias = largest_inertias(model)
+    replace_actuators(
+        spec,
+        joints,
+        inertias={name: float(inertias[model.joint(name).dofadr[0]]) for name in joints},
+        forces=forces,
+        grippers=driven,
+    )
+
+
+def _add_tool(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, guess: GripperGuess, prefix: str
+) -> tuple[str, str]:
+    """Add the tool frame, its sites, and rubber on the pads; return the names of the pads."""
+    quat = quat_from_matrix(guess.T_hand_tool[:3, :3]).tolist()
+    tool = spec.body(arm.hand_body).add_body(name=f"{prefix}tool", pos=guess.T_hand_tool[:3, 3].tolist(), quat=quat)
+    tip = [0.0, 0.0, guess.tcp_offset]
+    tool.add_site(name=f"{prefix}tool_tcp", pos=tip, group=4)
+    tool.add_site(name=f"{prefix}tool_grasp", pos=tip, quat=list(QUAT_EE_GRASPNET), group=4)
+    names = (f"{prefix}pad_a", f"{prefix}pad_b")
+    found = []
+    for name, index in zip(names, guess.pad_geoms, strict=True):
+        body = spec.body(model.body(model.geom_bodyid[index]).name)
+        geom = body.geoms[index - int(model.body_geomadr[model.geom_bodyid[index]])]
+        geom.name = geom.name or name
+        found.append(geom.name)
+        geom.condim, geom.priority = 4, 1
+        geom.friction, geom.solref[:2] = list(PAD_FRICTION), PAD_SOLREF
+    return found[0], found[1]
+
+
+def _values(
+    file: Path,
+    model: mujoco.MjModel,
+    arms: tuple[ArmChain, ...],
+    guesses: list[GripperGuess],
+    pads: list[tuple[str, str]],
+    prefixes: list[str],
+    notes: list[str],
+) -> dict[str, Any]:
+    first = guesses[0]
+    half = first.max_width / 2
+    keypoints = {
+        "tool_head": [0.0, 0.0, first.tcp_offset, 1.0],
+        "tool_tail": [0.0, 0.0, round(first.tcp_offset / 2, 4), 1.0],
+        "tool_side": [0.0, half, first.tcp_offset, 1.0],
+    }
+    values: dict[str, Any] = {
+        "description": f"{model.names[: model.names.index(0)].decode() or file.stem}, proposed from {file.name}",
+        "target_class": "handloom.robots:TemplateRobot",
+        "model": "model.xml",
+        "gripper_max_width": first.max_width,
+        "gripper_min_width": first.min_width,
+        "tcp_offset": first.tcp_offset,
+        "ee_axis": "z",
+        "R_ee_graspnet": R_EE_GRASPNET,
+        "dof_names": [model.joint(j).name for j in range(model.njnt)],
+    }
+    home = home_guess(model, arms, guesses)
+    notes.append("home is a guess: look at it with `handloom robot show --frames`, then change left_joint_home")
+    for arm, guess, pad, prefix, side, short in zip(
+        arms, guesses, pads, prefixes, ("left", "right"), ("fl", "fr"), strict=False
+    ):
+        fingers = {model.body(model.geom_bodyid[model.geom(name).id]).name for name in pad}
+        links = [model.body(model.jnt_bodyid[model.joint(name).id]).name for name in arm.joints]
+        values |= {
+            f"{side}_joint_names": list(arm.joints),
+            f"{side}_joint_home": [home.pop(name) for name in arm.joints],
+            f"{side}_joint_home_std": [0.0] * len(arm.joints),
+            f"{side}_gripper_names": list(guess.drives),
+            f"{side}_gripper_home": [home.pop(name) for name in guess.drives],
+            f"{side}_gripper_open": list(guess.open_targets),
+            f"{side}_gripper_closed": list(guess.closed_targets),
+            f"{short}_ee_path": f"{prefix}tool",
+            f"{short}_base_path": arm.base_body,
+            f"{short}_tcp_site": f"{prefix}tool_tcp",
+            f"{short}_grasp_site": f"{prefix}tool_grasp",
+            f"{short}_pad_geoms": list(pad),
+            f"{short}_gripper_keypoints": keypoints,
+            f"{short}_filter_paths": sorted(fingers),
+            f"{short}_forbid_collision_paths": [body for body in links[1:] if body not in fingers],
+        }
+    return {**values, "other_joint_home": home, "physics": {"cone": "elliptic", "impratio": 50}}

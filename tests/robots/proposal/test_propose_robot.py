@@ -1,0 +1,116 @@
+"""A model somebody else wrote becomes a robot folder that passes every check."""
+
+import numpy as np
+import pytest
+
+from handloom.errors import ConfigError, FileError, InputError
+from handloom.robots import TemplateRobot, load_robot, robot_class, robot_names
+from handloom.robots.checks import RobotAtHome, check_robot
+from handloom.robots.proposal import propose_robot, reachable_points, write_proposal
+
+SLOW = pytest.mark.slow
+ROBOTS = [
+    pytest.param(name, marks=() if name in ("fr3", "so101") else SLOW)
+    for name in robot_names()
+    if load_robot(name).arms
+]
+
+LINK = """<link name="{name}"><inertial><origin xyz="0 0 {z}"/><mass value="{mass}"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0 0 {z}"/><geometry><box size="0.06 0.06 {length}"/></geometry></collision></link>"""
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/><origin xyz="0 0 {z}"/>
+<axis xyz="{axis}"/><limit lower="-2.8" upper="2.8" effort="60" velocity="2"/></joint>"""
+FINGER = """<link name="{name}"><inertial><mass value="0.05"/>
+<inertia ixx="2e-5" iyy="2e-5" izz="2e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0 {side} 0.03"/><geometry><box size="0.02 0.01 0.06"/></geometry></collision></link>
+<joint name="{name}_slide" type="prismatic"><parent link="hand"/><child link="{name}"/><origin xyz="0 0 0.06"/>
+<axis xyz="0 {axis} 0"/><limit lower="0" upper="0.04" effort="40" velocity="0.2"/></joint>"""
+
+
+def urdf() -> str:
+    """A six-joint arm with a parallel gripper, as a file without actuators would describe it."""
+    axes = ["0 0 1", "0 1 0", "0 1 0", "0 0 1", "0 1 0", "0 0 1"]
+    lengths = [0.15, 0.30, 0.25, 0.10, 0.10, 0.12]
+    parts = [LINK.format(name="base", z=0.05, mass=3, length=0.08)]
+    parent, height = "base", 0.12
+    for i, (axis, length) in enumerate(zip(axes, lengths, strict=True)):
+        name = "hand" if i == 5 else f"link{i + 1}"
+        parts.append(LINK.format(name=name, z=length / 2, mass=1.5 - 0.2 * i, length=length - 0.06))
+        parts.append(JOINT.format(name=f"joint{i + 1}", parent=parent, child=name, z=height, axis=axis))
+        parent, height = name, length + 0.02
+    parts.append(FINGER.format(name="finger_a", side=0.005, axis=1))
+    parts.append(FINGER.format(name="finger_b", side=-0.005, axis=-1))
+    return f'<robot name="six">{"".join(parts)}</robot>'
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_model_alone_gives_back_the_robot(tmp_path, name):
+    known = load_robot(name)
+    found = load_robot(write_proposal(propose_robot(known.model_file), tmp_path / name))
+    assert check_robot(found).ok, check_robot(found).table()
+    assert [arm.joint_names for arm in found.arms] == [arm.joint_names for arm in known.arms]
+    here, there = RobotAtHome.build(known), RobotAtHome.build(found)
+    for mine, theirs in zip(known.arms, found.arms, strict=True):
+        assert theirs.gripper_joint_names[0] in mine.gripper_joint_names
+        assert theirs.gripper_max_width == pytest.approx(mine.gripper_max_width, rel=0.05)
+        # The tool centre lies within the pads, and the approach is the published one.
+        hand = known.arm(mine.name).ee_body
+        T_known = here.site_in_body(mine.tcp_site, hand)
+        T_found = there.site_in_body(theirs.tcp_site, hand)
+        assert np.linalg.norm(T_found[:3, 3] - T_known[:3, 3]) < 0.03
+        assert T_found[:3, 2] @ mine.approach > 0.95
+
+
+def test_a_urdf_becomes_a_robot_that_holds_a_cube(tmp_path):
+    file = tmp_path / "six.urdf"
+    file.write_text(urdf())
+    proposal = propose_robot(file)
+    assert proposal.values["left_joint_names"] == [f"joint{i}" for i in range(1, 7)]
+    assert any("follows" in note for note in proposal.notes)
+    robot = load_robot(write_proposal(proposal, tmp_path / "six"))
+    report = check_robot(robot)
+    assert report.ok, report.table()
+    assert robot.arms[0].gripper_max_width == pytest.approx(0.08, abs=1e-3)
+    assert robot_class(robot.config.target_class) is TemplateRobot
+    points = reachable_points(robot, np.random.default_rng(0), samples=300)["left"]
+    assert len(points) > 30
+    assert np.ptp(points, axis=0).min() > 0.5
+
+
+def test_a_robot_folder_is_not_overwritten_unasked(tmp_path):
+    file = tmp_path / "six.urdf"
+    file.write_text(urdf())
+    proposal = propose_robot(file)
+    write_proposal(proposal, tmp_path / "six")
+    with pytest.raises(InputError, match="holds a robot already"):
+        write_proposal(proposal, tmp_path / "six")
+    write_proposal(proposal, tmp_path / "six", overwrite=True)
+
+
+def test_mesh_files_travel_with_the_model(tmp_path):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "tetra.obj").write_text(
+        "v 0 0 0\nv 0.05 0 0\nv 0 0.05 0\nv 0 0 0.05\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    )
+    file = tmp_path / "source" / "arm.xml"
+    text = (load_robot("so101").model_file).read_text()
+    text = text.replace("<asset>", '<asset><mesh name="tetra" file="tetra.obj"/>')
+    text = text.replace(
+        '<body name="shoulder"', '<geom type="mesh" mesh="tetra" class="so101_visual"/><body name="shoulder"'
+    )
+    file.write_text(text)
+    folder = write_proposal(propose_robot(file), tmp_path / "robot")
+    assert (folder / "assets" / "tetra.obj").is_file()
+    assert load_robot(folder).compile().nmesh == 1
+
+
+def test_models_without_an_arm_say_what_is_missing(tmp_path):
+    with pytest.raises(FileError, match="there is no model file"):
+        propose_robot(tmp_path / "nothing.xml")
+    file = tmp_path / "box.xml"
+    file.write_text("<mujoco><worldbody><body><geom size='.1'/><joint name='swing'/></body></worldbody></mujoco>")
+    with pytest.raises(ConfigError, match=r"found no gripper.*swing"):
+        propose_robot(file)
+    file.write_text("<mujoco><nonsense/></mujoco>")
+    with pytest.raises(ConfigError, match="cannot read"):
+        propose_robot(file)
