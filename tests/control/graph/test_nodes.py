@@ -6,6 +6,7 @@ import pytest
 from handloom.articulation import SingleArticulation
 from handloom.control.graph import NODE_TYPES, Graph, GraphContext, GraphSession, Keys, Node, node_class
 from handloom.control.wheeled import floor_world
+from handloom.errors import InputError
 from handloom.robots import load_robot
 from handloom.sim import World
 
@@ -439,3 +440,38 @@ def test_gates_clocks_ticks_and_arrays() -> None:
     push = Graph(evaluator="push")
     push.edit({Keys.CREATE_NODES: [("array", "ConstructArray")], Keys.SET_VALUES: [("array.inputs:arraySize", 99)]})
     assert "arraySize" in push.evaluate().failures["array"]
+
+
+# -- anything at all ---------------------------------------------------------------------------------------------------
+
+NASTY = (math.nan, math.inf, -math.inf, 0.0, 1e308, -1e308, 5e-324, -1.0, 1.0, 0.3)
+
+
+def test_random_values_never_bring_a_nan_out_of_a_node() -> None:
+    rng = np.random.default_rng(0)
+
+    def value(family: str, shape: tuple) -> object:
+        if shape:
+            count = int(rng.integers(0, 5)) if shape[0] is None else shape[0]
+            return [value(family, shape[1:]) for _ in range(count)]
+        nasty = NASTY[rng.integers(len(NASTY))]
+        choices = {"number": nasty, "integer": int(rng.integers(-2, 20)), "bool": bool(rng.integers(2)), "text": "a"}
+        return choices[family]
+
+    kinds = [(name, version) for name, versions in NODE_TYPES.items() for version in versions]
+    failures = 0
+    for _ in range(60):
+        for name, version in kinds:
+            graph = one(name, version)
+            for port in node_class(name, version).INPUTS:
+                if port.type.family in {"execution", "target"} or rng.uniform() < 0.4:
+                    continue
+                try:
+                    graph.set(f"n.inputs:{port.name}", value(port.type.family, port.type.shape))
+                except InputError:
+                    continue
+            failures += len(graph.evaluate().failures)
+            for port in node_class(name, version).OUTPUTS:
+                if port.type.family == "number":
+                    assert not np.any(np.isnan(graph.get(f"n.outputs:{port.name}"))), (name, port.name)
+    assert failures > 100

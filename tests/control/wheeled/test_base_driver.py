@@ -42,6 +42,21 @@ def test_a_robot_at_rest_stays_where_it_is_placed(name: str) -> None:
     assert [pose.x, pose.y, pose.yaw] == pytest.approx([0.4, -0.2, 0.7], abs=2e-3)
 
 
+@pytest.mark.parametrize(
+    ("name", "twist"), [("kaya", [3.0, 1.0, 2.0]), ("leatherback", [4.0, 0.0, 3.0]), ("nova_carter", [2.0, 0.0, -3.0])]
+)
+def test_a_saturated_base_keeps_the_shape_of_its_motion(name: str, twist: list[float]) -> None:
+    driver = driver_of(name)
+    driver.aim(twist)
+    for _ in range(150):
+        driver.command(twist, 0.01)
+        driver.robot.world.step(5)
+    driven = driver.wheel_twist()
+    share = np.linalg.norm(driven) / np.linalg.norm(twist)
+    assert share < 0.6
+    assert driven == pytest.approx(share * np.array(twist), abs=0.03 * np.linalg.norm(driven))
+
+
 def test_only_a_holonomic_base_may_be_told_to_slide() -> None:
     with pytest.raises(InputError, match="cannot move sideways"):
         driver_of("jetbot").command([0.1, 0.1, 0.0], 0.01)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handloom.control.wheeled import BaseDriver, LapRecord, PathTracker, course, drive_lap, floor_world
+from handloom.control.wheeled import BaseDriver, DrivePath, LapRecord, PathTracker, course, drive_lap, floor_world
 from handloom.robots import load_robot
 
 FORKLIFT = str(Path(__file__).with_name("forklift"))
@@ -43,8 +43,19 @@ def test_a_lap_keeps_to_its_course(robot: str, name: str, size: float | None) ->
 
 
 def test_rear_steering_follows_a_circle() -> None:
-    record = lap(FORKLIFT, "circle", 6.0)
+    record = lap(FORKLIFT, "circle", 3.6)
     assert np.max(record.position_errors) < 0.05
+    assert np.max(record.heading_errors) < 0.1
+
+
+@pytest.mark.parametrize("robot", ["leatherback", "jetbot"])
+def test_a_course_is_driven_backwards_too(robot: str) -> None:
+    description = load_robot(robot)
+    driver = BaseDriver(description, floor_world(description), prefix="robot/")
+    ahead = course("circle", driver.drive, size=0.3)
+    back = DrivePath(name="back", times=ahead.times, poses=ahead.poses[::-1], twists=-ahead.twists[::-1])
+    record = drive_lap(driver, back, PathTracker(slides=False))
+    assert np.max(record.position_errors) < BOUNDS[robot]
     assert np.max(record.heading_errors) < 0.1
 
 

@@ -268,20 +268,27 @@ class _Run:
         self._compute(placed, "execIn" if everything else "")
 
     def _compute(self, placed: PlacedNode, pulse: str) -> NodeResult:
-        given = self._inputs(placed)
         try:
-            result = placed.node.compute(given, self._context, pulse)
+            result = self._computed(placed, pulse)
         except HandloomError as error:
             result = NodeResult(failure=str(error))
         self.computed.append(placed.name)
         if result.failure:
             self.failures[placed.name] = result.failure
             LOG.warning("%s/%s: %s", self._graph.path, placed.name, result.failure)
-            return result
-        if placed.latched is None:
-            placed.latched = {port.name: given[port.name] for port in placed.node.INPUTS if port.latched}
-        for name, value in result.outputs.items():
-            placed.outputs[name] = placed.output(name).type.read(value, f"{placed.name}.outputs:{name}")
+        return result
+
+    def _computed(self, placed: PlacedNode, pulse: str) -> NodeResult:
+        given = self._inputs(placed)
+        result = placed.node.compute(given, self._context, pulse)
+        outputs = {
+            name: placed.output(name).read(value, f"{placed.name}.outputs:{name}")
+            for name, value in result.outputs.items()
+        }
+        if not result.failure:
+            placed.outputs.update(outputs)
+            if placed.latched is None:
+                placed.latched = {port.name: given[port.name] for port in placed.node.INPUTS if port.latched}
         return result
 
     def _inputs(self, placed: PlacedNode) -> dict[str, Any]:
@@ -295,7 +302,7 @@ class _Run:
             value = placed.value(port.name)
             for connection in self._graph._into(placed.name, port.name):
                 value = self._read(connection)
-            given[port.name] = port.type.read(value, f"{placed.name}.inputs:{port.name}")
+            given[port.name] = port.read(value, f"{placed.name}.inputs:{port.name}")
         return given
 
     def _read(self, connection: Connection) -> Any:

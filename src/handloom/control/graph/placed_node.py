@@ -46,7 +46,7 @@ class PlacedNode:
         Raises:
             InputError: The value is not of the port's type.
         """
-        self.values[name] = self.input(name).type.read(value, f"{self.name}.inputs:{name}")
+        self.values[name] = self.input(name).read(value, f"{self.name}.inputs:{name}")
 
     def value(self, name: str) -> Any:
         """Return what an input holds when nothing is connected to it."""

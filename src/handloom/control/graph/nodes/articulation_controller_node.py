@@ -33,9 +33,9 @@ class ArticulationControllerNode(Node):
         port("robotPath", "string"),
         port("jointNames", "token[]"),
         port("jointIndices", "int[]"),
-        port("positionCommand", "double[]", command=True),
-        port("velocityCommand", "double[]", command=True),
-        port("effortCommand", "double[]", command=True),
+        port("positionCommand", "double[]", command=True, nan=True),
+        port("velocityCommand", "double[]", command=True, nan=True),
+        port("effortCommand", "double[]", command=True, nan=True),
     )
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:

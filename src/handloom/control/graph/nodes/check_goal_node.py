@@ -29,7 +29,7 @@ class CheckGoalNode(Node):
         """Compare."""
         x, y, yaw = given["target"].tolist()
         place, angle = given["thresholds"].tolist()
-        here = given["currentPosition"]
+        here = given["currentPosition"].tolist()
         turned = yaw_from_quat(quat_wxyz_from_xyzw(given["currentOrientation"]))
         near = math.hypot(here[0] - x, here[1] - y) <= place
         return done("execOut", reachedGoal=[near, abs(normalize_angle(yaw - turned)) <= angle])

@@ -11,6 +11,7 @@ from handloom.control.graph.graph_context import GraphContext
 from handloom.control.graph.node import Node, NodeResult, done, failed
 from handloom.control.graph.port import port
 from handloom.control.wheeled.angles import normalize_angle, yaw_from_quat
+from handloom.control.wheeled.arguments import finite_number
 from handloom.control.wheeled.bicycle_state import BicycleState
 from handloom.control.wheeled.stanley import pid_control, stanley_control
 from handloom.spatial import quat_wxyz_from_xyzw
@@ -78,20 +79,19 @@ class StanleyNode(Node):
 
     def _turn(self, given: Mapping[str, Any], yaw: float) -> float:
         error = normalize_angle(float(given["target"][2]) - yaw)
-        rate = given["gains"][1] / given["step"] * error
-        return max(-FASTEST_TURN, min(FASTEST_TURN, float(rate)))
+        rate = float(given["gains"][1]) / given["step"] * error
+        return max(-FASTEST_TURN, min(FASTEST_TURN, finite_number(rate, "the turn at the target")))
 
     def _drive(self, given: Mapping[str, Any], yaw: float) -> tuple[float, float]:
         distance_gain, speed_gain, most_steering = given["gains"].tolist()
         x, y, _ = given["currentPosition"].tolist()
         state = BicycleState(
-            given["wheelBase"] * speed_gain, x, y, yaw, float(np.hypot(*given["currentSpeed"][:2])), most_steering
+            given["wheelBase"] * speed_gain, x, y, yaw, math.hypot(*given["currentSpeed"][:2].tolist()), most_steering
         )
         speeds, xs, ys, yaws = self._path
         delta, self._index = stanley_control(state, xs, ys, yaws, self._index, k=distance_gain)
         wanted = min(float(speeds[self._index]), given["maxVelocity"])
         state.update(pid_control(wanted, state.v, speed_gain), delta, given["step"])
-        boost = 1.0
-        if state.v:
-            boost += abs(given["wheelBase"] * state.w / state.v) * speed_gain / given["step"]
-        return min(state.v, given["maxVelocity"]), state.w * boost if math.isfinite(boost) else state.w
+        # A sharp bend at low speed turns the robot faster than its bicycle, as published.
+        boost = 1.0 + (abs(given["wheelBase"] * state.w / state.v) * speed_gain / given["step"] if state.v else 0.0)
+        return min(state.v, given["maxVelocity"]), finite_number(state.w * boost, "the yaw rate")
