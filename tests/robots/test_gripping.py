@@ -7,7 +7,12 @@ from handloom.robots.checks.grip_trial import GripTrial
 
 # Small arms carry what they would carry in life.
 MASSES = {"so101": 0.1}
-ARMS = [(name, arm.name) for name in robot_names() for arm in load_robot(name).arms]
+# Right arms mirror the left ones; they run with the slow tests.
+ARMS = [
+    pytest.param(name, arm.name, marks=pytest.mark.slow if arm.name == "right" else ())
+    for name in robot_names()
+    for arm in load_robot(name).arms
+]
 
 
 @pytest.mark.parametrize(("robot", "arm"), ARMS)

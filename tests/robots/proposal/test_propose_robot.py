@@ -9,11 +9,7 @@ from handloom.robots.checks import RobotAtHome, check_robot
 from handloom.robots.proposal import propose_robot, reachable_points, write_proposal
 
 SLOW = pytest.mark.slow
-ROBOTS = [
-    pytest.param(name, marks=() if name in ("fr3", "so101") else SLOW)
-    for name in robot_names()
-    if load_robot(name).arms
-]
+ROBOTS = [pytest.param(name, marks=() if name == "fr3" else SLOW) for name in robot_names() if load_robot(name).arms]
 
 LINK = """<link name="{name}"><inertial><origin xyz="0 0 {z}"/><mass value="{mass}"/>
 <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
