@@ -22,6 +22,7 @@ from handloom.engine import (
     generate_run,
     report_of,
 )
+from handloom.engine.ray_executor import RayExecutor
 from handloom.errors import InputError
 from handloom.tasks import load_task
 
@@ -34,7 +35,8 @@ def run(
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
     seed: int = 0,
     workers: int | None = None,
-    executor: Literal["process", "inline"] = "process",
+    executor: Literal["process", "inline", "ray"] = "process",
+    ray_address: str | None = None,
     render: Literal["now", "later", "none"] = "now",
     preset: str = "balanced",
     codec: str = "h264",
@@ -54,7 +56,8 @@ def run(
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
         seed: Seed of the run.
         workers: Worker processes; default one per core.
-        executor: Where work runs: in worker processes, or inline in this one.
+        executor: Where work runs: in worker processes, inline in this one, or on a Ray cluster (extra ray).
+        ray_address: Address of a running Ray cluster; default starts one here. The output folder must be shared.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
         codec: Video codec: h264 or av1.
@@ -75,10 +78,16 @@ def run(
     compile_kernels()
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
     count = workers if workers is not None else _cores()
-    chosen: Executor = InlineExecutor() if executor == "inline" else ProcessExecutor(count)
+    chosen = _executor(executor, count, ray_address)
     with GenerateDisplay(goal, workers=count, quiet=json) as display, _stop_on_interrupt(directory, display):
         outcome = generate_run(directory, goal, chosen, shard=_shard(shard), on_receipts=display.update)
     return _tell(outcome, goal, workers=count, as_json=json)
+
+
+def _executor(name: str, workers: int, ray_address: str | None) -> Executor:
+    if name == "ray":
+        return RayExecutor(workers, address=ray_address)
+    return InlineExecutor() if name == "inline" else ProcessExecutor(workers)
 
 
 def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:
