@@ -8,12 +8,13 @@ import tyro
 from rich.console import Console
 from rich.progress import track
 
+from handloom.dataset import check_layout
 from handloom.engine import InlineExecutor, ProcessExecutor, verify_dataset
-from handloom.engine.verify import archives_of
+from handloom.engine.verify import archives_of, dataset_of
 
 
 def run(path: tyro.conf.Positional[Path], *, workers: int | None = None, json: bool = False) -> int:
-    """Simulate every episode of a dataset again from its archive, compare all states bit for bit and judge again.
+    """Simulate every episode of a dataset again, compare all states bit for bit, judge again, and check every file.
 
     Args:
         path: A run folder or a dataset.
@@ -26,17 +27,20 @@ def run(path: tyro.conf.Positional[Path], *, workers: int | None = None, json: b
     console = Console(stderr=True, quiet=json)
     verdicts = list(track(verify_dataset(path, executor), "replaying", total=total, console=console, transient=True))
     verdicts.sort(key=lambda verdict: verdict.episode)
+    faults = [str(fault) for fault in check_layout(dataset_of(path))]
     good = sum(verdict.good for verdict in verdicts)
     if json:
         rows = [{"episode": v.episode, "verdict": v.verdict, "frames": v.frames, "detail": v.detail} for v in verdicts]
-        print(dumps({"episodes": total, "verified": good, "rows": rows}))
+        print(dumps({"episodes": total, "verified": good, "faults": faults, "rows": rows}))
     else:
         for verdict in verdicts:
             if verdict.verdict != "exact":
                 print(f"{verdict.episode}  {verdict.verdict}: {verdict.detail}")
+        for fault in faults:
+            print(f"fault: {fault}")
         exact = sum(verdict.verdict == "exact" for verdict in verdicts)
         print(
             f"{exact} of {total} episodes replay bit for bit"
             + (f", {good - exact} within tolerance" if good > exact else "")
         )
-    return 0 if total and good == total else 1
+    return 0 if total and good == total and not faults else 1

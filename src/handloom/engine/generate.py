@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from handloom.dataset import find_episodes, folder_name, merge_episodes
+from handloom.dataset import find_episodes, folder_name, merge_episodes, remove_unfinished
 from handloom.engine.executor import Executor
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import RunDirectory
@@ -86,6 +86,8 @@ def generate_run(
     part = "" if shard == (0, 1) else f".{shard[0]}-{shard[1]}"
     with run.locked(part):
         run.stop_file.unlink(missing_ok=True)
+        if shard == (0, 1) and run.episodes.is_dir():
+            remove_unfinished(run.episodes)  # what killed workers left; other shards may be at work, so only alone
         receipts = run.receipts()
         on_receipts(receipts)
         _run_units(run, goal, executor, shard, receipts, on_receipts)
