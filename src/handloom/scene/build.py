@@ -94,8 +94,9 @@ def _vary_physics(child: mujoco.MjSpec, thing: ObjectInstance) -> None:
 def _add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescription) -> None:
     frame = spec.worldbody.add_frame(pos=list(robot.position), quat=list(robot.quat))
     child = description.spec()
-    # MuJoCo warns of a conflict when the scene's step happens to be its default, 2 ms, and the robot's is not.
-    child.option.timestep = spec.option.timestep
+    # The scene's options hold; MuJoCo would warn of every one that differs in the robot's own file.
+    for option in ("timestep", "integrator", "cone", "impratio"):
+        setattr(child.option, option, getattr(spec.option, option))
     spec.attach(child, prefix=f"{robot.name}/", frame=frame)
 
 
