@@ -1,4 +1,4 @@
-"""Presets: how much work goes into a picture."""
+"""Presets: how much work goes into a picture, per backend."""
 
 from dataclasses import dataclass
 
@@ -17,10 +17,27 @@ class CpuPreset:
     """Anti-aliasing: 0 none, 1 edge pixels borrow their neighbours' colours, 2 edge pixels are shaded four times."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class GlPreset:
+    """Effects of MuJoCo's classic renderer."""
+
+    shadows: bool = True
+    """Hard shadows from shadow maps."""
+    samples: int = 0
+    """Multisampling per pixel; 0 is none."""
+    shadow_size: int = 1024
+    """Side of a shadow map [px]."""
+
+
 CPU_PRESETS: dict[str, CpuPreset] = {
     "fast": CpuPreset(ambient_occlusion=False, smoothing=0),
     "balanced": CpuPreset(),
     "quality": CpuPreset(smoothing=2),
+}
+GL_PRESETS: dict[str, GlPreset] = {
+    "fast": GlPreset(shadows=False),
+    "balanced": GlPreset(),
+    "quality": GlPreset(samples=4, shadow_size=2048),
 }
 
 
@@ -29,3 +46,10 @@ def cpu_preset(name: str) -> CpuPreset:
     if name not in CPU_PRESETS:
         raise unknown_name("render preset", name, CPU_PRESETS)
     return CPU_PRESETS[name]
+
+
+def gl_preset(name: str) -> GlPreset:
+    """Return a preset of the classic renderer by name: fast, balanced or quality."""
+    if name not in GL_PRESETS:
+        raise unknown_name("render preset", name, GL_PRESETS)
+    return GL_PRESETS[name]

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
+from handloom.render.backends import make_backend
 from handloom.render.cameras import spec_of_mjcf_camera
-from handloom.render.cpu.cpu_renderer import CpuRenderer
-from handloom.render.preset import cpu_preset
 from handloom.values import CameraSpec
 
 KINDS = ("rgb", "depth", "segmentation", "normals", "albedo")
@@ -23,12 +22,14 @@ class Renderer:
     Args:
         model: The model to draw; shapes, colours, lights and textures are read once, here.
         preset: ``fast``, ``balanced`` or ``quality``.
+        backend: Row of ``handloom.render.backends.BACKENDS``; never mix two in one dataset.
     """
 
-    def __init__(self, model: mujoco.MjModel, preset: str = "balanced") -> None:
+    def __init__(self, model: mujoco.MjModel, preset: str = "balanced", *, backend: str = "cpu") -> None:
         self.preset = preset
+        self.backend = backend
         self._model = model
-        self._backend = CpuRenderer(model, cpu_preset(preset))
+        self._backend = make_backend(backend, model, preset)
 
     def render(
         self, data: mujoco.MjData, cameras: Sequence[CameraSpec | str], kinds: Iterable[str] = ("rgb",)

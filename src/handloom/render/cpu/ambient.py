@@ -2,7 +2,8 @@
 
 Two points are taken above the surface, at a small and a larger height. The distance from each to the nearest geom is
 its height in the open and less near a contact or in a corner. Distances are exact for box, sphere, capsule, cylinder
-and plane, and lower bounds for ellipsoids and meshes. One loop per kind: a branch inside would not vectorise.
+and plane, and lower bounds for ellipsoids and convex meshes; meshes with hollows take no part. There is one loop per
+kind because a branch inside would not vectorise.
 """
 
 import numpy as np
@@ -158,7 +159,10 @@ def close_in(lanes, n, row, low, high):
     size = size_of(row)
     rotation = rotation_of(row)
     position = position_of(row)
-    if kind in (BOX, MESH, TRIANGLES):
+    if kind == TRIANGLES:
+        # The bounding box of a hollow thing says nothing about the space inside it.
+        return
+    if kind in (BOX, MESH):
         center = (row[G_BOX], row[G_BOX + 1], row[G_BOX + 2])
         half = (row[G_HALF], row[G_HALF + 1], row[G_HALF + 2])
         _close_box(lanes, n, rotation, position, low, high, center, half)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.render.cpu.bvh import Hierarchy
 from handloom.render.cpu.image_pool import ImagePool
 from handloom.render.cpu.layout import LANE_QUANTITIES, LANES, TILE_HEIGHT, TILE_WIDTH
 
@@ -16,6 +17,8 @@ class SceneArrays(NamedTuple):
     """Geom table (g, GEOM_COLUMNS)."""
     hulls: NDArray[np.float32]
     """Half spaces (k, 4) of all polytopes: outward unit normal and offset, in the geom frame."""
+    meshes: Hierarchy
+    """Nodes and triangles of all meshes and height fields that are not simple polytopes."""
     lights: NDArray[np.float32]
     """Light table (l, LIGHT_COLUMNS)."""
     casters: NDArray[np.float32]
@@ -39,6 +42,8 @@ class CanvasArrays(NamedTuple):
     """Flat batch of rays (LANE_QUANTITIES * LANES,)."""
     best: NDArray[np.float32]
     """Scratch of one quantity (LANES,)."""
+    layers: NDArray[np.float32]
+    """Blended colours of transparent layers and what shines through (4 * LANES,)."""
     corners: NDArray[np.int32]
     """Scratch for four texels per lane (4 * LANES,)."""
     first: NDArray[np.int32]
@@ -76,6 +81,7 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
     return CanvasArrays(
         lanes=np.zeros(LANE_QUANTITIES * LANES, np.float32),
         best=np.zeros(LANES, np.float32),
+        layers=np.zeros(4 * LANES, np.float32),
         corners=np.zeros(4 * LANES, np.int32),
         first=np.zeros((rows, geom_count), np.int32),
         last=np.zeros((rows, geom_count), np.int32),

@@ -40,21 +40,25 @@ class CpuRenderer:
     Args:
         model: The model to draw. Shapes, colours, lights and textures are read once, here.
         preset: Which effects are on.
+        geoms: Ids of the geoms to draw; by default all that are visible. Hidden ones stay hidden.
     """
 
-    def __init__(self, model: mujoco.MjModel, preset: CpuPreset) -> None:
+    def __init__(self, model: mujoco.MjModel, preset: CpuPreset, *, geoms: NDArray[np.int32] | None = None) -> None:
         self._model = model
         self._preset = preset
         self._ids = drawn_geoms(model)
+        if geoms is not None:
+            self._ids = np.intersect1d(self._ids, geoms).astype(np.int32)
         self._ids_or_none = np.concatenate([np.array([-1], np.int32), self._ids])
-        geoms, hulls, used = build_geom_table(model, self._ids)
-        textures, texels = texture_arrays(model, used)
+        shapes = build_geom_table(model, self._ids)
+        textures, texels = texture_arrays(model, shapes.textures)
         self._lights = active_lights(model)
         lights = make_light_table(model)
         count = len(self._ids)
         self._scene = SceneArrays(
-            geoms=geoms,
-            hulls=hulls,
+            geoms=shapes.geoms,
+            hulls=shapes.hulls,
+            meshes=shapes.meshes,
             lights=lights,
             casters=np.zeros((len(lights), CASTER_COLUMNS, count), np.float32),
             bands=np.zeros((len(lights), count, BANDS, 2), np.float32),

@@ -14,6 +14,8 @@ from handloom.render.cpu.layout import (
     NX,
     NY,
     NZ,
+    ONE,
+    OPACITY,
     RED,
     TILE_HEIGHT,
     TILE_WIDTH,
@@ -26,7 +28,8 @@ from handloom.render.cpu.layout import (
     U,
     V,
 )
-from handloom.render.cpu.trace import find_faces, find_nearest, find_surface, light_up
+from handloom.render.cpu.shading import SRGB_1, SRGB_2, SRGB_4, SRGB_8
+from handloom.render.cpu.trace import find_faces, find_nearest, find_next, find_surface, light_up
 
 # Four samples of an edge pixel on a rotated grid, so that near-horizontal and near-vertical edges both get four steps.
 SAMPLE_X = (np.float32(0.625), np.float32(0.875), np.float32(0.125), np.float32(0.375))
@@ -34,6 +37,8 @@ SAMPLE_Y = (np.float32(0.125), np.float32(0.375), np.float32(0.625), np.float32(
 SAMPLES = 4
 
 RESHADE = 2
+# At most this many things are seen behind something transparent.
+MAX_LAYERS = 4
 INFINITE = np.float32(np.inf)
 
 # The key of a pixel is ``geom * FACE_KEYS + FACE_ZERO + face``; box faces run from -4 to 4, polytopes have some
@@ -105,14 +110,56 @@ def _store_albedo(lanes, frame, left, top, want_normals, want_albedo):
 
 @picture_kernel
 def _srgb_byte(linear):
-    """Return the sRGB byte of linear light, exactly."""
-    c = min(max(linear, np.float32(0)), np.float32(1))
-    c = (
-        c * np.float32(12.92)
-        if c <= np.float32(0.0031308)
-        else np.float32(1.055) * c ** np.float32(1 / 2.4) - np.float32(0.055)
-    )
-    return np.uint8(c * np.float32(255) + HALF)
+    """Return the sRGB byte of linear light, from the same roots as the picture: no library's power function."""
+    x = min(max(linear, np.float32(0)), ONE)
+    root2 = np.sqrt(x)
+    root4 = np.sqrt(root2)
+    value = SRGB_2 * root2 + SRGB_4 * root4 + SRGB_8 * np.sqrt(root4) + SRGB_1 * x
+    return np.uint8(np.int32(max(value, np.float32(0)) + HALF))
+
+
+@picture_kernel
+def _is_clear(lanes, n):
+    """Tell whether any lane shows something transparent."""
+    count = 0
+    for i in range(n):
+        count += lanes[i + OPACITY] < ONE
+    return count > 0
+
+
+@picture_kernel
+def shade_layers(lanes, n, candidates, scene, canvas, view, shadows, occlusion):
+    """Shade the present hits and, where they are transparent, what lies behind them; blend on screen, as GL does.
+
+    Destroys T, ID and OPACITY. Costs nothing without transparent geoms.
+    """
+    light_up(lanes, n, scene, canvas, view, shadows, occlusion)
+    if not _is_clear(lanes, n):
+        return
+    layers = canvas.layers
+    alpha_left = canvas.layers[3 * LANES :]
+    for i in range(n):
+        alpha = lanes[i + OPACITY]
+        layers[i] = lanes[i + RED] * alpha
+        layers[i + LANES] = lanes[i + GREEN] * alpha
+        layers[i + 2 * LANES] = lanes[i + BLUE] * alpha
+        alpha_left[i] = ONE - alpha
+    for _ in range(MAX_LAYERS):
+        find_next(lanes, n, canvas.candidates, candidates, scene)
+        find_surface(lanes, n, canvas.candidates, candidates, scene, canvas, view)
+        light_up(lanes, n, scene, canvas, view, shadows, occlusion)
+        for i in range(n):
+            weight = alpha_left[i] * lanes[i + OPACITY]
+            layers[i] += lanes[i + RED] * weight
+            layers[i + LANES] += lanes[i + GREEN] * weight
+            layers[i + 2 * LANES] += lanes[i + BLUE] * weight
+            alpha_left[i] -= weight
+        if not _is_clear(lanes, n):
+            break
+    for i in range(n):
+        lanes[i + RED] = layers[i]
+        lanes[i + GREEN] = layers[i + LANES]
+        lanes[i + BLUE] = layers[i + 2 * LANES]
 
 
 @picture_kernel
@@ -251,7 +298,7 @@ def _smooth_tile(scene, view, canvas, frame, row, column, reshade, shadows, occl
         find_nearest(lanes, n, canvas.candidates, candidates, scene, view)
         if reshade:
             find_surface(lanes, n, canvas.candidates, candidates, scene, canvas, view)
-            light_up(lanes, n, scene, canvas, view, shadows, occlusion)
+            shade_layers(lanes, n, candidates, scene, canvas, view, shadows, occlusion)
             _average(lanes, canvas, frame, start, count)
         else:
             find_faces(lanes, n, canvas.candidates, candidates, scene, canvas.best)
@@ -292,7 +339,7 @@ def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
             if want_normals or want_albedo:
                 _store_albedo(lanes, frame, left, top, want_normals, want_albedo)
             if want_color:
-                light_up(lanes, LANES, scene, canvas, view, shadows, occlusion)
+                shade_layers(lanes, LANES, candidates, scene, canvas, view, shadows, occlusion)
                 _store_color(lanes, frame, left, top)
     if smoothing == 0 or not want_color:
         return

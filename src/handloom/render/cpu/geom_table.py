@@ -1,11 +1,14 @@
 """The static part of the geom table: shapes and materials, read from the model."""
 
+from typing import NamedTuple
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError
 from handloom.render.color import linear_from_srgb
+from handloom.render.cpu.bvh import Hierarchy, build_hierarchy, join_hierarchies
 from handloom.render.cpu.layout import (
     BOX,
     CAPSULE,
@@ -25,15 +28,20 @@ from handloom.render.cpu.layout import (
     G_SHININESS,
     G_SIZE,
     G_SPECULAR,
+    G_TEX_DENSITY,
+    G_TEX_MAPPED,
     G_TEX_U,
     G_TEX_V,
     G_TEXTURE,
     G_TYPE,
     GEOM_COLUMNS,
+    HEIGHT_FIELD,
     MESH,
     PLANE,
     SPHERE,
+    TRIANGLES,
 )
+from handloom.render.cpu.meshes import triangles_of_height_field, triangles_of_mesh
 
 # Geom groups 0 to 2 are drawn, as in MuJoCo's own viewers; collision geoms live in group 3.
 DRAWN_GROUPS = 3
@@ -41,6 +49,8 @@ DRAWN_GROUPS = 3
 DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)
 # What MuJoCo gives a geom without material.
 DEFAULT_SPECULAR, DEFAULT_SHININESS = 0.5, 0.5
+# More transparent things throw no shadow.
+SHADOW_ALPHA = 0.5
 # A polytope costs one plane per face and ray; beyond this many faces a hierarchy of triangles is cheaper.
 MAX_FACES = 96
 # How far a vertex may lie outside a face for the mesh still to count as convex, relative to its size.
@@ -141,40 +151,101 @@ def _write_material(model: mujoco.MjModel, geom: int, row: NDArray[np.float32]) 
     row[G_METAL] = metal
 
 
-def build_geom_table(
-    model: mujoco.MjModel, ids: NDArray[np.int32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32], list[int]]:
-    """Return the geom table (g, GEOM_COLUMNS), the half spaces (k, 4) and the ids of the textures in use.
+class GeomTable(NamedTuple):
+    """Shapes and materials of the drawn geoms."""
+
+    geoms: NDArray[np.float32]
+    """(g, GEOM_COLUMNS)."""
+    hulls: NDArray[np.float32]
+    """Half spaces (k, 4)."""
+    meshes: Hierarchy
+    """Triangles of everything that is not a simple solid."""
+    textures: list[int]
+    """Ids of the textures in use, in the order of the texture table."""
+
+
+def build_geom_table(model: mujoco.MjModel, ids: NDArray[np.int32]) -> GeomTable:
+    """Read shapes and materials of the drawn geoms.
 
     Raises:
         InputError: A geom has a shape that cannot be drawn.
     """
     table = np.zeros((len(ids), GEOM_COLUMNS), np.float32)
-    hulls: list[NDArray[np.float32]] = [np.zeros((1, 4), np.float32)]
-    first = 1
+    shapes = _ShapeTables(model)
     textures: list[int] = []
     for row, geom in zip(table, ids, strict=True):
-        kind = int(model.geom_type[geom])
-        row[G_TYPE] = kind
+        row[G_TYPE] = model.geom_type[geom]
         row[G_SIZE : G_SIZE + 3] = model.geom_size[geom]
         row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = _half_extents(model, geom)
-        row[G_CASTS] = kind != PLANE
         row[G_BODY] = model.body_weldid[model.geom_bodyid[geom]]
         _write_material(model, geom, row)
+        row[G_CASTS] = row[G_TYPE] != PLANE and row[G_ALPHA] > SHADOW_ALPHA
         texture, row[G_TEX_U], row[G_TEX_V] = _texture_of(model, geom)
+        row[G_TEX_DENSITY] = max(row[G_TEX_U], row[G_TEX_V])
         if texture >= 0 and texture not in textures:
             textures.append(texture)
         row[G_TEXTURE] = textures.index(texture) if texture >= 0 else -1
-        if kind == MESH:
-            hull = hull_of_mesh(model, int(model.geom_dataid[geom]))
-            if hull is None:
-                raise InputError(
-                    f"geom {model.geom(geom).name!r} has a mesh that is not convex; it cannot be drawn yet"
-                )
-            row[G_HULL], row[G_HULL_COUNT] = first, len(hull)
-            first += len(hull)
-            hulls.append(hull)
-        elif kind not in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
+        shapes.write(geom, row)
+    hulls, meshes = shapes.finish(table)
+    return GeomTable(table, hulls, meshes, textures)
+
+
+class _ShapeTables:
+    """Collects half spaces and triangles while the geom table is written; each mesh once."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._model = model
+        self._hulls: list[NDArray[np.float32]] = [np.zeros((1, 4), np.float32)]
+        self._next_face = 1
+        self._hull_at: dict[int, tuple[int, int] | None] = {}
+        self._parts: list[Hierarchy] = []
+        self._part_of: dict[tuple[int, int], int] = {}
+
+    def write(self, geom: int, row: NDArray[np.float32]) -> None:
+        """Write where the shape of a geom is found; for triangles, for now, the number of their part."""
+        kind, item = int(self._model.geom_type[geom]), int(self._model.geom_dataid[geom])
+        if kind in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
+            return
+        if kind == MESH and self._hull(item) is not None:
+            row[G_HULL], row[G_HULL_COUNT] = self._hull(item) or (0, 0)
+            return
+        if kind not in (MESH, HEIGHT_FIELD):
             shape = mujoco.mjtGeom(kind).name
-            raise InputError(f"geom {model.geom(geom).name!r} has the shape {shape}, which cannot be drawn yet")
-    return table, np.concatenate(hulls), textures
+            raise InputError(
+                f"geom {self._model.geom(geom).name!r} has the shape {shape}, which cannot be drawn; "
+                "give it a mesh for looks and move it to group 3"
+            )
+        if (kind, item) not in self._part_of:
+            self._part_of[kind, item] = len(self._parts)
+            read = triangles_of_mesh if kind == MESH else triangles_of_height_field
+            self._parts.append(build_hierarchy(read(self._model, item)))
+        part = self._part_of[kind, item]
+        row[G_TYPE] = TRIANGLES
+        row[G_HULL], row[G_HULL_COUNT] = part, len(self._parts[part].links)
+        row[G_TEX_MAPPED] = kind == MESH and bool(np.all(np.isfinite(self._parts[part].texcoords)))
+        if row[G_TEX_MAPPED]:
+            row[G_TEX_U : G_TEX_V + 1] = self._repeats(geom)
+            row[G_TEX_DENSITY] = row[G_TEX_U] / max(2 * float(row[G_HALF : G_HALF + 3].max()), 1e-6)
+
+    def finish(self, table: NDArray[np.float32]) -> tuple[NDArray[np.float32], Hierarchy]:
+        """Return half spaces and joined triangles, and turn part numbers into node numbers."""
+        meshes, first_nodes = join_hierarchies(self._parts)
+        for row in table:
+            if row[G_TYPE] == TRIANGLES:
+                row[G_HULL] = first_nodes[int(row[G_HULL])]
+        return np.concatenate(self._hulls), meshes
+
+    def _hull(self, mesh: int) -> tuple[int, int] | None:
+        """Return first half space and number of half spaces of a convex mesh, or None for triangles."""
+        if mesh not in self._hull_at:
+            hull = hull_of_mesh(self._model, mesh)
+            self._hull_at[mesh] = None if hull is None else (self._next_face, len(hull))
+            if hull is not None:
+                self._hulls.append(hull)
+                self._next_face += len(hull)
+        return self._hull_at[mesh]
+
+    def _repeats(self, geom: int) -> NDArray[np.float32]:
+        """Return the repeats of a mapped texture: those of the material, whatever the size."""
+        material = int(self._model.geom_matid[geom])
+        return self._model.mat_texrepeat[material] if material >= 0 else np.ones(2, np.float32)

@@ -18,6 +18,7 @@ VECTOR = 16
 
 # fmt: off
 (
+    START,                          # nothing nearer than this counts as a hit: the near plane, or the layer before [m]
     U, V, T, ID,                    # ray = u X + v Y + Z, camera axes; planar depth [m]; nearest geom row or -1
     NX, NY, NZ, PX, PY, PZ,         # unit normal and surface point, world [m]
     RED, GREEN, BLUE,               # albedo, later the colour on screen 0..255
@@ -28,8 +29,10 @@ VECTOR = 16
     LIGHT_R, LIGHT_G, LIGHT_B,      # diffuse light arriving
     SHINE_R, SHINE_G, SHINE_B,      # highlights
     SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F,
-) = (LANES * k for k in range(34))
-LANE_QUANTITIES = 34
+    SPARE_G, SPARE_H, SPARE_I, SPARE_J, SPARE_K,
+    TRIANGLE,                       # number of the triangle hit
+) = (LANES * k for k in range(41))
+LANE_QUANTITIES = 41
 
 (
     G_TYPE, G_SIZE, _, _,           # mjtGeom; size as in the model, half extents for a mesh [m]
@@ -38,15 +41,17 @@ LANE_QUANTITIES = 34
     G_ROT, _, _, _, _, _, _, _, _,  # R_world_geom, row major
     G_POS, _, _,                    # p_world_geom [m]
     G_BOX, _, _, G_HALF, _, _,      # centre and half extents of the bounding box in the geom frame [m]
-    G_HULL, G_HULL_COUNT,           # first half space and number of half spaces of a polytope
+    G_HULL, G_HULL_COUNT,           # half spaces of a polytope or nodes of a mesh: first, number
     G_COLOR, _, _, G_ALPHA,         # linear albedo, opacity
     G_SPECULAR, G_SHININESS, G_METAL, G_GLOW, G_MIRROR,
     G_TEXTURE, G_TEX_U, G_TEX_V,    # row of the texture table or -1; repeats per metre
+    G_TEX_DENSITY,                  # repeats per metre on the surface, for the choice of the level
+    G_TEX_MAPPED,                   # 1 when a mesh brings texture coordinates, and repeats are per unit of those
     G_CASTS,                        # 1 when the geom throws shadows
     G_BODY,                         # body that rigidly carries the geom
     G_INSIDE,                       # 1 when a camera inside sees the inner wall
     G_NEAREST,                      # smallest planar depth of its bounding box [m]
-) = range(52)
+) = range(54)
 GEOM_COLUMNS = 64
 # fmt: on
 

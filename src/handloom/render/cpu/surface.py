@@ -43,6 +43,7 @@ from handloom.render.cpu.layout import (
     SPARE_C,
     SPECULAR,
     TINY,
+    TRIANGLES,
     ZERO,
     T,
     U,
@@ -183,7 +184,7 @@ def _orient_polytope(lanes, n, row, hulls, gid, best):
 
 
 @picture_kernel
-def _covers(lanes, n, gid):
+def covers(lanes, n, gid):
     """Tell whether any lane shows the geom."""
     count = 0
     for i in range(n):
@@ -197,7 +198,7 @@ def find_face(lanes, n, geoms, g, hulls, best):
     gid = np.float32(g)
     row = geoms[g]
     kind = int(row[G_TYPE])
-    if kind not in (BOX, CYLINDER, MESH) or not _covers(lanes, n, gid):
+    if kind not in (BOX, CYLINDER, MESH) or not covers(lanes, n, gid):
         return
     _locate(lanes, n, row)
     if kind == MESH:
@@ -207,29 +208,28 @@ def find_face(lanes, n, geoms, g, hulls, best):
 
 
 @picture_kernel
-def describe(lanes, n, geoms, g, scene, best, corners, pixel):
-    """Fill point, normal, face and material of the lanes whose nearest geom is ``g``.
+def describe(lanes, n, row, gid, hulls, textures, texels, best, corners, pixel):
+    """Fill point, normal, face and material of the lanes whose nearest geom is ``gid``; a mesh has its normals already.
 
     Args:
         lanes: Flat batch of rays, see ``layout``.
         n: Number of rays.
-        geoms: Geom table.
-        g: Row of the geom.
-        scene: ``SceneArrays``.
+        row: Geom row.
+        gid: Its number, as float32.
+        hulls: Half spaces (k, 4).
+        textures: Texture table.
+        texels: All texels.
         best: Scratch (LANES,) float32.
         corners: Scratch (4 * LANES,) int32.
         pixel: Size of a pixel at depth 1 [m], for the choice of the texture level.
     """
-    gid = np.float32(g)
-    if not _covers(lanes, n, gid):
-        return
-    row = geoms[g]
     _locate(lanes, n, row)
     _place(lanes, n, row, gid)
-    if int(row[G_TYPE]) == MESH:
-        _orient_polytope(lanes, n, row, scene.hulls, gid, best)
-    else:
+    kind = int(row[G_TYPE])
+    if kind == MESH:
+        _orient_polytope(lanes, n, row, hulls, gid, best)
+    elif kind != TRIANGLES:
         _orient(lanes, n, row, gid)
     _paint(lanes, n, row, gid)
     if row[G_TEXTURE] >= ZERO:
-        sample_texture(lanes, n, row, gid, scene.textures, scene.texels, corners, pixel)
+        sample_texture(lanes, n, row, gid, textures, texels, corners, pixel)

@@ -15,6 +15,8 @@ from handloom.render.cpu.layout import (
     BOX,
     CYLINDER,
     FACE,
+    G_TEX_DENSITY,
+    G_TEX_MAPPED,
     G_TEX_U,
     G_TEX_V,
     G_TEXTURE,
@@ -30,6 +32,8 @@ from handloom.render.cpu.layout import (
     SPARE_B,
     SPARE_C,
     SPARE_D,
+    SPARE_E,
+    TRIANGLES,
     ZERO,
     T,
 )
@@ -97,7 +101,8 @@ def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np
 def _unwrap(lanes, n, row, gid):
     """Turn the hit point in the geom frame into texture coordinates, in repeats of the image; 0 in other geoms' lanes.
 
-    Boxes show the image upright on every face, other geoms project it along z (caps, planes) or along y (sides).
+    Meshes bring their own coordinates, boxes show the image upright on every face, other geoms project it along z
+    (caps, planes) or along y (sides).
     """
     kind = int(row[G_TYPE])
     u_scale = row[G_TEX_U]
@@ -105,6 +110,12 @@ def _unwrap(lanes, n, row, gid):
     is_box = kind == BOX
     is_plane = kind == PLANE
     is_cylinder = kind == CYLINDER
+    if kind == TRIANGLES and row[G_TEX_MAPPED] > ZERO:
+        for i in range(n):
+            mine = lanes[i + ID] == gid
+            lanes[i + SPARE_A] = lanes[i + SPARE_D] * u_scale if mine else ZERO
+            lanes[i + SPARE_B] = lanes[i + SPARE_E] * v_scale if mine else ZERO
+        return
     for i in range(n):
         face = abs(lanes[i + FACE])
         on_x = is_box & (face < np.float32(1.5))
@@ -192,7 +203,7 @@ def sample_texture(lanes, n, row, gid, textures, texels, corners, pixel):
     first = textures[k, 0]
     width = textures[k, 1]
     height = textures[k, 2]
-    density = pixel * max(row[G_TEX_U] * np.float32(width), row[G_TEX_V] * np.float32(height))
+    density = pixel * row[G_TEX_DENSITY] * np.float32(max(width, height))
     _choose_level(lanes, n, gid, density, textures[k, 3])
     _find_texels(lanes, n, corners, width, height)
     for i in range(n):

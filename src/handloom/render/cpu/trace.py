@@ -57,6 +57,8 @@ from handloom.render.cpu.layout import (
     SPARE_E,
     SPARE_F,
     SPECULAR,
+    START,
+    TRIANGLES,
     V_AXES,
     V_EYE,
     V_NEAR,
@@ -72,11 +74,14 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.reduce import bounds
 from handloom.render.cpu.shading import add_light, add_soft_light, shade_surface
 from handloom.render.cpu.shadow import shade
-from handloom.render.cpu.surface import describe, find_face
+from handloom.render.cpu.surface import covers, describe, find_face
+from handloom.render.cpu.triangles import cast_triangles, orient_triangles, shade_triangles
 from handloom.render.cpu.visibility import cast
 
 # Surface points are lifted by this much before shadows are computed, against float32 noise [m].
 LIFT = np.float32(2e-4)
+# The next layer behind something transparent starts this much farther [m].
+LAYER_GAP = np.float32(1e-4)
 # Below this distance along a light's axis its picture plane is of no use for culling [m].
 LIGHT_NEAR = np.float32(0.02)
 
@@ -206,11 +211,15 @@ def _cast_shadows(lanes, n, scene, canvas, k, sole):
     inverse = ONE / farthest
     for g in range(scene.geoms.shape[0]):
         gid = np.float32(g)
-        if canvas.picked[g] == ZERO or sole == gid:
+        mesh = scene.geoms[g, G_TYPE] == TRIANGLES
+        if canvas.picked[g] == ZERO or (sole == gid and not mesh):
             continue
         margin = radius * (casters[C_INVERSE, g] - inverse)
         if _outline_touches(scene.bands[k, g], light, margin, left, right, top, bottom):
-            shade(lanes, n, scene.geoms[g], gid, casters[:, g], scene.hulls, light)
+            if mesh:
+                shade_triangles(lanes, n, scene.geoms[g], casters[:, g], scene.meshes, light)
+            else:
+                shade(lanes, n, scene.geoms[g], gid, casters[:, g], scene.hulls, light)
 
 
 @picture_kernel
@@ -278,13 +287,40 @@ def _occlude(lanes, n, scene, canvas, sole):
 
 
 @picture_kernel
+def _cast_all(lanes, n, candidates, count, scene, first_layer):
+    """Cast the rays against all candidates.
+
+    Callees in this loop get single arrays: passing the whole scene costs a reference count per array and call.
+    """
+    geoms = scene.geoms
+    hulls = scene.hulls
+    for k in range(count):
+        g = candidates[k]
+        if geoms[g, G_TYPE] == TRIANGLES:
+            cast_triangles(lanes, n, geoms[g], scene.meshes, np.float32(g))
+        else:
+            cast(lanes, n, geoms, g, hulls, first_layer)
+
+
+@picture_kernel
 def find_nearest(lanes, n, candidates, count, scene, view):
     """Fill T and ID of ``n`` rays from the candidate geoms."""
+    near = view[V_NEAR]
     for i in range(n):
+        lanes[i + START] = near
         lanes[i + T] = BIG
         lanes[i + ID] = -ONE
-    for k in range(count):
-        cast(lanes, n, scene.geoms, candidates[k], scene.hulls, view[V_NEAR])
+    _cast_all(lanes, n, candidates, count, scene, True)
+
+
+@picture_kernel
+def find_next(lanes, n, candidates, count, scene):
+    """Fill T and ID with what lies behind the present hits."""
+    for i in range(n):
+        lanes[i + START] = lanes[i + T] + LAYER_GAP
+        lanes[i + T] = BIG
+        lanes[i + ID] = -ONE
+    _cast_all(lanes, n, candidates, count, scene, False)
 
 
 @picture_kernel
@@ -293,8 +329,15 @@ def find_surface(lanes, n, candidates, count, scene, canvas, view):
     _clear_surface(lanes, n, view)
     for i in range(n):
         lanes[i + FACE] = ZERO
+    geoms, hulls, textures, texels = scene.geoms, scene.hulls, scene.textures, scene.texels
+    best, corners, pixel = canvas.best, canvas.corners, view[V_PIXEL]
     for k in range(count):
-        describe(lanes, n, scene.geoms, candidates[k], scene, canvas.best, canvas.corners, view[V_PIXEL])
+        g = candidates[k]
+        if not covers(lanes, n, np.float32(g)):
+            continue
+        if geoms[g, G_TYPE] == TRIANGLES:
+            orient_triangles(lanes, n, geoms[g], scene.meshes, np.float32(g))
+        describe(lanes, n, geoms[g], np.float32(g), hulls, textures, texels, best, corners, pixel)
 
 
 @picture_kernel
@@ -302,8 +345,9 @@ def find_faces(lanes, n, candidates, count, scene, best):
     """Fill FACE only, for the anti-aliasing of creases."""
     for i in range(n):
         lanes[i + FACE] = ZERO
+    geoms, hulls = scene.geoms, scene.hulls
     for k in range(count):
-        find_face(lanes, n, scene.geoms, candidates[k], scene.hulls, best)
+        find_face(lanes, n, geoms, candidates[k], hulls, best)
 
 
 @picture_kernel

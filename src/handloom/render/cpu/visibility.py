@@ -27,6 +27,7 @@ from handloom.render.cpu.layout import (
     SPARE_A,
     SPARE_B,
     SPHERE,
+    START,
     TINY,
     ZERO,
     T,
@@ -36,8 +37,9 @@ from handloom.render.cpu.layout import (
 
 
 @picture_kernel
-def _keep(lanes, i, hit, enter, leave, near, inside, gid):
+def _keep(lanes, i, hit, enter, leave, inside, gid):
     """Keep geom ``gid`` in lane ``i`` when its hit is nearer than what was there."""
+    near = lanes[i + START]
     t = leave if (enter <= near) & inside else enter
     best = lanes[i + T]
     nearer = hit & (t > near) & (t < best)
@@ -46,7 +48,7 @@ def _keep(lanes, i, hit, enter, leave, near, inside, gid):
 
 
 @picture_kernel
-def _cast_box(lanes, n, row, near, inside, gid):
+def _cast_box(lanes, n, row, inside, gid):
     """Slab method: the ray is inside where it is between all three pairs of faces."""
     sx, sy, sz = size_of(row)
     ox, oy, oz = eye_of(row)
@@ -65,11 +67,11 @@ def _cast_box(lanes, n, row, near, inside, gid):
         kz = abs(iz) * sz
         enter = max(mx - kx, my - ky, mz - kz)
         leave = min(mx + kx, my + ky, mz + kz)
-        _keep(lanes, i, enter < leave, enter, leave, near, inside, gid)
+        _keep(lanes, i, enter < leave, enter, leave, inside, gid)
 
 
 @picture_kernel
-def _cast_ellipsoid(lanes, n, row, near, inside, gid, kx, ky, kz):
+def _cast_ellipsoid(lanes, n, row, inside, gid, kx, ky, kz):
     """Unit sphere after scaling the axes by (kx, ky, kz)."""
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
@@ -89,7 +91,7 @@ def _cast_ellipsoid(lanes, n, row, near, inside, gid, kx, ky, kz):
         qz = oz + middle * z
         gap = ONE - (qx * qx + qy * qy + qz * qz)
         half = np.sqrt(max(gap, ZERO) * a)
-        _keep(lanes, i, gap > ZERO, middle - half, middle + half, near, inside, gid)
+        _keep(lanes, i, gap > ZERO, middle - half, middle + half, inside, gid)
 
 
 @picture_kernel
@@ -105,7 +107,7 @@ def _cap_hit(ox, oy, oz, x, y, z, a, r2, sign):
 
 
 @picture_kernel
-def _cast_capsule(lanes, n, row, near, inside, gid):
+def _cast_capsule(lanes, n, row, inside, gid):
     """The endless cylinder first; where the ray crosses it beyond an end, the sphere of that end decides."""
     radius, length, _ = size_of(row)
     ox, oy, oz = eye_of(row)
@@ -136,11 +138,11 @@ def _cast_capsule(lanes, n, row, near, inside, gid):
         hit = (gap > ZERO) & (side | hit0)
         enter = enter if side else cap0
         leave = leave if abs(z1) <= length else cap1
-        _keep(lanes, i, hit, enter, leave, near, inside, gid)
+        _keep(lanes, i, hit, enter, leave, inside, gid)
 
 
 @picture_kernel
-def _cast_cylinder(lanes, n, row, near, inside, gid):
+def _cast_cylinder(lanes, n, row, inside, gid):
     """The endless cylinder, clipped by the slab between its two caps."""
     radius, length, _ = size_of(row)
     ox, oy, oz = eye_of(row)
@@ -162,11 +164,11 @@ def _cast_cylinder(lanes, n, row, near, inside, gid):
         k = abs(iz) * length
         enter = max(middle - half, m - k)
         leave = min(middle + half, m + k)
-        _keep(lanes, i, (gap > ZERO) & (enter < leave), enter, leave, near, inside, gid)
+        _keep(lanes, i, (gap > ZERO) & (enter < leave), enter, leave, inside, gid)
 
 
 @picture_kernel
-def _cast_plane(lanes, n, row, near, gid):
+def _cast_plane(lanes, n, row, gid):
     """A rectangle seen from its front only; a size of zero is endless."""
     sx, sy, _ = size_of(row)
     ox, oy, oz = eye_of(row)
@@ -181,11 +183,11 @@ def _cast_plane(lanes, n, row, near, gid):
         x = ox + t * (u * ax + v * bx + cx)
         y = oy + t * (u * ay + v * by + cy)
         hit = (z < ZERO) & (abs(x) <= sx) & (abs(y) <= sy)
-        _keep(lanes, i, hit, t, t, near, False, gid)
+        _keep(lanes, i, hit, t, t, False, gid)
 
 
 @picture_kernel
-def _cast_polytope(lanes, n, row, hulls, near, inside, gid):
+def _cast_polytope(lanes, n, row, hulls, inside, gid):
     """Intersection of half spaces n . x <= d: the last plane entered against the first plane left."""
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
@@ -211,12 +213,12 @@ def _cast_polytope(lanes, n, row, hulls, near, inside, gid):
     for i in range(n):
         enter = lanes[i + SPARE_A]
         leave = lanes[i + SPARE_B]
-        _keep(lanes, i, enter < leave, enter, leave, near, inside, gid)
+        _keep(lanes, i, enter < leave, enter, leave, inside, gid)
 
 
 @picture_kernel
-def cast(lanes, n, geoms, g, hulls, near):
-    """Cast ``n`` rays against geom ``g`` and keep the nearest hits in T and ID.
+def cast(lanes, n, geoms, g, hulls, first_layer):
+    """Cast ``n`` rays against a geom that is not a triangle mesh and keep the nearest hits in T and ID.
 
     Args:
         lanes: Flat batch of rays, see ``layout``.
@@ -224,25 +226,25 @@ def cast(lanes, n, geoms, g, hulls, near):
         geoms: Geom table.
         g: Row of the geom.
         hulls: Half spaces (k, 4): outward unit normal, offset.
-        near: Nothing closer than this is seen [m].
+        first_layer: False behind something transparent, whose own inner wall is not to be hit.
     """
     row = geoms[g]
     kind = int(row[G_TYPE])
-    inside = row[G_INSIDE] > ZERO
+    inside = first_layer and row[G_INSIDE] > ZERO
     gid = np.float32(g)
     if kind == BOX:
-        _cast_box(lanes, n, row, near, inside, gid)
+        _cast_box(lanes, n, row, inside, gid)
     elif kind == PLANE:
-        _cast_plane(lanes, n, row, near, gid)
+        _cast_plane(lanes, n, row, gid)
     elif kind == CYLINDER:
-        _cast_cylinder(lanes, n, row, near, inside, gid)
+        _cast_cylinder(lanes, n, row, inside, gid)
     elif kind == CAPSULE:
-        _cast_capsule(lanes, n, row, near, inside, gid)
+        _cast_capsule(lanes, n, row, inside, gid)
     elif kind == MESH:
-        _cast_polytope(lanes, n, row, hulls, near, inside, gid)
+        _cast_polytope(lanes, n, row, hulls, inside, gid)
     elif kind in (SPHERE, ELLIPSOID):
         sx, sy, sz = size_of(row)
         if kind == SPHERE:
             sy = sx
             sz = sx
-        _cast_ellipsoid(lanes, n, row, near, inside, gid, ONE / sx, ONE / sy, ONE / sz)
+        _cast_ellipsoid(lanes, n, row, inside, gid, ONE / sx, ONE / sy, ONE / sz)

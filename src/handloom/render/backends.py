@@ -1,0 +1,58 @@
+"""The backends: a literal table, and what works on this machine."""
+
+import importlib
+from dataclasses import dataclass
+from typing import Protocol
+
+import mujoco
+
+from handloom.errors import unknown_name
+from handloom.render.cpu.arrays import FrameArrays
+from handloom.render.gl.platform import find_platform
+from handloom.values import CameraSpec
+
+# Name > (module, class, module and function that give its presets, one line about it).
+BACKENDS: dict[str, tuple[str, str, str, str]] = {
+    "cpu": ("handloom.render.cpu.cpu_renderer", "CpuRenderer", "cpu_preset", "ray caster in Numba, needs no driver"),
+    "gl": ("handloom.render.gl.gl_renderer", "GlRenderer", "gl_preset", "MuJoCo's classic OpenGL renderer"),
+}
+
+
+class Backend(Protocol):
+    """What a backend can do."""
+
+    def place(self, data: mujoco.MjData) -> None:
+        """Move the scene to where ``data`` has it."""
+        ...
+
+    def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: tuple[str, ...]) -> FrameArrays:
+        """Draw the placed scene from one camera."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendState:
+    """Whether a backend works here."""
+
+    name: str
+    works: bool
+    reason: str
+    """Why, in a few words."""
+
+
+def make_backend(name: str, model: mujoco.MjModel, preset: str) -> Backend:
+    """Return a backend that draws a model."""
+    if name not in BACKENDS:
+        raise unknown_name("render backend", name, BACKENDS)
+    module, class_name, presets, _ = BACKENDS[name]
+    settings = getattr(importlib.import_module("handloom.render.preset"), presets)(preset)
+    return getattr(importlib.import_module(module), class_name)(model, settings)
+
+
+def probe_backends() -> list[BackendState]:
+    """Try every backend without risk to this process; the ray caster always works."""
+    platform = find_platform()
+    return [
+        BackendState(name="cpu", works=True, reason=BACKENDS["cpu"][3]),
+        BackendState(name="gl", works=platform.name is not None, reason=platform.reason),
+    ]

@@ -1,0 +1,78 @@
+"""Which OpenGL platform works here, found without touching this process.
+
+Loading a broken driver can end a process, and importing MuJoCo with ``MUJOCO_GL`` set to a platform whose library is
+missing raises. So the libraries are looked for first, and then a child process draws one picture.
+"""
+
+import ctypes
+import os
+import subprocess
+import sys
+from functools import cache
+from typing import NamedTuple
+
+# What each platform needs; alternatives in a tuple. EGL alone is not enough: PyOpenGL wants the GL entry points too.
+LIBRARIES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
+    "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
+}
+TIMEOUT = 60.0
+TRIAL = """
+import mujoco
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+data = mujoco.MjData(model)
+with mujoco.Renderer(model, 16, 16) as renderer:
+    mujoco.mj_forward(model, data)
+    renderer.update_scene(data)
+    renderer.render()
+"""
+
+
+class Platform(NamedTuple):
+    """A platform that works, or None and why."""
+
+    name: str | None
+    reason: str
+
+
+@cache
+def find_platform() -> Platform:
+    """Return the first OpenGL platform that can draw: EGL, then OSMesa."""
+    reasons = []
+    for name, needed in LIBRARIES.items():
+        missing = [" or ".join(group) for group in needed if not any(_loads(library) for library in group)]
+        if missing:
+            reasons.append(f"{name} lacks {', '.join(missing)}")
+            continue
+        trial = _try(name)
+        if trial is None:
+            return Platform(name, f"{name} draws")
+        reasons.append(f"{name}: {trial}")
+    return Platform(None, "; ".join(reasons))
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def _try(name: str) -> str | None:
+    """Draw in a child process; return what went wrong, or None."""
+    try:
+        child = subprocess.run(
+            [sys.executable, "-c", TRIAL],
+            env={**os.environ, "MUJOCO_GL": name},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"no picture after {TIMEOUT:.0f} s"
+    if child.returncode == 0:
+        return None
+    lines = child.stderr.strip().splitlines()
+    return lines[-1] if lines else f"the trial ended with code {child.returncode}"
