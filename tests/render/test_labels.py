@@ -96,8 +96,11 @@ def test_flow_leads_to_where_the_surface_is_drawn_next(view):
     assert np.abs(flow[still]).max() < 1e-3
     after = Renderer(model).render(data, [camera], ("segmentation",))["front"]["segmentation"]
     link = model.geom("link").id
-    y, x = np.nonzero(images["segmentation"] == link)
+    shown = images["segmentation"] == link
+    # Pixels on the outline may land on the other side of it by rounding; the inside must land inside.
+    inner = shown[1:-1, 1:-1] & shown[:-2, 1:-1] & shown[2:, 1:-1] & shown[1:-1, :-2] & shown[1:-1, 2:]
+    y, x = np.nonzero(np.pad(inner, 1))
     to = np.column_stack([x + 0.5, y + 0.5]) + flow[y, x]
     landed = after[np.clip(to[:, 1].astype(int), 0, 119), np.clip(to[:, 0].astype(int), 0, 159)]
     assert np.linalg.norm(flow[y, x], axis=1).mean() > 1.0
-    assert np.mean(landed == link) > 0.97
+    assert np.mean(landed == link) > 0.99

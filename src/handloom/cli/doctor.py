@@ -88,7 +88,16 @@ def _codecs() -> list[Finding]:
 
 
 def _renderers() -> list[Finding]:
-    return [Finding("render", "ok", "cpu ray caster (needs nothing but Numba)")]
+    from handloom.graphics import IGNORED
+    from handloom.render import probe_backends
+
+    findings = [
+        Finding("render", "ok" if backend.works else "note", f"{backend.name}: {backend.reason}")
+        for backend in probe_backends()
+    ]
+    if ignored := os.environ.get(IGNORED):
+        findings.append(Finding("render", "note", f"MUJOCO_GL={ignored} cannot work here and is ignored"))
+    return findings
 
 
 def _kernels() -> list[Finding]:

@@ -35,7 +35,7 @@ from handloom.render.cpu.layout import (
 DIFFUSE_GAIN = 1.6
 SPECULAR_GAIN = 1.6
 AMBIENT_GAIN = 1.1
-EXPOSURE = 0.85
+EXPOSURE = 0.62
 # A bulb radius of 2 cm is what the compiler writes when the model says nothing; a lamp in a room is softer than that.
 DEFAULT_BULB_RADIUS, SOFT_BULB_RADIUS = 0.02, 0.08
 # A directional light is a lamp this many scene extents away, as wide as a lightly clouded sun (radius over distance).

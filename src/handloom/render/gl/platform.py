@@ -4,18 +4,14 @@ Loading a broken driver can end a process, and importing MuJoCo with ``MUJOCO_GL
 missing raises. So the libraries are looked for first, and then a child process draws one picture.
 """
 
-import ctypes
 import os
 import subprocess
 import sys
 from functools import cache
 from typing import NamedTuple
 
-# What each platform needs; alternatives in a tuple. EGL alone is not enough: PyOpenGL wants the GL entry points too.
-LIBRARIES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
-    "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
-}
+from handloom.graphics import LIBRARIES, missing_libraries
+
 TIMEOUT = 60.0
 TRIAL = """
 import mujoco
@@ -39,8 +35,8 @@ class Platform(NamedTuple):
 def find_platform() -> Platform:
     """Return the first OpenGL platform that can draw: EGL, then OSMesa."""
     reasons = []
-    for name, needed in LIBRARIES.items():
-        missing = [" or ".join(group) for group in needed if not any(_loads(library) for library in group)]
+    for name in LIBRARIES:
+        missing = missing_libraries(name)
         if missing:
             reasons.append(f"{name} lacks {', '.join(missing)}")
             continue
@@ -49,14 +45,6 @@ def find_platform() -> Platform:
             return Platform(name, f"{name} draws")
         reasons.append(f"{name}: {trial}")
     return Platform(None, "; ".join(reasons))
-
-
-def _loads(library: str) -> bool:
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True
 
 
 def _try(name: str) -> str | None:
