@@ -121,6 +121,9 @@ CATEGORIES: Final[dict[str, str]] = {
 }
 """Category > ``module:function``; the function draws a blueprint from its choices."""
 
+_SPOKEN: Final = {"wood": "wooden"}
+"""Colour words that are said differently before a noun."""
+
 
 def object_categories() -> tuple[str, ...]:
     """Return the names of all categories in the library, sorted."""
@@ -177,11 +180,12 @@ def asset_from_blueprint(category: str, blueprint: Blueprint, parameters: Mappin
         keypoints.update(more_keypoints)
         axes.update(more_axes)
     noun = blueprint.words[0]
+    color = _SPOKEN.get(blueprint.color or "", blueprint.color)
     return ObjectAsset(
         category=category,
-        name=f"{blueprint.color} {noun}" if blueprint.color else noun,
+        name=f"{color} {noun}" if color else noun,
         synonyms=blueprint.words,
-        color=blueprint.color,
+        color=color,
         parameters=dict(parameters),
         aabb=blueprint.aabb(),
         keypoints=keypoints,

@@ -27,7 +27,7 @@ def _garnish(color: Rgb) -> Look:
 
 def apple(c: Choices) -> Blueprint:
     """An apple with a stem and sometimes a leaf."""
-    color, leaf = c.color(("red", "green", "lime", "yellow")), c.pick("leaf", ("yes", "no"))
+    color, leaf = c.color(("red", "green", "yellow")), c.pick("leaf", ("yes", "no"))
     width, squash = c.number("width", 0.066, 0.082), c.number("squash", 0.86, 0.95)
     top = squash * width
     parts = [
@@ -64,7 +64,7 @@ def lemon(c: Choices) -> Blueprint:
 
 def pear(c: Choices) -> Blueprint:
     """A pear, standing on its thick end."""
-    color = c.color(("green", "lime", "yellow", "amber"))
+    color = c.color(("green", "yellow", "brown"))
     width, height = c.number("width", 0.062, 0.074), c.number("height", 0.090, 0.110)
     skin = _skin(shade(rgb(color), 1.1), fill=0.98)
     parts = [
