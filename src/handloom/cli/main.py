@@ -37,6 +37,7 @@ VERBS = {
     "export": Verb("handloom.cli.export", "a dataset in another format"),
     "report": Verb("handloom.cli.report", "funnel, failure reasons and rates of a run"),
     "object": Verb("handloom.cli.object", "show: draw variants of an object; import: read one from a file"),
+    "grasp": Verb("handloom.cli.grasp", "find grasps of an object for a gripper, draw them, test them in physics"),
     "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over; add: bring your own"),
     "drive": Verb("handloom.cli.drive", "drive a course in physics, measure it, draw it"),
     "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),

@@ -5,17 +5,22 @@ from handloom.grasping.annotate_options import AnnotateOptions
 from handloom.grasping.convex_parts import ConvexParts, convex_parts
 from handloom.grasping.grasp_file import read_grasps, write_grasps
 from handloom.grasping.grasp_library import grasps_for
+from handloom.grasping.grasp_picture import grasp_picture
 from handloom.grasping.grasp_set import GraspSet
+from handloom.grasping.grasp_trial import GraspTrial, TrialResult
 from handloom.grasping.gripper_shape import GripperShape
 
 __all__ = [
     "AnnotateOptions",
     "ConvexParts",
     "GraspSet",
+    "GraspTrial",
     "GripperShape",
+    "TrialResult",
     "annotate",
     "clear_of",
     "convex_parts",
+    "grasp_picture",
     "grasps_for",
     "object_parts",
     "read_grasps",

@@ -34,3 +34,8 @@ class GraspSet:
     def __len__(self) -> int:
         """Return the number of grasps."""
         return len(self.rows)
+
+    def take(self, indices: NDArray[np.int64]) -> "GraspSet":
+        """Return some of them, in the order of ``indices``."""
+        arrays = {name: getattr(self, name)[indices] for name in ("rows", "contacts", "normals", "hands")}
+        return GraspSet(**arrays, funnel=self.funnel)

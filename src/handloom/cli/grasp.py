@@ -1,0 +1,98 @@
+"""``handloom grasp OBJECT``: annotate an object, look at its grasps, test them in physics."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+if TYPE_CHECKING:
+    from handloom.objects import ObjectAsset
+
+
+def run(
+    object: tyro.conf.Positional[str],
+    *,
+    robot: str = "fr3",
+    arm: str | None = None,
+    count: int = 300,
+    seed: int = 0,
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    show: Path | None = None,
+    physics: bool = False,
+    preshape: bool = False,
+    scale: float = 1.0,
+    size: int = 720,
+) -> int:
+    """Find grasps of an object for a gripper; rows in the published layout, score lower is better.
+
+    Args:
+        object: A category of `handloom list objects`, `my_module:my_function`, or a file that `object import` reads.
+        robot: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
+        arm: left or right; by default the first arm.
+        count: Most grasps to keep.
+        seed: Chooses the variant of a category, and the surface points tried.
+        output: Write the rows into this .npy file, for example Aligned_grasp_sparse.npy beside an asset.
+        show: Draw the grasps into this PNG file.
+        physics: Close, lift and shake every grasp; only those that hold are kept.
+        preshape: Approach with the fingers at the width of the grasp instead of fully open.
+        scale: Factor on all lengths of the object.
+        size: Height of the picture [px].
+    """
+    import numpy as np
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from handloom.errors import InputError
+    from handloom.grasping import AnnotateOptions, GraspTrial, GripperShape, annotate, grasp_picture, write_grasps
+    from handloom.render import write_png
+    from handloom.robots import load_robot
+
+    if not 128 <= size <= 4096:
+        raise InputError(f"--size must lie between 128 and 4096 pixels, got {size}")
+    description = load_robot(robot)
+    chosen_arm = description.arm(arm) if arm else description.arms[0]
+    asset = _asset(object, seed, scale)
+    steps = ["reading the gripper", "searching", *(["testing in physics"] * physics), *(["drawing"] * bool(show))]
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(steps[0], total=None)
+        gripper = GripperShape.of(description, chosen_arm)
+        progress.update(bar, description="searching")
+        options = AnnotateOptions(count=count, preshape=preshape)
+        grasps = annotate(asset, gripper, options, np.random.default_rng(seed))
+        found = len(grasps)
+        if physics and found:
+            progress.update(bar, description="testing in physics", completed=0, total=found)
+            trial = GraspTrial(description, asset, arm=chosen_arm)
+            result = trial.run(grasps.hands, on_step=lambda done: progress.update(bar, completed=done))
+            grasps = grasps.take(np.flatnonzero(result.held))
+        if show and len(grasps):
+            progress.update(bar, description="drawing", total=None)
+            write_png(show, grasp_picture(description, chosen_arm, asset, grasps, size=size))
+    funnel = " > ".join(f"{name} {n}" for name, n in grasps.funnel.items())
+    print(f"{asset.name}, {description.name} {chosen_arm.name} arm: {funnel}")
+    if physics and found:
+        print(f"physics: {len(grasps)} of {found} hold when closed, lifted and shaken ({len(grasps) / found:.0%})")
+    for score in sorted(set(np.round(grasps.rows[:, 0].astype(float), 2))):
+        print(f"  score {score:.1f}: {int(np.sum(np.abs(grasps.rows[:, 0] - score) < 0.01))}")
+    if not len(grasps):
+        print(
+            f"no grasp: nothing on it lies between fingers that open {1000 * chosen_arm.gripper_max_width:.0f} mm and "
+            "leaves room for the hand; try --preshape, a smaller --scale or another --robot"
+        )
+        return 1
+    if output:
+        print(write_grasps(output, grasps.rows))
+    if show:
+        print(show)
+    return 0
+
+
+def _asset(name: str, seed: int, scale: float) -> "ObjectAsset":
+    """Make the object of a category, or read it from a file."""
+    from handloom.objects import import_object, make_object
+    from handloom.seeding import generator
+
+    if Path(name).is_file():
+        return import_object(Path(name), scale=scale).asset
+    return make_object(name, rng=generator(seed, 0, name), scale=scale)
