@@ -128,14 +128,8 @@ def _is_clear(lanes, n):
 
 
 @picture_kernel
-def shade_layers(lanes, n, candidates, scene, canvas, view, shadows, occlusion):
-    """Shade the present hits and, where they are transparent, what lies behind them; blend on screen, as GL does.
-
-    Destroys T, ID and OPACITY. Costs nothing without transparent geoms.
-    """
-    light_up(lanes, n, scene, canvas, view, shadows, occlusion)
-    if not _is_clear(lanes, n):
-        return
+def _shade_behind(lanes, n, candidates, scene, canvas, view, shadows, occlusion):
+    """Blend what lies behind transparent hits, layer by layer, on screen, as GL does. Destroys T, ID and OPACITY."""
     layers = canvas.layers
     alpha_left = canvas.layers[3 * LANES :]
     for i in range(n):
@@ -298,7 +292,9 @@ def _smooth_tile(scene, view, canvas, frame, row, column, reshade, shadows, occl
         find_nearest(lanes, n, canvas.candidates, candidates, scene, view)
         if reshade:
             find_surface(lanes, n, canvas.candidates, candidates, scene, canvas, view)
-            shade_layers(lanes, n, candidates, scene, canvas, view, shadows, occlusion)
+            light_up(lanes, n, scene, canvas, view, shadows, occlusion)
+            if _is_clear(lanes, n):
+                _shade_behind(lanes, n, candidates, scene, canvas, view, shadows, occlusion)
             _average(lanes, canvas, frame, start, count)
         else:
             find_faces(lanes, n, canvas.candidates, candidates, scene, canvas.best)
@@ -339,7 +335,9 @@ def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
             if want_normals or want_albedo:
                 _store_albedo(lanes, frame, left, top, want_normals, want_albedo)
             if want_color:
-                shade_layers(lanes, LANES, candidates, scene, canvas, view, shadows, occlusion)
+                light_up(lanes, LANES, scene, canvas, view, shadows, occlusion)
+                if _is_clear(lanes, LANES):
+                    _shade_behind(lanes, LANES, candidates, scene, canvas, view, shadows, occlusion)
                 _store_color(lanes, frame, left, top)
     if smoothing == 0 or not want_color:
         return

@@ -1,8 +1,12 @@
-"""Carry one batch of rays through all stages: visibility, surface, shadows, ambient occlusion, shading."""
+"""Carry one batch of rays through all stages: visibility, surface, shadows, ambient occlusion, shading.
+
+The functions that hand the whole scene on are inlined: a call would count a reference up and down for each of its
+thirty arrays, which at ten calls per tile is a seventh of a frame.
+"""
 
 import numpy as np
 
-from handloom.kernels import picture_kernel
+from handloom.kernels import kernel, picture_kernel
 from handloom.render.cpu.ambient import close_in
 from handloom.render.cpu.layout import (
     BANDS,
@@ -196,7 +200,7 @@ def _sole_geom(lanes, n):
     return first if others == 0 else -ONE
 
 
-@picture_kernel
+@kernel(inline="always")
 def _cast_shadows(lanes, n, scene, canvas, k, sole):
     """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points."""
     light = scene.lights[k]
@@ -245,7 +249,7 @@ def _plane_is_near(row, low, high, reach):
     return height < reach
 
 
-@picture_kernel
+@kernel(inline="always")
 def _occlude(lanes, n, scene, canvas, sole):
     """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
 
@@ -286,12 +290,9 @@ def _occlude(lanes, n, scene, canvas, sole):
         lanes[i + NEAR_GAP] = floor + a * max(lanes[i + NEAR_GAP], ZERO) + b * max(lanes[i + FAR_GAP], ZERO)
 
 
-@picture_kernel
+@kernel(inline="always")
 def _cast_all(lanes, n, candidates, count, scene, first_layer):
-    """Cast the rays against all candidates.
-
-    Callees in this loop get single arrays: passing the whole scene costs a reference count per array and call.
-    """
+    """Cast the rays against all candidates; callees in this loop get single arrays."""
     geoms = scene.geoms
     hulls = scene.hulls
     for k in range(count):
@@ -302,7 +303,7 @@ def _cast_all(lanes, n, candidates, count, scene, first_layer):
             cast(lanes, n, geoms, g, hulls, first_layer)
 
 
-@picture_kernel
+@kernel(inline="always")
 def find_nearest(lanes, n, candidates, count, scene, view):
     """Fill T and ID of ``n`` rays from the candidate geoms."""
     near = view[V_NEAR]
@@ -323,7 +324,7 @@ def find_next(lanes, n, candidates, count, scene):
     _cast_all(lanes, n, candidates, count, scene, False)
 
 
-@picture_kernel
+@kernel(inline="always")
 def find_surface(lanes, n, candidates, count, scene, canvas, view):
     """Fill point, normal, face and material; open sky where nothing was hit."""
     _clear_surface(lanes, n, view)
@@ -340,7 +341,7 @@ def find_surface(lanes, n, candidates, count, scene, canvas, view):
         describe(lanes, n, geoms[g], np.float32(g), hulls, textures, texels, best, corners, pixel)
 
 
-@picture_kernel
+@kernel(inline="always")
 def find_faces(lanes, n, candidates, count, scene, best):
     """Fill FACE only, for the anti-aliasing of creases."""
     for i in range(n):
@@ -350,7 +351,7 @@ def find_faces(lanes, n, candidates, count, scene, best):
         find_face(lanes, n, geoms, candidates[k], hulls, best)
 
 
-@picture_kernel
+@kernel(inline="always")
 def light_up(lanes, n, scene, canvas, view, shadows, occlusion):
     """Turn surfaces into screen colours 0..255 in RED, GREEN, BLUE."""
     _clear_light(lanes, n)
