@@ -29,7 +29,7 @@ def run(*, seconds: float = 1.0) -> BenchResult:
     ]
     if any(state.name == "gl" and state.works for state in probe_backends()):
         contenders.append(("classic gl, shadows", "gl", "balanced", ALL_KINDS))
-    rows = [_row(model, data, *contender, seconds) for contender in contenders]
+    rows = [_row(model, data, name, backend, preset, kinds, seconds) for name, backend, preset, kinds in contenders]
     rows += _growth(seconds)
     return BenchResult(bench="render", rows=tuple(rows))
 
