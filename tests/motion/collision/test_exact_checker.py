@@ -4,7 +4,15 @@ import mujoco
 import numpy as np
 import pytest
 
-from handloom.motion.collision import CollisionRobot, CollisionWorld, ExactChecker, Shape, ShapeKind
+from handloom.motion.collision import (
+    CollisionRobot,
+    CollisionWorld,
+    ExactChecker,
+    Shape,
+    ShapeKind,
+    SphereChecker,
+)
+from handloom.motion.collision.exact_checker import samples_along
 from handloom.motion.kinematics import JointTree
 from handloom.spatial import make_pose, translation
 
@@ -63,6 +71,31 @@ def test_a_path_called_free_is_free_at_every_hundredth_of_a_radian(kind, robot, 
         assert verdicts[-1] == brute_force_free(exact, a, a + 0.3 * (b - a), 0.01)
     assert any(verdicts)
     assert not all(verdicts)
+
+
+def test_spheres_that_vouch_for_configurations_do_not_change_the_verdict(robot, make_world, configurations):
+    world = make_world("cylinder", 3)
+    exact = ExactChecker(robot.tree, robot.parts, list(world), robot.ignored)
+    spheres = SphereChecker(robot, world, padding=0.0)
+    free = [q for q in configurations if exact.is_free(q)]
+    for a, b in zip(free[:30], free[30:60], strict=True):
+        path = np.stack([a, a + 0.4 * (b - a)])
+        plain, vouched = (
+            exact.first_collision(path),
+            exact.first_collision(path, surely_free=spheres.configurations_free),
+        )
+        assert (plain is None) == (vouched is None)
+        if plain is not None and vouched is not None:
+            assert vouched.touch == plain.touch
+
+
+def test_samples_along_a_path_are_close_together_and_keep_the_waypoints():
+    path = np.array([[0.0, 0.0], [0.1, 0.03], [0.1, 0.03], [-0.2, 0.0]])
+    q, segment, fraction = samples_along(path, 0.01)
+    assert np.abs(np.diff(q, axis=0)).max() <= 0.01 + 1e-12
+    np.testing.assert_allclose(q, path[segment] + fraction[:, None] * (path[segment + 1] - path[segment]), atol=1e-15)
+    for waypoint in path:
+        assert np.abs(q - waypoint).max(axis=1).min() < 1e-15
 
 
 def test_a_collision_is_reported_with_its_place_pair_and_depth(robot, fixed_parts):

@@ -190,5 +190,6 @@ def test_paths_that_only_spheres_believe_in_fail_verification(planner):
 def test_every_status_is_provoked_somewhere_in_this_file():
     with open(__file__, encoding="utf-8") as file:
         text = file.read()
-    failures = [status for status in PlanStatus if status is not PlanStatus.SUCCESS]
+    elsewhere = {PlanStatus.SUCCESS, PlanStatus.HOLD_BROKEN}
+    failures = [status for status in PlanStatus if status not in elsewhere]
     assert all(f"PlanStatus.{status.name}" in text for status in failures)

@@ -113,11 +113,12 @@ class CollisionRobot:
         """Return which group is checked against which obstacle (groups, obstacles)."""
         table = np.zeros((len(self.groups), len(obstacles)), bool)
         for i, group in enumerate(self.groups):
+            left_out = {name for pair in self.ignored | self.coarse if group.body in pair for name in pair}
             for j, obstacle in enumerate(obstacles):
                 table[i, j] = (
                     obstacle.enabled
-                    and frozenset((group.body, obstacle.name)) not in self.ignored
-                    and frozenset((group.body, obstacle.body)) not in self.ignored | self.coarse
+                    and obstacle.name not in left_out
+                    and obstacle.body not in left_out
                     and bits_meet(group.contype, group.conaffinity, obstacle.contype, obstacle.conaffinity)
                 )
         return table

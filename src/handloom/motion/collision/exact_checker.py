@@ -1,6 +1,6 @@
 """MuJoCo's own collision detection, on a lean copy of the robot and the obstacles around it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.part import Part
 from handloom.motion.collision.shape import Shape, ShapeKind
-from handloom.motion.collision.sweep_kernels import free_fraction
 from handloom.motion.collision.touch import Touch
-from handloom.motion.kinematics.joint_tree import WORLD, JointTree
+from handloom.motion.kinematics.joint_tree import JointTree
 from handloom.spatial import quat_from_matrix
 
 Array = NDArray[np.float64]
 Pair = frozenset[str]
 
 HORIZON = 0.1
-"""Distances beyond this are not measured [m]. A larger horizon allows longer steps along a path but makes every
-check look at more pairs; 10 cm needed the least time of 3 to 20 cm on tabletop scenes."""
+"""Distances beyond this are not measured [m]."""
+
+STRIDE = 10
+"""Of configurations that spheres prove free, every so many is checked exactly all the same."""
 
 _TYPES = {
     ShapeKind.BOX: mujoco.mjtGeom.mjGEOM_BOX,
@@ -63,22 +64,20 @@ class ExactChecker:
         self._data = mujoco.MjData(self._model)
         model = self._model
         self._qpos = np.array([model.joint(name).qposadr[0] for name in tree.joint_names], np.int64)
-        self._joints = np.array([model.joint(name).id for name in tree.joint_names], np.int64)
         self._label = [_label(model.body(model.geom_bodyid[g]).name) for g in range(model.ngeom)]
         self._fixed = np.array([model.body_weldid[model.geom_bodyid[g]] == 0 for g in range(model.ngeom)])
+        self._margin = HORIZON
         self._bits = model.geom_contype.copy(), model.geom_conaffinity.copy()
-        self._part_bodies = np.array([model.body(f"part:{body}").id for body in _bodies(parts)], np.int64)
-        self._part_radius = _body_radii(parts)
-        order = {body: i for i, body in enumerate(_bodies(parts))}
-        self._geom_body = np.array([-1 if f else order[n] for f, n in zip(self._fixed, self._label, strict=True)])
-        self._moves = _moves(tree, parts)
-        self._one_chain = bool(np.all(tree.parent == np.arange(tree.dof) - 1))
+        self._placed: dict[str, Obstacle] = {}
         self.place(obstacles)
 
     def place(self, obstacles: Iterable[Obstacle]) -> None:
         """Take over the poses and switches of obstacles, which must be those the checker was made with."""
         model = self._model
         for obstacle in obstacles:
+            if self._placed.get(obstacle.name) is obstacle:
+                continue
+            self._placed[obstacle.name] = obstacle
             body = model.body(f"obstacle:{obstacle.name}").id
             model.body_pos[body] = obstacle.T_world_obstacle[:3, 3]
             model.body_quat[body] = quat_from_matrix(obstacle.T_world_obstacle[:3, :3])
@@ -91,7 +90,7 @@ class ExactChecker:
 
         Distances are measured up to the checker's horizon.
         """
-        geoms, distances = self._contacts(q)
+        geoms, distances = self._contacts(q, min(within, HORIZON))
         closest: dict[tuple[str, str], float] = {}
         for (a, b), distance in zip(geoms, distances, strict=True):
             if distance < within:
@@ -101,75 +100,75 @@ class ExactChecker:
 
     def clearance(self, q: Array) -> float:
         """Return the smallest distance between things that must not touch [m], at most the horizon."""
-        _, distances = self._contacts(q)
+        _, distances = self._contacts(q, HORIZON)
         return min(HORIZON, float(distances.min())) if len(distances) else HORIZON
 
     def is_free(self, q: Array) -> bool:
         """Tell whether nothing overlaps at a configuration."""
-        _, distances = self._contacts(q)
-        return not len(distances) or bool(distances.min() >= 0.0)
+        self._collide(q, 0.0)
+        return self._data.ncon == 0 or bool(self._data.contact.dist.min() >= 0.0)
 
     def first_collision(
-        self, path: Array, *, step: float = 0.01, allowed: dict[Pair, float] | None = None
+        self,
+        path: Array,
+        *,
+        step: float = 0.01,
+        allowed: dict[Pair, float] | None = None,
+        surely_free: Callable[[Array], NDArray[np.bool_]] | None = None,
     ) -> PathCollision | None:
         """Return where a path of straight joint motions collides first, or None when it is free.
 
-        Where the distance to everything is known, a bound on how fast robot points move tells how far the joints can
-        go before anything could touch: configurations in between need no check. Elsewhere consecutive checks are at
-        most ``step`` apart, in the joint that moves most.
-
         Args:
             path: Waypoints (m, n).
-            step: Largest unchecked motion of any joint near contact [rad or m].
+            step: Largest unchecked motion of any joint [rad or m].
             allowed: Overlap that is tolerated for some pairs [m], such as contacts at the start of the path.
+            surely_free: Tells which of many configurations (m, n) need no exact check, because spheres that contain
+                the solids are free there. Every tenth of these is checked exactly all the same.
         """
-        for segment in range(max(1, len(path) - 1)):
-            a, b = path[segment], path[min(segment + 1, len(path) - 1)]
-            direction = b - a
-            length = float(np.abs(direction).max())
-            smallest = 1.0 if length <= step else step / length
-            at = 0.0
-            while True:
-                safe, touch = self._judge(a + at * direction, direction, allowed)
-                if touch is not None:
-                    return PathCollision(touch=touch, segment=segment, fraction=at, q=a + at * direction)
-                if at >= 1.0 or length == 0.0:
-                    break
-                at = min(1.0, at + max(smallest, safe))
+        q, segment, fraction = samples_along(path, step)
+        needed = np.ones(len(q), bool)
+        if surely_free is not None:
+            needed = ~surely_free(q)
+            needed[::STRIDE] = True
+            needed[-1] = True
+        for k in np.flatnonzero(needed):
+            if self.is_free(q[k]):
+                continue
+            for touch in self.touches(q[k]):
+                if touch.depth > (allowed or {}).get(frozenset((touch.part, touch.other)), 0.0):
+                    return PathCollision(touch=touch, segment=int(segment[k]), fraction=float(fraction[k]), q=q[k])
         return None
 
-    def _judge(self, q: Array, direction: Array, allowed: dict[Pair, float] | None) -> tuple[float, Touch | None]:
-        """Return how much of ``direction`` is surely free from q on, and the worst touch that is not allowed."""
-        geoms, distances = self._contacts(q)
-        if len(distances) and distances.min() < 0.0:
-            for touch in self.touches(q):
-                if touch.depth > (allowed or {}).get(frozenset((touch.part, touch.other)), 0.0):
-                    return 0.0, touch
-            return 0.0, None
-        data = self._data
-        safe = free_fraction(
-            direction,
-            data.xanchor[self._joints],
-            data.xaxis[self._joints],
-            self.tree.prismatic,
-            data.xpos[self._part_bodies],
-            self._part_radius,
-            self._moves,
-            self._geom_body,
-            geoms,
-            distances,
-            HORIZON,
-            self._one_chain,
-        )
-        return safe, None
+    def _contacts(self, q: Array, margin: float) -> tuple[NDArray[np.int32], Array]:
+        """Return geoms (c, 2) and signed distances (c,) [m] of all contacts within a margin [m]."""
+        self._collide(q, margin)
+        if self._data.ncon == 0:
+            return np.empty((0, 2), np.int32), np.empty(0)
+        return self._data.contact.geom, self._data.contact.dist
 
-    def _contacts(self, q: Array) -> tuple[NDArray[np.int32], Array]:
-        """Return geoms (c, 2) and signed distances (c,) [m] of all contacts within the horizon."""
+    def _collide(self, q: Array, margin: float) -> None:
+        """Let MuJoCo find all contacts within a margin [m]."""
         model, data = self._model, self._data
+        if margin != self._margin:
+            moving = ~self._fixed
+            model.geom_margin[moving] = margin
+            model.body_margin[model.geom_bodyid[moving]] = margin
+            self._margin = margin
         data.qpos[self._qpos] = q
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
-        return data.contact.geom, data.contact.dist
+
+
+def samples_along(path: Array, step: float) -> tuple[Array, NDArray[np.int64], Array]:
+    """Return configurations at most ``step`` apart in any joint, the segment each lies on, and where on it (0 to 1)."""
+    if len(path) == 1:
+        return path, np.zeros(1, np.int64), np.zeros(1)
+    counts = np.maximum(1, np.ceil(np.abs(np.diff(path, axis=0)).max(axis=1) / step)).astype(np.int64)
+    segment = np.repeat(np.arange(len(counts)), counts)
+    fraction = (np.arange(len(segment)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[segment]
+    q = path[segment] + fraction[:, None] * (path[segment + 1] - path[segment])
+    last = len(counts) - 1
+    return np.concatenate([q, path[-1:]]), np.append(segment, last), np.append(fraction, 1.0)
 
 
 def _label(body: str) -> str:
@@ -179,27 +178,6 @@ def _label(body: str) -> str:
 
 def _bodies(parts: Sequence[Part]) -> list[str]:
     return list(dict.fromkeys(part.body for part in parts))
-
-
-def _moves(tree: JointTree, parts: Sequence[Part]) -> NDArray[np.bool_]:
-    """Return which joint moves which body (n, bodies)."""
-    link_of = {part.body: part.link for part in parts}
-    moves = np.zeros((tree.dof, len(link_of)), bool)
-    for b, body in enumerate(_bodies(parts)):
-        link = link_of[body]
-        while link != WORLD:
-            moves[link, b] = True
-            link = int(tree.parent[link])
-    return moves
-
-
-def _body_radii(parts: Sequence[Part]) -> Array:
-    """Return the radius about each body's frame origin, the link origin, that contains its solids (bodies,) [m]."""
-    radii: dict[str, float] = {}
-    for part in parts:
-        reach = float(np.linalg.norm(part.T_link_part[:3, 3])) + part.shape.bounding_radius
-        radii[part.body] = max(reach, radii.get(part.body, 0.0))
-    return np.array([radii[body] for body in _bodies(parts)])
 
 
 def _compile(

@@ -1,6 +1,7 @@
 """Fast collision checks with spheres, for planning."""
 
 from collections.abc import Iterable
+from copy import copy
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +37,13 @@ class SphereChecker:
         """The kernels' view of the robot."""
         self.world = world_arrays(obstacles, robot.checked(obstacles))
         """The kernels' view of the obstacles."""
+
+    def with_more_padding(self, more: float) -> "SphereChecker":
+        """Return the same checker with larger spheres against the world [m]; costs next to nothing."""
+        result = copy(self)
+        by = np.float32(more)
+        result.robot = self.robot._replace(radius=self.robot.radius + by, group_radius=self.robot.group_radius + by)
+        return result
 
     def configurations_free(self, q: ArrayLike, *, threads: int | None = None) -> NDArray[np.bool_]:
         """Tell for each configuration (m, n) whether it is free of collision (m,)."""

@@ -11,8 +11,10 @@ from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion.planning.cartesian_line import CartesianLine
 from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
+from handloom.motion.planning.hold import Hold
+from handloom.motion.planning.hold_search import HoldSearch
 from handloom.motion.planning.open_end import OpenEnd
-from handloom.motion.planning.path_end import BlockedEnd
+from handloom.motion.planning.path_end import BlockedEnd, PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
@@ -21,6 +23,7 @@ from handloom.motion.planning.search import Search
 from handloom.motion.planning.stage import Stage
 from handloom.motion.planning.stage_planner import StagePlanner
 from handloom.motion.planning.straight_move import judge_line
+from handloom.motion.planning.task_space_search import TaskSpaceSearch
 
 Array = NDArray[np.float64]
 
@@ -51,7 +54,8 @@ class ArmPlanner:
         options: PlannerOptions | None = None,
     ) -> None:
         self.options = options or PlannerOptions()
-        self.chains = (chains,) if isinstance(chains, Chain) else tuple(chains)
+        self.chains: tuple[Chain, ...] = (chains,) if isinstance(chains, Chain) else tuple(chains)
+        """Arms, in the order of configurations."""
         self._model, self._ignore = model, tuple(ignore)
         state = _state_of(model, data)
         names = [name for chain in self.chains for name in chain.joint_names]
@@ -129,33 +133,35 @@ class ArmPlanner:
         q = np.asarray(seed, float)
         return self._free_ik.solve(self._scene, T, q, padding=options.padding, rng_seed=options.seed)
 
-    def plan_to_joints(self, q_start: ArrayLike, q_goal: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
+    def plan_to_joints(
+        self, q_start: ArrayLike, q_goal: ArrayLike, *, ignore: Iterable[str] = (), hold: Hold | None = None
+    ) -> PlanResult:
         """Find a path to a configuration.
 
         Args:
             q_start: Present configuration (n,).
             q_goal: Wanted configuration (n,).
             ignore: Further obstacles, by part of their name, that do not count for this request.
+            hold: Part of the tool's orientation to keep on the way, for one arm.
         """
         context = self._context((*self._ignore, *ignore))
         start = context.start(q_start)
         if isinstance(start, PlanResult):
             return start
-        wanted = context.within_limits(q_goal, "goal", PlanStatus.GOAL_OUT_OF_LIMITS)
-        if isinstance(wanted, PlanResult):
-            return wanted
-        goal = context.look(wanted, overlap=0.0)
-        if isinstance(goal, BlockedEnd):
-            reason = f"the goal collides: {goal}" if goal.touches else f"the goal is enclosed: {goal}"
-            return context.fail(PlanStatus.GOAL_IN_COLLISION, reason, touches=goal.touches or goal.near)
-        if np.abs(wanted - start.q).max() < 1e-9:
+        goal = self._goal(context, q_goal)
+        if isinstance(goal, PlanResult):
+            return goal
+        if np.abs(goal.q - start.q).max() < 1e-9:
             context.notes.append("the start is the goal")
             return context.succeed(start.q[None], goal=0)
-        found = self._search.run(self._scene, start, [goal], iterations=self.options.iterations)
+        if hold is not None:
+            tilt = float(hold.tilt(self._chain(), goal.q, self._begin_hold(context, hold, start.q)))
+            if tilt > hold.tolerance:
+                reason = f"the goal tilts the held axis by {tilt:.3f} rad, more than {hold.tolerance:.3f} rad"
+                return context.fail(PlanStatus.HOLD_BROKEN, reason, excess=tilt - hold.tolerance)
+        found = context.search.run(self._scene, start, [goal], iterations=self.options.iterations)
         context.iterations += found.iterations
-        if found.path is None:
-            return context.no_path(found.refused)
-        return context.succeed(found.path, goal=0)
+        return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
 
     def plan_to_poses(
         self,
@@ -164,6 +170,7 @@ class ArmPlanner:
         scores: ArrayLike | None = None,
         *,
         ignore: Iterable[str] = (),
+        hold: Hold | None = None,
     ) -> PlanResult:
         """Find a path to the best of many tool poses that can be reached.
 
@@ -174,8 +181,19 @@ class ArmPlanner:
             T_base_tool: Candidate poses (m, 4, 4) in the arm's base, or one (4, 4); (m, arms, 4, 4) for several arms.
             scores: Higher is better (m,); the order given when None.
             ignore: Further obstacles, by part of their name, that do not count for this request.
+            hold: Part of the tool's orientation to keep on the way, for one arm; candidates that break it are left out.
         """
-        return self.plan_chain(q_start, [Stage(T_base_tool=T_base_tool)], scores, ignore=ignore)
+        stage = Stage(T_base_tool=T_base_tool)
+        if hold is None:
+            return self.plan_chain(q_start, [stage], scores, ignore=ignore)
+        context = self._context((*self._ignore, *ignore))
+        inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
+        if isinstance(inside, PlanResult):
+            return inside
+        direction = self._begin_hold(context, hold, inside)
+        keeps = stage.poses(1)[:, 0, :3, :3] @ hold.unit_axis @ direction >= np.cos(hold.tolerance)
+        planner = StagePlanner(context, self._free_ik, self._line, [stage], arms=1, ignore=(*self._ignore, *ignore))
+        return planner.plan(q_start, scores, only=keeps)
 
     def plan_chain(
         self,
@@ -217,8 +235,7 @@ class ArmPlanner:
         T = np.asarray(T_base_tool, float)
         if T.shape != (4, 4):
             raise InputError(f"a straight move needs one pose (4, 4), got shape {T.shape}")
-        if len(self.chains) > 1:
-            raise InputError("straight moves are for one arm; plan the arms one after the other")
+        self._chain()
         inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
             return inside
@@ -226,6 +243,53 @@ class ArmPlanner:
             return context.fail(PlanStatus.INVALID_REQUEST, "the goal pose is not finite")
         path = judge_line(context, self._line.follow(inside[None], T[None])[0])
         return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
+
+    def plan_task_space(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
+        """Find a path of one arm to one tool pose by JT-RRT, without solving for its configurations first.
+
+        ``plan_to_poses`` is faster and more often successful; this one is for targets whose solutions are hard to
+        enumerate, and for comparison.
+
+        Args:
+            q_start: Present configuration (n,).
+            T_base_tool: Target pose (4, 4) in the arm's base.
+            ignore: Further obstacles, by part of their name, that do not count for this request.
+        """
+        context = self._context((*self._ignore, *ignore))
+        T, chain = Stage(T_base_tool=T_base_tool).poses(1)[0, 0], self._chain()
+        if not np.all(np.isfinite(T)):
+            return context.fail(PlanStatus.INVALID_REQUEST, "the goal pose is not finite")
+        start = context.start(q_start)
+        if isinstance(start, PlanResult):
+            return start
+        context.use(TaskSpaceSearch(self.options, chain, T))
+        found = context.search.run(self._scene, start, [], iterations=self.options.iterations)
+        context.iterations += found.iterations
+        return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
+
+    def _goal(self, context: PlanContext, q_goal: ArrayLike) -> PathEnd | PlanResult:
+        """Return where a path to a configuration can end, or the failure."""
+        wanted = context.within_limits(q_goal, "goal", PlanStatus.GOAL_OUT_OF_LIMITS)
+        if isinstance(wanted, PlanResult):
+            return wanted
+        goal = context.look(wanted, overlap=0.0)
+        if isinstance(goal, BlockedEnd):
+            reason = f"the goal collides: {goal}" if goal.touches else f"the goal is enclosed: {goal}"
+            return context.fail(PlanStatus.GOAL_IN_COLLISION, reason, touches=goal.touches or goal.near)
+        return goal
+
+    def _begin_hold(self, context: PlanContext, hold: Hold, q_start: Array) -> Array:
+        """Search under a hold from now on; return the direction (3,) of the held axis at the start, in the base."""
+        chain = self._chain()
+        direction = chain.T_base_tip(q_start)[:3, :3] @ hold.unit_axis
+        context.use(HoldSearch(self.options, chain, hold, direction))
+        return direction
+
+    def _chain(self) -> Chain:
+        """Return the only arm, for requests that make sense for one arm alone."""
+        if len(self.chains) > 1:
+            raise InputError("this request is for one arm; plan the arms one after the other")
+        return self.chains[0]
 
     def _context(self, ignore: Iterable[str]) -> PlanContext:
         self._scene.refresh(ignore)

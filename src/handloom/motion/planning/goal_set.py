@@ -24,6 +24,8 @@ class GoalSet:
     """Poses (n, arms, 4, 4)."""
     order: NDArray[np.int64]
     """Indices of candidates, best first."""
+    hold_broken: int = 0
+    """Candidates left out because they break the hold."""
     unreachable: int = 0
     in_collision: int = 0
     line_failed: int = 0
@@ -62,11 +64,19 @@ class GoalSet:
 
     def counts(self, *, chosen: bool) -> CandidateCounts:
         """Return what became of all candidates."""
-        given = len(self.order)
-        known = self.unreachable + self.in_collision + self.line_failed + self.not_connected + int(chosen)
+        given = len(self.order) + self.hold_broken
+        known = (
+            self.hold_broken
+            + self.unreachable
+            + self.in_collision
+            + self.line_failed
+            + self.not_connected
+            + int(chosen)
+        )
         return CandidateCounts(
             given=given,
             untried=given - known,
+            hold_broken=self.hold_broken,
             unreachable=self.unreachable,
             in_collision=self.in_collision,
             line_failed=self.line_failed,

@@ -48,7 +48,7 @@ class OpenEnd:
         for ways in (self._drawn_back(q), self._nudged(q)):
             free = ways[self._scene.spheres(padding).configurations_free(ways)] if len(ways) else ways
             for way in free[:MOST_EXACT]:
-                if self._scene.exact.first_collision(np.stack([q, way]), step=step, allowed=allowed) is None:
+                if self._scene.first_collision(np.stack([q, way]), step=step, allowed=allowed) is None:
                     return way
         return None
 

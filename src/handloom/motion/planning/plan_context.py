@@ -21,10 +21,15 @@ class PlanContext:
     """One request on its way."""
 
     def __init__(self, scene: SceneCheck, open_end: OpenEnd, search: Search, options: PlannerOptions) -> None:
-        self.scene, self.open_end, self.search, self.options = scene, open_end, search, options
+        self.scene, self.open_end, self.options = scene, open_end, options
         self.tree = scene.robot.tree
         self.notes: list[str] = []
         self.iterations = 0
+        self.use(search)
+
+    def use(self, search: Search) -> None:
+        """Search this way from now on."""
+        self.search = search
         search.reset()
 
     def fail(self, status: PlanStatus, reason: str, **details: Any) -> PlanResult:

@@ -23,6 +23,8 @@ class PlanStatus(Enum):
     GOAL_OUT_OF_LIMITS = "goal out of limits"
     GOAL_IN_COLLISION = "goal in collision"
     """Every goal that can be reached collides."""
+    HOLD_BROKEN = "hold broken"
+    """The goal does not keep the part of the orientation that must be held."""
     GOAL_UNREACHABLE = "goal unreachable"
     """No configuration brings the tool to any goal pose."""
     NO_PATH = "no path"
@@ -45,6 +47,8 @@ class CandidateCounts:
     """Candidates in the request."""
     untried: int = 0
     """Worse than the one that won, or beyond the budget."""
+    hold_broken: int = 0
+    """Do not keep the part of the orientation that must be held."""
     unreachable: int = 0
     """No configuration within limits."""
     in_collision: int = 0

@@ -26,7 +26,7 @@ class PlannerOptions:
     """Samples per candidate goal before the next best one is tried."""
     tree_size: int = 20000
     """Nodes per search tree."""
-    shortcuts: int = 60
+    shortcuts: int = 30
     """Attempts to shorten a path."""
     verify_retries: int = 3
     """Further searches, with more padding each, when exact verification refuses a path."""

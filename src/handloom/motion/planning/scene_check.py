@@ -3,7 +3,19 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from handloom.motion.collision import CollisionRobot, CollisionWorld, ExactChecker, Obstacle, SphereChecker
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.collision import (
+    CollisionRobot,
+    CollisionWorld,
+    ExactChecker,
+    Obstacle,
+    PathCollision,
+    SphereChecker,
+)
+
+Array = NDArray[np.float64]
 
 
 class SceneCheck:
@@ -14,35 +26,49 @@ class SceneCheck:
         self._world, self._per_unit = world, per_unit
         self._version = world.version
         self._all: tuple[Obstacle, ...] = tuple(world)
-        self._obstacles = self._all
         self._ignored: tuple[str, ...] = ()
+        self._selected: dict[tuple[str, ...], tuple[Obstacle, ...]] = {(): self._all}
         self._spheres: dict[tuple[tuple[str, ...], float], SphereChecker] = {}
         self.exact = ExactChecker(robot.tree, robot.parts, self._all, robot.ignored)
         """The exact checker of what was last selected."""
 
     def refresh(self, ignore: Iterable[str] = ()) -> None:
-        """Take over the obstacles as they are now, then select."""
-        self._all, self._spheres = tuple(self._world), {}
+        """Take over the obstacles as they are now, then select. What did not change is kept."""
+        now = tuple(self._world)
+        if len(now) != len(self._all) or any(a is not b for a, b in zip(now, self._all, strict=True)):
+            self._all, self._selected, self._spheres = now, {}, {}
         if self._version != self._world.version:
             self.exact = ExactChecker(self.robot.tree, self.robot.parts, self._all, self.robot.ignored)
             self._version = self._world.version
-        self._select(tuple(ignore))
+        self.select(ignore)
 
     def select(self, ignore: Iterable[str]) -> None:
         """Leave out the obstacles whose name contains one of the texts; the rest is as of the last refresh."""
-        if tuple(ignore) != self._ignored:
-            self._select(tuple(ignore))
-
-    def _select(self, ignore: tuple[str, ...]) -> None:
-        self._ignored = ignore
-        self._obstacles = tuple(
-            replace(o, enabled=False) if any(text in o.name for text in ignore) else o for o in self._all
-        )
-        self.exact.place(self._obstacles)
+        self._ignored = tuple(ignore)
+        if self._ignored not in self._selected:
+            self._selected[self._ignored] = tuple(
+                replace(o, enabled=False) if o.enabled and any(text in o.name for text in self._ignored) else o
+                for o in self._all
+            )
+        self.exact.place(self._selected[self._ignored])
 
     def spheres(self, padding: float) -> SphereChecker:
         """Return the sphere checker of what was last selected, with some padding [m]."""
+        bare = (self._ignored, 0.0)
+        if bare not in self._spheres:
+            obstacles = self._selected[self._ignored]
+            self._spheres[bare] = SphereChecker(self.robot, obstacles, padding=0.0, per_unit=self._per_unit)
         key = (self._ignored, padding)
         if key not in self._spheres:
-            self._spheres[key] = SphereChecker(self.robot, self._obstacles, padding=padding, per_unit=self._per_unit)
+            self._spheres[key] = self._spheres[bare].with_more_padding(padding)
         return self._spheres[key]
+
+    def first_collision(
+        self, path: Array, *, step: float, allowed: dict[frozenset[str], float] | None = None
+    ) -> PathCollision | None:
+        """Return where a path collides exactly, or None; spheres spare most of the exact checks.
+
+        Where spheres leave out a pair of bodies because it is too close together for them, nothing is spared.
+        """
+        proof = None if self.robot.coarse else self.spheres(0.0).configurations_free
+        return self.exact.first_collision(path, step=step, allowed=allowed, surely_free=proof)

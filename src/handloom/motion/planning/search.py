@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.motion.collision import PathCollision
+from handloom.motion.collision import PathCollision, SphereChecker
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.rrt_connect import rrt_connect
@@ -55,7 +55,7 @@ class Search:
             drawn += found.iterations
             if found.path is None:
                 return Found(path=None, iterations=drawn, refused=refused)
-            path = _join(start, found.path, goals[found.goal])
+            path = _join(start, found.path, goals[found.goal] if found.goal >= 0 else None)
             refused = self.verify(scene, path, start)
             if refused is None:
                 return Found(path=path, goal=found.goal, iterations=drawn)
@@ -65,15 +65,18 @@ class Search:
         """Return where a path collides exactly, beyond the contacts tolerated at its start."""
         begin = perf_counter()
         allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in start.tolerated}
-        refused = scene.exact.first_collision(path, step=self._options.exact_step, allowed=allowed)
+        refused = scene.first_collision(path, step=self._options.exact_step, allowed=allowed)
         self.timings["verify"] += perf_counter() - begin
         return refused
+
+    def _checker(self, scene: SceneCheck, attempt: int) -> SphereChecker:
+        return scene.spheres(self._options.padding + attempt * MORE_PADDING)
 
     def _attempt(
         self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], iterations: int, attempt: int
     ) -> Found:
         options, path = self._options, self._buffer
-        checker = scene.spheres(options.padding + attempt * MORE_PADDING)
+        checker = self._checker(scene, attempt)
         lower, upper = scene.robot.tree.sampling_box
         seed = options.seed * 1_000_003 + attempt
         begin = perf_counter()
@@ -100,8 +103,8 @@ class Search:
         return Found(path=path[:count].copy(), goal=goal, iterations=drawn)
 
 
-def _join(start: PathEnd, path: Array, goal: PathEnd) -> Array:
+def _join(start: PathEnd, path: Array, goal: PathEnd | None) -> Array:
     """Add the tight ends of a path."""
     before = [start.q[None]] if start.is_tight else []
-    after = [goal.q[None]] if goal.is_tight else []
+    after = [goal.q[None]] if goal is not None and goal.is_tight else []
     return np.concatenate([*before, path, *after])

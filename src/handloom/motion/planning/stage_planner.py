@@ -49,8 +49,16 @@ class StagePlanner:
         self._line_failure: PlanResult | None = None
         self._refused: Found | None = None
 
-    def plan(self, q_start: ArrayLike, scores: ArrayLike | None) -> PlanResult:
-        """Return a path through all stages for the best candidate that allows one."""
+    def plan(
+        self, q_start: ArrayLike, scores: ArrayLike | None, *, only: NDArray[np.bool_] | None = None
+    ) -> PlanResult:
+        """Return a path through all stages for the best candidate that allows one.
+
+        Args:
+            q_start: Present configuration (n,).
+            scores: Higher is better, one per candidate; the order given when None.
+            only: Candidates that keep the hold, if there is one.
+        """
         context = self._context
         problem = self._invalid()
         if problem is not None:
@@ -58,9 +66,11 @@ class StagePlanner:
         start = context.start(q_start)
         if isinstance(start, PlanResult):
             return start
-        goals = GoalSet(context, self._free_ik, self._repeat(self._poses[0]), self._order(scores))
+        order = self._order(scores)
+        kept = order if only is None else order[only[order]]
+        goals = GoalSet(context, self._free_ik, self._repeat(self._poses[0]), kept, len(order) - len(kept))
         waiting: list[tuple[int, PathEnd, list[Array]]] = []
-        for begin in range(0, self._count, context.options.chunk):
+        for begin in range(0, len(kept), context.options.chunk):
             chunk = goals.order[begin : begin + context.options.chunk]
             goals.screen(chunk, start.q)
             for candidate in chunk.tolist():
@@ -193,6 +203,10 @@ class StagePlanner:
 
     def _goal_failure(self, goals: GoalSet) -> PlanResult:
         counts = goals.counts(chosen=False)
+        if goals.hold_broken and not len(goals.order):
+            return self._context.fail(
+                PlanStatus.HOLD_BROKEN, f"every goal breaks the hold of the start ({counts})", counts=counts
+            )
         if goals.in_collision:
             why = f": {goals.touches[0]}" if goals.touches else ""
             return self._context.fail(

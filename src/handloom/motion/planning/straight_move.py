@@ -25,7 +25,7 @@ def judge_line(context: PlanContext, line: LineResult) -> Array | PlanResult:
         )
     at_start = context.scene.exact.touches(line.path[0])
     allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in at_start if t.depth <= options.contact_tolerance}
-    hit = context.scene.exact.first_collision(line.path, step=options.exact_step, allowed=allowed)
+    hit = context.scene.first_collision(line.path, step=options.exact_step, allowed=allowed)
     if hit is None:
         return line.path
     fraction = (hit.segment + hit.fraction) / max(1, len(line.path) - 1)

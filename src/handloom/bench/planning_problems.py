@@ -1,0 +1,154 @@
+"""Planning problems for any arm: a table with clutter, a shelf, a cage."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.collision import CollisionWorld
+from handloom.motion.kinematics import Chain
+from handloom.motion.planning import ArmPlanner, PlannerOptions
+from handloom.robots import load_robot
+from handloom.spatial import make_pose, matrix_from_rotvec, translation
+
+Array = NDArray[np.float64]
+
+DRAWS = 200_000
+"""Random configurations looked through for a start or a goal in the wanted region."""
+
+CLEAR = 0.01
+"""Room around start and goal beyond the robot's spheres [m]."""
+
+KINDS = ("tabletop", "shelf", "cage")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlanningProblem:
+    """Get from one configuration to another."""
+
+    kind: str
+    planner: ArmPlanner
+    start: Array
+    goal: Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ArmSetup:
+    """An arm of a robot at home with its gripper open."""
+
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    chain: Chain
+    home: Array
+
+    @property
+    def reach(self) -> float:
+        """Largest distance of the tool from the first joint [m], over random configurations."""
+        lower, upper = self.chain.sampling_box
+        q = lower + (upper - lower) * np.random.default_rng(0).random((4000, self.chain.dof))
+        T, origin = self.chain.T_base_tip(q), self.chain.arrays.positions[0]
+        return float(np.linalg.norm(T[:, :3, 3] - origin, axis=1).max())
+
+
+def arm_setup(robot: str) -> ArmSetup:
+    """Load a robot of the zoo and return its first arm."""
+    description = load_robot(robot)
+    model, arm = description.compile(), description.arms[0]
+    data = mujoco.MjData(model)
+    for joint, value in description.home.items():
+        data.qpos[model.joint(joint).qposadr[0]] = value
+    for joint, value in zip(arm.gripper_joint_names, arm.gripper_open, strict=True):
+        data.qpos[model.joint(joint).qposadr[0]] = value
+    for joint, value in description.config.other_joint_home.items():
+        data.qpos[model.joint(joint).qposadr[0]] = value
+    mujoco.mj_forward(model, data)
+    chain = Chain.from_model(model, tip=arm.tcp_site, base=arm.base_body, joints=arm.joint_names, qpos=data.qpos)
+    return ArmSetup(model=model, data=data, chain=chain, home=data.qpos[chain.qpos_index].copy())
+
+
+def planning_problems(setup: ArmSetup, count: int, *, seed: int = 0) -> list[PlanningProblem]:
+    """Return random problems of all kinds in turn, scaled to the arm's reach; both ends are free with some room."""
+    rng = np.random.default_rng(seed)
+    problems: list[PlanningProblem] = []
+    scale = setup.reach / 0.855
+    base = setup.data.body(setup.chain.base)
+    T_world_base = make_pose(base.xmat.reshape(3, 3), base.xpos)
+    lower, upper = setup.chain.sampling_box
+    draws = lower + (upper - lower) * rng.random((DRAWS, setup.chain.dof))
+    tips = setup.chain.T_base_tip(draws)[:, :3, 3]
+    while len(problems) < count:
+        kind = KINDS[len(problems) % len(KINDS)]
+        planner = ArmPlanner(setup.model, setup.chain, data=setup.data, options=PlannerOptions())
+        regions = BUILDERS[kind](planner.world, T_world_base, scale, rng)
+        ends = [_configuration_in(planner, draws, tips, region, setup.home, rng) for region in regions]
+        if ends[0] is not None and ends[1] is not None:
+            problems.append(PlanningProblem(kind=kind, planner=planner, start=ends[0], goal=ends[1]))
+    return problems
+
+
+def _configuration_in(
+    planner: ArmPlanner, draws: Array, tips: Array, region: Array | None, home: Array, rng: np.random.Generator
+) -> Array | None:
+    """Return a free random configuration with the tool inside a region (2, 3) [m] of the base; home for None."""
+    planner.scene.refresh()
+    room = planner.scene.spheres(planner.options.padding + CLEAR)
+    if region is None:
+        return home if room.configurations_free(home)[0] else None
+    inside = np.flatnonzero(np.all((tips > region[0]) & (tips < region[1]), axis=1))
+    if not len(inside):
+        return None
+    chosen = rng.permutation(inside)[:2000]
+    free = chosen[room.configurations_free(draws[chosen])]
+    return draws[free[0]] if len(free) else None
+
+
+def _tabletop(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:
+    """A table in front of the arm with six to ten things on it; both ends are low above the table."""
+    world.add_box("table", (0.9 * scale, 1.4 * scale, 0.04 * scale), T @ translation([0.6 * scale, 0, -0.03 * scale]))
+    for i in range(int(rng.integers(6, 11))):
+        sides = rng.uniform([0.05, 0.05, 0.08], [0.14, 0.14, 0.3]) * scale
+        place = [rng.uniform(0.3, 0.8) * scale, rng.uniform(-0.6, 0.6) * scale, sides[2] / 2]
+        turned = make_pose(matrix_from_rotvec([0, 0, rng.uniform(-3, 3)]), place)
+        if i % 2:
+            world.add_box(f"thing {i}", sides, T @ turned)
+        else:
+            world.add_cylinder(f"thing {i}", sides[0] / 2, sides[2], T @ turned)
+    low, high = np.array([0.3, -0.55, 0.03]) * scale, np.array([0.75, 0.55, 0.2]) * scale
+    return [np.stack([low, high])] * 2
+
+
+def _shelf(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:
+    """A shelf with four compartments; the tool goes from one to another."""
+    near, deep, width = rng.uniform(0.42, 0.5), 0.3, 0.8
+    T_shelf = T @ make_pose(matrix_from_rotvec([0, 0, rng.uniform(-0.3, 0.3)]), np.zeros(3))
+    for k, z in enumerate((0.0, 0.38, 0.76)):
+        board = translation(np.array([near + deep / 2, 0, z]) * scale)
+        world.add_box(f"board {k}", np.array([deep, width, 0.02]) * scale, T_shelf @ board)
+    for k, y in enumerate((-width / 2, 0.0, width / 2)):
+        side = translation(np.array([near + deep / 2, y, 0.38]) * scale)
+        world.add_box(f"side {k}", np.array([deep, 0.02, 0.78]) * scale, T_shelf @ side)
+    boxes = []
+    for row, column in rng.permutation([(0, 0), (0, 1), (1, 0), (1, 1)])[:2]:
+        low = np.array([near + 0.03, -0.35 + 0.4 * column, 0.05 + 0.38 * row]) * scale
+        boxes.append(np.stack([low, low + np.array([0.2, 0.3, 0.28]) * scale]))
+    return boxes
+
+
+def _cage(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:
+    """Bars around a block in front of the arm; the tool reaches in from home."""
+    centre = np.array([rng.uniform(0.45, 0.6), rng.uniform(-0.2, 0.2), 0.25])
+    half = 0.2
+    for k, (x, y) in enumerate(((-1, -1), (-1, 1), (1, -1), (1, 1), (1, 0), (0, 1), (0, -1))):
+        place = centre + np.array([half * x, half * y, 0.0])
+        world.add_capsule(f"bar {k}", 0.015 * scale, 2 * half * scale, T @ translation(place * scale))
+    for k, z in enumerate((-1, 1)):
+        for j, (x, y) in enumerate(((0, 1), (0, -1), (1, 0), (-1, 0))):
+            turn = matrix_from_rotvec([np.pi / 2, 0, 0] if x else [0, np.pi / 2, 0])
+            place = (centre + half * np.array([x, y, z])) * scale
+            world.add_capsule(f"rail {k} {j}", 0.015 * scale, 2 * half * scale, T @ make_pose(turn, place))
+    inner = 0.12
+    return [None, np.stack([centre - inner, centre + inner]) * scale]
+
+
+BUILDERS = {"tabletop": _tabletop, "shelf": _shelf, "cage": _cage}

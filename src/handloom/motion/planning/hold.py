@@ -1,0 +1,65 @@
+"""Keep part of the tool's orientation on the way."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import InputError
+from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
+from handloom.motion.kinematics.ik_kernels import IkProblem
+from handloom.motion.kinematics.joint_tree import rotation_of_z_to
+
+Array = NDArray[np.float64]
+
+TRACKING = 0.3
+"""Waypoints keep the hold to this fraction of its tolerance; the straight motions between them use the rest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """One axis of the tool keeps the direction it has at the start; the tool may turn about it.
+
+    With a cup in the hand whose up is the tool's -z, ``Hold(tool_axis=(0, 0, -1))`` keeps it upright.
+    """
+
+    tool_axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """Axis in the tool frame."""
+    tolerance: float = 0.1
+    """Largest angle between the axis and its direction at the start [rad]."""
+
+    def __post_init__(self) -> None:
+        """Refuse holds that hold nothing."""
+        if not np.linalg.norm(self.tool_axis) > 1e-9:
+            raise InputError("Hold.tool_axis has length zero")
+        if not 0.0 < self.tolerance < np.pi / 2:
+            raise InputError(f"Hold.tolerance must be between 0 and pi/2, got {self.tolerance}")
+
+    @property
+    def unit_axis(self) -> Array:
+        """The axis (3,) with length one."""
+        axis = np.array(self.tool_axis, float)
+        return axis / np.linalg.norm(axis)
+
+    def tilt(self, chain: Chain, q: Array, direction: Array) -> Array:
+        """Return the angle (...) [rad] between the axis at configurations (..., n) and a direction (3,) of the base."""
+        now = chain.T_base_tip(q)[..., :3, :3] @ self.unit_axis
+        sine = np.linalg.norm(np.cross(now, direction), axis=-1)
+        return np.arctan2(sine, now @ direction)
+
+    def problem(self, chain: Chain) -> IkProblem:
+        """Return the request that projects a configuration onto the hold, for the kernels."""
+        options = IkOptions(
+            orientation=Orientation.AXIS,
+            tool_axis=self.tool_axis,
+            position_axes=(False, False, False),
+            rotation_tolerance=TRACKING * self.tolerance,
+            rotation_weight=1.0,
+            iterations=20,
+            tighten=1.0,
+        )
+        return IkSolver(chain, options).problem()
+
+    def reference(self, direction: Array) -> Array:
+        """Return a tool rotation (3, 3) that has the axis along a direction (3,) of the base."""
+        return rotation_of_z_to(direction) @ rotation_of_z_to(self.unit_axis).T

@@ -1,0 +1,64 @@
+"""Search for a tool pose without solving for its configurations first."""
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.kinematics import Chain, IkSolver
+from handloom.motion.planning.jt_rrt import jt_rrt
+from handloom.motion.planning.path_end import PathEnd
+from handloom.motion.planning.planner_options import PlannerOptions
+from handloom.motion.planning.scene_check import SceneCheck
+from handloom.motion.planning.search import Found, Search
+from handloom.motion.planning.shortcut import shorten
+
+Array = NDArray[np.float64]
+
+EXPLORED = 0.5
+"""Half side of the cube around start and target in which task points are drawn [m]."""
+
+
+class TaskSpaceSearch(Search):
+    """As :class:`Search`, with JT-RRT towards one pose of one arm; there are no goal configurations."""
+
+    def __init__(self, options: PlannerOptions, chain: Chain, T_base_tool: Array) -> None:
+        super().__init__(options, chain.dof)
+        self._chain, self._T = chain, T_base_tool
+        self._problem = IkSolver(chain, options.ik).problem()
+
+    def _attempt(
+        self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], iterations: int, attempt: int
+    ) -> Found:
+        options, path = self._options, self._buffer
+        checker = self._checker(scene, attempt)
+        lower, upper = scene.robot.tree.sampling_box
+        ends = np.stack([self._chain.T_base_tip(start.roomy)[:3, 3], self._T[:3, 3]])
+        box = np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED])
+        seed = options.seed * 1_000_003 + attempt
+        begin = perf_counter()
+        count, drawn = jt_rrt(
+            self._chain.arrays,
+            self._problem,
+            start.roomy,
+            np.ascontiguousarray(self._T[:3, :3]),
+            np.ascontiguousarray(self._T[:3, 3]),
+            lower,
+            upper,
+            box,
+            options.tree_step,
+            checker.per_unit,
+            iterations,
+            seed,
+            checker.robot,
+            checker.world,
+            path,
+        )
+        middle = perf_counter()
+        self.timings["search"] += middle - begin
+        if count == 0:
+            return Found(path=None, iterations=drawn)
+        count = shorten(path, count, checker.per_unit, checker.robot, checker.world, options.shortcuts, seed + 1)
+        self.timings["shorten"] += perf_counter() - middle
+        return Found(path=path[:count].copy(), iterations=drawn)
