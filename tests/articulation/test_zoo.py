@@ -1,4 +1,4 @@
-"""Every robot of the zoo can be driven."""
+"""Every robot of the zoo with an arm can be driven; wheels are tested with their controllers."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,11 @@ from handloom.robots import load_robot, robot_names
 from handloom.sim import World
 from handloom.values import ArticulationAction
 
+WITH_ARMS = [name for name in robot_names() if load_robot(name).arms]
+
 
 @pytest.mark.parametrize("inputs", ["one", "three"])
-@pytest.mark.parametrize("name", robot_names())
+@pytest.mark.parametrize("name", WITH_ARMS)
 def test_a_robot_of_the_zoo_reaches_and_holds_position_targets(name: str, inputs: str) -> None:
     description = load_robot(name)
     spec = description.spec()

@@ -9,6 +9,8 @@ from handloom.scene.regions import CLEARANCE, SINK, Placed, sample_region
 from handloom.spatial import quat_angle, quat_from_euler_deg, quat_multiply, quat_rotate, random_quats
 
 DRAWS = 10_000
+"""Enough for the means below to be sharp; the other facts hold for every draw and need fewer."""
+FEW = 1_000
 
 
 def box_points(size):
@@ -31,16 +33,16 @@ def table(rng):
     return Placed(np.array([0.3, -0.2, 0.4]), quat_from_euler_deg([0, 0, 30]), box_points([1.0, 0.6, 0.8]))
 
 
-def draw(kind, ranges, a, b, rng, **more):
+def draw(kind, ranges, a, b, rng, *, count=FEW, **more):
     region = RegionConfig(
         object="a", target="b", random_type=kind, random_config=ranges, target2=more.pop("target2", None)
     )
-    return [sample_region(region, ranges, a, b, rng, **more) for _ in range(DRAWS)]
+    return [sample_region(region, ranges, a, b, rng, **more) for _ in range(count)]
 
 
 def test_on_puts_the_lowest_point_on_the_highest_of_the_target(cup, table, rng):
     ranges = RandomConfig(pos_range=((-0.2, -0.1, 0.0), (0.2, 0.3, 0.02)), yaw_rotation=(-90, 45))
-    placed = draw("A_on_B_region_sampler", ranges, cup, table, rng)
+    placed = draw("A_on_B_region_sampler", ranges, cup, table, rng, count=DRAWS)
     shift = np.array([p.position - [*table.box.mean(axis=0)[:2], 0] for p in placed])
     assert shift[:, 0].min() >= -0.2
     assert shift[:, 0].max() <= 0.2
@@ -62,7 +64,7 @@ def test_yaw_turns_about_the_world_z_on_the_left(cup, table, rng):
         yaws.append(np.rad2deg(2 * np.arctan2(turn[3], turn[0])))
     assert min(yaws) >= -90
     assert max(yaws) <= 45
-    assert abs(np.mean(yaws) + 22.5) < 1.5
+    assert abs(np.mean(yaws) + 22.5) < 4.0
 
 
 def test_in_uses_the_origin_and_biases_and_keeps_the_orientation(cup, table, rng):
