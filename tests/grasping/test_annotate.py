@@ -170,7 +170,7 @@ def test_no_grasp_needs_more_friction_than_allowed(fr3):
 
 def test_preshaped_fingers_reach_where_open_ones_do_not(fr3):
     mug = an("mug", radius=0.036)
-    options = {"count": 400, "samples": 400, "enough": 1000}
+    options = {"count": 400, "samples": 300, "enough": 1000, "neighbours": 0}
     opened = grasps(mug, fr3, AnnotateOptions(**options)).funnel
     shaped = grasps(mug, fr3, AnnotateOptions(**options, preshape=True)).funnel
     assert shaped["poses"] == opened["poses"]
@@ -181,3 +181,13 @@ def test_chosen_grasps_are_spread_over_the_object(fr3):
     asset = an("screwdriver")
     few = grasps(asset, fr3, AnnotateOptions(count=12)).contacts.mean(axis=1)
     assert np.ptp(few[:, 0]) > 0.6 * asset.extent[0]
+
+
+def test_neighbours_of_found_grasps_fill_a_rim(fr3):
+    bowl = an("bowl")
+    drawn = annotate(bowl, fr3, AnnotateOptions(neighbours=0), np.random.default_rng(0))
+    grown = annotate(bowl, fr3, AnnotateOptions(), np.random.default_rng(0))
+    assert 0 < len(drawn) < len(grown)
+    turn = np.arctan2(grown.contacts[:, 0, 1], grown.contacts[:, 0, 0])
+    sectors = np.histogram(turn, bins=8, range=(-np.pi, np.pi))[0]
+    assert np.count_nonzero(sectors) >= 4

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.grasping.annotate_options import AnnotateOptions
-from handloom.grasping.antipodal import antipodal_pairs
+from handloom.grasping.antipodal import antipodal_pairs, pairs_through, shifted
 from handloom.grasping.clearance_kernels import free_poses
 from handloom.grasping.convex_parts import Array, ConvexParts, convex_parts
 from handloom.grasping.diversity_kernels import spread_out
-from handloom.grasping.grasp_candidates import GraspCandidates, turned_around
+from handloom.grasping.grasp_candidates import GraspCandidates, turned_around, turned_like
 from handloom.grasping.grasp_set import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH, GraspSet
 from handloom.grasping.grip_table import GripTable
 from handloom.grasping.gripper_shape import GripperShape
@@ -89,14 +89,40 @@ def _search(
     pairs = antipodal_pairs(asset.model, solid, widest, options, rng)
     poses = turned_around(pairs, table, options, rng)
     poses = poses.take(rng.permutation(len(poses))[: options.poses])
-    found: list[GraspCandidates] = [poses.take(np.zeros(0, np.int64))]
-    tested = free = 0
-    while tested < len(poses) and free < options.enough * options.count:
+    found = poses.take(np.zeros(0, np.int64))
+    tested, wanted = 0, options.enough * options.count
+
+    def free(batch: GraspCandidates) -> GraspCandidates:
+        return batch.take(np.flatnonzero(clear_of(solid, gripper, batch.R, batch.hand, batch.level, options)))
+
+    while tested < len(poses) and len(found) < wanted:
         batch = poses.take(np.arange(tested, min(tested + BATCH, len(poses))))
-        found.append(batch.take(np.flatnonzero(clear_of(solid, gripper, batch.R, batch.hand, batch.level, options))))
+        found = GraspCandidates.joined([found, free(batch)])
         tested += len(batch)
-        free += len(found[-1])
-    return GraspCandidates.joined(found), {"pairs": len(pairs), "poses": tested, "free": free}
+    drawn = 0
+    while 0 < len(found) < wanted and drawn < options.neighbours:
+        batch = _neighbours(found, solid, table, widest, options, rng)
+        found = GraspCandidates.joined([found, free(batch)])
+        tested += len(batch)
+        drawn += BATCH
+    return found, {"pairs": len(pairs), "poses": tested, "free": len(found)}
+
+
+def _neighbours(
+    found: GraspCandidates,
+    solid: ConvexParts,
+    table: GripTable,
+    widest: float,
+    options: AnnotateOptions,
+    rng: np.random.Generator,
+) -> GraspCandidates:
+    """Return candidates whose contacts and approach lie near those of grasps already found."""
+    parent = rng.integers(len(found), size=BATCH)
+    place, normal, hit = shifted(solid, found.contacts[parent, 0], found.normals[parent, 0], options.step, rng)
+    approach = found.R[parent, :, 0][hit]
+    spread = np.where(rng.uniform(size=len(approach)) < 0.5, 0.0, options.max_friction)
+    pairs, start = pairs_through(solid, place[hit], normal[hit], spread, widest, options, rng)
+    return turned_like(pairs, approach[start], table, options, rng)
 
 
 def _rows(grasps: GraspCandidates, gripper: GripperShape) -> NDArray[np.float32]:

@@ -47,8 +47,12 @@ class AnnotateOptions:
     """Approach with the fingers at the width of the row; False approaches fully open, as the pick skill does."""
     enough: int = 4
     """The search ends once it has this many times ``count`` grasps to choose from."""
-    poses: int = 24000
-    """Most hand poses tested for collisions."""
+    poses: int = 12000
+    """Most hand poses tested for collisions at places drawn from the whole surface."""
+    neighbours: int = 20000
+    """Most hand poses tested next to grasps already found, for objects that leave little room, such as bowls."""
+    step: float = 0.015
+    """How far a neighbouring grasp lies [m]."""
 
     def __post_init__(self) -> None:
         """Refuse settings that find nothing."""

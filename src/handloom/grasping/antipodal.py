@@ -77,29 +77,68 @@ def antipodal_pairs(
         rng: Draws points and directions.
     """
     points, normals = sample_surface(model, parts, options.samples, rng)
-    starts = np.repeat(points, options.rays, axis=0)
-    inward = -np.repeat(normals, options.rays, axis=0)
-    exact = np.arange(len(starts)) % options.rays == 0
-    directions = _in_cone(inward, np.where(exact, 0.0, options.max_friction), rng)
+    points, normals = np.repeat(points, options.rays, axis=0), np.repeat(normals, options.rays, axis=0)
+    exact = np.arange(len(points)) % options.rays == 0
+    return pairs_through(parts, points, normals, np.where(exact, 0.0, options.max_friction), widest, options, rng)[0]
+
+
+def pairs_through(
+    parts: ConvexParts,
+    starts: Array,
+    normals: Array,
+    spread: Array,
+    widest: float,
+    options: AnnotateOptions,
+    rng: np.random.Generator,
+) -> tuple[AntipodalPairs, NDArray[np.int64]]:
+    """Send one ray from each surface point, along a direction in its friction cone; return the pairs that hold.
+
+    Args:
+        parts: The solid.
+        starts: Surface points (n, 3) [m].
+        normals: Outward normals there (n, 3).
+        spread: Width (n,) of the cone a direction is drawn from, as a coefficient of friction; 0 takes the normal.
+        widest: Longest distance of two contacts [m].
+        options: Settings.
+        rng: Draws directions.
+
+    Returns:
+        Pairs, and the start (m,) each comes from.
+    """
+    directions = _in_cone(-normals, spread, rng)
     ray, distance, far_normal = opposite_points(parts, starts, directions, JOINED, widest, EXITS)
-    near_normal, direction = -inward[ray], directions[ray]
+    near_normal, direction = normals[ray], directions[ray]
     # Friction that keeps the closing force inside both cones: the larger tangent of the angles to the normals.
     cosine = np.minimum(-np.sum(near_normal * direction, axis=1), np.sum(far_normal * direction, axis=1))
     # A bend of a hundredth of a degree is rounding, not geometry.
     needed = np.sqrt(np.maximum(1.0 / np.maximum(cosine, 1e-3) ** 2 - 1.0, 0.0)) - 1e-6
-    levels = np.array(options.frictions)
-    level = np.searchsorted(levels, needed)
-    holds = (cosine > 0.0) & (level < len(levels)) & (needed <= options.max_friction)
-    holds[holds] &= levels[level[holds]] <= options.max_friction + 1e-9
-    near, inward, level = starts[ray][holds], direction[holds], level[holds]
+    levels = np.array([f for f in options.frictions if f <= options.max_friction + 1e-9])
+    holds = (cosine > 0.0) & (needed <= levels[-1])
+    near, inward = starts[ray][holds], direction[holds]
     far = near + distance[holds, None] * inward
     # A contact at an edge holds as little as one on a slope: it needs luck instead of friction.
     slips = np.maximum(_slips(parts, near, inward, options), _slips(parts, far, -inward, options))
-    return AntipodalPairs(
+    level = np.searchsorted(levels, needed[holds]) + slips
+    pairs = AntipodalPairs(
         contacts=np.stack([near, far], axis=1),
         normals=np.stack([near_normal[holds], far_normal[holds]], axis=1),
-        score=levels[np.minimum(level + slips, len(levels) - 1)],
+        score=np.array(options.frictions)[np.minimum(level, len(options.frictions) - 1)],
     )
+    return pairs, ray[holds]
+
+
+def shifted(
+    parts: ConvexParts, contact: Array, normal: Array, distance: float, rng: np.random.Generator
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Move surface points (n, 3) sideways, most by less than ``distance`` [m] and often along one direction only.
+
+    Returns:
+        Points (n, 3), outward normals (n, 3), and which of them found a surface (n,).
+    """
+    side, other = _across(normal)
+    # Squares make small steps common: good places often lie along a rim, where a step across leaves it.
+    u, v = distance * rng.standard_normal((2, len(contact), 1)) * rng.uniform(size=(2, len(contact), 1)) ** 2
+    return outer_points(parts, contact + u * side + v * other + distance * normal, -normal, 2.0 * distance)
 
 
 def _slips(parts: ConvexParts, contact: Array, inward: Array, options: AnnotateOptions) -> NDArray[np.int64]:

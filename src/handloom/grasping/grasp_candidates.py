@@ -11,6 +11,9 @@ from handloom.grasping.antipodal import AntipodalPairs
 from handloom.grasping.convex_parts import Array
 from handloom.grasping.grip_table import GripTable
 
+TURN = 0.3
+"""Spread of an approach direction around that of a neighbouring grasp [rad]."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraspCandidates:
@@ -63,9 +66,34 @@ def turned_around(
     depths = len(table.depths)
     pair = np.repeat(np.arange(len(pairs)), options.approaches * depths)
     depth = np.tile(np.arange(depths), len(pairs) * options.approaches)
+    return _placed(pairs, pair, np.repeat(R, depths, axis=0), depth, table, options)
+
+
+def turned_like(
+    pairs: AntipodalPairs, approach: Array, table: GripTable, options: AnnotateOptions, rng: np.random.Generator
+) -> GraspCandidates:
+    """Give each pair an approach direction near a given one (m, 3) and any depth."""
+    y = (pairs.contacts[:, 1] - pairs.contacts[:, 0]) / pairs.width[:, None]
+    x = approach + TURN * rng.standard_normal((len(y), 3)) * rng.uniform(size=(len(y), 1)) ** 2
+    x -= np.sum(x * y, axis=1, keepdims=True) * y
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    R = np.stack([x, y, np.asarray(np.cross(x, y), float)], axis=-1)
+    depth = rng.integers(len(table.depths), size=len(y))
+    return _placed(pairs, np.arange(len(y)), R, depth, table, options)
+
+
+def _placed(
+    pairs: AntipodalPairs,
+    pair: NDArray[np.int64],
+    R: Array,
+    depth: NDArray[np.int64],
+    table: GripTable,
+    options: AnnotateOptions,
+) -> GraspCandidates:
+    """Put hands (n, 3, 3) onto pairs (n,) at depth indices (n,); leave out what the pads do not reach."""
     level, middle = table.at_opening(pairs.width[pair] + 2.0 * options.clearance, depth)
     fits = np.flatnonzero(np.isfinite(level))
-    pair, R = pair[fits], R[fits // depths]
+    pair, R = pair[fits], R[fits]
     contact = pairs.contacts[pair].mean(axis=1)
     return GraspCandidates(
         score=pairs.score[pair],

@@ -15,7 +15,7 @@ from handloom.grasping.grasp_file import read_grasps, write_grasps
 from handloom.grasping.gripper_shape import GripperShape
 from handloom.objects import ObjectAsset
 
-ALGORITHM = 1
+ALGORITHM = 2
 """Raised whenever the annotator gives other rows for the same input, so that no old file is taken."""
 
 
