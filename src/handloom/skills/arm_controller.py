@@ -1,16 +1,16 @@
 """Carries out the commands of a skill with one arm, one frame at a time."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.errors import unknown_name
+from handloom.motion.kinematics import Chain
+from handloom.motion.planning import ArmPlanner, FreeIkResult, PlanResult, Stage
 from handloom.scene import Scene, SceneArm
-from handloom.skills.arm_planner import ArmPlanner, PathResult
 from handloom.skills.trajectory import PlayedPath, play
-from handloom.spatial import pose_error, pose_from_pos_quat
+from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
 
 Array = NDArray[np.float64]
@@ -25,39 +25,96 @@ REPLAN = 5e-3
 
 
 class ArmController:
-    """Turns commands into joint and gripper targets of one arm."""
+    """Turns commands into joint and gripper targets of one arm.
+
+    The last target is held when a path has run out: holding the measured joints, as published, lets the arm sag.
+    """
 
     def __init__(self, scene: Scene, arm: SceneArm) -> None:
         self.scene = scene
         self.arm = arm
-        self.planner = ArmPlanner(arm)
-        self.gripper_state = OPEN
+        model, data = scene.world.model, scene.world.data
+        self.chain = Chain.from_model(model, arm.ee_body, arm.base_body, arm.joint_names, qpos=data.qpos)
+        robot = next(r for r in scene.instance.robots if r.name == arm.robot_name)
+        self.planner = ArmPlanner(model, self.chain, data=data, ignore=robot.ignore_obstacles)
+        self.gripper_state = self._measured_gripper()
         self.num_last_cmd = 0
         """Frames since the planned path ran out."""
         self.num_plan_failed = 0
         """Plans that failed in a row."""
-        self.last_failure: PathResult | None = None
-        self._goal: Array | None = None
+        self.num_plans = 0
+        """Plans asked for so far."""
+        self.last_failure: PlanResult | None = None
+        self.ignored: tuple[str, ...] = ()
+        """Obstacles, by part of their name, that the present skill leaves out."""
+        self.held: tuple[str, ...] = ()
+        """Objects that move with the hand in planning."""
+        self._hold_direction = False
         self._path: PlayedPath | None = None
         self._played = 0
         self._target = arm.joints.copy()
+        self._goal = self.commanded_pose
+        self._rotation_start: float | None = None
+
+    @property
+    def target(self) -> Array:
+        """Commanded joints (n,) [rad]; plans start here, for the measured ones sag a little."""
+        return self._target
+
+    @property
+    def commanded_pose(self) -> Array:
+        """T_base_ee (4, 4) at the commanded joints."""
+        return self.chain.T_base_tip(self._target)
 
     def ee_pose(self) -> Array:
         """Return T_base_ee (4, 4) at the measured joints."""
-        return self.planner.chain.T_base_tip(self.arm.joints)
+        return self.chain.T_base_tip(self.arm.joints)
 
     def forward(self, command: Command) -> tuple[Array, Array]:
         """Carry out one frame of a command; return joint targets (n,) and gripper targets (g,) [m or rad]."""
         if command.function not in FUNCTIONS:
             raise unknown_name("command function", command.function, FUNCTIONS)
+        if command.function != "in_plane_rotation":
+            self._rotation_start = None
         getattr(self, FUNCTIONS[command.function])(command)
         gripper = self.arm.arm.gripper_open if self.gripper_state == OPEN else self.arm.arm.gripper_closed
         return self._target, gripper
 
     def reached(self, command: Command, t_eps: float, o_eps: float) -> bool:
-        """Return whether the hand is at the command's pose within ``t_eps`` [m] and ``o_eps`` [rad]."""
+        """Return whether the hand is at the command's pose within ``t_eps`` [m] and ``o_eps`` [rad].
+
+        A path is played to its end first: the next one was planned from there, and a gripper that closes on the way
+        closes beside the object.
+        """
+        if self._path is not None and self._played < len(self._path):
+            return False
         distance, angle = pose_error(self.ee_pose(), pose_from_pos_quat(command.p_base_ee, command.q_base_ee))
         return bool(distance < t_eps and angle < o_eps)
+
+    def plan(
+        self, stages: Sequence[Stage], scores: ArrayLike | None = None, *, ignore: Iterable[str] = ()
+    ) -> PlanResult:
+        """Plan from the commanded joints through a chain of goals in the present scene."""
+        self.refresh()
+        self.num_plans += 1
+        return self.planner.plan_chain(self._target, stages, scores, ignore=(*self.ignored, *ignore))
+
+    def reachable(self, T_base_ee: ArrayLike, *, ignore: Iterable[str] = ()) -> FreeIkResult:
+        """Return collision-free joints for each pose (n, 4, 4), without asking for a path."""
+        self.refresh()
+        return self.planner.free_ik(T_base_ee, self._target, ignore=(*self.ignored, *ignore))
+
+    def obstacles_of(self, name: str) -> tuple[str, ...]:
+        """Return the planner's full names of an object's solids; a part of a name could mean its neighbour too."""
+        return tuple(o.name for o in self.planner.world if o.name.startswith(f"{name}/"))
+
+    def refresh(self) -> None:
+        """Tell the planner where everything is now, what the hand holds included."""
+        held, self.held = self.held, ()
+        self._detach_all(held)
+        self.planner.update(self.scene.world.data)
+        for name in held:
+            self._attach(name)
 
     def _open(self, command: Command) -> None:
         self.gripper_state = OPEN
@@ -67,17 +124,53 @@ class ArmController:
         self.gripper_state = CLOSED
         self._move(command)
 
+    def _update_specific(self, command: Command) -> None:
+        self.ignored = tuple(command.params.get("ignore_substring", ()))
+
+    def _update_pose_cost_metric(self, command: Command) -> None:
+        """Hold parts of the pose during the next moves, from ``hold_vec_weight`` [angular xyz, linear xyz] or None.
+
+        A held part is one that start and goal share. The straight line keeps every such part, so this is what a hold
+        asks of the planner; weights are not graded.
+        """
+        weights = command.params.get("hold_vec_weight")
+        self._hold_direction = weights is not None and any(weight > 0 for weight in weights)
+
+    def _attach_command(self, command: Command) -> None:
+        name = command.params["object"]
+        if name not in self.held:
+            self.planner.update(self.scene.world.data)
+            self._attach(name)
+        self._move(command)
+
+    def _detach_command(self, command: Command) -> None:
+        self._detach_all(self.held)
+        self.held = ()
+        self._move(command)
+
     def _joints(self, command: Command) -> None:
-        params: Mapping[str, Any] = command.params
-        self.gripper_state = OPEN if params["gripper_state"] > 0 else CLOSED
+        self.gripper_state = OPEN if command.params["gripper_state"] > 0 else CLOSED
+        self._set_target(np.array(command.params["arm_action"], float))
+
+    def _in_plane_rotation(self, command: Command) -> None:
+        """Turn the last joint back by ``target_rotate`` [rad] from where it was when the rotation began."""
+        if self._rotation_start is None:
+            self._rotation_start = float(self._target[-1])
+        turned = self._target.copy()
+        turned[-1] = self._rotation_start - float(command.params["target_rotate"])
+        self._set_target(turned)
+
+    def _set_target(self, joints: Array) -> None:
         self._path = None
-        self._target = np.asarray(params["arm_action"], float)
+        self._target = joints
+        self._goal = self.commanded_pose
+        self.num_last_cmd += 1
 
     def _move(self, command: Command) -> None:
         """Plan when the pose is new, then play one frame; hold the last target when the path has run out."""
         pose = pose_from_pos_quat(command.p_base_ee, command.q_base_ee)
         if self._is_new(pose):
-            self._plan(pose, straight=bool(command.params.get("straight", False)))
+            self._go(pose, command)
         if self._path is not None and self._played < len(self._path):
             self._target = self._path.positions[self._played]
             self._played += 1
@@ -85,27 +178,73 @@ class ArmController:
             self.num_last_cmd += 1
 
     def _is_new(self, pose: Array) -> bool:
-        if self._goal is None:
-            return True
         distance, angle = pose_error(self._goal, pose)
         return bool(distance > REPLAN or angle > REPLAN)
 
-    def _plan(self, pose: Array, *, straight: bool) -> None:
-        # Plans start at the commanded joints: the measured ones sag a little and would put a step into the motion.
-        start = self._target
-        result = self.planner.along_line(start, pose) if straight else self.planner.to_pose(start, pose)
+    def _go(self, pose: Array, command: Command) -> None:
+        """Take the path that came with the command, found when the skill tested its candidates, or plan one."""
+        path = command.params.get("path")
         self.num_last_cmd = 0
-        if result.path is None:
-            self.num_plan_failed += 1
-            self.last_failure = result
-            return
-        dof = len(start)
+        if path is None or np.abs(path[0] - self._target).max() > REPLAN:
+            result = self._plan_move(pose, straight=self._hold_direction or bool(command.params.get("straight")))
+            if not result.ok:
+                self.num_plan_failed += 1
+                self.last_failure = result
+                return
+            path = result.path
+        dof = len(self._target)
         speed, acceleration = np.full(dof, JOINT_SPEED), np.full(dof, JOINT_ACCELERATION)
-        self._path = play(result.path, speed=speed, acceleration=acceleration, fps=self.scene.instance.fps)
+        self._path = play(path, speed=speed, acceleration=acceleration, fps=self.scene.instance.fps)
         self._played = 0
         self._goal = pose
         self.num_plan_failed = 0
 
+    def _plan_move(self, pose: Array, *, straight: bool) -> PlanResult:
+        if not straight:
+            return self.plan([Stage(T_base_tool=pose)])
+        self.refresh()
+        self.num_plans += 1
+        return self.planner.plan_straight(self._target, pose, ignore=self.ignored)
 
-FUNCTIONS = {"open_gripper": "_open", "close_gripper": "_close", "dummy_forward": "_joints"}
+    def _attach(self, name: str) -> None:
+        """Make an object part of the robot in planning, each of its solids by its full name."""
+        holder = self._holder
+        T_holder_world = invert_pose(self.scene.world.body_pose(holder))
+        for obstacle in self.obstacles_of(name):
+            solid = self.planner.world[obstacle]
+            self.planner.attach(obstacle, solid.shape, holder, T_holder_world @ solid.T_world_obstacle)
+        self.held = (*self.held, name)
+
+    def _detach_all(self, names: Iterable[str]) -> None:
+        for name in names:
+            for obstacle in self.obstacles_of(name):
+                self.planner.detach(obstacle)
+
+    @property
+    def _holder(self) -> str:
+        """Body that held objects are fixed to in planning: one with solids on the last link."""
+        last = max(group.link for group in self.planner.robot.groups)
+        bodies = [group.body for group in self.planner.robot.groups if group.link == last]
+        return self.arm.ee_body if self.arm.ee_body in bodies else bodies[0]
+
+    def _measured_gripper(self) -> int:
+        measured = self.scene.world.data.qpos[self.arm.gripper_qpos_index]
+        to_open = np.abs(measured - self.arm.arm.gripper_open).sum()
+        return OPEN if to_open <= np.abs(measured - self.arm.arm.gripper_closed).sum() else CLOSED
+
+
+FUNCTIONS = {
+    "attach_obj": "_attach_command",
+    "close_gripper": "_close",
+    "detach_obj": "_detach_command",
+    "dummy_forward": "_joints",
+    "in_plane_rotation": "_in_plane_rotation",
+    "open_gripper": "_open",
+    "update_pose_cost_metric": "_update_pose_cost_metric",
+    "update_specific": "_update_specific",
+}
 """Published name of a command function > method that carries it out."""
+INSTANT = frozenset(
+    {"attach_obj", "detach_obj", "in_plane_rotation", "update_pose_cost_metric", "update_specific", "dummy_forward"}
+)
+"""Functions that are done after one frame, wherever the hand is."""

@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.grasping import AnnotateOptions, GripperShape, clear_of, convex_parts, grasps_for
+from handloom.motion.planning import Stage as Move
 from handloom.robots import ee_poses_of_grasps
+from handloom.skills.arm_controller import CLOSED
+from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.filters import direction_mask
-from handloom.skills.skill import Skill
-from handloom.spatial import invert_pose, pos_quat_from_pose, translation
+from handloom.skills.skill import Skill, command_at, gripper_function
+from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize, translation
 from handloom.values import Check, Command, Stage
 
 Array = NDArray[np.float64]
@@ -30,11 +33,7 @@ class Pick(Skill):
         candidates = self._candidates(name)
         if len(candidates) == 0:
             return
-        chosen = self._choose(candidates)
-        if chosen is None:
-            return
-        grasp = candidates[chosen]
-        self.manip_list = self._commands(grasp, self._pre_grasp(grasp))
+        self._plan(candidates)
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, nothing is flung about, and it was lifted."""
@@ -52,7 +51,7 @@ class Pick(Skill):
         return tuple(terms)
 
     def _candidates(self, name: str) -> Array:
-        """Return grasps T_base_ee (n, 4, 4) that pass the filters and touch nothing: best score first, shuffled."""
+        """Return grasps T_base_ee (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
         config = cast(PickConfig, self.config)
         arm = self.controller.arm
         gripper = GripperShape.of(self.scene.robot(arm.robot_name).description, arm.arm)
@@ -68,9 +67,15 @@ class Pick(Skill):
         if not gripper.symmetric:
             # Half a turn would put a pivoting jaw where the fixed one has to be.
             T_object_ee, score = T_object_ee[: len(rows)], score[: len(rows)]
-        T_world_ee = self.scene.object_pose(name) @ T_object_ee
-        T_base_ee = invert_pose(arm.T_world_base) @ T_world_ee
+        T_base_object = invert_pose(arm.T_world_base) @ self.scene.object_pose(name)
+        T_base_ee = T_base_object @ T_object_ee
+        if config.fixed_orientation is not None:
+            T_base_ee[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
         passing = direction_mask(T_base_ee, config)
+        if config.direction_to_obj is not None:
+            left = T_base_ee[:, 1, 3] > T_base_object[1, 3]
+            passing &= left if config.direction_to_obj == "left" else ~left
+        T_world_ee = arm.T_world_base @ T_base_ee
         clear = passing.copy()
         clear[passing] = self._clear_of_surroundings(name, T_world_ee[passing], gripper)
         if not clear.any():
@@ -80,8 +85,10 @@ class Pick(Skill):
                 self.fail(Stage.GRASP, "grasps_collide", detail + "all of them touch something around it", **counts)
             else:
                 self.fail(Stage.GRASP, "filters_leave_nothing", detail + "widen filter_x/y/z_dir", **counts)
-        kept = self.rng.permutation(np.flatnonzero(clear))
-        return T_base_ee[kept[np.argsort(score[kept], kind="stable")]]
+        # A draw without replacement, weight 1 / score as published: good grasps come first, but not always the same.
+        kept = np.flatnonzero(clear)
+        order = np.argsort(self.rng.exponential(size=len(kept)) * (score[kept] + 1e-8), kind="stable")
+        return T_base_ee[kept[order[:TESTED]]]
 
     def _clear_of_surroundings(self, name: str, T_world_ee: Array, gripper: GripperShape) -> NDArray[np.bool_]:
         """Return which grasps (n,) the open gripper reaches without touching tables, fixtures and other objects."""
@@ -103,47 +110,58 @@ class Pick(Skill):
     def _world(self) -> tuple[mujoco.MjModel, mujoco.MjData]:
         return self.scene.world.model, self.scene.world.data
 
-    def _choose(self, candidates: Array) -> int | None:
-        """Return the first candidate whose pre-grasp, approach and lift can be reached one after the other."""
-        planner, start = self.controller.planner, self.controller.arm.joints
-        q_pre, reached = planner.reachable(self._pre_grasp(candidates), start)
-        blocked = 0
-        for i in np.flatnonzero(reached):
-            if planner.along_line(q_pre[i], candidates[i]).path is not None:
-                return int(i)
-            blocked += 1
-        self.fail(
-            Stage.REACH,
-            "no_reachable_grasp",
-            f"of {len(candidates)} grasps {int(reached.sum())} have a reachable pre-grasp, none a reachable approach",
-            candidates=len(candidates),
-            pre_grasp_reached=int(reached.sum()),
-            approach_blocked=blocked,
-        )
-        return None
+    def _plan(self, candidates: Array) -> None:
+        """Write the commands of the first candidate whose approach, grasp and lift are possible one after the other."""
+        config, controller = cast(PickConfig, self.config), self.controller
+        lift = self.rng.uniform(config.post_grasp_offset_min, config.post_grasp_offset_max)
+        lifted = candidates.copy()
+        lifted[:, 2, 3] += lift
+        itself = controller.obstacles_of(config.objects[0])
+        controller.ignored = config.ignore_substring
+        moves = []
+        if config.pre_grasp_offset > 0.0:
+            moves.append(Move(T_base_tool=self._pre_grasp(candidates)))
+        moves.append(Move(T_base_tool=candidates, straight=bool(moves), ignore=itself))
+        if lift != 0.0:
+            moves.append(Move(T_base_tool=lifted, straight=True, ignore=itself))
+        chosen = choose(self, moves, test_mode=config.test_mode)
+        if chosen is not None:
+            self.manip_list = self._commands(candidates[chosen.index], lift, chosen)
 
     def _pre_grasp(self, T_base_ee: Array) -> Array:
         """Return poses moved back along the approach axis."""
         back = -cast(PickConfig, self.config).pre_grasp_offset * self.controller.arm.arm.approach
         return T_base_ee @ translation(back)
 
-    def _commands(self, grasp: Array, pre_grasp: Array) -> list[Command]:
-        config = cast(PickConfig, self.config)
-        close = "close_gripper" if config.final_gripper_state == -1 else "open_gripper"
-        p, q = pos_quat_from_pose(grasp)
-        commands = [Command(*pos_quat_from_pose(pre_grasp), "open_gripper"), Command(p, q, "open_gripper", LINE)]
-        commands += [Command(p, q, close, LINE)] * config.gripper_change_steps
-        lift = self.rng.uniform(config.post_grasp_offset_min, config.post_grasp_offset_max)
+    def _commands(self, grasp: Array, lift: float, chosen: Chosen) -> list[Command]:
+        """Return the published sequence; a tested path goes with each move."""
+        config, name = cast(PickConfig, self.config), cast(PickConfig, self.config).objects[0]
+        close = gripper_function(config.final_gripper_state)
+        own, paths = config.ignore_substring, iter(range(len(chosen.paths)))
+        without = (*own, *self.controller.obstacles_of(name))
+        commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
+        pre_grasp = self._pre_grasp(grasp)
+        if config.pre_grasp_offset > 0.0:
+            commands.append(command_at(pre_grasp, "open_gripper", **chosen.params(next(paths))))
+        hold = config.pre_grasp_hold_vec_weight
+        if hold is not None:
+            commands.append(command_at(pre_grasp, "update_pose_cost_metric", hold_vec_weight=hold))
+        commands.append(command_at(grasp, "update_specific", ignore_substring=without))
+        commands.append(command_at(grasp, "open_gripper", straight=True, **chosen.params(next(paths))))
+        commands += [command_at(grasp, close)] * config.gripper_change_steps
+        if config.final_gripper_state == CLOSED:
+            commands.append(command_at(grasp, "attach_obj", object=name))
+            commands.append(command_at(grasp, "update_specific", ignore_substring=own))
         if lift != 0.0:
-            commands.append(Command(p + np.array([0.0, 0.0, lift]), q, close, LINE))
+            T_lifted = grasp.copy()
+            T_lifted[2, 3] += lift
+            commands.append(command_at(T_lifted, close, straight=True, **chosen.params(next(paths))))
         if config.return_to_pregrasp:
-            commands.append(Command(*pos_quat_from_pose(pre_grasp), close))
+            commands.append(command_at(pre_grasp, close))
         return commands
-
-
-LINE = {"straight": True}
-"""Parameters of a command that moves the hand on a straight line."""
 
 
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
+TESTED = 128
+"""Candidates that are tested at most."""

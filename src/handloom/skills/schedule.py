@@ -12,6 +12,7 @@ from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import Skill as SkillConfig
+from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
 from handloom.skills.table import skill_class
 from handloom.values import Failure, SkillSpan, Stage
@@ -150,8 +151,7 @@ class Schedule:
 
 def _planning_failure(skill: Skill) -> Failure:
     last = skill.controller.last_failure
-    reason, detail = (last.reason, last.detail) if last else ("no_plan", "")
-    return Failure(stage=Stage.PLAN, reason=reason, detail=detail)
+    return plan_failure(last) if last else Failure(stage=Stage.PLAN, reason="no_plan")
 
 
 def _no_commands(skill: Skill) -> Failure:

@@ -1,15 +1,17 @@
 """What every skill is: a list of commands, made when the skill becomes active, and a judgement at its end."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.errors import InputError
 from handloom.scene import Scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arm_controller import CLOSED, INSTANT, ArmController
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import Skill as SkillConfig
+from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check, Command, Failure, Stage
 
 
@@ -59,7 +61,10 @@ class Skill(ABC):
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
         """Return whether the first command is reached, or its path ended long enough ago."""
-        return self.controller.reached(self.manip_list[0], t_eps, o_eps) or self.controller.num_last_cmd > self.patience
+        command = self.manip_list[0]
+        if command.function in INSTANT:
+            return True
+        return self.controller.reached(command, t_eps, o_eps) or self.controller.num_last_cmd > self.patience
 
     def is_done(self) -> bool:
         """Drop the first command if it is done; return whether none is left."""
@@ -75,10 +80,24 @@ class Skill(ABC):
         """Return when a pose counts as reached [m], [rad]."""
         return getattr(self.config, "t_eps", 1e-3), getattr(self.config, "o_eps", 5e-3)
 
+    def stay(self, function: str, **params: Any) -> Command:
+        """Return a command at the pose that is commanded now."""
+        return command_at(self.controller.commanded_pose, function, **params)
+
     def fail(self, stage: Stage, reason: str, detail: str, **counts: int) -> None:
         """Say why this skill cannot be done, and drop its commands."""
         self.manip_list = []
         self.failure = Failure(stage=stage, reason=reason, detail=detail, skill=self.config.name, counts=counts)
+
+
+def command_at(T_base_ee: NDArray[np.float64], function: str, **params: Any) -> Command:
+    """Return a command at a pose (4, 4); ``straight=True`` moves there on a line, ``path`` brings a tested path."""
+    return Command(*pos_quat_from_pose(T_base_ee), function, params)
+
+
+def gripper_function(state: int) -> str:
+    """Return the command function of a gripper state, 1 open or -1 closed."""
+    return "close_gripper" if state == CLOSED else "open_gripper"
 
 
 def register_skill(cls: type[Skill]) -> type[Skill]:

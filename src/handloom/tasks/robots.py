@@ -46,6 +46,7 @@ def _sample(task: Task, entry: RobotEntry, rng: np.random.Generator) -> RobotIns
         quat=(w, x, y, z),
         joints=_noisy_home(robot, rng),
         overrides=dict(entry.overrides),
+        ignore_obstacles=entry.ignore_substring,
     )
 
 

@@ -30,6 +30,8 @@ class RobotInstance:
     """Start position of each driven joint, without prefix [m or rad]."""
     overrides: dict[str, Any] = field(default_factory=dict)
     """Keys of ``robot.yaml`` that the task replaces."""
+    ignore_obstacles: tuple[str, ...] = ()
+    """Obstacles whose name contains one of these are left out when its arms plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
