@@ -9,6 +9,7 @@ from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
     "pick": "handloom.skills.pick:Pick",
+    "place": "handloom.skills.place:Place",
 }
 
 

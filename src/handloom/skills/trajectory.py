@@ -63,7 +63,9 @@ def _even_path(path: Array) -> tuple[Array, float]:
     grid = np.linspace(0.0, length, count + 1)
     q = np.stack([np.interp(grid, arc, column) for column in path.T], axis=1)
     half = min(round(ROUNDING * count / length), count // 4)
-    return _averaged(q, half), length / count
+    rounded = _averaged(q, half)
+    rounded[[0, -1]] = path[[0, -1]]
+    return rounded, length / count
 
 
 def _averaged(q: Array, half: int) -> Array:

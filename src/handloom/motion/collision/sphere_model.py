@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -88,14 +89,22 @@ def cached_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
     """Return ``sphere_cover(shape, tolerance)``, from the user's cache folder when it is there."""
     file = _cover_file(shape, tolerance)
     if file.is_file():
-        with np.load(file) as stored:
-            return stored["centre"], stored["radius"]
+        return _read_cover(file)
     centre, radius = sphere_cover(shape, tolerance)
     file.parent.mkdir(parents=True, exist_ok=True)
     # Written beside its place and renamed, so that two workers never read half a file.
     with NamedTemporaryFile(dir=file.parent, suffix=".npz", delete=False) as temporary:
         np.savez(temporary, centre=centre, radius=radius)
     Path(temporary.name).replace(file)
+    return centre, radius
+
+
+@lru_cache(maxsize=1024)
+def _read_cover(file: Path) -> tuple[Array, Array]:
+    """Return a stored cover; remembered, because a planner is made for every arm of every episode."""
+    with np.load(file) as stored:
+        centre, radius = stored["centre"], stored["radius"]
+    centre.flags.writeable = radius.flags.writeable = False
     return centre, radius
 
 

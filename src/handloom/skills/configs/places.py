@@ -44,7 +44,8 @@ class PlaceConfig(Tolerances, Filters):
     post_place_vector: Triple | None = None
     """Retreat in the hand's frame [m]."""
     test_mode: Literal["forward", "ik"] = "forward"
-    success_mode: Literal["3diou", "xybbox", "height", "left", "right", "flower", "cup"] = "3diou"
+    success_mode: Literal["3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting"] = "3diou"
+    """What success means; ``resting`` is ours: over the target, touching it and let go."""
     success_th: float = 0.0
     """Overlap that must be exceeded, where the mode has one."""
     threshold: float = 0.03

@@ -1,0 +1,51 @@
+"""Random hand orientations that pass the filters of a config."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.skills.configs.parts import Filters
+from handloom.skills.filters import direction_mask
+from handloom.spatial import make_pose, random_rotations
+
+Array = NDArray[np.float64]
+
+DRAWS = 3000
+"""Random orientations per round; published value."""
+ROUNDS = 10
+"""Rounds before the filters are called impossible; one, as published, leaves narrow tolerances without any."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Alignment:
+    """An axis of the held object that must point along a direction."""
+
+    axis_ee: Array
+    """Unit axis of the object in the hand (3,)."""
+    axis_base: Array
+    """Direction in the arm base (3,)."""
+    tolerance: float
+    """Largest angle between the two [rad]."""
+
+    def passes(self, R_base_ee: Array) -> NDArray[np.bool_]:
+        """Return which orientations (n, 3, 3) are within the tolerance."""
+        cosine = (R_base_ee @ self.axis_ee) @ self.axis_base
+        return np.arccos(np.clip(cosine, -1.0, 1.0)) < self.tolerance
+
+
+def sample_orientations(
+    rng: np.random.Generator, count: int, filters: Filters, alignment: Alignment | None = None
+) -> Array:
+    """Return up to ``count`` uniform random orientations R_base_ee (n, 3, 3) that pass; none when nothing does."""
+    kept, found = [np.empty((0, 3, 3))], 0
+    for _ in range(ROUNDS):
+        R = random_rotations(rng, DRAWS)
+        keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters)
+        if alignment is not None:
+            keep &= alignment.passes(R)
+        kept.append(R[keep])
+        found += int(keep.sum())
+        if found >= count:
+            break
+    return np.concatenate(kept)[:count]

@@ -1,0 +1,142 @@
+"""Put a held object on, in or by another."""
+
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.planning import Stage as Move
+from handloom.skills.boxes import world_box
+from handloom.skills.candidates import Chosen, choose
+from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.orientations import Alignment, sample_orientations
+from handloom.skills.place_points import place_points
+from handloom.skills.skill import Skill, command_at
+from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, translation
+from handloom.values import Check, Command, Stage
+
+Array = NDArray[np.float64]
+
+CANDIDATES = 32
+"""Poses tested; published: 20."""
+HEIGHT_DROP = 0.4
+"""Success mode ``height``: how far below the hand the object must end [m]; published value."""
+XY_MARGIN = 0.015
+"""Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
+CUP_RISE = 0.05
+"""Success mode ``cup``: how far above the bottom of the target [m]; published value."""
+
+
+class Place(Skill):
+    """The published place: random poses over the target, filters, plan, lower, open, retreat."""
+
+    Config: ClassVar = PlaceConfig
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Choose where and how the object is put down, and write the commands."""
+        config = cast(PlaceConfig, self.config)
+        self._place_z = np.inf
+        T_base_world = invert_pose(self.controller.arm.T_world_base)
+        T_base_ee = self.controller.ee_pose()
+        T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
+        T_ee_object = invert_pose(T_base_ee) @ T_base_object
+        R = self._orientations(T_base_world, T_ee_object)
+        if len(R) == 0:
+            detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
+            self.fail(Stage.REACH, "filters_leave_nothing", detail)
+            return
+        # Little turning first: published priority is the way of the joints, which mostly is the same.
+        turn = np.einsum("nij,ij->n", R, T_base_ee[:3, :3])
+        R = R[np.argsort(-turn, kind="stable")]
+        box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
+        R_target = self.scene.object_pose(config.objects[1])[:3, :3]
+        reach = float(np.linalg.norm(T_ee_object[:3, 3]))
+        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach)
+        pre, place = (self._hand_poses(T_base_world, R, p, T_ee_object) for p in points)
+        self.controller.ignored = config.ignore_substring
+        moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
+        chosen = choose(self, moves, test_mode=config.test_mode)
+        if chosen is not None:
+            self._place_z = float(place[chosen.index, 2, 3])
+            self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen)
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return the terms of the success mode, and that nothing is flung about."""
+        config, arm = cast(PlaceConfig, self.config), self.controller.arm
+        held, target = config.objects[:2]
+        pair = {"object": held, "target": target, "part": config.place_part_prim_path}
+        side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
+        overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
+        over = Check(name="over_box", arguments={**pair, "margin": 0.0})
+        modes = {
+            "3diou": (overlap,),
+            "xybbox": (Check(name="over_box", arguments={**pair, "margin": XY_MARGIN}),),
+            "height": (Check(name="lower_than", arguments={**side, "height": self._place_z - HEIGHT_DROP}),),
+            "left": (Check(name="left_of", arguments={**pair, "distance": config.threshold}),),
+            "right": (Check(name="right_of", arguments={**pair, "distance": config.threshold}),),
+            "flower": (over, overlap),
+            "cup": (Check(name="raised_above", arguments={**pair, "by": CUP_RISE}), overlap),
+            "resting": (
+                over,
+                Check(name="touches", arguments={"object": held, "target": target}),
+                Check(name="released", arguments=side),
+            ),
+        }
+        calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
+        return (*modes[config.success_mode], *calm)
+
+    def _orientations(self, T_base_world: Array, T_ee_object: Array) -> Array:
+        """Return orientations R_base_ee (n, 3, 3) that pass the config's filters."""
+        config = cast(PlaceConfig, self.config)
+        given = (config.align_pick_obj_axis, config.align_place_obj_axis, config.align_obj_tol)
+        alignment = None
+        if given[0] is not None and given[1] is not None and given[2] is not None:
+            R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
+            alignment = Alignment(
+                axis_ee=T_ee_object[:3, :3] @ _unit(given[0]),
+                axis_base=R_base_target @ _unit(given[1]),
+                tolerance=float(np.deg2rad(given[2])),
+            )
+        return sample_orientations(self.rng, CANDIDATES, config, alignment)
+
+    def _hand_poses(self, T_base_world: Array, R_base_ee: Array, p_world: Array, T_ee_object: Array) -> Array:
+        """Return T_base_ee (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""
+        p_base = p_world @ T_base_world[:3, :3].T + T_base_world[:3, 3]
+        if cast(PlaceConfig, self.config).position_constraint == "gripper":
+            return make_pose(R_base_ee, p_base)
+        T_base_object = make_pose(R_base_ee @ T_ee_object[:3, :3], p_base)
+        return T_base_object @ invert_pose(T_ee_object)
+
+    def _commands(self, pre: Array, place: Array, chosen: Chosen) -> list[Command]:
+        """Return the published sequence; a tested path goes with both moves."""
+        config, name = cast(PlaceConfig, self.config), self.config.objects[0]
+        commands = [self.stay("update_pose_cost_metric")]
+        commands.append(self.stay("update_specific", ignore_substring=config.ignore_substring))
+        before, after = config.pre_place_hold_vec_weight, config.post_place_hold_vec_weight
+        if before is not None:
+            commands.append(self.stay("update_pose_cost_metric", hold_vec_weight=before))
+        commands.append(command_at(pre, "close_gripper", **chosen.params(0)))
+        if after is not None:
+            commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
+        lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
+        commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
+        commands += [command_at(place, "open_gripper")] * config.gripper_change_steps
+        commands.append(command_at(place, "detach_obj"))
+        commands.append(command_at(place, "update_specific", ignore_substring=()))
+        if config.post_place_vector is not None:
+            without = self.controller.obstacles_of(name)
+            commands.append(command_at(place, "update_specific", ignore_substring=without))
+            retreat = place @ translation(config.post_place_vector)
+            commands.append(command_at(retreat, "open_gripper", straight=True))
+        return commands
+
+
+def held_pose(T_base_ee: Array) -> tuple[list[float], list[float]]:
+    """Return position [m] and quaternion of a pose as plain lists, for the arguments of a check."""
+    p, q = pos_quat_from_pose(T_base_ee)
+    return p.tolist(), q.tolist()
+
+
+def _unit(vector: tuple[float, float, float]) -> Array:
+    v = np.asarray(vector, float)
+    return v / np.linalg.norm(v)

@@ -1,0 +1,58 @@
+"""Where an object is put down: random points over, in or by a target's box."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import ConfigError
+from handloom.skills.configs.places import PlaceConfig
+
+Array = NDArray[np.float64]
+
+
+def place_points(
+    config: PlaceConfig,
+    box: Array,
+    R_world_target: Array,
+    count: int,
+    rng: np.random.Generator,
+    *,
+    hand_to_object: float,
+) -> tuple[Array, Array]:
+    """Return points before (n, 3) and at the place (n, 3) in the world [m].
+
+    Args:
+        config: Ratios, offsets and directions.
+        box: World box of the target (2, 3) [m].
+        R_world_target: Orientation of the target (3, 3).
+        count: Number of points.
+        rng: Generator of this choice.
+        hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
+    """
+    ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
+    ratios = rng.uniform(ranges[:, 0], ranges[:, 1], (count, 3))
+    inside = box[0] + ratios * (box[1] - box[0])
+    if config.place_direction == "vertical":
+        return _at_height(inside, box[1, 2] + config.pre_place_z_offset), _at_height(
+            inside, box[1, 2] + config.place_z_offset
+        )
+    return _beside(config, inside, R_world_target, hand_to_object)
+
+
+def _at_height(points: Array, z: float) -> Array:
+    raised = points.copy()
+    raised[:, 2] = z
+    return raised
+
+
+def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_object: float) -> tuple[Array, Array]:
+    if config.align_place_obj_axis is None:
+        raise ConfigError("place: place_direction horizontal needs align_place_obj_axis, the way in, in target axes")
+    along = R_world_target @ np.asarray(config.align_place_obj_axis, float)
+    if config.position_constraint == "gripper":
+        pre, place = (z + hand_to_object for z in (config.pre_place_z_offset, config.place_z_offset))
+        return inside - along * pre, inside - along * place
+    offset = R_world_target @ np.asarray(config.offset_place_obj_axis or (0.0, 0.0, 0.0), float)
+    return (
+        inside + along * config.pre_place_align + offset * config.pre_place_offset,
+        inside + along * config.place_align + offset * config.place_offset,
+    )
