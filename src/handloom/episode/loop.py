@@ -62,7 +62,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
         instance=instance,
         states=np.array(states),
         asked=np.array(asked).reshape(-1, world.model.nu),
-        applied=np.array(applied).reshape(len(applied), -1),
+        applied=np.array(applied).reshape(-1, len(user_inputs(scene))),
         model_hash=model_hash,
         timeline=tuple(source.timeline),
         failure=failure or _not_lasting(scene, source),

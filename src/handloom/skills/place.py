@@ -12,7 +12,7 @@ from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.orientations import Alignment, sample_orientations
 from handloom.skills.place_points import place_points
 from handloom.skills.skill import Skill, command_at
-from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, translation
+from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, Stage
 
 Array = NDArray[np.float64]
@@ -129,12 +129,6 @@ class Place(Skill):
             retreat = place @ translation(config.post_place_vector)
             commands.append(command_at(retreat, "open_gripper", straight=True))
         return commands
-
-
-def held_pose(T_base_ee: Array) -> tuple[list[float], list[float]]:
-    """Return position [m] and quaternion of a pose as plain lists, for the arguments of a check."""
-    p, q = pos_quat_from_pose(T_base_ee)
-    return p.tolist(), q.tolist()
 
 
 def _unit(vector: tuple[float, float, float]) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError
-from handloom.scene import Scene
+from handloom.scene import Scene, SceneArm
 from handloom.skills.arm_controller import CLOSED, INSTANT, ArmController
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import Skill as SkillConfig
@@ -93,6 +93,20 @@ class Skill(ABC):
 def command_at(T_base_ee: NDArray[np.float64], function: str, **params: Any) -> Command:
     """Return a command at a pose (4, 4); ``straight=True`` moves there on a line, ``path`` brings a tested path."""
     return Command(*pos_quat_from_pose(T_base_ee), function, params)
+
+
+def hand_check(
+    arm: SceneArm,
+    T_base_ee: NDArray[np.float64],
+    *,
+    distance: float | None = None,
+    angle: float | None = None,
+    either: bool = False,
+) -> Check:
+    """Return the success term that the hand is at a pose within a distance [m] and an angle [rad], or one of them."""
+    p, q = pos_quat_from_pose(T_base_ee)
+    arguments = {"robot": arm.robot_name, "arm": arm.name, "position": p.tolist(), "quat": q.tolist()}
+    return Check(name="hand_at", arguments={**arguments, "distance": distance, "angle": angle, "either": either})
 
 
 def gripper_function(state: int) -> str:

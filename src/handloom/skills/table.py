@@ -8,8 +8,15 @@ from handloom.skills.configs import SKILL_CONFIGS, skill_name
 from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
+    "goto__pose": "handloom.skills.goto_pose:GotoPose",
+    "gripper__action": "handloom.skills.gripper_action:GripperAction",
+    "heuristic__skill": "handloom.skills.heuristic_skill:HeuristicSkill",
+    "home": "handloom.skills.home:Home",
+    "joint__ctrl": "handloom.skills.joint_ctrl:JointCtrl",
+    "move": "handloom.skills.move:MoveSkill",
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
+    "wait": "handloom.skills.wait:Wait",
 }
 
 

@@ -82,7 +82,7 @@ class MoveConfig(Skill):
     delta_trans: tuple[Triple, ...] = ((0.0, 0.0, 0.0),)
     """Way points relative to the goal [m]."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    invisible_object: str | None = None
+    invisible_object: Annotated[str | None, UnusedKey("nothing disappears during an episode here")] = None
     """Object that disappears on success, such as dirt."""
 
 

@@ -1,0 +1,68 @@
+"""Move the joints to a configuration on a straight line in joint space."""
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.skills.arm_controller import JOINT_SPEED
+from handloom.skills.skill import Skill
+from handloom.values import Check, Command
+
+Array = NDArray[np.float64]
+
+
+class JointLine(Skill):
+    """What the joint-space skills share: a goal, a line of joint targets, and the wait for the arm to follow."""
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Write one joint target per frame, or none when there is no goal."""
+        self._goal: Array | None = None
+        self._goal = self.joint_goal()
+        if self._goal is not None:
+            start, steps = self.controller.target, self.steps()
+            # The published line is as fast as its steps say; a long way in few steps would throw things about.
+            fewest = int(np.ceil(self.scene.instance.fps * 1.875 * np.abs(self._goal - start).max() / JOINT_SPEED))
+            count = max(1, steps, fewest)
+            s = np.arange(1, count + 1) / count
+            smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+            line = start + smooth[:, None] * (self._goal - start)
+            self.manip_list = [self._joint_command(q) for q in line]
+            self.manip_list += [self._joint_command(self._goal)] * self.patience
+
+    @abstractmethod
+    def joint_goal(self) -> Array | None:
+        """Return the wanted joints (n,) [rad], or None after :meth:`fail`."""
+
+    @abstractmethod
+    def steps(self) -> int:
+        """Return how many frames the move takes at least."""
+
+    @abstractmethod
+    def tolerance(self) -> float:
+        """Return the distance (norm) at which the goal counts as reached [rad]."""
+
+    @abstractmethod
+    def gripper(self) -> int:
+        """Return the gripper state during the move, 1 open or -1 closed."""
+
+    def is_done(self) -> bool:
+        """Drop one command per frame; return whether the goal is reached after the line, or patience has run out."""
+        waiting = len(self.manip_list) <= self.patience
+        if self.manip_list:
+            self.manip_list.pop(0)
+        goal = self._goal
+        arrived = goal is not None and np.linalg.norm(self.controller.arm.joints - goal) < self.tolerance()
+        if waiting and arrived:
+            self.manip_list = []
+        return not self.manip_list
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the joints are at the goal."""
+        arm = self.controller.arm
+        joints = [] if self._goal is None else self._goal.tolist()
+        arguments = {"robot": arm.robot_name, "arm": arm.name, "joints": joints, "distance": self.tolerance()}
+        return (Check(name="joints_at", arguments=arguments),)
+
+    def _joint_command(self, joints: Array) -> Command:
+        return self.stay("dummy_forward", arm_action=joints, gripper_state=self.gripper())

@@ -1,0 +1,54 @@
+"""Pick, move and place in physics; impossible requests end with a reason."""
+
+from typing import Any
+
+import pytest
+from tests.skills.conftest import RunSkills
+
+from handloom.skills.checks import holds
+from handloom.values import Check, Stage
+
+PICK: dict[str, Any] = {
+    "name": "pick", "objects": ["cube"], "filter_z_dir": ["downward", 150], "gripper_change_steps": 12,
+    "t_eps": 0.01, "o_eps": 0.1, "post_grasp_offset_min": 0.12, "post_grasp_offset_max": 0.12, "lift_th": 0.05,
+}  # fmt: skip
+PLACE: dict[str, Any] = {
+    "name": "place", "objects": ["cube", "plate"], "position_constraint": "object", "place_z_offset": 0.03,
+    "pre_place_z_offset": 0.12, "filter_z_dir": ["downward", 150], "align_pick_obj_axis": [0, 0, 1],
+    "align_place_obj_axis": [0, 0, 1], "align_obj_tol": 12, "t_eps": 0.01, "o_eps": 0.1,
+    "post_place_vector": [0, 0, -0.1], "gripper_change_steps": 12, "success_mode": "resting",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["resting", "xybbox", "3diou", "flower"])
+def test_a_cube_is_put_on_the_plate(run_skills: RunSkills, mode: str) -> None:
+    scene, record = run_skills(PICK, {**PLACE, "success_mode": mode})
+    assert record.success, record.failure
+    assert holds(scene, Check(name="touches", arguments={"object": "cube", "target": "plate"}))
+
+
+def test_success_th_is_honoured(run_skills: RunSkills) -> None:
+    _, record = run_skills(PICK, {**PLACE, "success_mode": "3diou", "success_th": 0.9})
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (Stage.EXECUTE, "not_overlapping")
+
+
+def test_a_held_cube_is_carried_over_the_plate_without_turning(run_skills: RunSkills) -> None:
+    scene, record = run_skills(PICK, {"name": "move", "objects": ["cube", "plate"], "success_threshold": 0.16})
+    assert record.success, record.failure
+    offset = scene.object_pose("cube")[:2, 3] - scene.object_pose("plate")[:2, 3]
+    assert abs(offset).max() < 0.02
+
+
+def test_filters_that_leave_nothing_end_in_the_grasp_stage(run_skills: RunSkills) -> None:
+    _, record = run_skills({**PICK, "filter_z_dir": ["upward", 10]})
+    assert record.failure is not None
+    assert record.failure.stage is Stage.GRASP
+    assert record.failure.counts["candidates"] > 0
+
+
+def test_a_place_out_of_reach_ends_in_the_reach_stage(run_skills: RunSkills) -> None:
+    _, record = run_skills(PICK, {**PLACE, "x_ratio_range": [9, 10], "y_ratio_range": [9, 10]})
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert record.failure.counts["unreachable"] == record.failure.counts["given"]
