@@ -5,6 +5,7 @@ The cache folder is therefore keyed by a hash over every source file of the pack
 """
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -18,11 +19,17 @@ from handloom.cache import user_cache
 __all__ = ["cache_folder", "kernel", "kernel_sources", "picture_kernel", "prange"]
 
 
+_DEFINES_KERNELS = re.compile(rb"^from handloom\.kernels import [^\n]*\b(picture_)?kernel\b", re.MULTILINE)
+
+
 def kernel_sources() -> tuple[Path, ...]:
-    """Return every source file of the package that mentions this module, sorted."""
+    """Return this file and every source file in a folder that defines kernels, sorted.
+
+    Whole folders, because kernels bake in the constants of the modules beside them.
+    """
     root = Path(__file__).parent
-    marker = b"handloom.kernels"
-    return tuple(sorted(file for file in root.rglob("*.py") if marker in file.read_bytes()))
+    folders = {file.parent for file in root.rglob("*.py") if _DEFINES_KERNELS.search(file.read_bytes())}
+    return (Path(__file__), *sorted(file for folder in folders for file in folder.glob("*.py")))
 
 
 @cache

@@ -88,7 +88,9 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, ep
                     writer.add_image(IMAGES + camera, image)
         with watch.stage("write"):
             archive = archive_of_record(record)
-            return writer.finish(outcome_of_record(record, archive), columns.values, archive).path
+            drawn = {"render_backend": "cpu", "render_preset": settings.preset} if render else {}
+            outcome = outcome_of_record(record, archive, columns=drawn)
+            return writer.finish(outcome, columns.values, archive).path
 
 
 def _skill_seconds(record: EpisodeRecord) -> dict[str, float]:

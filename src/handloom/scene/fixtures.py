@@ -4,13 +4,16 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
 from handloom.objects import ObjectAsset
+from handloom.render.textures import add_texture, texture
 
 Color = tuple[float, float, float]
 
@@ -59,7 +62,8 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
 
     Args:
         category: ``table`` or ``plane``.
-        parameters: ``size`` (3,) [m] and ``color`` (3,) RGB in 0..1.
+        parameters: ``size`` (3,) [m] and ``color`` (3,) RGB in 0..1, or instead of the colour the name of a procedural
+            ``texture`` with its ``texture_seed`` and ``repeat`` (2,) per metre.
     """
     if category not in FIXTURES:
         raise unknown_name("fixture", category, FIXTURES)
@@ -81,8 +85,20 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
 
 
 def _add_material(spec: mujoco.MjSpec, parameters: Mapping[str, Any]) -> None:
-    spec.add_material(name="surface", rgba=[*parameters["color"], 1.0], specular=0.2, shininess=0.3)
+    if parameters.get("texture"):
+        image = _picture(parameters["texture"], int(parameters.get("texture_seed", 0)))
+        add_texture(spec, "surface", image, repeat=tuple(parameters.get("repeat", (1.0, 1.0))))
+        material = spec.material("surface")
+        material.specular, material.shininess = 0.2, 0.3
+    else:
+        spec.add_material(name="surface", rgba=[*parameters["color"], 1.0], specular=0.2, shininess=0.3)
     spec.add_material(name="frame", rgba=[0.24, 0.25, 0.27, 1.0], specular=0.3, shininess=0.4)
+
+
+@lru_cache(maxsize=32)
+def _picture(name: str, seed: int) -> NDArray[np.uint8]:
+    """Draw a procedural texture; the same in every episode that asks for it, and slow enough to keep."""
+    return texture(name, np.random.default_rng(seed))
 
 
 def _add_table(body: mujoco.MjsBody, size: Any) -> None:

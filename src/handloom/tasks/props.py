@@ -6,21 +6,18 @@ import numpy as np
 
 from handloom.errors import ConfigError
 from handloom.objects import make_object, object_categories
-from handloom.scene.object_config import ObjectConfig, TextureConfig
+from handloom.render.textures import TEXTURES
+from handloom.scene.object_config import ObjectConfig
 from handloom.spatial import quat_from_euler_deg, quat_normalize, random_quats
 from handloom.tasks.loading import Task
 from handloom.values import ObjectInstance
 
 PLANE_THICKNESS = 0.01
 """A sheet is a thin box [m]; its upper face is where the task says the plane is."""
-SURFACE_COLORS: dict[str, tuple[tuple[float, float, float], ...]] = {
-    "wood": ((0.72, 0.53, 0.35), (0.62, 0.43, 0.28), (0.80, 0.66, 0.48), (0.48, 0.34, 0.24)),
-    "stone": ((0.62, 0.62, 0.61), (0.50, 0.50, 0.52), (0.72, 0.70, 0.66)),
-    "plaster": ((0.86, 0.84, 0.79), (0.78, 0.80, 0.80), (0.82, 0.78, 0.70), (0.70, 0.75, 0.77)),
-    "cloth": ((0.42, 0.47, 0.56), (0.60, 0.56, 0.50), (0.35, 0.42, 0.38)),
-    "metal": ((0.66, 0.68, 0.70), (0.55, 0.56, 0.58)),
-}
-"""Base colours of surroundings, linear RGB, by procedural texture."""
+LOOKS = 24
+"""How many looks of each procedural texture are drawn from."""
+PLAIN = (0.82, 0.80, 0.76)
+"""Colour of surfaces without colour and texture, linear RGB."""
 
 
 def sample_props(task: Task, rng: np.random.Generator) -> tuple[ObjectInstance, ...]:
@@ -86,7 +83,7 @@ def _surface(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> Objec
     return ObjectInstance(
         name=entry.name,
         category="plane" if plane else "table",
-        parameters={"size": [float(v) for v in size], "color": [float(v) for v in _surface_color(entry, rng)]},
+        parameters={"size": [float(v) for v in size], **_surface_look(entry, rng)},
         position=(x, y, z - PLANE_THICKNESS / 2 if plane and entry.euler is None else z + height / 2),
         quat=_orientation(entry, "", {}, rng),
         fixed=True,
@@ -94,16 +91,16 @@ def _surface(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> Objec
     )
 
 
-def _surface_color(entry: ObjectConfig, rng: np.random.Generator) -> tuple[float, ...]:
+def _surface_look(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, Any]:
+    """Return colour or texture of a fixture; a folder of pictures stands for the procedural texture in its name."""
     if isinstance(entry.color, tuple):
-        return entry.color
-    texture = entry.texture or TextureConfig(texture_lib="plaster")
-    palette = SURFACE_COLORS.get(texture.texture_lib, SURFACE_COLORS["plaster"])
-    base = np.array(
-        palette[int(rng.integers(len(palette))) if texture.apply_randomization else texture.texture_id % len(palette)]
-    )
-    shade = float(rng.uniform(0.9, 1.1)) if texture.apply_randomization else 1.0
-    return tuple(np.clip(base * shade, 0.0, 1.0).tolist())
+        return {"color": list(entry.color)}
+    if entry.texture is None:
+        return {"color": list(PLAIN)}
+    name = next((known for known in TEXTURES if known in entry.texture.texture_lib), "plaster")
+    seed = int(rng.integers(LOOKS)) if entry.texture.apply_randomization else entry.texture.texture_id
+    repeat = [float(value) for value in (*entry.texture.texture_scale, *entry.texture.texture_scale)[:2]]
+    return {"texture": name, "texture_seed": seed, "repeat": repeat}
 
 
 def _orientation(
