@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from handloom.errors import FileError
+from handloom.errors import ConfigError, FileError
 from handloom.scene import build_scene
 from handloom.tasks import SamplingError, library, load_task, sample_task
 from handloom.tasks.sampling import substeps
@@ -80,3 +80,33 @@ def test_a_region_with_no_room_names_the_object_and_what_to_widen(tmp_path):
 @pytest.mark.parametrize(("fps", "steps"), [(30, 17), (60, 9), (25, 20), (500, 1), (250, 2)])
 def test_a_frame_is_divided_into_steps_of_at_most_two_milliseconds(fps, steps):
     assert substeps(fps) == steps
+
+
+def test_a_missing_asset_is_named_or_replaced_by_its_category(tmp_path):
+    text = library()[TASK].read_text().replace("category: cube, parameters: {edge: 0.04},", "PATH,")
+    text = text.replace("PATH,", "category: banana, path: fruit/banana/b_001/Aligned_obj.usd, euler: [90, 0, 0],")
+    text = text.replace("colors: [red, green, blue, yellow, orange, purple]", "apply_randomization: true")
+    file = tmp_path / "task.yaml"
+    file.write_text(text.replace("arenas/table.yaml", "arenas/nowhere.yaml"))
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml was not found"):
+        load_task(file)
+    instance = sample_task(load_task(file, overrides=["proxy_assets=true"]), 0, 0)
+    assert instance.objects[-1].category == "banana"
+    assert "banana" in instance.objects[-1].words
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"Aligned_obj.usd.*proxy_assets=true"):
+        sample_task(load_task(file), 0, 0)
+
+
+def test_an_object_file_beside_the_task_is_used(tmp_path):
+    (tmp_path / "brick.xml").write_text(
+        '<mujoco><worldbody><body name="brick"><geom type="box" size=".03 .02 .02" mass=".1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    text = library()[TASK].read_text().replace("category: cube, parameters: {edge: 0.04},", "path: brick.xml,")
+    file = tmp_path / "task.yaml"
+    file.write_text(text)
+    instance = sample_task(load_task(file), 0, 0)
+    scene = build_scene(instance)
+    assert scene.assets["cube"].mass == pytest.approx(0.1)
+    assert TaskInstance.from_json(instance.to_json()) == instance

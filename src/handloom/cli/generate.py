@@ -44,6 +44,7 @@ def run(
     max_attempts: int | None = None,
     unit_size: int = 4,
     shard: str = "0/1",
+    proxy_assets: bool = False,
     set: tuple[str, ...] = (),
     json: bool = False,
 ) -> int:
@@ -65,10 +66,11 @@ def run(
         max_attempts: Bound on the attempts; default ten per demonstration.
         unit_size: Attempts per work unit.
         shard: i/N: run every N-th unit from i on, for job arrays that share the folder; merge with handloom merge.
+        proxy_assets: Replace asset files that are not there by library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         json: Print the report as JSON instead of the progress display.
     """
-    loaded = load_task(task, overrides=set)
+    loaded = load_task(task, overrides=(*set, "proxy_assets=true") if proxy_assets else set)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
     )

@@ -73,13 +73,18 @@ def _find(name_or_path: str | Path) -> Path:
 
 
 def _arena(config: TaskConfig, path: Path) -> ArenaConfig:
-    asset_root = Path(config.asset_root) if config.asset_root else None
-    near = path.parent if (path.parent / config.arena_file).exists() else None
-    if near is None:
-        shipped = Path(str(resources.files("handloom.tasks") / "library"))
+    """Read the arena beside the task, in its parents or the asset root; ours ship with the library."""
+    root = Path(config.asset_root) if config.asset_root else None
+    shipped = Path(str(resources.files("handloom.tasks") / "library"))
+    try:
+        file = find_file(config.arena_file, near=path.parent, asset_root=root, what=f"{path}: arena_file")
+    except ConfigError:
         if (shipped / config.arena_file).is_file():
-            return load_config(shipped / config.arena_file, ArenaConfig)
-    file = find_file(config.arena_file, near=path.parent, asset_root=asset_root, what=f"{path}: arena_file")
+            file = shipped / config.arena_file
+        elif config.proxy_assets:
+            file = shipped / "arenas" / "table.yaml"
+        else:
+            raise
     return load_config(file, ArenaConfig)
 
 

@@ -1,11 +1,13 @@
 """Which objects and fixtures an episode has, before they have a place."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from handloom.errors import ConfigError
-from handloom.objects import make_object, object_categories
+from handloom.config.search import MAX_PARENTS
+from handloom.errors import ConfigError, FileError
+from handloom.objects import ObjectAsset, import_object, make_object, proxy_object
 from handloom.render.textures import TEXTURES
 from handloom.scene.object_config import ObjectConfig
 from handloom.spatial import quat_from_euler_deg, quat_normalize, random_quats
@@ -34,37 +36,57 @@ def _sample(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> Object
     fixture = any(entry is other for other in task.arena.fixtures)
     if entry.target_class == "PlaneObject" or entry.category == "table":
         return _surface(task, entry, rng)
-    category, parameters, words = _library_object(task, entry, rng)
+    asset = _asset(task, entry, rng)
     physics = task.config.physics
     movable = entry.target_class in ("RigidObject", "ArticulatedObject") and not entry.fix_base and not fixture
     return ObjectInstance(
         name=entry.name,
-        category=category,
-        parameters=parameters,
+        category=asset.category,
+        parameters=dict(asset.parameters),
         position=entry.translation or (0.0, 0.0, 0.0),
-        quat=_orientation(entry, category, parameters, rng),
+        quat=_orientation(entry, asset, rng),
         fixed=not movable,
-        words=words,
+        words=asset.name,
         mass_scale=float(rng.uniform(*physics.mass_scale)) if movable else 1.0,
         friction=float(rng.uniform(*physics.friction)) if movable and physics.friction else None,
     )
 
 
-def _library_object(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> tuple[str, dict[str, Any], str]:
-    if entry.path:
-        raise ConfigError(
-            f"{task.path}: objects: {entry.name!r} names the asset file {entry.path!r}; asset files are not read yet, "
-            f"leave out path and give a category of the library: {', '.join(object_categories())}"
-        )
+def _asset(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> ObjectAsset:
+    """Return the asset of an entry: a file, a library object, or a stand-in for a file that is not there."""
+    # A fixed look is that of generator 0, a randomized one is drawn anew in every episode.
+    look = rng if entry.apply_randomization else np.random.default_rng(0)
+    if entry.path or not entry.category:
+        return _file_asset(task, entry, look)
     color = str(rng.choice(entry.colors)) if entry.colors else entry.color
     if isinstance(color, tuple):
-        raise ConfigError(
-            f"{task.path}: objects: {entry.name!r}: a library object has a colour word, got {list(color)}"
-        )
-    # A fixed look is that of seed 0 of this task, a randomized one is drawn anew in every episode.
-    look = rng if entry.apply_randomization else np.random.default_rng(0)
-    asset = make_object(entry.category, rng=look, color=color, parameters=entry.parameters)
-    return entry.category, dict(asset.parameters), asset.name
+        where = f"{task.path}: objects: {entry.name!r}"
+        raise ConfigError(f"{where}: a library object has a colour word, got {list(color)}")
+    return make_object(entry.category, rng=look, color=color, parameters=entry.parameters)
+
+
+def _file_asset(task: Task, entry: ObjectConfig, look: np.random.Generator) -> ObjectAsset:
+    where = f"{task.path}: objects: {entry.name!r}"
+    if len(set(entry.scale)) > 1:
+        raise ConfigError(f"{where}: scale must be the same in all axes, got {list(entry.scale)}")
+    name = entry.path or entry.art_cat or ""
+    root = [Path(task.config.asset_root)] if task.config.asset_root else []
+    folders = [task.path.parent, *list(task.path.resolve().parents)[:MAX_PARENTS], *root]
+    try:
+        return import_object(
+            name,
+            category=entry.category or None,
+            scale=entry.scale[0],
+            mass=entry.mass,
+            info_name=entry.info_name,
+            folders=folders,
+        ).asset
+    except FileError as error:
+        if not task.config.proxy_assets:
+            raise ConfigError(
+                f"{where}: {error}; --set proxy_assets=true puts a library object in its place"
+            ) from error
+        return proxy_object(entry.category or name, rng=look)
 
 
 def _surface(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> ObjectInstance:
@@ -85,7 +107,7 @@ def _surface(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> Objec
         category="plane" if plane else "table",
         parameters={"size": [float(v) for v in size], **_surface_look(entry, rng)},
         position=(x, y, z - PLANE_THICKNESS / 2 if plane and entry.euler is None else z + height / 2),
-        quat=_orientation(entry, "", {}, rng),
+        quat=_orientation(entry, None, rng),
         fixed=True,
         words=entry.name,
     )
@@ -104,16 +126,19 @@ def _surface_look(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, An
 
 
 def _orientation(
-    entry: ObjectConfig, category: str, parameters: dict[str, Any], rng: np.random.Generator
+    entry: ObjectConfig, asset: ObjectAsset | None, rng: np.random.Generator
 ) -> tuple[float, float, float, float]:
-    if entry.quaternion is not None:
+    """Return the orientation of an entry, wxyz, before a region turns it."""
+    stands_in = asset is not None and bool(entry.path) and "path" not in asset.parameters
+    if asset is not None and (entry.orientation_mode == "suggested" or stands_in):
+        # The angles of a file mean nothing for its stand-in, which may have another axis up.
+        choices = asset.stable_quats
+        quat = choices[int(rng.integers(len(choices))) if entry.orientation_mode == "suggested" else 0]
+    elif asset is not None and entry.orientation_mode == "random":
+        quat = random_quats(rng, 1)[0]
+    elif entry.quaternion is not None:
         quat = quat_normalize(entry.quaternion)
     else:
         quat = quat_from_euler_deg(entry.euler or (0.0, 0.0, 0.0))
-    if category and entry.orientation_mode == "suggested":
-        choices = make_object(category, parameters=parameters).stable_quats
-        quat = choices[int(rng.integers(len(choices)))]
-    elif category and entry.orientation_mode == "random":
-        quat = random_quats(rng, 1)[0]
     w, x, y, z = (float(value) for value in quat)
     return w, x, y, z

@@ -109,6 +109,8 @@ class TaskConfig(Config):
     skills: tuple[dict[str, tuple[Block, ...]], ...] = Field(min_length=1)
     """Stages, one after the other: robot > blocks, one after the other: arm > skills."""
     physics: PhysicsNoise = PhysicsNoise()
+    proxy_assets: bool = False
+    """Replace assets and arenas that are not there by library objects of the same category (ours)."""
     table_height: Range | None = None
     """Lowest and highest table top [m] (ours)."""
 
