@@ -5,4 +5,8 @@ BENCHES: dict[str, tuple[str, str]] = {
     "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
     "render": ("handloom.bench.render", "frames per second and core, beside the classic renderer"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
+    "ik": ("handloom.bench.ik", "inverse kinematics of every arm, beside mink"),
+    "collision": ("handloom.bench.collision", "sphere and exact collision checks per second"),
+    "plan": ("handloom.bench.plan", "tabletop, shelf and cage planning problems, all paths verified"),
+    "trajectory": ("handloom.bench.trajectory", "timing of planned paths, beside toppra and ruckig"),
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from handloom.engine.attempt import run_attempt
 from handloom.engine.run_settings import RunSettings
 from handloom.kernels import cache_folder
+from handloom.motion.warmup import warmup as warm_up_motion
 from handloom.tasks import load_task
 
 TASK = "fr3_pick_cube"
@@ -29,6 +30,7 @@ def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> No
     """
     if is_warm():
         return
+    warm_up_motion(on_step=on_step)
     task = load_task(TASK, overrides=TINY)
     with tempfile.TemporaryDirectory() as folder:
         for step, preset in enumerate(PRESETS):

@@ -126,8 +126,9 @@ def test_a_search_that_runs_out_of_samples_says_how_many(tabletop, planner):
     impatient = ArmPlanner(tabletop, planner.chains, options=PlannerOptions(iterations=3, goal_iterations=2))
     result = impatient.plan_to_joints(LEFT, RIGHT)
     assert result.status is PlanStatus.NO_PATH
-    assert result.iterations == 3
-    assert "no path was found in 3 samples" in result.reason
+    # Five rounds with an eighth, a quarter, a half, all and all of the budget, rounded up.
+    assert result.iterations == 1 + 1 + 2 + 3 + 3
+    assert "no path was found in 10 samples" in result.reason
     poses = impatient.plan_to_poses(LEFT, planner.chains[0].T_base_tip(RIGHT))
     assert poses.status is PlanStatus.NO_PATH
     assert poses.counts.not_connected == 1

@@ -56,8 +56,9 @@ class ArmPlanner:
         self.options = options or PlannerOptions()
         self.chains: tuple[Chain, ...] = (chains,) if isinstance(chains, Chain) else tuple(chains)
         """Arms, in the order of configurations."""
-        self._model, self._ignore = model, tuple(ignore)
-        state = _state_of(model, data)
+        self.model, self._ignore = model, tuple(ignore)
+        self.data = _state_of(model, data)
+        state = self.data
         names = [name for chain in self.chains for name in chain.joint_names]
         tree = JointTree.from_model(model, names, qpos=state.qpos.copy())
         self.columns = tuple(np.array([names.index(j) for j in chain.joint_names]) for chain in self.chains)
@@ -99,11 +100,11 @@ class ArmPlanner:
     def update(self, data: mujoco.MjData) -> None:
         """Take over the present state: poses of obstacles, the base, and joints that are held, such as fingers."""
         old = self._scene.robot
-        tree = JointTree.from_model(self._model, self.joint_names, qpos=data.qpos.copy())
-        self.world.update_from(self._model, data)
+        tree = JointTree.from_model(self.model, self.joint_names, qpos=data.qpos.copy())
+        self.world.update_from(self.model, data)
         same = np.allclose(tree.T_parent_joint, old.tree.T_parent_joint, atol=1e-9)
         if not (same and np.allclose(tree.T_link_body, old.tree.T_link_body, atol=1e-9)):
-            self._use(CollisionRobot.from_model(self._model, tree, qpos=data.qpos, tolerance=old.tolerance))
+            self._use(CollisionRobot.from_model(self.model, tree, qpos=data.qpos, tolerance=old.tolerance))
 
     def attach(
         self, name: str, shape: Shape, body: str, T_body_object: ArrayLike, *, may_touch: Iterable[str] = ()
@@ -159,8 +160,7 @@ class ArmPlanner:
             if tilt > hold.tolerance:
                 reason = f"the goal tilts the held axis by {tilt:.3f} rad, more than {hold.tolerance:.3f} rad"
                 return context.fail(PlanStatus.HOLD_BROKEN, reason, excess=tilt - hold.tolerance)
-        found = context.search.run(self._scene, start, [goal], iterations=self.options.iterations)
-        context.iterations += found.iterations
+        found = context.find(start, [goal])
         return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
 
     def plan_to_poses(
@@ -263,8 +263,7 @@ class ArmPlanner:
         if isinstance(start, PlanResult):
             return start
         context.use(TaskSpaceSearch(self.options, chain, T))
-        found = context.search.run(self._scene, start, [], iterations=self.options.iterations)
-        context.iterations += found.iterations
+        found = context.find(start, [])
         return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
 
     def _goal(self, context: PlanContext, q_goal: ArrayLike) -> PathEnd | PlanResult:
@@ -287,9 +286,10 @@ class ArmPlanner:
 
     def _chain(self) -> Chain:
         """Return the only arm, for requests that make sense for one arm alone."""
-        if len(self.chains) > 1:
+        first, *others = self.chains
+        if others:
             raise InputError("this request is for one arm; plan the arms one after the other")
-        return self.chains[0]
+        return first
 
     def _context(self, ignore: Iterable[str]) -> PlanContext:
         self._scene.refresh(ignore)

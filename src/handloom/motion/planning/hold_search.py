@@ -12,7 +12,7 @@ from handloom.motion.planning.hold_kernels import hold_rrt_connect, hold_shorten
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.motion.planning.search import Found, Search
+from handloom.motion.planning.search import Effort, Found, Search
 
 Array = NDArray[np.float64]
 
@@ -33,13 +33,9 @@ class HoldSearch(Search):
         dense = np.concatenate([path, 0.5 * (path[1:] + path[:-1])])
         return bool(np.all(self._hold.tilt(self._chain, dense, self._direction) <= self._hold.tolerance))
 
-    def _attempt(
-        self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], iterations: int, attempt: int
-    ) -> Found:
-        options, path = self._options, self._buffer
-        checker = self._checker(scene, attempt)
+    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        path, checker = self._buffer, scene.spheres(effort.padding)
         lower, upper = scene.robot.tree.sampling_box
-        seed = options.seed * 1_000_003 + attempt
         hold = (self._chain.arrays, self._problem, self._R)
         begin = perf_counter()
         count, drawn, goal = hold_rrt_connect(
@@ -48,10 +44,10 @@ class HoldSearch(Search):
             *hold,
             lower,
             upper,
-            options.tree_step,
+            effort.step,
             checker.per_unit,
-            max(iterations, len(goals)),
-            seed,
+            effort.iterations,
+            effort.seed,
             checker.robot,
             checker.world,
             path,
@@ -60,8 +56,10 @@ class HoldSearch(Search):
         self.timings["search"] += middle - begin
         if count == 0:
             return Found(path=None, iterations=drawn)
-        attempts = SHORTCUT_FACTOR * options.shortcuts
-        count = hold_shorten(path, count, *hold, checker.per_unit, checker.robot, checker.world, attempts, seed + 1)
+        attempts = SHORTCUT_FACTOR * self._options.shortcuts
+        count = hold_shorten(
+            path, count, *hold, checker.per_unit, checker.robot, checker.world, attempts, effort.seed + 1
+        )
         self.timings["shorten"] += perf_counter() - middle
         result = path[:count].copy()
         return Found(path=result if self.keeps(result) else None, goal=goal, iterations=drawn)

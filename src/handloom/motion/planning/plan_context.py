@@ -1,5 +1,6 @@
 """What the steps of one planning request share: checkers, notes, timings, and how it ends."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from handloom.motion.planning.path_end import BlockedEnd, PathEnd, look_at_end
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.motion.planning.search import Search
+from handloom.motion.planning.search import ROUNDS, Found, Search
 
 Array = NDArray[np.float64]
 
@@ -96,6 +97,20 @@ class PlanContext:
         if end.tolerated:
             self.notes.append(f"the start is in contact, which was tolerated: {end.tolerated[0]}")
         return end
+
+    def find(
+        self, start: PathEnd, goals: Sequence[PathEnd], *, iterations: int | None = None, rounds: int = len(ROUNDS)
+    ) -> Found:
+        """Search a path; count the samples and note when it had to come closer to obstacles than asked."""
+        wanted, budget = self.options.padding, self.options.iterations if iterations is None else iterations
+        found = self.search.run(self.scene, start, goals, iterations=budget, rounds=rounds)
+        self.iterations += found.iterations
+        if found.path is not None and found.padding < wanted:
+            self.notes.append(
+                f"a passage was too narrow for the padding of {1000 * wanted:.0f} mm; "
+                f"the path was searched with {1000 * found.padding:.0f} mm and is exactly free"
+            )
+        return found
 
     def no_path(self, refused: PathCollision | None, **details: Any) -> PlanResult:
         """End the request after the searches."""

@@ -1,5 +1,6 @@
 """Search, shorten, verify: from two ends to a path that is exactly free."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -7,7 +8,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.motion.collision import PathCollision, SphereChecker
+from handloom.motion.collision import PathCollision
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.rrt_connect import rrt_connect
@@ -18,6 +19,26 @@ Array = NDArray[np.float64]
 
 MORE_PADDING = 0.003
 """Added per retry after exact verification refused a path [m]."""
+
+ROUNDS = ((0.125, 1.0, 1.0), (0.25, 0.5, 1.0), (0.5, 0.5, 0.0), (1.0, 0.25, 0.0), (1.0, 1.0, 0.0))
+"""Share of the iterations, of the tree step and of the padding, search after search until one finds a path.
+
+The time of a random search has a long tail, which restarting cuts. Short steps enter narrow passages that long ones
+miss, and without padding passages are wider; verification is exact either way."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How one search is run."""
+
+    iterations: int
+    """Samples to draw."""
+    step: float
+    """Longest edge of the trees [rad or m]."""
+    padding: float
+    """Distance to keep from obstacles [m]."""
+    seed: int
+    """Seed of the samples."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,6 +51,8 @@ class Found:
     """Which goal was reached."""
     iterations: int = 0
     """Samples drawn."""
+    padding: float = 0.0
+    """Distance the path keeps from obstacles, as far as spheres tell [m]."""
     refused: PathCollision | None = None
     """Why exact verification refused the last path that was found."""
 
@@ -47,18 +70,46 @@ class Search:
         """Forget the timings."""
         self.timings = {"search": 0.0, "shorten": 0.0, "verify": 0.0}
 
-    def run(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], *, iterations: int) -> Found:
-        """Find a verified path from the start to any of the goals, in at most ``iterations`` samples per attempt."""
-        drawn, refused = 0, None
-        for attempt in range(self._options.verify_retries + 1):
-            found = self._attempt(scene, start, goals, iterations, attempt)
+    def run(
+        self,
+        scene: SceneCheck,
+        start: PathEnd,
+        goals: Sequence[PathEnd],
+        *,
+        iterations: int,
+        rounds: int = len(ROUNDS),
+    ) -> Found:
+        """Find a verified path from the start to any of the goals.
+
+        Args:
+            scene: Checkers.
+            start: Where the path starts.
+            goals: Where it may end.
+            iterations: Samples to draw; see ``ROUNDS`` for how they are spent.
+            rounds: How many of the rounds to run before giving up.
+        """
+        options, drawn, refused, more = self._options, 0, None, 0.0
+        tries = [(k, *effort) for k, effort in enumerate(ROUNDS[:rounds])]
+        while tries:
+            k, share, step, padding = tries[0]
+            effort = Effort(
+                iterations=max(1, len(goals), math.ceil((share if rounds > 1 else 1.0) * iterations)),
+                step=step * options.tree_step,
+                padding=padding * options.padding + more,
+                seed=options.seed * 1_000_003 + 101 * k + round(more / MORE_PADDING),
+            )
+            found = self._attempt(scene, start, goals, effort)
             drawn += found.iterations
             if found.path is None:
-                return Found(path=None, iterations=drawn, refused=refused)
+                tries.pop(0)
+                continue
             path = _join(start, found.path, goals[found.goal] if found.goal >= 0 else None)
             refused = self.verify(scene, path, start)
             if refused is None:
-                return Found(path=path, goal=found.goal, iterations=drawn)
+                return Found(path=path, goal=found.goal, iterations=drawn, padding=effort.padding)
+            more += MORE_PADDING
+            if more > (options.verify_retries + 0.5) * MORE_PADDING:
+                break
         return Found(path=None, iterations=drawn, refused=refused)
 
     def verify(self, scene: SceneCheck, path: Array, start: PathEnd) -> PathCollision | None:
@@ -69,38 +120,36 @@ class Search:
         self.timings["verify"] += perf_counter() - begin
         return refused
 
-    def _checker(self, scene: SceneCheck, attempt: int) -> SphereChecker:
-        return scene.spheres(self._options.padding + attempt * MORE_PADDING)
-
-    def _attempt(
-        self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], iterations: int, attempt: int
-    ) -> Found:
-        options, path = self._options, self._buffer
-        checker = self._checker(scene, attempt)
+    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        """Search once and shorten what is found."""
+        path, checker = self._buffer, scene.spheres(effort.padding)
         lower, upper = scene.robot.tree.sampling_box
-        seed = options.seed * 1_000_003 + attempt
         begin = perf_counter()
-        roomy = np.stack([goal.roomy for goal in goals])
         count, drawn, goal = rrt_connect(
             start.roomy,
-            roomy,
+            np.stack([end.roomy for end in goals]),
             lower,
             upper,
-            options.tree_step,
+            effort.step,
             checker.per_unit,
-            max(iterations, len(goals)),
-            seed,
+            effort.iterations,
+            effort.seed,
             checker.robot,
             checker.world,
             path,
         )
-        middle = perf_counter()
-        self.timings["search"] += middle - begin
+        self.timings["search"] += perf_counter() - begin
         if count == 0:
             return Found(path=None, iterations=drawn)
-        count = shorten(path, count, checker.per_unit, checker.robot, checker.world, options.shortcuts, seed + 1)
-        self.timings["shorten"] += perf_counter() - middle
-        return Found(path=path[:count].copy(), goal=goal, iterations=drawn)
+        return Found(path=self._shorter(scene, count, effort), goal=goal, iterations=drawn)
+
+    def _shorter(self, scene: SceneCheck, count: int, effort: Effort) -> Array:
+        """Return the first ``count`` waypoints of the buffer, shortened."""
+        begin, path, checker = perf_counter(), self._buffer, scene.spheres(effort.padding)
+        attempts = self._options.shortcuts
+        count = shorten(path, count, checker.per_unit, checker.robot, checker.world, attempts, effort.seed + 1)
+        self.timings["shorten"] += perf_counter() - begin
+        return path[:count].copy()
 
 
 def _join(start: PathEnd, path: Array, goal: PathEnd | None) -> Array:

@@ -12,7 +12,7 @@ from handloom.motion.planning.goal_set import GoalSet
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
-from handloom.motion.planning.search import Found
+from handloom.motion.planning.search import ROUNDS, Found
 from handloom.motion.planning.stage import Stage
 from handloom.motion.planning.straight_move import judge_line
 
@@ -77,7 +77,7 @@ class StagePlanner:
                 viable = self._viable(goals, candidate)
                 if not viable:
                     continue
-                result = self._finish(goals, start, viable, context.options.goal_iterations)
+                result = self._finish(goals, start, viable, context.options.goal_iterations, rounds=1)
                 if result is not None:
                     return result
                 goals.not_connected += 1
@@ -146,13 +146,14 @@ class StagePlanner:
         start: PathEnd,
         viable: list[tuple[int, PathEnd, list[Array]]],
         iterations: int,
+        *,
+        rounds: int = len(ROUNDS),
     ) -> PlanResult | None:
         """Search a path to the first stage, then plan the stages after the straight ones."""
         context = self._context
         context.scene.select((*self._ignore, *self._stages[0].ignore))
         ends = [end for _, end, _ in viable]
-        found = context.search.run(context.scene, start, ends, iterations=iterations)
-        context.iterations += found.iterations
+        found = context.find(start, ends, iterations=iterations, rounds=rounds)
         if found.path is None:
             self._refused = found if found.refused is not None else self._refused
             return None
@@ -179,8 +180,7 @@ class StagePlanner:
         goals.screen(goals.order, q)
         if 0 not in goals.ends:
             return self._goal_failure(goals)
-        found = context.search.run(context.scene, start, goals.ends[0], iterations=context.options.iterations)
-        context.iterations += found.iterations
+        found = context.find(start, goals.ends[0])
         return context.no_path(found.refused) if found.path is None else found.path
 
     def _failure(self, goals: GoalSet) -> PlanResult:

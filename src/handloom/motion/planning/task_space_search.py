@@ -11,8 +11,7 @@ from handloom.motion.planning.jt_rrt import jt_rrt
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.motion.planning.search import Found, Search
-from handloom.motion.planning.shortcut import shorten
+from handloom.motion.planning.search import Effort, Found, Search
 
 Array = NDArray[np.float64]
 
@@ -28,15 +27,10 @@ class TaskSpaceSearch(Search):
         self._chain, self._T = chain, T_base_tool
         self._problem = IkSolver(chain, options.ik).problem()
 
-    def _attempt(
-        self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], iterations: int, attempt: int
-    ) -> Found:
-        options, path = self._options, self._buffer
-        checker = self._checker(scene, attempt)
+    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        path, checker = self._buffer, scene.spheres(effort.padding)
         lower, upper = scene.robot.tree.sampling_box
         ends = np.stack([self._chain.T_base_tip(start.roomy)[:3, 3], self._T[:3, 3]])
-        box = np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED])
-        seed = options.seed * 1_000_003 + attempt
         begin = perf_counter()
         count, drawn = jt_rrt(
             self._chain.arrays,
@@ -46,19 +40,16 @@ class TaskSpaceSearch(Search):
             np.ascontiguousarray(self._T[:3, 3]),
             lower,
             upper,
-            box,
-            options.tree_step,
+            np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED]),
+            effort.step,
             checker.per_unit,
-            iterations,
-            seed,
+            effort.iterations,
+            effort.seed,
             checker.robot,
             checker.world,
             path,
         )
-        middle = perf_counter()
-        self.timings["search"] += middle - begin
+        self.timings["search"] += perf_counter() - begin
         if count == 0:
             return Found(path=None, iterations=drawn)
-        count = shorten(path, count, checker.per_unit, checker.robot, checker.world, options.shortcuts, seed + 1)
-        self.timings["shorten"] += perf_counter() - middle
-        return Found(path=path[:count].copy(), iterations=drawn)
+        return Found(path=self._shorter(scene, count, effort), iterations=drawn)

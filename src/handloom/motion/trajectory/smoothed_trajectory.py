@@ -16,8 +16,8 @@ NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
 WINDOW_STEPS = 11
 """Windows tried between the shortest and the longest that can be needed."""
 
-MEASURE_RATE = 4000.0
-"""Rate at which jerk is measured when the window is chosen [Hz]."""
+MEASURE_RATE = 500.0
+"""Rate at which jerk is measured when the window is chosen, besides where accelerations jump [Hz]."""
 
 
 class SmoothedTrajectory(Trajectory):
@@ -63,11 +63,17 @@ class SmoothedTrajectory(Trajectory):
             return shortest
         # Accelerations jump by up to twice their limit, which a window of twice the shortest absorbs.
         for window in shortest * np.linspace(1.0, 2.0, WINDOW_STEPS)[:-1]:
-            span = self._motion.duration + window
-            times = np.linspace(0.0, span, int(span * MEASURE_RATE) + 2)
+            times = self._telling_times(float(window))
             if np.all(np.abs(self._jerk(times, float(window))) <= limits.jerk * (1.0 + 1e-9)):
                 return float(window)
         return 2.0 * shortest
+
+    def _telling_times(self, window: float) -> Array:
+        """Return times (m,) at which the jerk is largest: just around jumps of the acceleration, and evenly spread."""
+        span = self._motion.duration + window
+        jumps = (self._motion.knots[:, None] + np.array([0.0, window])).reshape(-1)
+        even = np.linspace(0.0, span, int(span * MEASURE_RATE) + 2)
+        return np.sort(np.concatenate([jumps - 1e-9, jumps + 1e-9, even]))
 
     def _sample(self, times: Array) -> tuple[Array, Array, Array]:
         window, motion = self._window, self._motion

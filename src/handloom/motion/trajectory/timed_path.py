@@ -7,6 +7,7 @@ from handloom.errors import InputError
 from handloom.motion.trajectory.motion_limits import MotionLimits
 from handloom.motion.trajectory.topp_kernels import (
     corner_trims,
+    evaluate,
     fastest_profile,
     interval_ends,
     make_grid,
@@ -55,6 +56,21 @@ class TimedPath(Trajectory):
     def knots(self) -> Array:
         """Times at which the path acceleration changes [s]."""
         return self._times
+
+    @property
+    def grid(self) -> Array:
+        """Positions along the path between which the path acceleration is constant."""
+        return np.concatenate([[0.0], np.cumsum(self._steps)])
+
+    def along(self, positions: Array) -> tuple[Array, Array, Array]:
+        """Return points and first and second derivatives (m, n) of the rounded path at positions (m,) along it."""
+        edges = self.grid
+        k = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, len(self._steps) - 1)
+        q, D, K = (np.empty((len(positions), self.dof)) for _ in range(3))
+        for row, (i, at) in enumerate(zip(k, positions, strict=True)):
+            inside = self._starts[i] + min(at - edges[i], self._steps[i])
+            evaluate(self._waypoints, self._lengths, self._trims, self._pieces[i], inside, q[row], D[row], K[row])
+        return q, D, K
 
     def _check(self, limits: MotionLimits, deviation: float) -> None:
         if limits.velocity.shape != (self.dof,):
