@@ -44,3 +44,32 @@ def test_an_error_is_one_message_and_exit_code_2(capsys):
 def test_the_version_is_printed(capsys):
     assert main(["--version"]) == DONE
     assert capsys.readouterr().out.startswith("handloom 0.")
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (["-n", "-3"], "say how much to make"),
+        (["-n", "1", "--preset", "nope"], "no render preset named 'nope'"),
+        (["-n", "1", "--codec", "nope"], "no video codec named 'nope'"),
+        (["-n", "1", "--shard", "4/4"], "--shard is written i/N"),
+        (["-n", "1", "--workers", "0"], "at least 1 worker"),
+        (["-n", "1", "--set", "cameras.0.size=[-5, 4]"], "greater than 0, got -5"),
+        (["-n", "1", "--set", "data.max_episode_lenght=5"], "did you mean 'max_episode_length'?"),
+    ],
+)
+def test_wrong_flags_of_generate_write_nothing(flags, expected, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("handloom.cli.generate.compile_kernels", lambda: None)
+    out = tmp_path / "run"
+    assert main(["generate", "fr3_pick_cube", "-o", str(out), *flags]) == BAD_INPUT
+    assert expected in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("handloom.cli.generate.compile_kernels", lambda: None)
+    (tmp_path / "file").write_text("")
+    assert main(["generate", "fr3_pick_cube", "-n", "1", "-o", str(tmp_path / "file" / "run")]) == BAD_INPUT
+    error = capsys.readouterr().err
+    assert "a part of the path is a file" in error
+    assert "Errno" not in error

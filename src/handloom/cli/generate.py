@@ -77,12 +77,12 @@ def run(
     settings = RunSettings.of_task(
         loaded, seed=seed, unit_size=unit_size, render=render, preset=preset, codec=codec, keep_failures=keep_failures
     )
+    count = workers if workers is not None else _cores()
+    chosen, part = _executor(executor, count, ray_address), _shard(shard)
     compile_kernels()
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
-    count = workers if workers is not None else _cores()
-    chosen = _executor(executor, count, ray_address)
     with GenerateDisplay(goal, workers=count, quiet=json) as display, _stop_on_interrupt(directory, display):
-        outcome = generate_run(directory, goal, chosen, shard=_shard(shard), on_receipts=display.update)
+        outcome = generate_run(directory, goal, chosen, shard=part, on_receipts=display.update)
     return _tell(outcome, goal, workers=count, as_json=json)
 
 

@@ -64,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run_verb(name, words)
     except HandloomError as error:
-        print(f"handloom {name}: {error}", file=sys.stderr)
+        # An error of the disk carries its number for programs; people read the sentence.
+        print(f"handloom {name}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
         return BAD_INPUT
     except BrokenPipeError:
         sys.stderr.close()  # The reader of a pipe went away, as `handloom list | head` does.

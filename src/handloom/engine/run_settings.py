@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from handloom.config import Config, load_config
+from handloom.dataset.robot_columns import STYLES
+from handloom.dataset.video_codec import CODECS
+from handloom.errors import unknown_name
+from handloom.render.preset import CPU_PRESETS
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks import Task, TaskConfig
 from handloom.version import VERSION
@@ -38,6 +42,18 @@ class RunSettings(Config):
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
     keep_failures: bool = False
+
+    @model_validator(mode="after")
+    def _known_words(self) -> "RunSettings":
+        """Refuse a preset, codec or column style before anything is written."""
+        if self.preset not in CPU_PRESETS:
+            raise unknown_name("render preset", self.preset, CPU_PRESETS)
+        if self.codec not in CODECS:
+            raise unknown_name("video codec", self.codec, CODECS)
+        for style in self.columns:
+            if style not in STYLES:
+                raise unknown_name("column style", style, STYLES)
+        return self
 
     @classmethod
     def of_task(cls, task: Task, **options: Any) -> "RunSettings":
