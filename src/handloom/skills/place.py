@@ -55,6 +55,9 @@ class Place(Skill):
         pre, place = (self._hand_poses(T_base_world, R, p, T_ee_object) for p in points)
         self.controller.ignored = config.ignore_substring
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
+        if config.post_place_vector is not None:
+            # The retreat is tested too: an arm that cannot get away again has not placed anything.
+            moves.append(Move(T_base_tool=place @ translation(config.post_place_vector), straight=True))
         chosen = choose(self, moves, test_mode=config.test_mode)
         if chosen is not None:
             self._place_z = float(place[chosen.index, 2, 3])
@@ -127,7 +130,7 @@ class Place(Skill):
             without = self.controller.obstacles_of(name)
             commands.append(command_at(place, "update_specific", ignore_substring=without))
             retreat = place @ translation(config.post_place_vector)
-            commands.append(command_at(retreat, "open_gripper", straight=True))
+            commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2)))
         return commands
 
 

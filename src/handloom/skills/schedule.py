@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
@@ -57,6 +58,7 @@ class Schedule:
             frame: Number of frames that have been carried out.
         """
         self._judge_active(frame)
+        self._judge_arms(frame)
         if self.failure is not None or not self._activate(frame):
             return None
         targets = np.full(self.scene.world.model.nu, np.nan)
@@ -87,6 +89,27 @@ class Schedule:
                 else:
                     self._stop(skill, frame, lane, _unsuccessful(skill))
                     return
+
+    def _judge_arms(self, frame: int) -> None:
+        """End the episode when two arms that move at the same time touch each other.
+
+        Each arm plans around where the other is at that moment, not around where it is going.
+        """
+        busy = [lane for lane in self._lanes if lane.active is not None]
+        for i, lane in enumerate(busy):
+            for other in busy[:i]:
+                first, second = self._moving_bodies(lane), self._moving_bodies(other)
+                if self.failure is None and self.scene.world.touching(first, second):
+                    names = f"{lane.robot}/{lane.arm} and {other.robot}/{other.arm}"
+                    failure = Failure(stage=Stage.EXECUTE, reason="arms_touch", detail=f"{names} touched each other")
+                    self._stop(_active(lane), frame, lane, failure)
+
+    def _moving_bodies(self, lane: _Lane) -> tuple[str, ...]:
+        """Return what the joints of an arm move, the hand and its fingers included."""
+        arm = _active(lane).controller.arm
+        world = self.scene.world
+        first = world.model.jnt_bodyid[world.joint_index(arm.joint_names[0])]
+        return world.subtree(world.model.body(first).name)
 
     def _activate(self, frame: int) -> bool:
         """Start what is next for every free arm; return False when nothing is left or a skill cannot start."""
@@ -147,6 +170,13 @@ class Schedule:
                 checks=skill.checks() if success else (),
             )
         )
+
+
+def _active(lane: _Lane) -> Skill:
+    """Return the skill an arm is busy with."""
+    if lane.active is None:
+        raise StateError(f"arm {lane.arm!r} of {lane.robot!r} has no active skill")
+    return lane.active
 
 
 def _planning_failure(skill: Skill) -> Failure:

@@ -1,0 +1,57 @@
+"""Every success mode of place against a plain computation from vertices."""
+
+import numpy as np
+import pytest
+
+from handloom.scene import Scene, build_scene
+from handloom.skills.checks import holds
+from handloom.spatial import make_pose, random_rotations, transform_points
+from handloom.values import Check, TaskInstance
+
+
+def vertex_box(scene: Scene, name: str) -> np.ndarray:
+    vertices, _ = scene.assets[name].collision_triangles()
+    world = transform_points(scene.object_pose(name), vertices)
+    return np.stack([world.min(axis=0), world.max(axis=0)])
+
+
+def expected(scene: Scene) -> dict[str, bool]:
+    p, a, b = scene.object_pose("cube")[:3, 3], vertex_box(scene, "cube"), vertex_box(scene, "plate")
+    sides = np.minimum(a[1], b[1]) - np.maximum(a[0], b[0])
+    common = np.prod(sides) if np.all(sides > 0) else 0.0
+    overlap = common / (np.prod(a[1] - a[0]) + np.prod(b[1] - b[0]) - common)
+    base_z = scene.robot("franka").arm("left").T_world_base[2, 3]
+    return {
+        "overlapping": bool(overlap > 0.02),
+        "over_box": bool(np.all(p[:2] > b[0, :2] + 0.015) and np.all(p[:2] < b[1, :2] - 0.015)),
+        "left_of": bool(p[0] < b[0, 0] - 0.03),
+        "right_of": bool(p[0] > b[1, 0] + 0.03),
+        "raised_above": bool(a[0, 2] > b[0, 2] + 0.01),
+        "lower_than": bool(p[2] - base_z < 0.02),
+    }
+
+
+PAIR = {"object": "cube", "target": "plate"}
+ARGUMENTS = {
+    "overlapping": {**PAIR, "above": 0.02},
+    "over_box": {**PAIR, "margin": 0.015},
+    "left_of": {**PAIR, "distance": 0.03},
+    "right_of": {**PAIR, "distance": 0.03},
+    "raised_above": {**PAIR, "by": 0.01},
+    "lower_than": {"object": "cube", "robot": "franka", "arm": "left", "height": 0.02},
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_a_success_term_says_what_the_vertices_say(plate_instance: TaskInstance, name: str) -> None:
+    scene, rng = build_scene(plate_instance), np.random.default_rng(5)
+    plate = scene.object_pose("plate")[:3, 3]
+    answers = set()
+    for _ in range(60):
+        position = plate + rng.uniform([-0.2, -0.12, 0.0], [0.2, 0.12, 0.05])
+        scene.world.set_body_pose("cube/object", make_pose(random_rotations(rng, 1)[0], position))
+        scene.world.refresh()
+        answer = expected(scene)[name]
+        assert holds(scene, Check(name=name, arguments=ARGUMENTS[name])) == answer
+        answers.add(answer)
+    assert answers == {True, False}
