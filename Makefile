@@ -23,6 +23,7 @@ demo: $(READY)
 	@$(BIN)/handloom demo -o out/demo
 
 test: $(READY)
+	@$(BIN)/handloom warmup
 	@$(PYTEST)
 
 test-slow: $(READY)

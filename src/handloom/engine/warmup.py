@@ -5,14 +5,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from handloom.engine.attempt import run_attempt
+from handloom.engine.process_executor import ProcessExecutor
 from handloom.engine.run_settings import RunSettings
+from handloom.errors import StateError
 from handloom.kernels import cache_folder
-from handloom.motion.warmup import warmup as warm_up_motion
-from handloom.tasks import load_task
+from handloom.render import Renderer
+from handloom.scene import build_scene
+from handloom.tasks import load_task, sample_task
 
 TASK = "fr3_pick_cube"
 TINY = ("cameras.0.size=[16, 16]", "cameras.1.size=[16, 16]")
-PRESETS = ("fast", "balanced", "quality")
 
 
 def is_warm() -> bool:
@@ -21,25 +23,43 @@ def is_warm() -> bool:
 
 
 def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
-    """Compile and cache all kernels by running real, tiny attempts; does nothing when that was done before.
+    """Compile and cache all kernels by doing the real, tiny thing; does nothing when that was done before.
 
-    Worker processes that start afterwards read the cache instead of compiling the same kernels side by side.
+    Planning and drawing compile side by side, a process each. Workers that start afterwards read the cache.
 
     Args:
-        on_step: Told what is being compiled, how many steps are done and how many there are.
+        on_step: Told what is finished, how many steps are done and how many there are.
     """
     if is_warm():
         return
-    warm_up_motion(on_step=on_step)
-    task = load_task(TASK, overrides=TINY)
-    with tempfile.TemporaryDirectory() as folder:
-        for step, preset in enumerate(PRESETS):
-            on_step(f"an attempt with {preset} pictures", step, len(PRESETS))
-            settings = RunSettings.of_task(task, seed=0, preset=preset)
-            run_attempt(settings, task, 0, Path(folder) / preset)
-    on_step("done", len(PRESETS), len(PRESETS))
+    on_step("planning and drawing", 0, len(STEPS))
+    for done, finished in enumerate(ProcessExecutor(len(STEPS)).run(compile_step, iter(STEPS)), start=1):
+        if finished.crash:
+            raise StateError(f"compiling the kernels for {finished.item} failed: {finished.crash}")
+        on_step(f"{finished.item} is ready", done, len(STEPS))
     _marker().parent.mkdir(parents=True, exist_ok=True)
     _marker().touch()
+
+
+def compile_step(name: str) -> None:
+    """Do one of the tiny things, in a worker."""
+    STEPS[name]()
+
+
+def _plan_and_write() -> None:
+    task = load_task(TASK, overrides=TINY)
+    with tempfile.TemporaryDirectory() as folder:
+        run_attempt(RunSettings.of_task(task, seed=0, render="none"), task, 0, Path(folder))
+
+
+def _draw() -> None:
+    instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
+    scene = build_scene(instance)
+    Renderer(scene.world.model, "quality").render(scene.world.data, instance.cameras)
+
+
+STEPS = {"drawing": _draw, "planning": _plan_and_write}
+"""What is compiled side by side; the longer step first."""
 
 
 def _marker() -> Path:
