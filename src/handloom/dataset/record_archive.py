@@ -1,7 +1,7 @@
 """An episode record as an archive and an outcome, and back."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -47,7 +47,7 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
 
 
 def outcome_of_record(
-    record: EpisodeRecord, archive: EpisodeArchive, *, attempts: int = 1, columns: dict[str, Scalar] | None = None
+    record: EpisodeRecord, archive: EpisodeArchive, *, attempts: int = 1, columns: Mapping[str, Scalar] | None = None
 ) -> EpisodeOutcome:
     """Return what the episode table says about a recorded episode.
 
