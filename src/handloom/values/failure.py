@@ -22,7 +22,7 @@ class Failure:
     stage: Stage
     """Where in the funnel it happened."""
     reason: str
-    """Short fixed code such as ``no_reachable_grasp``; counted in reports."""
+    """Short fixed code such as ``goal_unreachable``; counted in reports."""
     detail: str = ""
     """One sentence with names and figures."""
     skill: str = ""
