@@ -17,9 +17,10 @@ def for_slices(count: int, call: Callable[[int, int], None], *, threads: int | N
         threads: Most threads to use; None uses every core.
         smallest: A slice smaller than this is not worth a thread.
     """
-    most = os.cpu_count() or 1 if threads is None else max(1, threads)
-    workers = max(1, min(most, count // max(1, smallest)))
-    if workers == 1:
+    slices = count // max(1, smallest)
+    # Counting cores takes 20 us, which small batches need not pay.
+    workers = min(slices, threads or os.cpu_count() or 1) if slices > 1 else 1
+    if workers <= 1:
         call(0, count)
         return
     edges = [count * i // workers for i in range(workers + 1)]

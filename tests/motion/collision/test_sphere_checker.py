@@ -7,6 +7,7 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.motion.collision import ExactChecker, Shape, SphereChecker
+from handloom.motion.collision.lane_kernels import configurations_free
 from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.collision.world_arrays import supporting_planes
 
@@ -117,11 +118,23 @@ def test_a_switched_off_obstacle_does_not_count(robot, make_world, configuration
     assert after.sum() > before.sum()
 
 
+def test_obstacles_out_of_reach_of_a_group_are_left_out_without_changing_any_answer(robot, make_world, configurations):
+    world = make_world("box", 6)
+    checker = SphereChecker(robot, world)
+    assert not checker.world.checked.all()
+    everything = checker.world._replace(checked=np.ones_like(checker.world.checked))
+    own = [j for j, obstacle in enumerate(world) if obstacle.body == "link0"]
+    everything.checked[:, own] = checker.world.checked[:, own]
+    free = np.empty(len(configurations), np.bool_)
+    configurations_free(configurations, checker.robot, everything, free)
+    np.testing.assert_array_equal(checker.configurations_free(configurations), free)
+
+
 def test_wrong_shapes_are_refused(robot, fixed_parts):
     checker = SphereChecker(robot, fixed_parts)
     with pytest.raises(InputError, match=r"\(m, 7\)"):
         checker.configurations_free(np.zeros((3, 6)))
     with pytest.raises(InputError, match="as many starts as ends"):
         checker.edges_free(np.zeros((3, 7)), np.zeros((2, 7)))
-    with pytest.raises(InputError, match="padding must be >= 0"):
+    with pytest.raises(InputError, match=r"padding must be between 0 and 0\.1"):
         SphereChecker(robot, fixed_parts, padding=-1.0)

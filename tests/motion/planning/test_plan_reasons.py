@@ -90,7 +90,9 @@ def test_a_start_in_grazing_contact_is_tolerated_and_reported(planner):
 
 
 def test_free_ends_without_room_for_the_padding_are_called_enclosed(tabletop, planner):
-    careful = ArmPlanner(tabletop, planner.chains, options=PlannerOptions(padding=0.6))
+    careful = ArmPlanner(tabletop, planner.chains, options=PlannerOptions(padding=0.05))
+    # Three centimetres from the first link, which only turns about its own axis and never gets further away.
+    careful.world.add_sphere("ball", 0.01, [-0.11, 0.0, 0.243])
     result = careful.plan_to_joints(HOME, LEFT)
     assert result.status is PlanStatus.START_IN_COLLISION
     assert "the start is enclosed: it is free, but no motion leads out of there" in result.reason

@@ -13,13 +13,16 @@ from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.part import Part, bits_meet, moving_parts
 from handloom.motion.collision.self_collision import self_collision_pairs
 from handloom.motion.collision.shape import Shape
-from handloom.motion.collision.sphere_group import SphereGroup, group_arrays
+from handloom.motion.collision.sphere_group import SphereGroup, group_arrays, group_reach
 from handloom.motion.collision.sphere_model import SphereModel, cached_cover
 from handloom.motion.kinematics.joint_tree import JointTree
 from handloom.spatial import transform_points
 
 Array = NDArray[np.float64]
 Pair = frozenset[str]
+
+MOST_PADDING = 0.1
+"""Obstacles further than this beyond the reach of a group are never checked against it [m]; padding must be smaller."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +55,9 @@ class CollisionRobot:
         """
         parts = moving_parts(model, tree)
         spheres = SphereModel.from_model(model, dict.fromkeys(part.body for part in parts), tolerance=tolerance)
-        groups = tuple(_group(model, tree, spheres, parts, body) for body in spheres.bodies)
+        groups = [_group(model, tree, spheres, parts, body) for body in spheres.bodies]
+        # Outer links first: they hit something most often, and the first hit ends a check.
+        groups = tuple(sorted(groups, key=lambda group: -group.link))
         ignored, coarse = self_collision_pairs(model, tree, parts, groups, qpos=qpos)
         return cls(tree=tree, parts=parts, groups=groups, ignored=ignored, coarse=coarse, tolerance=tolerance)
 
@@ -110,13 +115,19 @@ class CollisionRobot:
         return group_arrays(self.tree, self.groups, pairs, padding=padding, self_padding=self_padding)
 
     def checked(self, obstacles: Sequence[Obstacle]) -> NDArray[np.bool_]:
-        """Return which group is checked against which obstacle (groups, obstacles)."""
+        """Return which group is checked against which obstacle (groups, obstacles).
+
+        Obstacles that a group cannot reach in any configuration are left out, as are those it may touch.
+        """
         table = np.zeros((len(self.groups), len(obstacles)), bool)
         for i, group in enumerate(self.groups):
+            centre, reach = group_reach(self.tree, group)
             left_out = {name for pair in self.ignored | self.coarse if group.body in pair for name in pair}
             for j, obstacle in enumerate(obstacles):
+                apart = np.linalg.norm(obstacle.T_world_obstacle[:3, 3] - centre) - obstacle.shape.bounding_radius
                 table[i, j] = (
                     obstacle.enabled
+                    and apart <= reach + MOST_PADDING
                     and obstacle.name not in left_out
                     and obstacle.body not in left_out
                     and bits_meet(group.contype, group.conaffinity, obstacle.contype, obstacle.conaffinity)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.errors import InputError
-from handloom.motion.collision.collision_robot import CollisionRobot
+from handloom.motion.collision.collision_robot import MOST_PADDING, CollisionRobot
 from handloom.motion.collision.lane_kernels import configurations_free, edges_free
 from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.world_arrays import world_arrays
@@ -27,10 +27,11 @@ class SphereChecker:
     def __init__(
         self, robot: CollisionRobot, world: Iterable[Obstacle], *, padding: float = 0.005, per_unit: float = 32.0
     ) -> None:
-        if padding < 0:
-            raise InputError(f"padding must be >= 0, got {padding}")
+        if not 0 <= padding <= MOST_PADDING:
+            raise InputError(f"padding must be between 0 and {MOST_PADDING} m, got {padding}")
         obstacles = list(world)
         self.dof = robot.tree.dof
+        self._padding = padding
         self.per_unit = per_unit
         """Configurations checked per radian or metre of joint motion."""
         self.robot = robot.arrays(padding=padding)
@@ -40,7 +41,10 @@ class SphereChecker:
 
     def with_more_padding(self, more: float) -> "SphereChecker":
         """Return the same checker with larger spheres against the world [m]; costs next to nothing."""
+        if self._padding + more > MOST_PADDING:
+            raise InputError(f"padding must be between 0 and {MOST_PADDING} m, got {self._padding + more}")
         result = copy(self)
+        result._padding = self._padding + more
         by = np.float32(more)
         result.robot = self.robot._replace(radius=self.robot.radius + by, group_radius=self.robot.group_radius + by)
         return result

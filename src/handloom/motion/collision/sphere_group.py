@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from handloom.motion.collision.arrays import RobotArrays
 from handloom.motion.collision.part import ALL_BITS
-from handloom.motion.kinematics.joint_tree import JointTree
+from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 
 Array = NDArray[np.float64]
 
@@ -36,6 +36,23 @@ class SphereGroup:
         high = (self.centre + self.radius[:, None]).max(axis=0)
         middle = 0.5 * (low + high)
         return middle, float((np.linalg.norm(self.centre - middle, axis=1) + self.radius).max())
+
+
+def group_reach(tree: JointTree, group: SphereGroup) -> tuple[Array, float]:
+    """Return a point (3,) of the root frame and the distance [m] that no sphere of a group can get away from it.
+
+    The point is the origin of the first joint that moves the group; each joint after it adds the length of its link,
+    and a sliding one its travel.
+    """
+    middle, radius = group.bounding_sphere
+    reach, link = float(np.linalg.norm(middle)) + radius, group.link
+    while True:
+        travel = max(abs(tree.lower[link]), abs(tree.upper[link])) if tree.prismatic[link] else 0.0
+        reach += float(travel)
+        if tree.parent[link] == WORLD:
+            return tree.T_parent_joint[link, :3, 3], reach
+        reach += float(np.linalg.norm(tree.T_parent_joint[link, :3, 3]))
+        link = int(tree.parent[link])
 
 
 def group_arrays(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from handloom.errors import InputError
+from handloom.motion.collision.collision_robot import MOST_PADDING
 from handloom.motion.kinematics import IkOptions
 
 
@@ -26,8 +27,8 @@ class PlannerOptions:
     """Samples per candidate goal before the next best one is tried."""
     tree_size: int = 20000
     """Nodes per search tree."""
-    shortcuts: int = 30
-    """Attempts to shorten a path."""
+    shortcuts: int = 20
+    """Attempts to shorten a path; 60 make paths 3 % shorter and take half as long again as the rest."""
     verify_retries: int = 3
     """Further searches, with more padding each, when exact verification refuses a path."""
     limit_tolerance: float = 1e-3
@@ -56,6 +57,8 @@ class PlannerOptions:
         for name in positive:
             if not getattr(self, name) > 0:
                 raise InputError(f"PlannerOptions.{name} must be > 0, got {getattr(self, name)}")
+        if self.padding > MOST_PADDING / 2:
+            raise InputError(f"PlannerOptions.padding must be at most {MOST_PADDING / 2} m, got {self.padding}")
         for name in ("padding", "shortcuts", "verify_retries", "limit_tolerance", "contact_tolerance"):
             if getattr(self, name) < 0:
                 raise InputError(f"PlannerOptions.{name} must be >= 0, got {getattr(self, name)}")

@@ -11,6 +11,21 @@ from handloom.motion.planning.random_kernels import uniform
 GREEDY_EVERY = 10
 """Random shortcuts between two greedy passes."""
 
+GREEDY_MOST = 8
+"""Longer paths are only thinned at first: trying all pairs of their waypoints costs more than random shortcuts."""
+
+
+@kernel
+def thin(path, count, per_unit, robot, world, lanes):
+    """Drop every waypoint whose neighbours can be joined directly, in place; return the new count."""
+    kept = 0
+    for k in range(1, count - 1):
+        if not edge_is_free(path[kept], path[k + 1], per_unit, robot, world, lanes):
+            kept += 1
+            path[kept] = path[k]
+    path[kept + 1] = path[count - 1]
+    return kept + 2
+
 
 @kernel
 def skip_waypoints(path, count, per_unit, robot, world, lanes):
@@ -65,7 +80,10 @@ def shorten(path, count, per_unit, robot, world, attempts, seed):
     lengths, a, b = np.empty(path.shape[0]), np.empty(n), np.empty(n)
     for attempt in range(attempts):
         if attempt % GREEDY_EVERY == 0:
-            count = skip_waypoints(path, count, per_unit, robot, world, lanes)
+            if count > GREEDY_MOST:
+                count = thin(path, count, per_unit, robot, world, lanes)
+            else:
+                count = skip_waypoints(path, count, per_unit, robot, world, lanes)
         if count < 3:
             break
         arc_lengths(path, count, lengths)
