@@ -91,8 +91,7 @@ def _mink(setup: ArmSetup, T: Array) -> dict[str, Any]:
     configuration = mink.Configuration(setup.model)
     task = mink.FrameTask(setup.chain.tip, "site", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
     limits = [mink.ConfigurationLimit(setup.model)]
-    base = setup.data.body(setup.chain.base)
-    T_world_base = make_pose(base.xmat.reshape(3, 3), base.xpos)
+    T_world_base = setup.T_world_base
     rng, solutions = np.random.default_rng(1), np.tile(setup.chain.middle, (len(T), 1))
     lower, upper = setup.chain.sampling_box
     _mink_one(mink, configuration, task, limits, setup, T_world_base @ T[0], rng, lower, upper)

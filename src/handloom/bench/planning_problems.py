@@ -6,11 +6,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.errors import StateError
 from handloom.motion.collision import CollisionWorld
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, PlannerOptions
 from handloom.robots import load_robot
-from handloom.spatial import make_pose, matrix_from_rotvec, translation
+from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, translation
 
 Array = NDArray[np.float64]
 
@@ -19,6 +20,9 @@ DRAWS = 200_000
 
 CLEAR = 0.01
 """Room around start and goal beyond the robot's spheres [m]."""
+
+MOST_REFUSED = 200
+"""Scenes without a free start and goal before the arm is declared unfit for a kind."""
 
 KINDS = ("tabletop", "shelf", "cage")
 
@@ -41,6 +45,12 @@ class ArmSetup:
     data: mujoco.MjData
     chain: Chain
     home: Array
+
+    @property
+    def T_world_base(self) -> Array:  # noqa: N802 - frame notation
+        """Pose (4, 4) of the arm's base."""
+        base = self.data.body(self.chain.base)
+        return make_pose(base.xmat.reshape(3, 3), base.xpos)
 
     @property
     def reach(self) -> float:
@@ -68,34 +78,46 @@ def arm_setup(robot: str) -> ArmSetup:
 
 
 def planning_problems(setup: ArmSetup, count: int, *, seed: int = 0) -> list[PlanningProblem]:
-    """Return random problems of all kinds in turn, scaled to the arm's reach; both ends are free with some room."""
+    """Return random problems of all kinds in turn, scaled to the arm's reach; both ends are free with some room.
+
+    Scenes stand upright in front of the arm: at the height of its base, towards where its tool is at home.
+    """
     rng = np.random.default_rng(seed)
     problems: list[PlanningProblem] = []
-    scale = setup.reach / 0.855
-    base = setup.data.body(setup.chain.base)
-    T_world_base = make_pose(base.xmat.reshape(3, 3), base.xpos)
+    scale, T_world_scene = setup.reach / 0.855, _T_world_scene(setup)
     lower, upper = setup.chain.sampling_box
     draws = lower + (upper - lower) * rng.random((DRAWS, setup.chain.dof))
-    tips = setup.chain.T_base_tip(draws)[:, :3, 3]
+    tips = (invert_pose(T_world_scene) @ setup.T_world_base @ setup.chain.T_base_tip(draws))[:, :3, 3]
+    refused = 0
     while len(problems) < count:
         kind = KINDS[len(problems) % len(KINDS)]
         planner = ArmPlanner(setup.model, setup.chain, data=setup.data, options=PlannerOptions())
-        regions = BUILDERS[kind](planner.world, T_world_base, scale, rng)
-        ends = [_configuration_in(planner, draws, tips, region, setup.home, rng) for region in regions]
+        regions = BUILDERS[kind](planner.world, T_world_scene, scale, rng)
+        ends = [_configuration_in(planner, draws, tips, region, rng) for region in regions]
         if ends[0] is not None and ends[1] is not None:
             problems.append(PlanningProblem(kind=kind, planner=planner, start=ends[0], goal=ends[1]))
+            refused = 0
+        elif (refused := refused + 1) > MOST_REFUSED:
+            raise StateError(f"{MOST_REFUSED} {kind} scenes in a row left this arm no free start and goal")
     return problems
 
 
+def _T_world_scene(setup: ArmSetup) -> Array:  # noqa: N802 - frame notation
+    """Return an upright frame (4, 4) at the arm's base whose x points to where the tool is at home."""
+    tool = (setup.T_world_base @ setup.chain.T_base_tip(setup.home))[:3, 3] - setup.T_world_base[:3, 3]
+    heading = np.arctan2(tool[1], tool[0])
+    return make_pose(matrix_from_rotvec([0.0, 0.0, heading]), setup.T_world_base[:3, 3])
+
+
 def _configuration_in(
-    planner: ArmPlanner, draws: Array, tips: Array, region: Array | None, home: Array, rng: np.random.Generator
+    planner: ArmPlanner, draws: Array, tips: Array, region: Array | None, rng: np.random.Generator
 ) -> Array | None:
-    """Return a free random configuration with the tool inside a region (2, 3) [m] of the base; home for None."""
+    """Return a free random configuration with the tool inside a region (2, 3) [m] of the scene; anywhere for None."""
     planner.scene.refresh()
     room = planner.scene.spheres(planner.options.padding + CLEAR)
-    if region is None:
-        return home if room.configurations_free(home)[0] else None
-    inside = np.flatnonzero(np.all((tips > region[0]) & (tips < region[1]), axis=1))
+    inside = np.arange(2000)
+    if region is not None:
+        inside = np.flatnonzero(np.all((tips > region[0]) & (tips < region[1]), axis=1))
     if not len(inside):
         return None
     chosen = rng.permutation(inside)[:2000]
@@ -136,7 +158,7 @@ def _shelf(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generat
 
 
 def _cage(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:
-    """Bars around a block in front of the arm; the tool reaches in from home."""
+    """Bars around a block in front of the arm; the tool reaches in from somewhere else."""
     centre = np.array([rng.uniform(0.45, 0.6), rng.uniform(-0.2, 0.2), 0.25])
     half = 0.2
     for k, (x, y) in enumerate(((-1, -1), (-1, 1), (1, -1), (1, 1), (1, 0), (0, 1), (0, -1))):

@@ -50,7 +50,8 @@ def numpy_free(checker: SphereChecker, robot, world, q: np.ndarray) -> bool:
     for i, group in enumerate(robot.groups):
         for j, obstacle in enumerate(world):
             if checked[i, j]:
-                gap = min(gap, (numpy_distance(obstacle, placed[i]) - group.radius - 0.005).min())
+                padding = 0.0 if obstacle.body == "link0" else 0.005
+                gap = min(gap, (numpy_distance(obstacle, placed[i]) - group.radius - padding).min())
     for a, b in checker.robot.pair:
         apart = np.linalg.norm(placed[a][:, None] - placed[b], axis=2)
         gap = min(gap, (apart - robot.groups[a].radius[:, None] - robot.groups[b].radius).min())

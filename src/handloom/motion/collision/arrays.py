@@ -58,5 +58,7 @@ class WorldArrays(NamedTuple):
     """Supporting planes of all convex solids in their own frames (f, 4): unit normal, offset."""
     height: Float
     """Heights of all height fields, row by row (h,) [m]."""
+    own: NDArray[np.bool_]
+    """Whether an obstacle is a fixed part of the robot itself, against which spheres carry no padding (b,)."""
     checked: NDArray[np.bool_]
     """Whether a group of spheres is checked against an obstacle (g, b)."""

@@ -11,7 +11,7 @@ from handloom.errors import InputError, unknown_name
 from handloom.motion.collision.arrays import RobotArrays
 from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.part import Part, bits_meet, moving_parts
-from handloom.motion.collision.self_collision import self_collision_pairs
+from handloom.motion.collision.self_collision import fixed_bodies, self_collision_pairs
 from handloom.motion.collision.shape import Shape
 from handloom.motion.collision.sphere_group import SphereGroup, group_arrays, group_reach
 from handloom.motion.collision.sphere_model import SphereModel, cached_cover
@@ -38,6 +38,8 @@ class CollisionRobot:
     """Pairs of bodies that may overlap: neighbours, and pairs that overlap in every position."""
     coarse: frozenset[Pair]
     """Pairs so close together that their spheres overlap almost always; only the exact checker looks at these."""
+    fixed: frozenset[str]
+    """Bodies of the same robot that no chosen joint moves: pedestal, torso, another arm."""
     tolerance: float
     """Tolerance of the sphere covers [m]."""
 
@@ -59,7 +61,15 @@ class CollisionRobot:
         # Outer links first: they hit something most often, and the first hit ends a check.
         groups = tuple(sorted(groups, key=lambda group: -group.link))
         ignored, coarse = self_collision_pairs(model, tree, parts, groups, qpos=qpos)
-        return cls(tree=tree, parts=parts, groups=groups, ignored=ignored, coarse=coarse, tolerance=tolerance)
+        return cls(
+            tree=tree,
+            parts=parts,
+            groups=groups,
+            ignored=ignored,
+            coarse=coarse,
+            fixed=fixed_bodies(model, tree),
+            tolerance=tolerance,
+        )
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -113,6 +123,10 @@ class CollisionRobot:
             and bits_meet(a.contype, a.conaffinity, b.contype, b.conaffinity)
         ]
         return group_arrays(self.tree, self.groups, pairs, padding=padding, self_padding=self_padding)
+
+    def owns(self, obstacles: Sequence[Obstacle]) -> NDArray[np.bool_]:
+        """Return which obstacles are fixed parts of this robot (obstacles,); padding does not apply to these."""
+        return np.array([o.geom >= 0 and o.body in self.fixed for o in obstacles], bool)
 
     def checked(self, obstacles: Sequence[Obstacle]) -> NDArray[np.bool_]:
         """Return which group is checked against which obstacle (groups, obstacles).

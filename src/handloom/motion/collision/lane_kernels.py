@@ -306,6 +306,7 @@ def _world_hits(robot, world, lanes, enough):
     # Arrays are taken out of their tuples once: doing it per test costs more than the test.
     kinds, row, face, height, checked = world.kind, world.row, world.face, world.height, world.checked
     R, p, local, centre, radius = lanes.R, lanes.p, lanes.local, robot.centre, robot.radius
+    own, bare_radius, bare_outer = world.own, robot.self_radius, robot.group_self_radius
     links, middle, outer, begin, hits = (
         robot.group_link,
         robot.group_centre,
@@ -318,11 +319,13 @@ def _world_hits(robot, world, lanes, enough):
         for b in range(kinds.shape[0]):
             if not checked[g, b]:
                 continue
-            kind = kinds[b]
-            if _obstacle_hits(kind, row, b, face, height, R, p, local, link, middle, g, outer[g]) == NONE:
+            kind, bare = kinds[b], own[b]
+            reach = bare_outer[g] if bare else outer[g]
+            if _obstacle_hits(kind, row, b, face, height, R, p, local, link, middle, g, reach) == NONE:
                 continue
             for s in range(begin[g], begin[g + 1]):
-                hits |= _obstacle_hits(kind, row, b, face, height, R, p, local, link, centre, s, radius[s])
+                reach = bare_radius[s] if bare else radius[s]
+                hits |= _obstacle_hits(kind, row, b, face, height, R, p, local, link, centre, s, reach)
                 if hits & enough:
                     return hits
     return hits

@@ -69,13 +69,23 @@ def self_collision_pairs(
     return frozenset(ignored), frozenset(coarse)
 
 
+def fixed_bodies(model: mujoco.MjModel, tree: JointTree) -> frozenset[str]:
+    """Return the bodies of the robot that no joint of the tree moves."""
+    roots = set(model.body_rootid[tree.body_link != WORLD].tolist())
+    return frozenset(
+        model.body(b).name
+        for b in range(1, model.nbody)
+        if model.body_rootid[b] in roots and tree.body_link[b] == WORLD
+    )
+
+
 def _own_fixed_parts(model: mujoco.MjModel, tree: JointTree, qpos: Array | None) -> list[Obstacle]:
     """Return the solids of the robot that no chosen joint moves: its pedestal, torso or other arm."""
     data = mujoco.MjData(model)
     data.qpos[:] = model.qpos0 if qpos is None else qpos
     mujoco.mj_kinematics(model, data)
-    roots = set(model.body_rootid[tree.body_link != WORLD].tolist())
-    foreign = [b for b in range(model.nbody) if model.body_rootid[b] not in roots or tree.body_link[b] != WORLD]
+    own = fixed_bodies(model, tree)
+    foreign = [b for b in range(model.nbody) if model.body(b).name not in own]
     return list(CollisionWorld.from_model(model, data, exclude_bodies=foreign))
 
 

@@ -36,7 +36,7 @@ class SphereChecker:
         """Configurations checked per radian or metre of joint motion."""
         self.robot = robot.arrays(padding=padding)
         """The kernels' view of the robot."""
-        self.world = world_arrays(obstacles, robot.checked(obstacles))
+        self.world = world_arrays(obstacles, robot.checked(obstacles), robot.owns(obstacles))
         """The kernels' view of the obstacles."""
 
     def with_more_padding(self, more: float) -> "SphereChecker":

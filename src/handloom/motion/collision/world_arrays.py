@@ -20,11 +20,14 @@ BEVEL_COSINE = 0.9
 """Edges between sides whose normals have a smaller cosine get a plane of their own."""
 
 
-def world_arrays(obstacles: Sequence[Obstacle], checked: NDArray[np.bool_]) -> WorldArrays:
+def world_arrays(
+    obstacles: Sequence[Obstacle], checked: NDArray[np.bool_], own: NDArray[np.bool_] | None = None
+) -> WorldArrays:
     """Return the kernels' view of obstacles.
 
     Args:
         obstacles: Obstacles, in order.
+        own: Which obstacles are fixed parts of the robot (obstacles,); none when None.
         checked: Which groups of spheres are checked against which obstacle (groups, obstacles).
     """
     rows = np.zeros((len(obstacles), ROW))
@@ -50,6 +53,7 @@ def world_arrays(obstacles: Sequence[Obstacle], checked: NDArray[np.bool_]) -> W
         rows.astype(np.float32),
         np.concatenate(faces).astype(np.float32),
         np.concatenate(heights).astype(np.float32),
+        np.zeros(len(obstacles), bool) if own is None else own,
         np.ascontiguousarray(checked),
     )
 
