@@ -1,11 +1,10 @@
 """Runs attempts until there are enough demonstrations, then merges them into a dataset."""
 
 import itertools
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from handloom.dataset import find_episodes, folder_name, merge_episodes, remove_unfinished
+from handloom.dataset import folder_name, merge_episodes, remove_unfinished
 from handloom.engine.executor import Executor
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import RunDirectory
@@ -106,12 +105,6 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt]) -> None:
         present = [folder for folder in folders if folder.is_dir()]
         if present:
             merge_episodes(present, out, success=success, replace=True)
-
-
-def clean_run(run: RunDirectory) -> None:
-    """Remove the episode folders of a merged run; the dataset has all of them."""
-    if run.dataset.is_dir() and find_episodes([run.episodes]):
-        shutil.rmtree(run.episodes)
 
 
 def _run_units(
