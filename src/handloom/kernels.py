@@ -1,11 +1,13 @@
 """The one way to compile a Numba kernel here: ``@kernel`` for commands, ``@picture_kernel`` for images.
 
 Numba's own cache notices a change in the file of a kernel, but not in a kernel it calls from another file.
-The cache folder is therefore keyed by a hash over every source file of the package that defines kernels.
+Each part of the package (``motion``, ``render``, ...) therefore has a cache folder keyed by a hash over all its
+folders that define kernels; a test holds that no kernel calls one of another part.
 """
 
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -16,34 +18,52 @@ from numba.core import config as numba_config
 
 from handloom.cache import user_cache
 
-__all__ = ["cache_folder", "kernel", "kernel_sources", "picture_kernel", "prange"]
+__all__ = ["cache_folder", "kernel", "kernel_parts", "kernel_sources", "picture_kernel", "prange", "warm_marker"]
 
-
+ROOT = Path(__file__).parent
 _DEFINES_KERNELS = re.compile(rb"^from handloom\.kernels import [^\n]*\b(picture_)?kernel\b", re.MULTILINE)
 
 
+@cache
 def kernel_sources() -> tuple[Path, ...]:
-    """Return this file and every source file in a folder that defines kernels, sorted.
+    """Return every source file in a folder that defines kernels, sorted.
 
     Whole folders, because kernels bake in the constants of the modules beside them.
     """
-    root = Path(__file__).parent
-    folders = {file.parent for file in root.rglob("*.py") if _DEFINES_KERNELS.search(file.read_bytes())}
-    return (Path(__file__), *sorted(file for folder in folders for file in folder.glob("*.py")))
+    folders = {file.parent for file in ROOT.rglob("*.py") if _DEFINES_KERNELS.search(file.read_bytes())}
+    return tuple(sorted(file for folder in folders for file in folder.glob("*.py")))
+
+
+def kernel_parts() -> tuple[str, ...]:
+    """Return the names of the package's folders with kernels below them, sorted."""
+    return tuple(sorted({_part(file) for file in kernel_sources()}))
 
 
 @cache
-def cache_folder() -> Path:
-    """Return the folder of compiled kernels, ``<user cache>/handloom/kernels-<hash of all kernel sources>``."""
+def cache_folder(part: str) -> Path:
+    """Return the folder of the compiled kernels of one part, ``<user cache>/kernels/<part>-<hash of its sources>``."""
+    return _cache_root() / f"{part}-{_digest(file for file in kernel_sources() if _part(file) == part)}"
+
+
+def warm_marker() -> Path:
+    """Return the file that says that the kernels of every part, as they are now, were compiled."""
+    return _cache_root() / f"warm-{_digest(kernel_sources())}"
+
+
+def _cache_root() -> Path:
+    return user_cache() / "kernels"
+
+
+def _part(file: Path) -> str:
+    return file.relative_to(ROOT).parts[0]
+
+
+def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    root = Path(__file__).parent
-    for file in kernel_sources():
-        digest.update(str(file.relative_to(root)).encode())
+    for file in (Path(__file__), *files):
+        digest.update(str(file.relative_to(ROOT)).encode())
         digest.update(file.read_bytes())
-    return user_cache() / f"kernels-{digest.hexdigest()[:16]}"
-
-
-numba_config.CACHE_DIR = str(cache_folder())  # pyright: ignore[reportAttributeAccessIssue]
+    return digest.hexdigest()[:16]
 
 
 def kernel(function: Any = None, /, *, parallel: bool = False, inline: Literal["never", "always"] = "never") -> Any:
@@ -53,7 +73,7 @@ def kernel(function: Any = None, /, *, parallel: bool = False, inline: Literal["
     """
 
     def compile_it(f: Any) -> Any:
-        return numba.njit(f, cache=True, nogil=True, error_model="numpy", parallel=parallel, inline=inline)
+        return _compiled(f, parallel=parallel, inline=inline)
 
     return compile_it if function is None else compile_it(function)
 
@@ -65,4 +85,11 @@ def picture_kernel(function: Any) -> Any:
     and of the same kernel loaded from the cache then differs in the last bits: callees are optimised in another
     context. IEEE arithmetic makes images the same bits everywhere, with AVX2 and with AVX-512.
     """
-    return numba.njit(function, cache=True, nogil=True, error_model="numpy")
+    return _compiled(function)
+
+
+def _compiled(function: Any, **options: Any) -> Any:
+    file = Path(function.__code__.co_filename)
+    part = _part(file) if file.is_relative_to(ROOT) else "elsewhere"
+    numba_config.CACHE_DIR = str(cache_folder(part))  # pyright: ignore[reportAttributeAccessIssue]
+    return numba.njit(function, cache=True, nogil=True, error_model="numpy", **options)

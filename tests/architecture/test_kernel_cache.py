@@ -1,46 +1,71 @@
-"""Compiled kernels are thrown away when any kernel source changes, not only their own file."""
+"""Compiled kernels are thrown away when any kernel source of their part changes, not only their own file."""
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import handloom
-from handloom.kernels import cache_folder, kernel_sources
+from handloom.kernels import cache_folder, kernel_parts, kernel_sources
 
 ROOT = Path(handloom.__file__).parent
 
 
-def folder_seen_from(package_parent: Path) -> str:
-    code = "from handloom.kernels import cache_folder; print(cache_folder())"
+@pytest.fixture
+def copy(tmp_path):
+    folder = tmp_path / "handloom"
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("__pycache__", "zoo"))
+    return folder
+
+
+def folders_seen_from(package: Path) -> dict[str, str]:
+    code = "from handloom.kernels import *; print(*(f'{p}={cache_folder(p)}' for p in kernel_parts()))"
     result = subprocess.run(
-        [sys.executable, "-c", code], cwd=package_parent, capture_output=True, text=True, check=True,
-        env={"PYTHONPATH": str(package_parent), "HOME": str(package_parent)},
+        [sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True,
+        env={"PYTHONPATH": str(package.parent), "HOME": str(package.parent)},
     )  # fmt: skip
-    return Path(result.stdout.strip()).name
+    return dict(word.split("=") for word in result.stdout.split())
 
 
-def test_editing_any_kernel_source_changes_the_cache_folder(tmp_path):
-    copy = tmp_path / "handloom"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__", "zoo"))
-    before = folder_seen_from(tmp_path)
-    callee = copy / kernel_sources()[-1].relative_to(ROOT)
-    callee.write_text(callee.read_text() + "\n# changed\n")
-    assert folder_seen_from(tmp_path) != before
+def changed_parts(package: Path, edited: Path) -> set[str]:
+    before = folders_seen_from(package)
+    edited.write_text(edited.read_text() + "\n# changed\n")
+    after = folders_seen_from(package)
+    return {part for part in before if before[part] != after[part]}
 
 
-def test_editing_a_file_without_kernels_keeps_the_cache_folder(tmp_path):
-    copy = tmp_path / "handloom"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__", "zoo"))
-    before = folder_seen_from(tmp_path)
-    (copy / "errors.py").write_text((copy / "errors.py").read_text() + "\n# changed\n")
-    assert folder_seen_from(tmp_path) == before
+def test_editing_a_kernel_source_changes_the_cache_folder_of_its_part_only(copy):
+    assert changed_parts(copy, copy / kernel_sources()[-1].relative_to(ROOT)) == {"render"}
 
 
-def test_numba_uses_the_keyed_folder():
-    from numba.core import config
+def test_editing_the_decorator_changes_every_cache_folder(copy):
+    assert changed_parts(copy, copy / "kernels.py") == set(kernel_parts())
 
-    assert str(cache_folder()) == config.CACHE_DIR
+
+def test_editing_a_file_without_kernels_keeps_every_cache_folder(copy):
+    assert changed_parts(copy, copy / "errors.py") == set()
+
+
+def test_a_kernel_is_cached_in_the_folder_of_its_part():
+    from handloom.render.cpu.reduce import bounds
+
+    assert Path(bounds._cache.cache_path).is_relative_to(cache_folder("render"))
+
+
+@pytest.mark.parametrize("part", kernel_parts())
+def test_no_kernel_file_imports_kernels_of_another_part(part):
+    theirs = [file for file in kernel_sources() if file.relative_to(ROOT).parts[0] != part]
+    modules = {
+        "handloom." + ".".join(file.with_suffix("").relative_to(ROOT).parts)
+        for file in theirs
+        if "@kernel" in (text := file.read_text()) or "@picture_kernel" in text
+    }
+    for file in kernel_sources():
+        if file.relative_to(ROOT).parts[0] == part:
+            assert not modules & set(re.findall(r"^from (\S+) import", file.read_text(), re.MULTILINE)), file
 
 
 def test_nobody_compiles_outside_the_kernels_module():

@@ -102,10 +102,10 @@ def _renderers() -> list[Finding]:
 
 def _kernels() -> list[Finding]:
     from handloom.engine.warmup import is_warm
-    from handloom.kernels import cache_folder
+    from handloom.kernels import warm_marker
 
     if is_warm():
-        return [Finding("kernels", "ok", f"compiled, in {cache_folder()}")]
+        return [Finding("kernels", "ok", f"compiled, in {warm_marker().parent}")]
     return [
         Finding(
             "kernels", "note", "not compiled yet; the first run takes about a minute longer, or run: handloom warmup"

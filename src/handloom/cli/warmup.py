@@ -6,10 +6,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 def run() -> None:
     """Compile all kernels and cache them; takes up to a minute once per version, then nothing."""
-    from handloom.kernels import cache_folder
+    from handloom.kernels import warm_marker
 
     compile_kernels()
-    print(f"kernels are compiled in {cache_folder()}")
+    print(f"kernels are compiled in {warm_marker().parent}")
 
 
 def compile_kernels() -> None:

@@ -8,7 +8,7 @@ from handloom.engine.attempt import run_attempt
 from handloom.engine.process_executor import ProcessExecutor
 from handloom.engine.run_settings import RunSettings
 from handloom.errors import StateError
-from handloom.kernels import cache_folder
+from handloom.kernels import warm_marker
 from handloom.render import Renderer
 from handloom.scene import build_scene
 from handloom.tasks import load_task, sample_task
@@ -19,7 +19,7 @@ TINY = ("cameras.0.size=[16, 16]", "cameras.1.size=[16, 16]")
 
 def is_warm() -> bool:
     """Return whether the kernels of this version were compiled on this machine."""
-    return _marker().is_file()
+    return warm_marker().is_file()
 
 
 def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
@@ -37,8 +37,8 @@ def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> No
         if finished.crash:
             raise StateError(f"compiling the kernels for {finished.item} failed: {finished.crash}")
         on_step(f"{finished.item} is ready", done, len(STEPS))
-    _marker().parent.mkdir(parents=True, exist_ok=True)
-    _marker().touch()
+    warm_marker().parent.mkdir(parents=True, exist_ok=True)
+    warm_marker().touch()
 
 
 def compile_step(name: str) -> None:
@@ -60,7 +60,3 @@ def _draw() -> None:
 
 STEPS = {"drawing": _draw, "planning": _plan_and_write}
 """What is compiled side by side; the longer step first."""
-
-
-def _marker() -> Path:
-    return cache_folder() / "warm"
