@@ -2,10 +2,14 @@
 
 Numba's own cache notices a change in the file of a kernel, but not in a kernel it calls from another file.
 Each part of the package (``motion``, ``render``, ...) therefore has a cache folder keyed by a hash over all its
-folders that define kernels; a test holds that no kernel calls one of another part.
+folders that define kernels; a test holds that no kernel calls one of another part. The hash says all there is to know
+about the sources, so where they are installed and when they were written does not matter: a second installation of
+the same version compiles nothing.
 """
 
 import hashlib
+import os
+import platform
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -14,7 +18,7 @@ from typing import Any, Literal
 
 import numba
 from numba import prange
-from numba.core import config as numba_config
+from numba.core import caching
 
 from handloom.cache import user_cache
 
@@ -46,8 +50,15 @@ def cache_folder(part: str) -> Path:
 
 
 def warm_marker() -> Path:
-    """Return the file that says that the kernels of every part, as they are now, were compiled."""
-    return _cache_root() / f"warm-{_digest(kernel_sources())}"
+    """Return the file that says that the kernels of every part, as they are now, were compiled here.
+
+    Numba keeps code by its own version, by Python's and by processor, so a marker holds for one of each.
+    """
+    from llvmlite import binding
+
+    made_by = (numba.__version__, platform.python_version(), binding.get_host_cpu_name())
+    suffix = hashlib.sha256(repr(made_by).encode()).hexdigest()[:8]
+    return _cache_root() / f"warm-{_digest(kernel_sources())}-{suffix}"
 
 
 def _cache_root() -> Path:
@@ -89,7 +100,41 @@ def picture_kernel(function: Any) -> Any:
 
 
 def _compiled(function: Any, **options: Any) -> Any:
-    file = Path(function.__code__.co_filename)
-    part = _part(file) if file.is_relative_to(ROOT) else "elsewhere"
-    numba_config.CACHE_DIR = str(cache_folder(part))  # pyright: ignore[reportAttributeAccessIssue]
-    return numba.njit(function, cache=True, nogil=True, error_model="numpy", **options)
+    dispatcher = numba.njit(function, nogil=True, error_model="numpy", **options)
+    if Path(function.__code__.co_filename).is_relative_to(ROOT):
+        dispatcher._cache = _SourceCache(function)
+    else:
+        dispatcher.enable_caching()  # A user's own kernel: by its path and date, beside its file.
+    return dispatcher
+
+
+class _SourceLocator(caching._CacheLocator):  # pyright: ignore[reportPrivateUsage]
+    """Puts compiled code into the folder of its part, whose name is the hash of the sources."""
+
+    def __init__(self, function: Any, file: Path) -> None:
+        self.line = function.__code__.co_firstlineno
+        self.folder = cache_folder(_part(file)) / "-".join(file.relative_to(ROOT).parent.parts)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> "_SourceLocator":
+        return cls(py_func, Path(py_file))
+
+    def ensure_cache_path(self) -> None:
+        os.makedirs(self.folder, exist_ok=True)
+
+    def get_cache_path(self) -> Any:
+        return str(self.folder)
+
+    def get_source_stamp(self) -> Any:
+        return ""  # The folder's name says which source it is.
+
+    def get_disambiguator(self) -> Any:
+        return str(self.line)
+
+
+class _SourceCacheFiles(caching.CompileResultCacheImpl):
+    _locator_classes = [_SourceLocator]  # noqa: RUF012 - the name and type Numba looks for
+
+
+class _SourceCache(caching.FunctionCache):
+    _impl_class = _SourceCacheFiles

@@ -55,6 +55,24 @@ def test_a_kernel_is_cached_in_the_folder_of_its_part():
     assert Path(bounds._cache.cache_path).is_relative_to(cache_folder("render"))
 
 
+def test_a_second_installation_finds_the_kernels_of_the_first(copy):
+    # The one kernel that does not pull in the rest of its part: quick to compile.
+    code = (
+        "import numpy as np; from handloom.dataset.colour_planes import colour_planes as k;"
+        "k(np.zeros((2, 2, 3), np.uint8)); print(sum(k.stats.cache_hits.values()))"
+    )
+
+    def hits(package: Path) -> str:
+        environment = {"PYTHONPATH": str(package.parent), "HANDLOOM_CACHE": str(copy.parent / "cache")}
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()
+
+    assert hits(copy) == "0"
+    elsewhere = copy.parent / "elsewhere" / "handloom"
+    shutil.copytree(copy, elsewhere, copy_function=shutil.copyfile)  # other path, other dates
+    assert hits(elsewhere) == "1"
+
+
 @pytest.mark.parametrize("part", kernel_parts())
 def test_no_kernel_file_imports_kernels_of_another_part(part):
     theirs = [file for file in kernel_sources() if file.relative_to(ROOT).parts[0] != part]
