@@ -1,18 +1,29 @@
 """``handloom bench NAME``: run a benchmark and print its rows."""
 
 import importlib
+import inspect
 from dataclasses import asdict
 from json import dumps
 
+import tyro
+
 from handloom.bench.table import BENCHES
-from handloom.errors import unknown_name
+from handloom.errors import InputError, unknown_name
 
 
-def run(name: str = "", /, *, json: bool = False) -> None:
+def run(
+    name: tyro.conf.Positional[str] = "",
+    only: tyro.conf.Positional[tuple[str, ...]] = (),
+    *,
+    seeds: int | None = None,
+    json: bool = False,
+) -> None:
     """Measure one part, beside peers where they are installed; without a name, list the benchmarks.
 
     Args:
         name: Which benchmark.
+        only: What to measure, for benchmarks of several things: names of tasks.
+        seeds: Attempts per thing that is measured; the benchmark's own number by default.
         json: Print one JSON object instead of a table.
     """
     if not name:
@@ -21,7 +32,13 @@ def run(name: str = "", /, *, json: bool = False) -> None:
         return
     if name not in BENCHES:
         raise unknown_name("benchmark", name, BENCHES)
-    result = importlib.import_module(BENCHES[name][0]).run()
+    measure = importlib.import_module(BENCHES[name][0]).run
+    options = {"names": only or None, "seeds": seeds}
+    given = {key: value for key, value in options.items() if value is not None}
+    unknown = [key for key in given if key not in inspect.signature(measure).parameters]
+    if unknown:
+        raise InputError(f"the benchmark {name!r} takes no {' and no '.join(unknown)}")
+    result = measure(**given)
     if json:
         print(dumps(asdict(result)))
     else:

@@ -45,22 +45,38 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
     """
     watch = Stopwatch()
     try:
-        with watch.stage("sample"):
-            instance = sample_task(task, settings.seed, episode)
+        scene, record = simulate(task, settings.seed, episode, watch)
     except SamplingError as error:
         return _failed(episode, error.failure, watch, fps=task.config.data.fps)
+    if record.frames and (record.success or settings.keep_failures):
+        write_episode(settings, scene, record, episodes, watch)
+    return receipt_of(record, watch)
+
+
+def simulate(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Scene, EpisodeRecord]:
+    """Sample a scene and let the scripted expert carry the task out in it.
+
+    Raises:
+        SamplingError: There is no scene that meets the task's regions.
+    """
+    with watch.stage("sample"):
+        instance = sample_task(task, seed, episode)
     with watch.stage("build"):
         scene = build_scene(instance)
-        source = Schedule(scene, task.config.skills, generator(settings.seed, episode, "skills"))
+        source = Schedule(scene, task.config.skills, generator(seed, episode, "skills"))
     record = run_episode(scene, source)
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
-    if record.frames and (record.success or settings.keep_failures):
-        write_episode(settings, scene, record, episodes, watch)
+    return scene, record
+
+
+def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
+    """Return the small facts of an attempt that was carried out."""
+    instance = record.instance
     if record.failure is not None:
-        return _failed(episode, record.failure, watch, fps=instance.fps, record=record)
+        return _failed(instance.episode, record.failure, watch, fps=instance.fps, record=record)
     return Receipt(
-        episode=episode,
+        episode=instance.episode,
         success=True,
         frames=record.frames,
         fps=instance.fps,

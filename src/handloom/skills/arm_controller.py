@@ -9,6 +9,7 @@ from handloom.errors import unknown_name
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, FreeIkResult, PlanResult, Stage
 from handloom.scene import Scene, SceneArm
+from handloom.skills.attainable import attainable
 from handloom.skills.trajectory import PlayedPath, play
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
@@ -103,6 +104,12 @@ class ArmController:
         """Return collision-free joints for each pose (n, 4, 4), without asking for a path."""
         self.refresh()
         return self.planner.free_ik(T_base_ee, self._target, ignore=(*self.ignored, *ignore))
+
+    def attainable(
+        self, T_base_ee: Array, *, point_ee: ArrayLike, axis_ee: ArrayLike
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Return poses (n, 4, 4) this arm can take near given ones, and which were found; see ``attainable``."""
+        return attainable(self.chain, T_base_ee, point_ee=point_ee, axis_ee=axis_ee, seed=self._target)
 
     def obstacles_of(self, name: str) -> tuple[str, ...]:
         """Return the planner's full names of an object's solids; a part of a name could mean its neighbour too."""

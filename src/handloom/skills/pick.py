@@ -71,7 +71,10 @@ class Pick(Skill):
         T_base_ee = T_base_object @ T_object_ee
         if config.fixed_orientation is not None:
             T_base_ee[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
-        passing = direction_mask(T_base_ee, config)
+        # The fingers still close on the same two places: turning about the closing axis keeps a grasp a grasp.
+        tool, closing = arm.arm.T_ee_tcp[:3, 3], arm.arm.R_ee_graspnet[:, 1]
+        T_base_ee, taken = self.controller.attainable(T_base_ee, point_ee=tool, axis_ee=closing)
+        passing = direction_mask(T_base_ee, config) & taken
         if config.direction_to_obj is not None:
             left = T_base_ee[:, 1, 3] > T_base_object[1, 3]
             passing &= left if config.direction_to_obj == "left" else ~left

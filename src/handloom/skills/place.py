@@ -53,6 +53,11 @@ class Place(Skill):
         reach = float(np.linalg.norm(T_ee_object[:3, 3]))
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach)
         pre, place = (self._hand_poses(T_base_world, R, p, T_ee_object) for p in points)
+        pre, place = self._attainable(pre, place, T_ee_object)
+        if len(place) == 0:
+            detail = f"none of {len(R)} poses over {config.objects[1]} can be taken by an arm of so few joints"
+            self.fail(Stage.REACH, "goal_unreachable", detail, given=len(R))
+            return
         self.controller.ignored = config.ignore_substring
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         if config.post_place_vector is not None:
@@ -101,6 +106,18 @@ class Place(Skill):
                 tolerance=float(np.deg2rad(given[2])),
             )
         return sample_orientations(self.rng, CANDIDATES, config, alignment)
+
+    def _attainable(self, pre: Array, place: Array, T_ee_object: Array) -> tuple[Array, Array]:
+        """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""
+        config = cast(PlaceConfig, self.config)
+        by_hand = config.position_constraint == "gripper"
+        point = np.zeros(3) if by_hand else T_ee_object[:3, 3]
+        axis = config.align_pick_obj_axis
+        axis_ee = self.controller.arm.arm.approach if axis is None else T_ee_object[:3, :3] @ _unit(axis)
+        taken, found = self.controller.attainable(place, point_ee=point, axis_ee=axis_ee)
+        before = taken.copy()
+        before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
+        return before[found], taken[found]
 
     def _hand_poses(self, T_base_world: Array, R_base_ee: Array, p_world: Array, T_ee_object: Array) -> Array:
         """Return T_base_ee (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""

@@ -155,3 +155,18 @@ def test_neighbours_and_bodies_that_always_overlap_may_touch(robot, odd_scene):
     assert frozenset(("hand", "leftfinger")) in robot.ignored
     assert frozenset(("link0", "hand")) not in robot.ignored
     assert frozenset(("a", "b")) in odd_scene[1].ignored
+
+
+def test_a_joint_may_turn_inside_what_its_holder_is_welded_to():
+    # A torso that a joint moves carries a fixed frame, and the shoulder turns in that frame, inside the torso.
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body name="base"><geom size="0.05"/>
+        <body name="robot/torso" pos="0 0 0.5"><joint name="waist" axis="0 0 1"/><geom type="box" size="0.1 0.1 0.1"/>
+        <body name="robot/frame"><body name="robot/shoulder" pos="0.1 0 0">
+        <joint name="shoulder" axis="1 0 0"/><geom type="capsule" size="0.05" fromto="-0.05 0 0 0.1 0 0"/>
+        <body name="robot/upper" pos="0.1 0 0"><joint name="elbow" axis="0 1 0"/><geom size="0.04"/>
+        </body></body></body></body></body></worldbody></mujoco>"""
+    )
+    robot = CollisionRobot.from_model(model, JointTree.from_model(model, ["shoulder", "elbow"]))
+    assert frozenset(("robot/shoulder", "robot/torso")) in robot.ignored
+    assert frozenset(("robot/upper", "robot/torso")) not in robot.ignored

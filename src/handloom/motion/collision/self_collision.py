@@ -36,7 +36,7 @@ ALWAYS = 0.9
 FALSE_ALARMS = 0.3
 """Where spheres overlap this much more often than the solids, they say nothing and the exact checker decides."""
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Part of the content hash; raise it when the rules here change."""
 
 
@@ -62,7 +62,7 @@ def self_collision_pairs(
     ignored = _neighbours(model, tree, parts) | _excluded(model)
     lower, upper = tree.sampling_box
     q = lower + (upper - lower) * halton(SAMPLES, tree.dof)
-    rates = _exact_rates(ExactChecker(tree, parts, own, ignored), q)
+    rates = _exact_rates(ExactChecker(tree, parts, own, ignored), own, q)
     ignored |= {pair for pair, rate in rates.items() if rate >= ALWAYS}
     coarse = _coarse_pairs(tree, groups, own, ignored, rates, q[: SAMPLES // 4])
     _store(file, ignored, coarse)
@@ -90,7 +90,11 @@ def _own_fixed_parts(model: mujoco.MjModel, tree: JointTree, qpos: Array | None)
 
 
 def _neighbours(model: mujoco.MjModel, tree: JointTree, parts: Sequence[Part]) -> set[Pair]:
-    """Return pairs of bodies on one link, on links joined by one joint, or joined to a fixed body by one joint."""
+    """Return pairs of bodies on one link, on links joined by one joint, or joined to a fixed body by one joint.
+
+    As in MuJoCo, bodies without a joint in between are one: a shoulder that turns inside the torso may overlap it
+    although a fixed frame lies between the two.
+    """
     link_of = {part.body: part.link for part in parts}
     pairs = {
         frozenset((a, b))
@@ -100,8 +104,10 @@ def _neighbours(model: mujoco.MjModel, tree: JointTree, parts: Sequence[Part]) -
     }
     for k, name in enumerate(tree.joint_names):
         if tree.parent[k] == WORLD:
-            holder = model.body(model.body_parentid[model.jnt_bodyid[model.joint(name).id]]).name
-            pairs |= {frozenset((body, holder)) for body, link in link_of.items() if link == k}
+            holder = model.body_weldid[model.body_parentid[model.jnt_bodyid[model.joint(name).id]]]
+            welded = [model.body(b).name for b in range(model.nbody) if holder and model.body_weldid[b] == holder]
+            welded.append(model.body(model.body_parentid[model.jnt_bodyid[model.joint(name).id]]).name)
+            pairs |= {frozenset((body, other)) for body, link in link_of.items() if link == k for other in welded}
     return pairs
 
 
@@ -111,12 +117,13 @@ def _excluded(model: mujoco.MjModel) -> set[Pair]:
     return {frozenset((model.body(s >> 16).name, model.body(s & 0xFFFF).name)) for s in signatures}
 
 
-def _exact_rates(checker: ExactChecker, q: Array) -> dict[Pair, float]:
-    """Return how often each pair overlaps."""
+def _exact_rates(checker: ExactChecker, own: Sequence[Obstacle], q: Array) -> dict[Pair, float]:
+    """Return how often each pair of bodies overlaps."""
+    # Fixed parts are obstacles here, with names of their own; the pair is about the body.
+    body_of = {obstacle.name: obstacle.body for obstacle in own}
     counts: Counter[Pair] = Counter()
     for row in q:
-        # Fixed parts are obstacles here, named body/geom; the pair is about the body.
-        counts.update({frozenset((t.part, t.other.partition("/")[0])) for t in checker.touches(row)})
+        counts.update({frozenset((t.part, body_of.get(t.other, t.other))) for t in checker.touches(row)})
     return {pair: count / len(q) for pair, count in counts.items()}
 
 

@@ -1,0 +1,113 @@
+"""How often the scripted expert succeeds on each task of the library, and what it costs."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from handloom.bench.result import BenchResult
+from handloom.engine import Executor, InlineExecutor, ProcessExecutor, Receipt
+from handloom.engine.attempt import Stopwatch, receipt_of, simulate
+from handloom.engine.warmup import warm_up
+from handloom.errors import InputError
+from handloom.tasks import SamplingError, Task, library, load_task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A few seeds of one task, small enough to be handed to a worker."""
+
+    task: str
+    """Task of the library, or a YAML file."""
+    first: int
+    """First attempt."""
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """What one attempt came to and what it cost."""
+
+    receipt: Receipt
+    cpu_s: float
+    """Processor time of everything from sampling to the last frame [s]."""
+
+
+def run(names: Sequence[str] = (), seeds: int = 50, workers: int = 2) -> BenchResult:
+    """Let the expert attempt every task without pictures; one row per task.
+
+    Args:
+        names: Tasks of the library or YAML files; none means the whole library.
+        seeds: Attempts per task.
+        workers: Processes; 1 runs everything here.
+    """
+    if seeds < 1:
+        raise InputError(f"a task needs at least 1 seed to be measured, got {seeds}")
+    wanted = list(names) or list(library())
+    for name in wanted:
+        load_task(name)  # mistakes in a task file are shown before the first attempt
+    warm_up()
+    executor: Executor = InlineExecutor() if workers == 1 else ProcessExecutor(workers)
+    trials = [
+        Trial(task=name, first=first, count=min(PER_TRIAL, seeds - first))
+        for name in wanted
+        for first in range(0, seeds, PER_TRIAL)
+    ]
+    done: dict[str, list[Attempt]] = {name: [] for name in wanted}
+    for finished in executor.run(carry_out, iter(trials)):
+        done[finished.item.task] += finished.result or _crashed(finished.item, finished.crash)
+    return BenchResult(bench="tasks", rows=tuple(_row(name, attempts) for name, attempts in done.items()))
+
+
+def carry_out(trial: Trial) -> list[Attempt]:
+    """Attempt the seeds of a trial, in a worker."""
+    task = _loaded(trial.task)
+    return [_attempt(task, episode) for episode in range(trial.first, trial.first + trial.count)]
+
+
+PER_TRIAL = 5
+"""Attempts a worker makes between two reports."""
+
+
+@lru_cache(maxsize=4)
+def _loaded(name: str) -> Task:
+    return load_task(name)
+
+
+def _attempt(task: Task, episode: int) -> Attempt:
+    watch, begin = Stopwatch(), time.process_time()
+    try:
+        _, record = simulate(task, 0, episode, watch)
+        receipt = receipt_of(record, watch)
+    except SamplingError as error:
+        failure = error.failure
+        receipt = Receipt(episode=episode, success=False, reason=failure.reason, detail=failure.detail)
+    return Attempt(receipt=receipt, cpu_s=time.process_time() - begin)
+
+
+def _crashed(trial: Trial, crash: str) -> list[Attempt]:
+    lost = range(trial.first, trial.first + trial.count)
+    return [Attempt(receipt=Receipt(episode=e, success=False, reason="crash", detail=crash), cpu_s=0.0) for e in lost]
+
+
+def _row(name: str, attempts: list[Attempt]) -> dict[str, Any]:
+    """Add up the attempts of a task; wall time of other programs does not count, processor time does."""
+    receipts = [attempt.receipt for attempt in attempts]
+    wins = [receipt for receipt in receipts if receipt.success]
+    reasons = Counter(receipt.reason for receipt in receipts if not receipt.success)
+    stages = Counter[str]()
+    for receipt in receipts:
+        stages.update(receipt.seconds)
+    simulated = sum(receipt.frames / receipt.fps for receipt in receipts)
+    work = sum(stages.values())
+    return {
+        "name": name,
+        "attempts": len(receipts),
+        "success_percent": 100.0 * len(wins) / len(receipts),
+        "episode_s": sum(r.frames / r.fps for r in wins) / max(1, len(wins)),
+        "planning_percent": 100.0 * stages["plan"] / work if work else 0.0,
+        "realtime_factor": simulated / max(1e-9, sum(attempt.cpu_s for attempt in attempts)),
+        "failures": ", ".join(f"{count} {reason}" for reason, count in reasons.most_common()),
+    }
