@@ -31,4 +31,3 @@ def test_wrong_questions_are_refused_before_anything_runs() -> None:
         tasks.run(["fr3_pick_cube"], seeds=0)
     with pytest.raises(NotFoundError, match="fr3_pick_cube"):
         tasks.run(["fr3_pick_cub"], seeds=1)
-

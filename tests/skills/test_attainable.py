@@ -40,9 +40,7 @@ def test_five_joints_keep_the_point_and_the_axis(so101):
 def test_what_comes_back_can_be_reached_as_it_is(so101):
     arm, chain = so101
     wanted = wanted_poses(40)
-    got, found = attainable(
-        chain, wanted, point_ee=arm.T_ee_tcp[:3, 3], axis_ee=arm.R_ee_graspnet[:, 1], seed=arm.home
-    )
+    got, found = attainable(chain, wanted, point_ee=arm.T_ee_tcp[:3, 3], axis_ee=arm.R_ee_graspnet[:, 1], seed=arm.home)
     solver = IkSolver(chain)
     assert solver.solve(got[found], seed=arm.home).solved.all()
     assert not solver.solve(wanted, seed=arm.home).solved.any()

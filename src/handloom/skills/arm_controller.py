@@ -106,10 +106,10 @@ class ArmController:
         return self.planner.free_ik(T_base_ee, self._target, ignore=(*self.ignored, *ignore))
 
     def attainable(
-        self, T_base_ee: Array, *, point_ee: ArrayLike, axis_ee: ArrayLike
+        self, T_base_ee: Array, *, point_ee: ArrayLike, axis_ee: ArrayLike, **options: float
     ) -> tuple[Array, NDArray[np.bool_]]:
         """Return poses (n, 4, 4) this arm can take near given ones, and which were found; see ``attainable``."""
-        return attainable(self.chain, T_base_ee, point_ee=point_ee, axis_ee=axis_ee, seed=self._target)
+        return attainable(self.chain, T_base_ee, point_ee=point_ee, axis_ee=axis_ee, seed=self._target, **options)
 
     def obstacles_of(self, name: str) -> tuple[str, ...]:
         """Return the planner's full names of an object's solids; a part of a name could mean its neighbour too."""

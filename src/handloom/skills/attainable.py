@@ -16,7 +16,13 @@ SEEDS = 8
 
 
 def attainable(
-    chain: Chain, T_base_ee: Array, *, point_ee: ArrayLike, axis_ee: ArrayLike, seed: Array
+    chain: Chain,
+    T_base_ee: Array,
+    *,
+    point_ee: ArrayLike,
+    axis_ee: ArrayLike,
+    seed: Array,
+    angle: float = IkOptions.rotation_tolerance,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return hand poses (n, 4, 4) that the arm can take, and which of them were found (n,).
 
@@ -30,11 +36,14 @@ def attainable(
         point_ee: Point in the hand that stays (3,) [m].
         axis_ee: Axis in the hand whose direction stays (3,).
         seed: Configuration to start from (dof,).
+        angle: Largest turn of the axis [rad].
     """
     if chain.dof >= POSE or len(T_base_ee) == 0:
         return T_base_ee, np.ones(len(T_base_ee), bool)
     x, y, z = np.asarray(axis_ee, float).tolist()
-    options = IkOptions(orientation=Orientation.AXIS, tool_axis=(x, y, z), max_seeds=SEEDS, threads=1)
+    options = IkOptions(
+        orientation=Orientation.AXIS, tool_axis=(x, y, z), rotation_tolerance=angle, max_seeds=SEEDS, threads=1
+    )
     T_base_point = T_base_ee.copy()
     T_base_point[:, :3, 3] += T_base_ee[:, :3, :3] @ np.asarray(point_ee, float)
     found = IkSolver(_moved_tip(chain, point_ee), options).solve(T_base_point, seed=seed)

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 CANDIDATES = 32
 """Poses tested; published: 20."""
+ANGLE = float(np.deg2rad(0.5))
+"""How far an arm of few joints may turn the hand where no axis of the object is aligned [rad]."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
@@ -114,7 +116,9 @@ class Place(Skill):
         point = np.zeros(3) if by_hand else T_ee_object[:3, 3]
         axis = config.align_pick_obj_axis
         axis_ee = self.controller.arm.arm.approach if axis is None else T_ee_object[:3, :3] @ _unit(axis)
-        taken, found = self.controller.attainable(place, point_ee=point, axis_ee=axis_ee)
+        # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
+        angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
+        taken, found = self.controller.attainable(place, point_ee=point, axis_ee=axis_ee, angle=float(angle))
         before = taken.copy()
         before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
         return before[found], taken[found]
