@@ -170,14 +170,16 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 from handloom.dataset import *
-from handloom.dataset.colour_planes import colour_planes
+from handloom.dataset.video_writer import VideoWriter
 from handloom.errors import FileError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 video = sys.argv[2] == "video"
 features = (column_feature("action", ["x", "y"]), video_feature("observation.images.a", height=64, width=64))
 table = FeatureTable(fps=30, features=features if video else features[:1])
 rng = np.random.default_rng(0)
-colour_planes(np.zeros((64, 64, 3), np.uint8))  # Compiled before the limit is there: the cache must be writable.
+with VideoWriter(Path(sys.argv[1]) / "x.mp4", features[1], fps=30) as first:
+    first.add(np.zeros((64, 64, 3), np.uint8))  # Compiled before the limit is there: the cache must be writable.
+first.path.unlink()
 resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 try:
     with EpisodeWriter(Path(sys.argv[1]) / "episode_000000", table) as episode:

@@ -18,34 +18,66 @@ _LUMA = np.int32((16 << 16) + (1 << 16) - 1)
 
 
 @kernel
-def colour_planes(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the planes Y, U, V of an image, laid out as PyAV takes ``yuv420p``.
+def colour_planes(rgb: NDArray[np.uint8], y: NDArray[np.uint8], u: NDArray[np.uint8], v: NDArray[np.uint8]) -> None:
+    """Fill the planes of an image for ``yuv420p``.
 
     Integer arithmetic only, so the same image gives the same planes on every machine. Chroma is the mean of blocks of
-    2 x 2 pixels. Cost: about 0.1 ms for 224 x 224.
+    2 x 2 pixels. Two rows at a time are split into colours first, because the compiler then does sixteen and more
+    pixels at once: 0.02 ms for 224 x 224 instead of 0.09.
 
     Args:
         rgb: Image ``(h, w, 3)``; h and w even.
-
-    Returns:
-        ``(3 h / 2, w)``: h rows of Y, then U and V with rows of w / 2, one after the other.
+        y: Luma, ``(h, w or more)``.
+        u: Chroma, ``(h / 2, w / 2 or more)``.
+        v: The same.
     """
     height, width = rgb.shape[0], rgb.shape[1]
-    half = width // 2
-    planes = np.empty((height + height // 2, width), np.uint8)
-    chroma = planes[height:].reshape((2, height // 2, half))
-    for row in range(height):
-        line, luma = rgb[row], planes[row]
-        for column in range(width):
-            red, green, blue = np.int32(line[column, 0]), np.int32(line[column, 1]), np.int32(line[column, 2])
-            luma[column] = np.uint8((_Y_RED * red + _Y_GREEN * green + _Y_BLUE * blue + _LUMA) >> np.int32(16))
+    pixels = rgb.reshape((height, 3 * width))
+    colours = np.empty((2, 3, width), np.uint8)
+    sums = np.empty((3, width // 2), np.int32)
     for row in range(height // 2):
-        upper, lower, u, v = rgb[2 * row], rgb[2 * row + 1], chroma[0, row], chroma[1, row]
-        for column in range(half):
-            a, b = 2 * column, 2 * column + 1
-            red = np.int32(upper[a, 0]) + np.int32(upper[b, 0]) + np.int32(lower[a, 0]) + np.int32(lower[b, 0])
-            green = np.int32(upper[a, 1]) + np.int32(upper[b, 1]) + np.int32(lower[a, 1]) + np.int32(lower[b, 1])
-            blue = np.int32(upper[a, 2]) + np.int32(upper[b, 2]) + np.int32(lower[a, 2]) + np.int32(lower[b, 2])
-            u[column] = np.uint8((_U_RED * red + _U_GREEN * green + _U_BLUE * blue + _CHROMA) >> np.int32(18))
-            v[column] = np.uint8((_V_RED * red + _V_GREEN * green + _V_BLUE * blue + _CHROMA) >> np.int32(18))
-    return planes
+        for k in range(2):
+            _split(pixels[2 * row + k], colours[k, 0], colours[k, 1], colours[k, 2])
+            _luma(colours[k, 0], colours[k, 1], colours[k, 2], y[2 * row + k])
+        for colour in range(3):
+            _block_sums(colours[0, colour], colours[1, colour], sums[colour])
+        _chroma(sums[0], sums[1], sums[2], u[row], v[row])
+
+
+@kernel
+def _split(
+    pixels: NDArray[np.uint8], red: NDArray[np.uint8], green: NDArray[np.uint8], blue: NDArray[np.uint8]
+) -> None:
+    """Split a row of pixels ``(3 w,)`` into its colours ``(w,)``."""
+    for i in range(red.size):
+        red[i], green[i], blue[i] = pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]
+
+
+@kernel
+def _luma(red: NDArray[np.uint8], green: NDArray[np.uint8], blue: NDArray[np.uint8], y: NDArray[np.uint8]) -> None:
+    """Fill a row of luma from rows of colours ``(w,)``."""
+    for i in range(red.size):
+        total = _Y_RED * np.int32(red[i]) + _Y_GREEN * np.int32(green[i]) + _Y_BLUE * np.int32(blue[i])
+        y[i] = np.uint8((total + _LUMA) >> np.int32(16))
+
+
+@kernel
+def _block_sums(upper: NDArray[np.uint8], lower: NDArray[np.uint8], sums: NDArray[np.int32]) -> None:
+    """Add up one colour over blocks of 2 x 2 pixels of two rows."""
+    for i in range(sums.size):
+        a, b = 2 * i, 2 * i + 1
+        sums[i] = np.int32(upper[a]) + np.int32(upper[b]) + np.int32(lower[a]) + np.int32(lower[b])
+
+
+@kernel
+def _chroma(
+    red: NDArray[np.int32],
+    green: NDArray[np.int32],
+    blue: NDArray[np.int32],
+    u: NDArray[np.uint8],
+    v: NDArray[np.uint8],
+) -> None:
+    """Fill a row of both chroma planes from sums over blocks ``(w / 2,)``."""
+    for i in range(red.size):
+        u[i] = np.uint8((_U_RED * red[i] + _U_GREEN * green[i] + _U_BLUE * blue[i] + _CHROMA) >> np.int32(18))
+        v[i] = np.uint8((_V_RED * red[i] + _V_GREEN * green[i] + _V_BLUE * blue[i] + _CHROMA) >> np.int32(18))

@@ -67,8 +67,13 @@ class VideoWriter:
         frame.pts, frame.time_base = self.frame_count, self._stream.codec_context.time_base
         # Readers look up an episode by its first frame, so that one must decode on its own.
         frame.pict_type = PictureType.I if self.frame_count == 0 else PictureType.NONE
-        with file_errors("write", self.path), quiet_encoder():
-            self._container.mux(self._stream.encode(frame))
+        with file_errors("write", self.path):
+            if self.frame_count == 0:
+                with quiet_encoder():  # The encoder opens, and talks, at its first frame.
+                    packets = self._stream.encode(frame)
+            else:
+                packets = self._stream.encode(frame)
+            self._container.mux(packets)
         self.frame_count += 1
 
     def close(self) -> None:
@@ -113,8 +118,10 @@ class VideoWriter:
             codes = np.ascontiguousarray(_extended(self.feature.depth.codes(depth), height, width))
             return av.VideoFrame.from_ndarray(codes, format=self._codec.pixel_format)
         self._check(image, expected=(height, width, channels), dtype="uint8", good=image.dtype == np.uint8)
-        planes = colour_planes(np.ascontiguousarray(_extended(image, height, width)))
-        return av.VideoFrame.from_ndarray(planes, format=self._codec.pixel_format)
+        frame = av.VideoFrame(width, height, self._codec.pixel_format)
+        planes = [np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size) for plane in frame.planes]
+        colour_planes(np.ascontiguousarray(_extended(image, height, width)), *planes)
+        return frame
 
     def _check(self, image: NDArray[Any], *, expected: tuple[int, ...], dtype: str, good: bool) -> None:
         """Refuse an image of another size or type than the feature says."""

@@ -4,9 +4,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from handloom.dataset.video_writer import VideoWriter
 from handloom.engine.attempt import run_attempt
 from handloom.engine.process_executor import ProcessExecutor
 from handloom.engine.run_settings import RunSettings
+from handloom.episode.columns import video_features
 from handloom.errors import StateError
 from handloom.kernels import warm_marker
 from handloom.render import Renderer
@@ -55,7 +57,10 @@ def _plan_and_write() -> None:
 def _draw() -> None:
     instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
     scene = build_scene(instance)
-    Renderer(scene.world.model, "quality").render(scene.world.data, instance.cameras)
+    images = Renderer(scene.world.model, "quality").render(scene.world.data, instance.cameras)
+    (feature, *_) = video_features(instance.cameras, "h264")
+    with tempfile.TemporaryDirectory() as folder, VideoWriter(Path(folder) / "x.mp4", feature, fps=30) as video:
+        video.add(images[instance.cameras[0].name]["rgb"])
 
 
 STEPS = {"drawing": _draw, "planning": _plan_and_write}
