@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from handloom.dataset import check_layout
 from handloom.engine import (
     Goal,
     InlineExecutor,
@@ -15,6 +16,7 @@ from handloom.engine import (
     generate_run,
     verify_dataset,
 )
+from handloom.engine.goal import Finish
 from handloom.engine.journal import Journal
 from handloom.errors import ConfigError, FileError, InputError
 from handloom.tasks import load_task
@@ -46,6 +48,28 @@ def test_two_worker_processes_write_the_same_bytes(finished, tmp_path):
     assert digest(run.dataset) == digest(finished.dataset)
 
 
+def test_the_folders_of_merged_episodes_are_gone_and_the_archives_stay(finished):
+    assert not finished.episodes.exists()
+    assert len(list((finished.dataset / "extras").glob("episode_*/states.npz"))) == 3
+
+
+def test_a_finished_run_can_be_extended_and_has_the_bytes_of_one_made_at_once(finished, tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+    generate_run(run, Goal(successes=2), InlineExecutor())
+    two = digest(run.dataset)
+    generate_run(run, Goal(successes=3), InlineExecutor())
+    assert digest(run.dataset) == digest(finished.dataset) != two
+    assert [v.verdict for v in verify_dataset(run.path, InlineExecutor())] == ["exact"] * 3
+    assert check_layout(run.dataset) == ()
+
+
+def test_an_episode_whose_files_were_removed_is_named(tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+    run.journal(0).append(Receipt(episode=0, success=True, frames=9))
+    with pytest.raises(FileError, match=r"attempt 0 of .* its files are gone; remove .*unit_000000.jsonl"):
+        generate_run(run, Goal(attempts=1), InlineExecutor())
+
+
 def test_every_episode_verifies(finished):
     verdicts = list(verify_dataset(finished.path, InlineExecutor()))
     assert [v.verdict for v in verdicts] == ["exact"] * 3
@@ -66,9 +90,9 @@ def test_a_tampered_archive_is_found(finished, tmp_path):
 
 
 def test_the_same_command_again_does_nothing_new(finished):
-    before = {f: f.stat().st_mtime_ns for f in finished.path.rglob("*") if f.is_file() and f.name != "lock"}
+    before = {f: f.stat().st_mtime_ns for f in finished.path.rglob("*") if f.is_file() and "lock" not in f.name}
     generate_run(RunDirectory.begin(finished.path, settings()), Goal(successes=3), InlineExecutor())
-    assert {f: f.stat().st_mtime_ns for f in finished.path.rglob("*") if f.is_file() and f.name != "lock"} == before
+    assert {f: f.stat().st_mtime_ns for f in finished.path.rglob("*") if f.is_file() and "lock" not in f.name} == before
 
 
 def test_a_stopped_run_goes_on_and_ends_with_the_same_bytes(finished, tmp_path):
@@ -120,10 +144,12 @@ def test_a_run_or_dataset_that_is_not_there_is_named(tmp_path):
 
 def test_the_lowest_numbered_successes_count_in_whatever_order_they_finish():
     receipts = {i: Receipt(episode=i, success=i % 2 == 1) for i in (0, 1, 3, 4, 5)}
-    goal = Goal(successes=2)
-    assert goal.last_attempt(receipts) is None
+    finish = Finish(Goal(successes=2))
+    assert finish.look(receipts) is None
     receipts[2] = Receipt(episode=2, success=False)
-    assert goal.last_attempt(receipts) == 4
+    assert finish.look(receipts) == 4
+    assert Finish(Goal(attempts=6)).look(receipts) == 6
+    assert Finish(Goal(successes=9, max_attempts=5)).look(receipts) == 5
 
 
 @pytest.mark.parametrize("goal", [{}, {"successes": 0}, {"successes": 1, "attempts": 1}, {"attempts": -1}])

@@ -37,7 +37,7 @@ def test_lerobot_reads_what_was_generated(tmp_path):
         record = record_of_archive(dataset.archive(episode.index))
         scene = build_scene(record.instance)
         states.append(episode_columns(scene, record).values["observation.state"].astype(np.float32))
-        images += [frame["head"] for frame in rendered_frames(scene, record, preset="balanced")]
+        images += [frame["head"]["rgb"] for frame in rendered_frames(scene, record, preset="balanced")]
     np.testing.assert_array_equal(read["states"], np.concatenate(states))
     error = np.abs(read["images"].astype(float) - np.array(images, dtype=float)).mean(axis=(1, 2, 3))
     assert error.max() < 2.0, f"mean pixel error {error.mean():.2f}/255, worst frame {error.max():.2f}/255"

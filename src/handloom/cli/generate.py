@@ -40,6 +40,8 @@ def run(
     render: Literal["now", "later", "none"] = "now",
     preset: str = "balanced",
     codec: str = "h264",
+    columns: tuple[str, ...] = ("canonical",),
+    lerobot_features: tuple[str, ...] = (),
     keep_failures: bool = False,
     max_attempts: int | None = None,
     unit_size: int = 4,
@@ -62,6 +64,10 @@ def run(
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
         codec: Video codec: h264 or av1.
+        columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
+            master_actions.*) or both.
+        lerobot_features: What LeRobot reads from 0.6 on only: depth (a stream per camera), language (sub-tasks in the
+            frames).
         keep_failures: Also write failed attempts, into a dataset of their own.
         max_attempts: Bound on the attempts; default ten per demonstration.
         unit_size: Attempts per work unit.
@@ -75,7 +81,15 @@ def run(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
     )
     settings = RunSettings.of_task(
-        loaded, seed=seed, unit_size=unit_size, render=render, preset=preset, codec=codec, keep_failures=keep_failures
+        loaded,
+        seed=seed,
+        unit_size=unit_size,
+        render=render,
+        preset=preset,
+        codec=codec,
+        columns=columns,
+        lerobot_features=lerobot_features,
+        keep_failures=keep_failures,
     )
     count = workers if workers is not None else _cores()
     chosen, part = _executor(executor, count, ray_address), _shard(shard)

@@ -1,12 +1,11 @@
 """``handloom merge``: join the shards of a run, or several datasets into one."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from handloom.dataset import DatasetReader, extract_episode, folder_name, merge_episodes
+from handloom.dataset import merge_datasets
 from handloom.engine import RunDirectory, merge_run
 from handloom.engine.verify import dataset_of
 from handloom.errors import InputError
@@ -31,12 +30,4 @@ def run(
             merge_run(directory, directory.receipts())
         print(f"dataset: {directory.dataset}")
         return
-    with tempfile.TemporaryDirectory(dir=output.parent if output.parent.is_dir() else None) as folder:
-        folders = []
-        for path in paths:
-            dataset = DatasetReader(dataset_of(path))
-            folders += [
-                extract_episode(dataset, e.index, Path(folder) / folder_name(len(folders) + i)).path
-                for i, e in enumerate(dataset.episodes)
-            ]
-        print(f"dataset: {merge_episodes(folders, output)}")
+    print(f"dataset: {merge_datasets([dataset_of(path) for path in paths], output)}")

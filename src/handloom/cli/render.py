@@ -17,22 +17,24 @@ from handloom.engine.verify import archives_of
 def run(
     path: tyro.conf.Positional[Path],
     *,
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])],
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
     preset: str = "balanced",
     codec: str = "h264",
     size: tuple[int, int] | None = None,
     relight: int | None = None,
+    depth: bool = False,
     workers: int | None = None,
 ) -> None:
     """Draw the recorded states of a run into a new dataset: other sizes, lights or presets, the same motion.
 
     Args:
         path: A run folder.
-        output: Folder of the new dataset.
+        output: Folder of the new dataset; default: rendered/ in the run.
         preset: How much work goes into a picture: fast, balanced or quality.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         relight: Seed of new lights; default keeps the recorded ones.
+        depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         workers: Worker processes; default one per core; 0 runs in this process.
     """
     compile_kernels()
@@ -44,6 +46,13 @@ def run(
         bar = progress.add_task("drawing", total=total)
         look = Look(size=size, relight=relight)
         dataset = rerender_run(
-            directory, output, executor, look=look, preset=preset, codec=codec, on_episode=lambda: progress.advance(bar)
+            directory,
+            output or directory.path / "rendered",
+            executor,
+            look=look,
+            preset=preset,
+            codec=codec,
+            depth=depth,
+            on_episode=lambda: progress.advance(bar),
         )
     print(f"dataset: {dataset}")

@@ -13,6 +13,7 @@ from handloom.dataset.feature import Feature, column_feature, video_feature
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.layout_check import check_layout
 from handloom.dataset.merge import merge_episodes
+from handloom.dataset.merge_datasets import merge_datasets
 from handloom.dataset.merge_options import MergeOptions
 from handloom.dataset.record_archive import archive_of_record, outcome_of_record, record_of_archive
 from handloom.dataset.robot_columns import Columns, robot_columns
@@ -40,6 +41,7 @@ __all__ = [
     "extract_episode",
     "find_episodes",
     "folder_name",
+    "merge_datasets",
     "merge_episodes",
     "outcome_of_record",
     "read_archive",

@@ -119,7 +119,8 @@ class VideoWriter:
             return av.VideoFrame.from_ndarray(codes, format=self._codec.pixel_format)
         self._check(image, expected=(height, width, channels), dtype="uint8", good=image.dtype == np.uint8)
         frame = av.VideoFrame(width, height, self._codec.pixel_format)
-        planes = [np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size) for plane in frame.planes]
+        buffers: Any = frame.planes
+        planes = [np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size) for plane in buffers]
         colour_planes(np.ascontiguousarray(_extended(image, height, width)), *planes)
         return frame
 

@@ -9,7 +9,7 @@ from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, fol
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_settings import RunSettings
 from handloom.episode import run_episode
-from handloom.episode.columns import IMAGES, episode_columns, video_features
+from handloom.episode.columns import episode_columns, image_name, video_features
 from handloom.episode.rendering import rendered_frames
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
@@ -49,7 +49,7 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
     except SamplingError as error:
         return _failed(episode, error.failure, watch, fps=task.config.data.fps)
     if record.frames and (record.success or settings.keep_failures):
-        write_episode(settings, scene, record, episodes, watch)
+        write_episode(settings, scene, record, episodes / folder_name(episode), watch)
     return receipt_of(record, watch)
 
 
@@ -78,35 +78,37 @@ def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
     return Receipt(
         episode=instance.episode,
         success=True,
-        frames=len(record.kept),
+        frames=record.frames,
         fps=instance.fps,
         seconds=watch.seconds,
         skills=_skill_seconds(record),
     )
 
 
-def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, episodes: Path, watch: Stopwatch) -> Path:
-    """Render an episode and write its folder, which appears under its name only when it is whole; return it."""
+def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, folder: Path, watch: Stopwatch) -> None:
+    """Render an episode and write its folder, which appears under its name only when it is whole."""
     instance = record.instance
     render = settings.render == "now" and bool(instance.cameras)
     columns = episode_columns(scene, record, settings.columns)
-    videos = video_features(instance.cameras, settings.codec) if render else ()
+    kinds = ("rgb", "depth") if "depth" in settings.lerobot_features else ("rgb",)
+    videos = video_features(instance.cameras, settings.codec, depth="depth" in kinds) if render else ()
     table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
-    with EpisodeWriter(episodes / folder_name(instance.episode), table) as writer:
-        frames = rendered_frames(scene, record, preset=settings.preset) if render else iter(())
+    with EpisodeWriter(folder, table) as writer:
+        frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds) if render else iter(())
         while True:
             with watch.stage("render"):
                 images = next(frames, None)
             if images is None:
                 break
             with watch.stage("encode"):
-                for camera, image in images.items():
-                    writer.add_image(IMAGES + camera, image)
+                for camera, drawn in images.items():
+                    for kind, image in drawn.items():
+                        writer.add_image(image_name(camera, kind), image)
         with watch.stage("write"):
             archive = archive_of_record(record)
-            drawn = {"render_backend": "cpu", "render_preset": settings.preset} if render else {}
-            outcome = outcome_of_record(record, archive, columns=drawn)
-            return writer.finish(outcome, columns.values, archive).path
+            how = {"render_backend": "cpu", "render_preset": settings.preset} if render else {}
+            outcome = outcome_of_record(record, archive, columns=how)
+            writer.finish(outcome, columns.values, archive)
 
 
 def _skill_seconds(record: EpisodeRecord) -> dict[str, float]:

@@ -4,54 +4,21 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from handloom.dataset import folder_name, merge_episodes, remove_unfinished
+from handloom.dataset import remove_unfinished
 from handloom.engine.executor import Executor
+from handloom.engine.goal import Finish, Goal
+from handloom.engine.merge_run import merge_run
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.unit import Unit, quarantine, run_unit
-from handloom.errors import InputError
 
 MAX_TRIES = 3
 """How often a unit may crash its worker before the attempt it crashed on is quarantined."""
 
+ALL = (0, 1)
+"""The shard that is the whole run."""
 
-@dataclass(frozen=True, kw_only=True)
-class Goal:
-    """When a run is done. Exactly one of the two is given."""
-
-    successes: int | None = None
-    """Demonstrations wanted: the lowest-numbered successful attempts."""
-    attempts: int | None = None
-    """Attempts to make, whatever comes out."""
-    max_attempts: int | None = None
-    """Bound on the attempts when successes are wanted; None allows ten per success and at least 50."""
-
-    def __post_init__(self) -> None:
-        """Refuse goals that say nothing or cannot be reached."""
-        given = [value for value in (self.successes, self.attempts) if value is not None]
-        if len(given) != 1 or given[0] < 1:
-            raise InputError("say how much to make: -n SUCCESSES or --attempts ATTEMPTS, at least 1")
-
-    @property
-    def bound(self) -> int:
-        """Most attempts that are made."""
-        if self.attempts is not None:
-            return self.attempts
-        return self.max_attempts or max(50, 10 * (self.successes or 0))
-
-    def last_attempt(self, receipts: dict[int, Receipt]) -> int | None:
-        """Return the number of attempts after which the run is done, or None while it is not.
-
-        Only an unbroken row of finished attempts counts, so that the answer is the same in whatever order they ran.
-        """
-        wins = 0
-        for episode in range(self.bound):
-            if episode not in receipts:
-                return None
-            wins += receipts[episode].success
-            if self.successes is not None and wins >= self.successes:
-                return episode + 1
-        return self.bound
+Told = Callable[[dict[int, Receipt]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +37,8 @@ def generate_run(
     goal: Goal,
     executor: Executor,
     *,
-    shard: tuple[int, int] = (0, 1),
-    on_receipts: Callable[[dict[int, Receipt]], None] = lambda _: None,
+    shard: tuple[int, int] = ALL,
+    on_receipts: Told = lambda _: None,
 ) -> RunOutcome:
     """Run what is missing, then merge.
 
@@ -79,71 +46,74 @@ def generate_run(
         run: The run directory; what is finished in it is kept.
         goal: When to stop.
         executor: Runs the work units.
-        shard: ``(i, n)`` runs every n-th unit from i on, for jobs that share a run directory; they do not merge.
-        on_receipts: Told about all finished attempts whenever some more are.
+        shard: ``(i, n)`` runs every n-th unit from i on, for jobs that share a run directory; the one that finds all
+            attempts finished merges.
+        on_receipts: Told about the attempts that were finished before, then about more whenever there are some.
     """
-    part = "" if shard == (0, 1) else f".{shard[0]}-{shard[1]}"
-    with run.locked(part):
+    with run.locked("" if shard == ALL else f".{shard[0]}-{shard[1]}"):
         run.stop_file.unlink(missing_ok=True)
-        if shard == (0, 1) and run.episodes.is_dir():
-            remove_unfinished(run.episodes)  # what killed workers left; other shards may be at work, so only alone
+        _tidy(run, shard)
         receipts = run.receipts()
         on_receipts(receipts)
-        _run_units(run, goal, executor, shard, receipts, on_receipts)
-        end = goal.last_attempt(receipts)
-        if end is not None:
-            counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
-            merge_run(run, counted)
-            return RunOutcome(run=run, receipts=counted, complete=True)
-        return RunOutcome(run=run, receipts=receipts, complete=False)
+        work = _Work(run, goal, shard, receipts)
+        try:
+            work.carry_out(executor, on_receipts)
+        finally:
+            _tidy(run, shard)
+        end = work.finish.look(receipts)
+        if end is None:
+            return RunOutcome(run=run, receipts=receipts, complete=False)
+        counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
+        merge_run(run, counted)
+        return RunOutcome(run=run, receipts=counted, complete=True)
 
 
-def merge_run(run: RunDirectory, receipts: dict[int, Receipt]) -> None:
-    """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``."""
-    for success, out in ((True, run.dataset), (False, run.failures)):
-        folders = [run.episodes / folder_name(e) for e, receipt in receipts.items() if receipt.success == success]
-        present = [folder for folder in folders if folder.is_dir()]
-        if present:
-            merge_episodes(present, out, success=success, replace=True)
+def _tidy(run: RunDirectory, shard: tuple[int, int]) -> None:
+    """Remove what killed workers left; other shards may be at work, so only alone."""
+    if shard == ALL and run.episodes.is_dir():
+        remove_unfinished(run.episodes)
 
 
-def _run_units(
-    run: RunDirectory,
-    goal: Goal,
-    executor: Executor,
-    shard: tuple[int, int],
-    receipts: dict[int, Receipt],
-    on_receipts: Callable[[dict[int, Receipt]], None],
-) -> None:
-    """Run units in order until the goal is met; a unit that crashed its worker goes back to the front."""
-    again: list[Unit] = []
-    tries: dict[int, int] = {}
-    fresh = _missing_units(run, goal, shard, receipts)
+class _Work:
+    """The units of a run that are still to do; a unit that crashed its worker goes back to the front."""
 
-    def units() -> Iterator[Unit]:
-        while not run.stop_file.exists() and goal.last_attempt(receipts) is None:
-            unit = again.pop(0) if again else next(fresh, None)
+    def __init__(self, run: RunDirectory, goal: Goal, shard: tuple[int, int], receipts: dict[int, Receipt]) -> None:
+        self.run = run
+        self.shard = shard
+        self.receipts = receipts
+        self.finish = Finish(goal)
+        self.again: list[Unit] = []
+        self.tries: dict[int, int] = {}
+        self.fresh = _missing_units(run, goal, shard, receipts)
+
+    def carry_out(self, executor: Executor, on_receipts: Told) -> None:
+        """Run units in order until the goal is met, or the run is stopped, or nothing is left."""
+        while True:
+            for finished in executor.run(run_unit, self._units()):
+                unit: Unit = finished.item
+                if finished.crash:
+                    self._after_crash(unit, finished.crash)
+                # Other shards bring the goal nearer, too; alone, only this unit can have news.
+                known = self.run.journal(unit.index).read() if self.shard == ALL else self.run.receipts()
+                news = {episode: receipt for episode, receipt in known.items() if episode not in self.receipts}
+                self.receipts.update(news)
+                on_receipts(news)
+            if not self.again or self.run.stop_file.exists():
+                return
+
+    def _units(self) -> Iterator[Unit]:
+        while not self.run.stop_file.exists() and self.finish.look(self.receipts) is None:
+            unit = self.again.pop(0) if self.again else next(self.fresh, None)
             if unit is None:
                 return
             yield unit
 
-    while True:
-        for finished in executor.run(run_unit, units()):
-            unit: Unit = finished.item
-            if finished.crash:
-                _after_crash(unit, finished.crash, tries)
-                again.append(unit)
-            receipts.update(run.journal(unit.index).read())
-            on_receipts(receipts)
-        if not again or run.stop_file.exists():
-            return
-
-
-def _after_crash(unit: Unit, crash: str, tries: dict[int, int]) -> None:
-    tries[unit.index] = tries.get(unit.index, 0) + 1
-    if tries[unit.index] >= MAX_TRIES:
-        quarantine(unit, "worker_crash", f"{crash}, {MAX_TRIES} times")
-        tries[unit.index] = 0
+    def _after_crash(self, unit: Unit, crash: str) -> None:
+        self.tries[unit.index] = self.tries.get(unit.index, 0) + 1
+        if self.tries[unit.index] >= MAX_TRIES:
+            quarantine(unit, "worker_crash", f"{crash}, {MAX_TRIES} times")
+            self.tries[unit.index] = 0
+        self.again.append(unit)
 
 
 def _missing_units(

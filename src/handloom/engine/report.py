@@ -62,38 +62,56 @@ class RunReport:
         }
 
 
+class Tally:
+    """Adds up receipts as they come; a report costs the same however many there were."""
+
+    def __init__(self, receipts: Iterable[Receipt] = ()) -> None:
+        self._attempts = 0
+        self._wins = 0
+        self._seconds = 0.0
+        self._lost: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
+        self._work: Counter[str] = Counter()
+        self._skills: Counter[str] = Counter()
+        self.add(receipts)
+
+    def add(self, receipts: Iterable[Receipt]) -> None:
+        """Count further attempts."""
+        for receipt in receipts:
+            self._attempts += 1
+            self._work.update(receipt.seconds)
+            if receipt.success:
+                self._wins += 1
+                self._seconds += receipt.frames / receipt.fps
+                self._skills.update(receipt.skills)
+            else:
+                self._lost[receipt.stage] += 1
+                self._reasons[receipt.reason] += 1
+                self._examples.setdefault(receipt.reason, receipt.detail)
+
+    def report(self) -> RunReport:
+        """Return the figures so far."""
+        return RunReport(
+            attempts=self._attempts,
+            episodes=self._wins,
+            funnel=self._funnel(),
+            failure_reasons=dict(self._reasons.most_common()),
+            failure_examples=dict(self._examples),
+            robot_hours=self._seconds / 3600.0,
+            worker_seconds=dict(self._work),
+            skill_seconds={name: seconds / self._wins for name, seconds in self._skills.items()},
+        )
+
+    def _funnel(self) -> dict[str, int]:
+        """Return how many attempts came past each stage, in order."""
+        funnel, left = {"attempts": self._attempts}, self._attempts
+        for stage in Stage:
+            left -= self._lost[stage]
+            funnel[str(stage)] = left
+        return funnel
+
+
 def report_of(receipts: Iterable[Receipt]) -> RunReport:
     """Add up receipts."""
-    all_receipts = list(receipts)
-    wins = [receipt for receipt in all_receipts if receipt.success]
-    losses = [receipt for receipt in all_receipts if not receipt.success]
-    reasons = Counter(receipt.reason for receipt in losses)
-    examples: dict[str, str] = {}
-    for receipt in losses:
-        examples.setdefault(receipt.reason, receipt.detail)
-    work: Counter[str] = Counter()
-    for receipt in all_receipts:
-        work.update(receipt.seconds)
-    skills: Counter[str] = Counter()
-    for receipt in wins:
-        skills.update(receipt.skills)
-    return RunReport(
-        attempts=len(all_receipts),
-        episodes=len(wins),
-        funnel=_funnel(losses, len(all_receipts)),
-        failure_reasons=dict(reasons.most_common()),
-        failure_examples=examples,
-        robot_hours=sum(receipt.frames / receipt.fps for receipt in wins) / 3600.0,
-        worker_seconds=dict(work),
-        skill_seconds={name: seconds / len(wins) for name, seconds in skills.items()},
-    )
-
-
-def _funnel(losses: list[Receipt], attempts: int) -> dict[str, int]:
-    """Return how many attempts came past each stage, in order."""
-    lost = Counter(receipt.stage for receipt in losses)
-    funnel, left = {"attempts": attempts}, attempts
-    for stage in Stage:
-        left -= lost[stage]
-        funnel[str(stage)] = left
-    return funnel
+    return Tally(receipts).report()

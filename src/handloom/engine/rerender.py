@@ -1,12 +1,16 @@
 """Draws recorded episodes again: other cameras, sizes, lights or presets over the same states."""
 
+import hashlib
+import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from handloom.dataset import merge_episodes, read_archive, record_of_archive
+from handloom.dataset import folder_name, merge_episodes, read_archive, record_of_archive
+from handloom.dataset.durable import PARTIAL, json_bytes
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executor import Executor
+from handloom.engine.merge_run import merge_options
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.engine.verify import archives_of
@@ -40,7 +44,7 @@ class Look:
 @dataclass(frozen=True, kw_only=True)
 class _Job:
     archive: str
-    out: str
+    folder: str
     settings: RunSettings
     look: Look
 
@@ -52,10 +56,11 @@ def rerender_run(
     *,
     look: Look | None = None,
     preset: str,
-    codec: str,
+    codec: str = "h264",
+    depth: bool = False,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
-    """Draw every demonstration of a run again and write a dataset of its own.
+    """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it goes on.
 
     Args:
         run: The run whose dataset holds the archives.
@@ -64,23 +69,39 @@ def rerender_run(
         look: What changes; None changes nothing but the preset.
         preset: fast, balanced or quality.
         codec: Video codec.
+        depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         on_episode: Called after each episode.
     """
-    settings = run.settings.model_copy(update={"render": "now", "preset": preset, "codec": codec})
-    episodes = out.with_name(f"{out.name}.episodes")
-    archives = archives_of(run.path)
-    jobs = [_Job(archive=str(a), out=str(episodes), settings=settings, look=look or Look()) for a in archives]
-    folders = []
+    look = look or Look()
+    settings = _drawn_now(run.settings, preset=preset, codec=codec, depth=depth)
+    # Named for how it is drawn: what a killed call left is taken up by the same call only.
+    how = json_bytes([settings.fingerprint(), asdict(look)])
+    episodes = out.with_name(f"{out.name}.{hashlib.sha256(how).hexdigest()[:8]}{PARTIAL}")
+    jobs = [
+        _Job(archive=str(archive), folder=str(episodes / folder_name(index)), settings=settings, look=look)
+        for index, archive in enumerate(archives_of(run.path))
+    ]
     for finished in executor.run(rerender_episode, iter(jobs)):
         if finished.crash:
             raise StateError(f"drawing {finished.item.archive} failed: {finished.crash}; run the same command again")
-        folders.append(Path(finished.result))
         on_episode()
-    return merge_episodes(sorted(folders), out, replace=True)
+    merge_episodes([Path(job.folder) for job in jobs], out, options=merge_options(settings), replace=True)
+    shutil.rmtree(episodes, ignore_errors=True)
+    return out
 
 
-def rerender_episode(job: _Job) -> str:
-    """Draw one archive again and return the folder of the new episode."""
+def rerender_episode(job: _Job) -> None:
+    """Draw one archive again, unless that was done before."""
+    folder = Path(job.folder)
+    if folder.is_dir():
+        return
     record = record_of_archive(read_archive(Path(job.archive)))
     record = replace(record, instance=job.look.applied(record.instance, job.settings))
-    return str(write_episode(job.settings, build_scene(record.instance), record, Path(job.out), Stopwatch()))
+    write_episode(job.settings, build_scene(record.instance), record, folder, Stopwatch())
+
+
+def _drawn_now(settings: RunSettings, *, preset: str, codec: str, depth: bool) -> RunSettings:
+    """Return the settings of a run whose episodes are drawn; refuses words that do not exist."""
+    features = [name for name in settings.lerobot_features if name != "depth"] + ["depth"] * depth
+    changes = {"render": "now", "preset": preset, "codec": codec, "lerobot_features": tuple(features)}
+    return RunSettings.model_validate(settings.model_dump() | changes)

@@ -86,12 +86,17 @@ class RunDirectory:
         return self.path / "stop"
 
     @contextmanager
-    def locked(self, part: str = "") -> Iterator[None]:
-        """Hold the run against a second one in the same folder; the lock goes with the process, however it ends."""
+    def locked(self, part: str = "", *, wait: bool = False) -> Iterator[None]:
+        """Hold the run against a second one in the same folder; the lock goes with the process, however it ends.
+
+        Args:
+            part: What is held: nothing for the run as a whole, else a word that ends the name of the lock.
+            wait: Wait for another that holds it instead of refusing.
+        """
         name = self.path / f"lock{part}"
         with file_errors("write", name), open(name, "w") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except OSError as error:
                 raise FileError(
                     f"another handloom is writing to {self.path}; wait for it, or choose another folder with -o"
@@ -104,8 +109,8 @@ class RunDirectory:
 def _difference(there: RunSettings, given: RunSettings) -> str:
     """Say in a few words what differs between two manifests."""
     a, b = there.model_dump(), given.model_dump()
-    for key in ("task_name", "seed", "render", "preset", "codec", "unit_size", "keep_failures", "handloom_version"):
-        if a[key] != b[key]:
+    for key in a:
+        if key not in ("task", "arena", "task_path") and a[key] != b[key]:
             return f"its {key} is {a[key]!r}, now {b[key]!r}"
     for part in ("task", "arena"):
         for key in sorted({*a[part], *b[part]}):

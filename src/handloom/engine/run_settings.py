@@ -8,16 +8,17 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, model_validator
 
-from handloom.config import Config, load_config
+from handloom.config import Config, load_config, read_document
 from handloom.dataset.robot_columns import STYLES
 from handloom.dataset.video_codec import CODECS
-from handloom.errors import unknown_name
+from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.render.preset import CPU_PRESETS
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks import Task, TaskConfig
 from handloom.version import VERSION
 
 MANIFEST_VERSION = 1
+LEROBOT_FEATURES = ("depth", "language")
 RenderWhen = Literal["now", "later", "none"]
 
 
@@ -41,6 +42,8 @@ class RunSettings(Config):
     codec: str = "h264"
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
+    lerobot_features: tuple[str, ...] = ()
+    """What LeRobot reads from 0.6 on only: ``depth`` streams, ``language`` columns."""
     keep_failures: bool = False
 
     @model_validator(mode="after")
@@ -53,6 +56,11 @@ class RunSettings(Config):
         for style in self.columns:
             if style not in STYLES:
                 raise unknown_name("column style", style, STYLES)
+        if not self.columns:
+            raise InputError(f"a dataset needs columns; choose from {', '.join(STYLES)}")
+        for feature in self.lerobot_features:
+            if feature not in LEROBOT_FEATURES:
+                raise unknown_name("optional feature", feature, LEROBOT_FEATURES)
         return self
 
     @classmethod
@@ -87,6 +95,14 @@ class RunSettings(Config):
     @classmethod
     def read(cls, file: Path) -> "RunSettings":
         """Read a manifest."""
+        values = read_document(file).values
+        version = values.get("manifest_version") if isinstance(values, dict) else None
+        if version != MANIFEST_VERSION:
+            writer = values.get("handloom_version", "unknown") if isinstance(values, dict) else "unknown"
+            raise ConfigError(
+                f"{file}: this is no run manifest of version {MANIFEST_VERSION}: it has version {version!r} and was "
+                f"written by Handloom {writer}; go on with that Handloom, or choose another folder with -o"
+            )
         return load_config(file, cls)
 
 

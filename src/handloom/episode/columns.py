@@ -31,11 +31,19 @@ def episode_columns(scene: Scene, record: EpisodeRecord, styles: Sequence[str] =
     )
 
 
-def video_features(cameras: Sequence[CameraSpec], codec: str) -> tuple[Feature, ...]:
-    """Return the camera streams of a scene."""
+def video_features(cameras: Sequence[CameraSpec], codec: str, *, depth: bool = False) -> tuple[Feature, ...]:
+    """Return the camera streams of a scene, with ``depth`` a second one for each camera."""
+    codecs = {"rgb": codec, "depth": "depth"} if depth else {"rgb": codec}
     return tuple(
-        video_feature(IMAGES + camera.name, height=camera.height, width=camera.width, codec=codec) for camera in cameras
+        video_feature(image_name(camera.name, kind), height=camera.height, width=camera.width, codec=name)
+        for camera in cameras
+        for kind, name in codecs.items()
     )
+
+
+def image_name(camera: str, kind: str) -> str:
+    """Return the feature of a camera's images of a kind (rgb or depth)."""
+    return IMAGES + camera if kind == "rgb" else f"{IMAGES}{camera}_{kind}"
 
 
 def _named(columns: Columns, prefix: str) -> Columns:

@@ -1,0 +1,62 @@
+"""The dataset of a run, made of its episodes; the episodes' own folders go when the dataset is there."""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folder_name, merge_episodes
+from handloom.engine.receipt import Receipt
+from handloom.engine.run_directory import RunDirectory
+from handloom.engine.run_settings import RunSettings
+from handloom.errors import FileError
+
+
+def merge_run(run: RunDirectory, receipts: dict[int, Receipt]) -> None:
+    """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
+
+    Killed at any moment and called again, it goes on. Episodes are taken from their folders; those of an earlier merge,
+    whose folders are gone, from the dataset that is being replaced.
+
+    Args:
+        run: The run. Nothing else may merge it meanwhile; a second merge waits.
+        receipts: The attempts that count, by index.
+    """
+    wins = [episode for episode, receipt in receipts.items() if receipt.success]
+    kept = run.settings.keep_failures
+    losses = [episode for episode, receipt in receipts.items() if kept and not receipt.success and receipt.frames]
+    with run.locked(".merge", wait=True):
+        for attempts, out, success in ((wins, run.dataset, True), (losses, run.failures, False)):
+            if attempts and attempts != _attempts_in(out):
+                folders = _episode_folders(run, attempts, out)
+                merge_episodes(folders, out, options=merge_options(run.settings), success=success, replace=True)
+        for episode in (*wins, *losses):
+            shutil.rmtree(run.episodes / folder_name(episode), ignore_errors=True)
+        with suppress(OSError):
+            run.episodes.rmdir()  # Attempts beyond the goal stay, for a later call that wants more.
+
+
+def merge_options(settings: RunSettings) -> MergeOptions:
+    """Return the options of a run's datasets."""
+    return MergeOptions(language="language" in settings.lerobot_features)
+
+
+def _attempts_in(dataset: Path) -> list[int]:
+    """Return the numbers of the attempts that a dataset holds; none when there is no dataset."""
+    if not (dataset / "meta" / "info.json").is_file():
+        return []
+    return [episode.columns["attempt_index"] for episode in DatasetReader(dataset).episodes]
+
+
+def _episode_folders(run: RunDirectory, attempts: list[int], out: Path) -> list[Path]:
+    """Return the folders of attempts; those that are only in the dataset by now are taken out of it."""
+    folders = [run.episodes / folder_name(episode) for episode in attempts]
+    gone = {episode: folder for episode, folder in zip(attempts, folders, strict=True) if not folder.is_dir()}
+    merged = {episode: index for index, episode in enumerate(_attempts_in(out))} if gone else {}
+    for episode, folder in gone.items():
+        if episode not in merged:
+            journal = run.journal(episode // run.settings.unit_size).path
+            raise FileError(
+                f"attempt {episode} of {run.path} succeeded, but its files are gone; remove {journal} to make it again"
+            )
+        extract_episode(DatasetReader(out), merged[episode], folder)
+    return folders

@@ -1,0 +1,35 @@
+"""A disk that takes no more ends a run with one message; the same command goes on when there is room."""
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+COMMAND = [
+    *(sys.executable, "-m", "handloom", "generate", "fr3_pick_cube", "-n", "2", "--workers", "2", "--unit-size", "1"),
+    *("--set", "cameras.0.size=[48, 48]", "cameras.1.size=[48, 48]"),
+]
+
+
+def generate(run: Path, *, largest_file: int | None) -> subprocess.CompletedProcess[str]:
+    # A limit on the size of files makes the system refuse writes as a full disk does, without filling one.
+    def limit() -> None:
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    command = [*COMMAND, "-o", str(run)]
+    return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+
+
+def test_a_full_disk_ends_the_run_with_one_message_and_nothing_half_written(tmp_path):
+    run = tmp_path / "run"
+    full = generate(run, largest_file=20_000)
+    assert full.returncode == 2
+    (message,) = full.stderr.strip().splitlines()
+    assert message.startswith("handloom generate: cannot write")
+    assert "exceed the allowed file size" in message
+    assert not (run / "dataset").exists()
+    assert not list((run / "episodes").glob("episode_*"))
+    enough = generate(run, largest_file=None)
+    assert enough.returncode == 0, enough.stderr
+    assert len(list((run / "dataset" / "extras").iterdir())) == 2

@@ -1,0 +1,92 @@
+"""What a run can be asked for: other columns, depth and language, failures kept, drawing later."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from handloom.dataset import DatasetReader, check_layout
+from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run, verify_dataset
+from handloom.engine.rerender import Look, rerender_run
+from handloom.errors import ConfigError, NotFoundError
+from handloom.tasks import load_task
+
+SMALL = ("cameras.0.size=[32, 32]", "cameras.1.size=[48, 32]")
+
+
+def generate(folder: Path, *overrides: str, **options) -> RunDirectory:
+    settings = RunSettings.of_task(load_task("fr3_pick_cube", overrides=(*SMALL, *overrides)), seed=0, **options)
+    run = RunDirectory.begin(folder, settings)
+    generate_run(run, Goal(attempts=1), InlineExecutor())
+    return run
+
+
+@pytest.fixture(scope="module")
+def undrawn(tmp_path_factory) -> RunDirectory:
+    """A run of one demonstration with all columns, whose cameras are drawn later."""
+    folder = tmp_path_factory.mktemp("later") / "run"
+    return generate(folder, columns=("canonical", "reference"), lerobot_features=("language",), render="later")
+
+
+def test_both_styles_of_columns_stand_side_by_side(undrawn):
+    frames = DatasetReader(undrawn.dataset).frames(0)
+    assert {"observation.state", "action", "states.joint.position", "master_actions.gripper.openness"} <= set(frames)
+    np.testing.assert_array_equal(frames["observation.state"][:, :7], frames["states.joint.position"])
+    np.testing.assert_array_equal(frames["actions.joint.position"][:-1], frames["states.joint.position"][1:])
+
+
+def test_language_columns_name_the_sub_tasks(undrawn):
+    reader = DatasetReader(undrawn.dataset)
+    first = reader.rows(0)["language_persistent"][0].as_py()
+    assert [row["content"] for row in first] == [segment["label"] for segment in reader.episodes[0].columns["segments"]]
+    assert check_layout(undrawn.dataset) == ()
+
+
+def test_a_run_without_pictures_is_drawn_later_with_other_sizes_and_depth(undrawn, tmp_path):
+    assert DatasetReader(undrawn.dataset).table.videos == ()
+    drawn = rerender_run(
+        undrawn, tmp_path / "drawn", InlineExecutor(), look=Look(size=(20, 16)), preset="fast", depth=True
+    )
+    reader = DatasetReader(drawn)
+    assert {video.name: video.shape for video in reader.table.videos} == {
+        "observation.images.head": (16, 20, 3),
+        "observation.images.head_depth": (16, 20, 1),
+        "observation.images.hand": (16, 20, 3),
+        "observation.images.hand_depth": (16, 20, 1),
+    }
+    depth = reader.image(0, "observation.images.head_depth", 0)
+    assert 0.2 < np.median(depth) < 5.0
+    assert [v.verdict for v in verify_dataset(drawn, InlineExecutor())] == ["exact"]
+    assert [path.name for path in tmp_path.iterdir()] == ["drawn"]
+
+
+def test_failures_go_to_a_dataset_of_their_own_with_the_reason(tmp_path):
+    run = generate(tmp_path / "run", "data.max_episode_length=30", keep_failures=True)
+    assert not run.dataset.exists()
+    (episode,) = DatasetReader(run.failures).episodes
+    assert (episode.columns["success"], episode.columns["failure_reason"], episode.length) == (
+        False,
+        "out_of_frames",
+        30,
+    )
+    assert not run.episodes.exists()
+
+
+def test_unknown_words_are_refused_with_those_that_exist():
+    task = load_task("fr3_pick_cube")
+    with pytest.raises(NotFoundError, match="no column style named 'refrence'; did you mean 'reference'"):
+        RunSettings.of_task(task, seed=0, columns=("refrence",))
+    with pytest.raises(NotFoundError, match="no optional feature named 'dept'; did you mean 'depth'"):
+        RunSettings.of_task(task, seed=0, lerobot_features=("dept",))
+
+
+def test_a_manifest_of_another_version_is_named_and_left_alone(undrawn, tmp_path):
+    manifest = tmp_path / "run.yaml"
+    text = undrawn.settings.to_yaml().replace("manifest_version: 1", "manifest_version: 0")
+    manifest.write_text(text)
+    with pytest.raises(ConfigError, match=r"it has version 0 and was written by Handloom .*another folder with -o"):
+        RunDirectory.begin(tmp_path, undrawn.settings)
+    assert manifest.read_text() == text
+    manifest.write_text("- not a manifest")
+    with pytest.raises(ConfigError, match="no run manifest"):
+        RunDirectory.open(tmp_path)
