@@ -73,7 +73,8 @@ def test_the_outcome_tells_success_failure_and_the_hash_of_the_states() -> None:
 
 def test_arms_at_work_together_share_a_segment() -> None:
     spans = [span("left", 0, 4, "hold the box"), span("right", 2, 6, "open the lid"), span("right", 7, 8)]
-    segments = [(s.label, s.start, s.stop) for s in segments_of(spans, 8)]
+    record = replace(sample(), timeline=tuple(spans), applied=np.zeros((8, 4)))
+    segments = [(s.label, s.start, s.stop) for s in segments_of(record)]
     assert segments == [
         ("hold the box", 0, 2),
         ("hold the box and open the lid", 2, 4),

@@ -1,7 +1,7 @@
 """An episode record as an archive and an outcome, and back."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -24,6 +24,7 @@ def archive_of_record(record: EpisodeRecord) -> EpisodeArchive:
         timeline={
             "model_hash": record.model_hash,
             "spans": [asdict(span) for span in record.timeline],
+            "left_out": record.left_out,
             "failure": None if record.failure is None else asdict(record.failure),
         },
     )
@@ -40,6 +41,7 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
             applied=archive.commands["applied"],
             model_hash=archive.timeline["model_hash"],
             timeline=tuple(_span(span) for span in archive.timeline["spans"]),
+            left_out=tuple((start, stop) for start, stop in archive.timeline.get("left_out", ())),
             failure=None if failure is None else Failure(**{**failure, "stage": Stage(failure["stage"])}),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -66,9 +68,10 @@ def outcome_of_record(
         seed=instance.seed,
         robot="+".join(robot.robot for robot in instance.robots),
         attempts=attempts,
-        segments=segments_of(record.timeline, record.frames),
+        segments=segments_of(record),
         columns={
             "task_name": instance.task,
+            "recovery": any(span.kind == "mistake" for span in record.timeline),
             "failure_stage": None if failure is None else str(failure.stage),
             "failure_detail": None if failure is None else failure.detail,
             "state_hash": archive.certificate.hashes[f"states/{STATES}"],
@@ -77,16 +80,17 @@ def outcome_of_record(
     )
 
 
-def segments_of(timeline: Sequence[SkillSpan], frames: int) -> tuple[Segment, ...]:
-    """Return the sub-tasks of an episode; where two arms work at once, their labels are joined by ``and``."""
-    active: list[list[str]] = [[] for _ in range(frames)]
-    for span in sorted(timeline, key=lambda span: (span.robot, span.arm, span.start)):
+def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:
+    """Return the sub-tasks of a demonstration; where two arms work at once, their labels are joined by ``and``."""
+    active: list[list[str]] = [[] for _ in range(record.frames)]
+    for span in sorted(record.timeline, key=lambda span: (span.robot, span.arm, span.start)):
         label = span.instruction or " ".join([span.skill, *span.objects])
-        for frame in range(max(span.start, 0), min(span.end, frames)):
+        for frame in range(max(span.start, 0), min(span.end, record.frames)):
             if label not in active[frame]:
                 active[frame].append(label)
+    kept = [active[frame] for frame in record.kept]
     segments, start = [], 0
-    for label, run in groupby(" and ".join(labels) for labels in active):
+    for label, run in groupby(" and ".join(labels) for labels in kept):
         stop = start + len(list(run))
         if label:
             segments.append(Segment(label=label, start=start, stop=stop))

@@ -78,7 +78,7 @@ def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
     return Receipt(
         episode=instance.episode,
         success=True,
-        frames=record.frames,
+        frames=len(record.kept),
         fps=instance.fps,
         seconds=watch.seconds,
         skills=_skill_seconds(record),

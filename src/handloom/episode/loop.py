@@ -31,6 +31,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
     states: list[Array] = [world.save_state()]
     asked: list[Array] = []
     applied: list[Array] = []
+    kept: list[bool] = []
     failure: Failure | None = None
     seconds = {"plan": 0.0, "physics": 0.0}
     resting = 0
@@ -42,7 +43,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
         begin = time.perf_counter()
         targets = source.next(len(applied)) if resting == 0 else None
         seconds["plan"] += time.perf_counter() - begin
-        failure = source.failure
+        failure, keep = source.failure, targets is None or source.recording
         if targets is None:
             if failure is not None:
                 break
@@ -51,6 +52,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
         begin = time.perf_counter()
         apply_targets(scene, targets)
         asked.append(targets)
+        kept.append(keep)
         applied.append(user_inputs(scene))
         try:
             world.step(instance.substeps)
@@ -65,6 +67,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
         applied=np.array(applied).reshape(-1, len(user_inputs(scene))),
         model_hash=model_hash,
         timeline=tuple(source.timeline),
+        left_out=_gaps(kept),
         failure=failure or _not_lasting(scene, source),
         stage_seconds=seconds,
     )
@@ -85,6 +88,12 @@ def user_inputs(scene: Scene) -> Array:
     inputs = np.empty(mujoco.mj_stateSize(model, USER_INPUTS))
     mujoco.mj_getState(model, data, inputs, USER_INPUTS)
     return inputs
+
+
+def _gaps(kept: list[bool]) -> tuple[tuple[int, int], ...]:
+    """Return the stretches of frames, first and one past the last, that are not kept."""
+    edges = np.flatnonzero(np.diff(np.array([True, *kept, True], dtype=int)))
+    return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
 
 
 def _not_lasting(scene: Scene, source: Source) -> Failure | None:

@@ -15,7 +15,7 @@ STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 def rendered_frames(
     scene: Scene, record: EpisodeRecord, *, preset: str, kinds: Sequence[str] = ("rgb",)
 ) -> Iterator[Images]:
-    """Yield the images of every frame's observation, by camera name and kind.
+    """Yield the images of the observation of every frame of the demonstration, by camera name and kind.
 
     Args:
         scene: The scene of the record's instance; its state is overwritten.
@@ -25,7 +25,7 @@ def rendered_frames(
     """
     world, cameras = scene.world, record.instance.cameras
     renderer = Renderer(world.model, preset)
-    for state in record.states[:-1]:
+    for state in record.states[record.kept]:
         mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
         mujoco.mj_kinematics(world.model, world.data)
         mujoco.mj_camlight(world.model, world.data)

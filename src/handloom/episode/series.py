@@ -16,12 +16,14 @@ Array = NDArray[np.float64]
 def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
     """Return the series of every robot by its name: the state before each frame, the command during it.
 
+    Only frames that belong to the demonstration are in them.
+
     Args:
         scene: The scene of the record's instance, at its start.
         record: What happened.
     """
-    qpos = recorded_qpos(scene, record)[:-1]
-    controls = record.applied[:, : scene.world.model.nu]
+    qpos = recorded_qpos(scene, record)[record.kept]
+    controls = record.applied[record.kept, : scene.world.model.nu]
     placed = {robot.name: pose_from_pos_quat(robot.position, robot.quat) for robot in record.instance.robots}
     series = {}
     for name, robot in scene.robots.items():

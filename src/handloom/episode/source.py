@@ -22,6 +22,11 @@ class Source(Protocol):
         """What was done when; empty for sources without skills."""
         ...
 
+    @property
+    def recording(self) -> bool:
+        """Whether the frame asked for last belongs to the demonstration."""
+        ...
+
     def next(self, frame: int) -> NDArray[np.float64] | None:
         """Return targets (controls,) [m or rad], NaN where nothing is asked; None at the end.
 

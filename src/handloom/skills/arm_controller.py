@@ -10,6 +10,7 @@ from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, FreeIkResult, PlanResult, Stage
 from handloom.scene import Scene, SceneArm
 from handloom.skills.attainable import attainable
+from handloom.skills.held_parts import HeldParts
 from handloom.skills.trajectory import PlayedPath, play
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
@@ -50,7 +51,7 @@ class ArmController:
         """Obstacles, by part of their name, that the present skill leaves out."""
         self.held: tuple[str, ...] = ()
         """Objects that move with the hand in planning."""
-        self._hold_direction = False
+        self._held_parts: HeldParts | None = None
         self._path: PlayedPath | None = None
         self._played = 0
         self._target = arm.joints.copy()
@@ -100,6 +101,12 @@ class ArmController:
         self.num_plans += 1
         return self.planner.plan_chain(self._target, stages, scores, ignore=(*self.ignored, *ignore))
 
+    def plan_held(self, q: Array, T_base_ee: Array, parts: HeldParts, *, ignore: Iterable[str] = ()) -> PlanResult:
+        """Plan from joints (n,) to a pose (4, 4) without changing the held parts of the hand's pose on the way."""
+        self.refresh()
+        self.num_plans += 1
+        return parts.plan(self.planner, q, T_base_ee, (*self.ignored, *ignore))
+
     def reachable(self, T_base_ee: ArrayLike, *, ignore: Iterable[str] = ()) -> FreeIkResult:
         """Return collision-free joints for each pose (n, 4, 4), without asking for a path."""
         self.refresh()
@@ -135,13 +142,8 @@ class ArmController:
         self.ignored = tuple(command.params.get("ignore_substring", ()))
 
     def _update_pose_cost_metric(self, command: Command) -> None:
-        """Hold parts of the pose during the next moves, from ``hold_vec_weight`` [angular xyz, linear xyz] or None.
-
-        A held part is one that start and goal share. The straight line keeps every such part, so this is what a hold
-        asks of the planner; weights are not graded.
-        """
-        weights = command.params.get("hold_vec_weight")
-        self._hold_direction = weights is not None and any(weight > 0 for weight in weights)
+        """Hold parts of the pose during the next moves, from ``hold_vec_weight`` [angular xyz, linear xyz] or None."""
+        self._held_parts = HeldParts.given(command.params.get("hold_vec_weight"))
 
     def _attach_command(self, command: Command) -> None:
         name = command.params["object"]
@@ -193,7 +195,7 @@ class ArmController:
         path = command.params.get("path")
         self.num_last_cmd = 0
         if path is None or np.abs(path[0] - self._target).max() > REPLAN:
-            result = self._plan_move(pose, straight=self._hold_direction or bool(command.params.get("straight")))
+            result = self._plan_move(pose, straight=bool(command.params.get("straight")))
             if not result.ok:
                 self.num_plan_failed += 1
                 self.last_failure = result
@@ -207,6 +209,8 @@ class ArmController:
         self.num_plan_failed = 0
 
     def _plan_move(self, pose: Array, *, straight: bool) -> PlanResult:
+        if self._held_parts is not None:
+            return self.plan_held(self._target, pose, self._held_parts)
         if not straight:
             return self.plan([Stage(T_base_tool=pose)])
         self.refresh()

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.motion.planning import PlanResult
 from handloom.motion.planning import Stage as Move
+from handloom.skills.held_parts import HeldParts
 from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
 from handloom.values import Failure, Stage
@@ -28,7 +30,9 @@ class Chosen:
         return {} if path is None else {"path": path}
 
 
-def choose(skill: Skill, moves: Sequence[Move], *, test_mode: str) -> Chosen | None:
+def choose(
+    skill: Skill, moves: Sequence[Move], *, test_mode: str = "forward", holds: Sequence[HeldParts | None] = ()
+) -> Chosen | None:
     """Return the first candidate that passes, or None after telling the skill why there is none.
 
     Each move is tested from where the one before ends: testing all of them from the present joints, as published,
@@ -38,8 +42,12 @@ def choose(skill: Skill, moves: Sequence[Move], *, test_mode: str) -> Chosen | N
         skill: The skill that asks.
         moves: Poses (n, 4, 4) of each move, the same candidates in the same order.
         test_mode: ``forward`` plans the whole chain, ``ik`` only looks for free configurations at the poses.
+        holds: Parts of the pose that each move must keep; none when empty.
     """
-    chosen, failure = _by_ik(skill, moves) if test_mode == "ik" else _by_plan(skill, moves)
+    if any(holds):
+        chosen, failure = _by_held_plan(skill, moves, holds)
+    else:
+        chosen, failure = _by_ik(skill, moves) if test_mode == "ik" else _by_plan(skill, moves)
     if failure is not None:
         skill.manip_list, skill.failure = [], replace(failure, skill=skill.config.name)
     return chosen
@@ -50,6 +58,39 @@ def _by_plan(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failur
     if not result.ok:
         return None, plan_failure(result)
     return Chosen(index=result.goal, paths=result.segments), None
+
+
+def _by_held_plan(
+    skill: Skill, moves: Sequence[Move], holds: Sequence[HeldParts | None]
+) -> tuple[Chosen | None, Failure | None]:
+    """Plan the candidates one after the other, each move from where the one before ends."""
+    last: PlanResult | None = None
+    for index in range(len(np.asarray(moves[0].T_base_tool))):
+        q, paths = skill.controller.target, []
+        for move, parts in zip(moves, holds, strict=True):
+            last = _one_move(skill, q, move, index, parts)
+            if not last.ok:
+                break
+            paths.append(last.path)
+            q = last.path[-1]
+        else:
+            return Chosen(index=index, paths=tuple(paths)), None
+    if last is None:
+        return None, Failure(stage=Stage.PLAN, reason="invalid_request", detail="there is no candidate")
+    counts = {"given": len(np.asarray(moves[0].T_base_tool))}
+    return None, replace(plan_failure(last), counts=counts)
+
+
+def _one_move(skill: Skill, q: Array, move: Move, index: int, parts: HeldParts | None) -> PlanResult:
+    """Plan one move of one candidate from joints (n,)."""
+    controller, T = skill.controller, np.asarray(move.T_base_tool, float)[index]
+    ignore = (*controller.ignored, *move.ignore)
+    if parts is not None:
+        return controller.plan_held(q, T, parts, ignore=move.ignore)
+    controller.refresh()
+    if move.straight:
+        return controller.planner.plan_straight(q, T, ignore=ignore)
+    return controller.planner.plan_chain(q, [Move(T_base_tool=T)], ignore=ignore)
 
 
 def _by_ik(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failure | None]:

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from handloom.errors import unknown_name
 from handloom.scene import Scene
 from handloom.scene.stacking import gripper_open, lying_still, stacked
-from handloom.skills import place_checks
-from handloom.skills.hand_checks import hand_at, joints_at, near, turned_to
+from handloom.skills import hand_checks, place_checks
 from handloom.values import Check
 
 
@@ -40,23 +39,26 @@ def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
 
 
 CHECKS: dict[str, Callable[..., bool]] = {
+    "ahead": hand_checks.ahead,
     "calm": calm,
     "grasped": grasped,
     "gripper_open": gripper_open,
-    "hand_at": hand_at,
-    "joints_at": joints_at,
+    "hand_at": hand_checks.hand_at,
+    "joints_at": hand_checks.joints_at,
     "left_of": place_checks.left_of,
     "lifted": lifted,
     "lower_than": place_checks.lower_than,
     "lying_still": lying_still,
-    "near": near,
+    "near": hand_checks.near,
     "over_box": place_checks.over_box,
     "overlapping": place_checks.overlapping,
+    "point_at": hand_checks.point_at,
+    "points_up": hand_checks.points_up,
     "raised_above": place_checks.raised_above,
     "released": place_checks.released,
     "right_of": place_checks.right_of,
     "stacked": stacked,
     "touches": place_checks.touches,
-    "turned_to": turned_to,
+    "turned_to": hand_checks.turned_to,
 }
 """Name of a success term > function of the scene and the term's arguments."""

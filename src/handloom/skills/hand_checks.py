@@ -52,3 +52,23 @@ def near(scene: Scene, *, object: str, target: str, distance: float, flat: bool 
 def turned_to(scene: Scene, *, object: str, quat: Sequence[float], angle: float) -> bool:
     """Return whether an object is within ``angle`` [rad] of a world orientation, wxyz."""
     return bool(quat_angle(quat_from_matrix(scene.object_pose(object)[:3, :3]), np.asarray(quat, float)) < angle)
+
+
+def point_at(scene: Scene, *, object: str, point: Sequence[float], position: Sequence[float], distance: float) -> bool:
+    """Return whether a point of an object, in its own frame [m], is within ``distance`` [m] of a place in the world."""
+    T = scene.object_pose(object)
+    now = T[:3, :3] @ np.asarray(point, float) + T[:3, 3]
+    return bool(np.linalg.norm(now - np.asarray(position, float)) < distance)
+
+
+def points_up(scene: Scene, *, object: str, axis: Sequence[float], angle: float) -> bool:
+    """Return whether an axis of an object is within ``angle`` [rad] of up."""
+    direction = scene.object_pose(object)[:3, :3] @ np.asarray(axis, float)
+    cosine = direction[2] / np.linalg.norm(direction)
+    return bool(np.arccos(np.clip(cosine, -1.0, 1.0)) < angle)
+
+
+def ahead(scene: Scene, *, object: str, robot: str, arm: str, low: float, high: float) -> bool:
+    """Return whether an object lies between two distances [m] ahead of the base of an arm."""
+    T_base_object = invert_pose(scene.robot(robot).arm(arm).T_world_base) @ scene.object_pose(object)
+    return bool(low < T_base_object[0, 3] < high)

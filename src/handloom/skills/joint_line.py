@@ -20,13 +20,7 @@ class JointLine(Skill):
         self._goal: Array | None = None
         self._goal = self.joint_goal()
         if self._goal is not None:
-            start, steps = self.controller.target, self.steps()
-            # The published line is as fast as its steps say; a long way in few steps would throw things about.
-            fewest = int(np.ceil(self.scene.instance.fps * 1.875 * np.abs(self._goal - start).max() / JOINT_SPEED))
-            count = max(1, steps, fewest)
-            s = np.arange(1, count + 1) / count
-            smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
-            line = start + smooth[:, None] * (self._goal - start)
+            line = joint_line(self.controller.target, self._goal, self.steps(), self.scene.instance.fps)
             self.manip_list = [self._joint_command(q) for q in line]
             self.manip_list += [self._joint_command(self._goal)] * self.patience
 
@@ -66,3 +60,21 @@ class JointLine(Skill):
 
     def _joint_command(self, joints: Array) -> Command:
         return self.stay("dummy_forward", arm_action=joints, gripper_state=self.gripper())
+
+
+def joint_line(start: Array, goal: Array, steps: int, fps: int) -> Array:
+    """Return joint targets (frames, n) [rad] on a straight line that starts and ends at rest.
+
+    The published line is as fast as its steps say; a long way in few steps would throw things about, so it takes more.
+
+    Args:
+        start: Joints (n,) [rad].
+        goal: Joints (n,) [rad].
+        steps: Frames at least.
+        fps: Frames per second.
+    """
+    fewest = int(np.ceil(fps * 1.875 * np.abs(goal - start).max() / JOINT_SPEED))
+    count = max(1, steps, fewest)
+    s = np.arange(1, count + 1) / count
+    smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+    return start + smooth[:, None] * (goal - start)

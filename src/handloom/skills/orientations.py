@@ -1,5 +1,6 @@
 """Random hand orientations that pass the filters of a config."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +36,25 @@ class Alignment:
 
 
 def sample_orientations(
-    rng: np.random.Generator, count: int, filters: Filters, alignment: Alignment | None = None
+    rng: np.random.Generator,
+    count: int,
+    filters: Filters,
+    alignment: Alignment | None = None,
+    *,
+    drawn: Callable[[int, np.random.Generator], Array] | None = None,
 ) -> Array:
-    """Return up to ``count`` uniform random orientations R_base_ee (n, 3, 3) that pass; none when nothing does."""
+    """Return up to ``count`` random orientations R_base_ee (n, 3, 3) that pass; none when nothing does.
+
+    Args:
+        rng: Generator of this choice.
+        count: Number of orientations wanted.
+        filters: Direction filters.
+        alignment: An axis of the held object that must point along a direction.
+        drawn: Draws orientations to choose from; None draws from all, uniformly.
+    """
     kept, found = [np.empty((0, 3, 3))], 0
     for _ in range(ROUNDS):
-        R = random_rotations(rng, DRAWS)
+        R = random_rotations(rng, DRAWS) if drawn is None else drawn(DRAWS, rng)
         keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters)
         if alignment is not None:
             keep &= alignment.passes(R)

@@ -1,5 +1,6 @@
 """Put a held object on, in or by another."""
 
+from functools import partial
 from typing import ClassVar, cast
 
 import numpy as np
@@ -9,6 +10,7 @@ from handloom.motion.planning import Stage as Move
 from handloom.skills.boxes import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.held_parts import HeldParts
 from handloom.skills.orientations import Alignment, sample_orientations
 from handloom.skills.place_points import place_points
 from handloom.skills.skill import Skill, command_at
@@ -65,7 +67,9 @@ class Place(Skill):
         if config.post_place_vector is not None:
             # The retreat is tested too: an arm that cannot get away again has not placed anything.
             moves.append(Move(T_base_tool=place @ translation(config.post_place_vector), straight=True))
-        chosen = choose(self, moves, test_mode=config.test_mode)
+        holds = [HeldParts.given(config.pre_place_hold_vec_weight), HeldParts.given(config.post_place_hold_vec_weight)]
+        # The retreat leaves the object behind, so nothing has to be held any more.
+        chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
         if chosen is not None:
             self._place_z = float(place[chosen.index, 2, 3])
             self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen)
@@ -107,7 +111,10 @@ class Place(Skill):
                 axis_base=R_base_target @ _unit(given[1]),
                 tolerance=float(np.deg2rad(given[2])),
             )
-        return sample_orientations(self.rng, CANDIDATES, config, alignment)
+        parts = HeldParts.given(config.pre_place_hold_vec_weight)
+        R_start = self.controller.commanded_pose[:3, :3]
+        drawn = None if parts is None else partial(parts.orientations, R_start)
+        return sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
 
     def _attainable(self, pre: Array, place: Array, T_ee_object: Array) -> tuple[Array, Array]:
         """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from handloom.errors import ConfigError
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.draws import between
 
 Array = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ def place_points(
         hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
     """
     ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
-    ratios = rng.uniform(ranges[:, 0], ranges[:, 1], (count, 3))
+    ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
     inside = box[0] + ratios * (box[1] - box[0])
     if config.place_direction == "vertical":
         return _at_height(inside, box[1, 2] + config.pre_place_z_offset), _at_height(

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,15 @@ class Schedule:
         self.scene = scene
         self.failure: Failure | None = None
         self.timeline: list[SkillSpan] = []
+        self.recording = True
+        """Whether the last frame belongs to the demonstration: every active skill says so."""
         self._rng = rng
         self._stages = deque(stages)
         self._blocks: dict[str, deque[Mapping[str, Sequence[Any]]]] = {}
         self._lanes: list[_Lane] = []
         self._controllers: dict[tuple[str, str], ArmController] = {}
+        self._missed: dict[tuple[str, str], set[str]] = {}
+        """Objects that an arm missed on purpose and has not got hold of since."""
 
     def next(self, frame: int) -> Array | None:
         """Return the actuator targets (controls,) of a frame, NaN where nothing is asked; None at the end.
@@ -62,6 +66,7 @@ class Schedule:
         if self.failure is not None or not self._activate(frame):
             return None
         targets = np.full(self.scene.world.model.nu, np.nan)
+        self.recording = all(lane.active is None or lane.active.is_record() for lane in self._lanes)
         for lane in self._lanes:
             skill = lane.active
             if skill is None or not skill.is_ready():
@@ -157,6 +162,7 @@ class Schedule:
         self.failure = replace(failure, skill=skill.config.name)
 
     def _close(self, skill: Skill, frame: int, lane: _Lane, *, success: bool) -> None:
+        kind = self._kind(skill, (lane.robot, lane.arm), success=success)
         self.timeline.append(
             SkillSpan(
                 robot=lane.robot,
@@ -168,8 +174,20 @@ class Schedule:
                 success=success,
                 instruction=skill.config.instruction,
                 checks=skill.checks() if success else (),
+                kind=kind,
             )
         )
+
+    def _kind(self, skill: Skill, arm: tuple[str, str], *, success: bool) -> Literal["", "mistake", "recovery"]:
+        """Return what a span is: a mistake on purpose, what follows until its object is dealt with, or neither."""
+        if skill.kind == "mistake":
+            self._missed.setdefault(arm, set()).update(skill.config.objects)
+            return "mistake"
+        if arm not in self._missed:
+            return ""
+        if success and self._missed[arm] & set(skill.config.objects):
+            del self._missed[arm]
+        return "recovery"
 
 
 def _active(lane: _Lane) -> Skill:

@@ -1,7 +1,7 @@
 """What every skill is: a list of commands, made when the skill becomes active, and a judgement at its end."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ class Skill(ABC):
     Config: ClassVar[type[SkillConfig]] = SkillConfig
     max_plan_failures: ClassVar[int] = 5
     """Plans that may fail in a row before the skill is infeasible; published value."""
+    kind: ClassVar[Literal["", "mistake"]] = ""
+    """``mistake`` for a skill that fails on purpose; what the same arm does after it is the recovery."""
     patience: ClassVar[int] = 10
     """Frames after the end of a path before a command counts as done wherever the hand is; published value."""
 

@@ -8,14 +8,19 @@ from handloom.skills.configs import SKILL_CONFIGS, skill_name
 from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
+    "approach__rotate": "handloom.skills.approach_rotate:ApproachRotate",
+    "fail_pick": "handloom.skills.fail_pick:FailPick",
+    "flip": "handloom.skills.flip:Flip",
     "goto__pose": "handloom.skills.goto_pose:GotoPose",
     "gripper__action": "handloom.skills.gripper_action:GripperAction",
     "heuristic__skill": "handloom.skills.heuristic_skill:HeuristicSkill",
     "home": "handloom.skills.home:Home",
     "joint__ctrl": "handloom.skills.joint_ctrl:JointCtrl",
+    "manualpick": "handloom.skills.manual_pick:ManualPick",
     "move": "handloom.skills.move:MoveSkill",
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
+    "rotate__obj": "handloom.skills.rotate_obj:RotateObj",
     "wait": "handloom.skills.wait:Wait",
 }
 

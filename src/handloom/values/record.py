@@ -1,7 +1,7 @@
 """What happened in one episode: enough to replay it bit for bit and to render it again."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class SkillSpan:
     """The skill in words."""
     checks: tuple[Check, ...] = ()
     """Success terms that held in the state after the last frame."""
+    kind: Literal["", "mistake", "recovery"] = ""
+    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +55,9 @@ class EpisodeRecord:
     model_hash: str = ""
     """SHA-256 of the compiled model; a replay with another one cannot be exact."""
     timeline: tuple[SkillSpan, ...] = ()
+    left_out: tuple[tuple[int, int], ...] = ()
+    """Stretches of frames, first and one past the last, that are no part of the demonstration: they are simulated and
+    replayed, but the dataset's frames do not have them."""
     failure: Failure | None = None
     """Why it is no demonstration; None means success."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
@@ -62,6 +67,14 @@ class EpisodeRecord:
     def frames(self) -> int:
         """Number of frames T."""
         return len(self.applied)
+
+    @property
+    def kept(self) -> NDArray[np.intp]:
+        """Frames (k,) that belong to the demonstration."""
+        keep = np.ones(self.frames, bool)
+        for start, stop in self.left_out:
+            keep[start:stop] = False
+        return np.flatnonzero(keep)
 
     @property
     def success(self) -> bool:

@@ -72,6 +72,11 @@ class TeleopSource:
         """One span over the whole recording, once it has ended."""
         return self._timeline
 
+    @property
+    def recording(self) -> bool:
+        """True: everything that a person does belongs to the demonstration."""
+        return True
+
     def next(self, frame: int) -> Array | None:
         """Return targets (controls,) [rad], NaN where nothing is asked; None once the recording has ended.
 

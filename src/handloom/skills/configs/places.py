@@ -90,11 +90,13 @@ class RotationGoal(Config):
     """How ``approach__rotate`` turns the object."""
 
     type: Literal["random", "towards"] = "random"
+    """``random`` draws from ``rotate_obj_euler``; ``towards`` stands upright and faces the other object."""
     rotate_obj_euler: tuple[Triple, Triple] | None = None
     """Lowest and highest world Euler angles [deg]."""
     success_threshold: float = Field(gt=0)
     """[rad]"""
     objects: tuple[str, ...] = ()
+    """What to face; the other object when empty."""
 
 
 class DummyForward(Config):
@@ -113,17 +115,21 @@ class ApproachRotateConfig(Skill):
     success_threshold: float = Field(gt=0)
     """[m]"""
     rotate: RotationGoal | None = None
+    """How the object is turned; absent keeps its orientation."""
     approach_axis: Literal["+x", "-x", "+y", "-y"] = "+x"
+    """World direction in which the object lies before the other one."""
     obj_yaw_offset: float = 0.0
-    """[deg]"""
+    """Turns that direction about the vertical [deg]."""
     distance: float = 0.1
-    """[m]"""
+    """How far before the other object [m]."""
     obj_axis_offset: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
     """Shifts of the object's reference point along its own axes [m]."""
     z_offset: float = 0.0
-    """[m]"""
+    """Added to the present height [m]."""
     hold_vec_weight: Hold | None = None
+    """Parts of the hand's pose that the move must keep."""
     dummy_forward: DummyForward | None = None
+    """Joint move at the end."""
 
 
 class RotateObjConfig(Skill):
@@ -137,14 +143,22 @@ class RotateObjConfig(Skill):
     success_threshold_rotate: float = Field(gt=0)
     """[rad]"""
     obj_axis_offset: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
+    """Shifts of the point it turns about, along the object's own axes [m]."""
     trans_offset: Triple = (0.0, 0.0, 0.0)
+    """Shift of that point in the world [m]."""
     first_motion: Literal["move", "rotate"] | None = None
+    """Move and then turn, turn and then move, or both at once."""
     move_offset: Triple | None = None
+    """With ``first_motion: move``, added to the place at which it turns [m]."""
     rotate_offset: Triple | None = None
+    """With ``first_motion: rotate``, shift while it turns [m]."""
     rotate_only: bool = False
+    """Turn in place; only the turn is judged."""
     gripper_state: Literal[1, -1] = -1
     dummy_forward: DummyForward | None = None
+    """Joint move at the end."""
     ctrl_list: tuple[tuple[int, float, Literal["abs", "delta"]], ...] = ()
+    """The joints of that move, where published task files write them."""
 
 
 class FlipConfig(Tolerances):
@@ -152,9 +166,13 @@ class FlipConfig(Tolerances):
 
     objects_needed: ClassVar[int] = 1
     gripper_axis: Triple | None = None
-    """Direction of the hand's x axis in the world at the end."""
+    """Where the approach of the hand points at the end: right, ahead, up seen from the arm."""
     ee_axis: Triple | None = None
     """The same key as published task files spell it."""
+    up_axis: Triple = (0.0, 1.0, 0.0)
+    """Axis of the object that must point up in the end; y as published (ours)."""
+    lower: float = 0.0
+    """How far below its start the hand lets go [m]; published: at the same height (ours)."""
     open_wait_steps: int = Field(default=20, ge=0)
 
 

@@ -1,0 +1,78 @@
+"""Miss an object on purpose, so that a demonstration shows how to recover."""
+
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.planning import Stage as Move
+from handloom.skills.candidates import choose
+from handloom.skills.configs.picks import FailPickConfig
+from handloom.skills.draws import between
+from handloom.skills.filters import direction_mask
+from handloom.skills.grasp_poses import annotated_grasps, attainable_grasps, drawn_by_score
+from handloom.skills.skill import Skill, command_at
+from handloom.values import Check, Stage
+
+Array = NDArray[np.float64]
+
+TESTED = 128
+"""Misses tested at most; published: 30."""
+
+
+class FailPick(Skill):
+    """The published failing pick: close beside the object, then lift an empty hand.
+
+    The way there is left out of the demonstration, so that nobody learns to go to the wrong place; a normal pick after
+    it is the recovery.
+    """
+
+    Config: ClassVar = FailPickConfig
+    kind: ClassVar = "mistake"
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Choose a grasp that can be missed, and write the commands of the miss."""
+        config = cast(FailPickConfig, self.config)
+        grasps = self._grasps(config.objects[0])
+        if len(grasps) == 0:
+            return
+        low = (config.grasp_x_offset_min, config.grasp_y_offset_min)
+        high = (config.grasp_x_offset_max, config.grasp_y_offset_max)
+        size = between(self.rng, low, high, (len(grasps), 2))
+        beside, lifted = grasps.copy(), grasps.copy()
+        beside[:, :2, 3] += size * self.rng.choice([-1.0, 1.0], size.shape)
+        lifted[:, 2, 3] += between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
+        self.controller.ignored = config.ignore_substring
+        chosen = choose(self, [Move(T_base_tool=beside), Move(T_base_tool=lifted)], test_mode=config.test_mode)
+        if chosen is None:
+            return
+        there = beside[chosen.index]
+        self.manip_list = [
+            self.stay("update_specific", ignore_substring=config.ignore_substring),
+            command_at(there, "open_gripper", **chosen.params(0)),
+            *[command_at(there, "close_gripper")] * (1 + config.gripper_change_steps),
+            command_at(lifted[chosen.index], "close_gripper", **chosen.params(1)),
+        ]
+
+    def is_record(self) -> bool:
+        """Return whether the hand has got to the wrong place and closes."""
+        return not self.manip_list or self.manip_list[0].function == "close_gripper"
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the object was really missed."""
+        arm = self.controller.arm
+        arguments = {"robot": arm.robot_name, "arm": arm.name, "object": self.config.objects[0]}
+        return (Check(name="released", arguments=arguments),)
+
+    def _grasps(self, name: str) -> Array:
+        """Return grasps T_base_ee (n, 4, 4) that pass the filters, good ones mostly first."""
+        config = cast(FailPickConfig, self.config)
+        T_base_ee, score = annotated_grasps(self, name)
+        if len(T_base_ee) == 0:
+            return T_base_ee
+        T_base_ee, taken = attainable_grasps(self, T_base_ee)
+        kept = np.flatnonzero(taken & direction_mask(T_base_ee, config))
+        if len(kept) == 0:
+            detail = f"none of {len(T_base_ee)} grasps of {name} passes; widen filter_x/y/z_dir"
+            self.fail(Stage.GRASP, "filters_leave_nothing", detail, candidates=len(T_base_ee))
+        return T_base_ee[kept[drawn_by_score(self.rng, score[kept], TESTED)]]

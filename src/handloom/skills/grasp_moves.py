@@ -1,0 +1,114 @@
+"""The moves of a grasp: approach, close, lift; the same for every skill that takes hold of something."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.motion.planning import Stage as Move
+from handloom.skills.arm_controller import CLOSED
+from handloom.skills.candidates import Chosen, choose
+from handloom.skills.configs.parts import Hold
+from handloom.skills.skill import Skill, command_at, gripper_function
+from handloom.spatial import translation
+from handloom.values import Check, Command
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraspMoves:
+    """How an object is approached, closed upon and lifted."""
+
+    object: str
+    pre_grasp_offset: float
+    """Length of the straight approach [m]; 0 goes to the grasp at once."""
+    pre_grasp_shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Added to the place the approach starts from, in the arm base [m]."""
+    close_steps: int
+    """Frames the gripper gets to close."""
+    lift: float
+    """Lift along base z [m]."""
+    final_state: int = CLOSED
+    """Gripper state at the end, 1 open or -1 closed."""
+    hold: Hold | None = None
+    """Parts of the pose to hold from the pre-grasp on."""
+    hold_ends: bool = True
+    """Whether the hold ends with the grasp."""
+    back: bool = False
+    """Whether the hand returns to where the approach started."""
+    test_mode: str = "forward"
+
+    def commands(self, skill: Skill, grasps: Array) -> list[Command]:
+        """Return the published sequence for the first grasp whose moves are all possible; none after a failure.
+
+        Args:
+            skill: The skill that asks; it is told why when nothing is possible.
+            grasps: Candidates T_base_ee (n, 4, 4), best first.
+        """
+        controller = skill.controller
+        itself = controller.obstacles_of(self.object)
+        controller.ignored = skill.config.ignore_substring
+        moves = []
+        if self.pre_grasp_offset > 0.0:
+            moves.append(Move(T_base_tool=self._pre_grasps(skill, grasps)))
+        moves.append(Move(T_base_tool=grasps, straight=bool(moves), ignore=itself))
+        if self.lift != 0.0:
+            moves.append(Move(T_base_tool=self._lifted(grasps), straight=True, ignore=itself))
+        chosen = choose(skill, moves, test_mode=self.test_mode)
+        return [] if chosen is None else self._sequence(skill, grasps[chosen.index], chosen)
+
+    def checks(self, skill: Skill, *, from_z: float, lift_th: float, process_valid: bool) -> tuple[Check, ...]:
+        """Return: the fingers hold the object, nothing is flung about, and it was lifted.
+
+        Args:
+            skill: The skill that asks.
+            from_z: Height of the object before [m].
+            lift_th: Lift that must be exceeded [m]; 0 does not ask.
+            process_valid: Whether speeds are judged.
+        """
+        arm, terms = skill.controller.arm, []
+        if self.final_state == CLOSED:
+            arguments = {"robot": arm.robot_name, "arm": arm.name, "object": self.object}
+            terms.append(Check(name="grasped", arguments=arguments))
+        if process_valid:
+            terms.append(Check(name="calm", arguments={"object": self.object}))
+        if lift_th > 0:
+            terms.append(Check(name="lifted", arguments={"object": self.object, "from_z": from_z, "by": lift_th}))
+        return tuple(terms)
+
+    def _pre_grasps(self, skill: Skill, T_base_ee: Array) -> Array:
+        """Return poses moved back along the approach axis."""
+        moved = T_base_ee @ translation(-self.pre_grasp_offset * skill.controller.arm.arm.approach)
+        moved[..., :3, 3] += self.pre_grasp_shift
+        return moved
+
+    def _lifted(self, T_base_ee: Array) -> Array:
+        lifted = T_base_ee.copy()
+        lifted[..., 2, 3] += self.lift
+        return lifted
+
+    def _sequence(self, skill: Skill, grasp: Array, chosen: Chosen) -> list[Command]:
+        """Return the commands; a tested path goes with each move."""
+        close, own = gripper_function(self.final_state), skill.config.ignore_substring
+        paths = iter(range(len(chosen.paths)))
+        without = (*own, *skill.controller.obstacles_of(self.object))
+        commands = [skill.stay("update_pose_cost_metric"), skill.stay("update_specific", ignore_substring=own)]
+        pre_grasp = self._pre_grasps(skill, grasp)
+        if self.pre_grasp_offset > 0.0:
+            commands.append(command_at(pre_grasp, "open_gripper", **chosen.params(next(paths))))
+        if self.hold is not None:
+            commands.append(command_at(pre_grasp, "update_pose_cost_metric", hold_vec_weight=self.hold))
+        commands.append(command_at(grasp, "update_specific", ignore_substring=without))
+        commands.append(command_at(grasp, "open_gripper", straight=True, **chosen.params(next(paths))))
+        commands += [command_at(grasp, close)] * self.close_steps
+        if self.final_state == CLOSED:
+            commands.append(command_at(grasp, "attach_obj", object=self.object))
+            commands.append(command_at(grasp, "update_specific", ignore_substring=own))
+        if self.hold is not None and self.hold_ends:
+            commands.append(command_at(grasp, "update_pose_cost_metric"))
+        if self.lift != 0.0:
+            commands.append(command_at(self._lifted(grasp), close, straight=True, **chosen.params(next(paths))))
+        if self.back:
+            commands.append(command_at(pre_grasp, close))
+        return commands

@@ -1,0 +1,148 @@
+"""Candidate grasps of an object: where they come from, which of them the gripper can reach."""
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.errors import ConfigError, InputError
+from handloom.grasping import AnnotateOptions, GripperShape, clear_of, convex_parts, grasps_for, read_grasps
+from handloom.objects import ObjectAsset
+from handloom.robots import ee_poses_of_grasps
+from handloom.skills.configs.parts import Filters
+from handloom.skills.configs.picks import PickConfig
+from handloom.skills.filters import direction_mask
+from handloom.skills.skill import Skill
+from handloom.spatial import invert_pose
+from handloom.values import Stage
+
+Array = NDArray[np.float64]
+
+UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
+"""Ground that has no convex shape; tables and fixtures stand on it."""
+
+
+def gripper_of(skill: Skill) -> GripperShape:
+    """Return the shape of the gripper that a skill works with."""
+    arm = skill.controller.arm
+    return GripperShape.of(skill.scene.robot(arm.robot_name).description, arm.arm)
+
+
+def annotated_grasps(skill: Skill, name: str, keys: PickConfig | None = None) -> tuple[Array, Array]:
+    """Return grasps T_base_ee (n, 4, 4) of an object and their scores (n,); none after telling the skill why.
+
+    Args:
+        skill: The skill that asks.
+        name: The object.
+        keys: Annotation file, scale, offset and window; None takes the defaults.
+    """
+    arm, gripper = skill.controller.arm, gripper_of(skill)
+    file = None if keys is None else grasp_file(skill.scene.assets[name], keys)
+    rows = grasps_for(skill.scene.assets[name], gripper) if file is None else read_grasps(file)
+    if len(rows) == 0:
+        widest = arm.arm.gripper_max_width
+        skill.fail(Stage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")
+        return np.zeros((0, 4, 4)), np.zeros(0)
+    # Our own annotations are of the object in its real size; only those of a file may need scaling.
+    scale = 1.0 if keys is None or file is None else keys.grasp_scale
+    tcp_offset, constraints = (None, None) if keys is None else (keys.tcp_offset, keys.constraints)
+    try:
+        T_object_ee, score = ee_poses_of_grasps(
+            arm.arm, rows, grasp_scale=scale, tcp_offset=tcp_offset, constraints=constraints
+        )
+    except InputError as error:
+        skill.fail(Stage.GRASP, "constraints_leave_nothing", str(error), candidates=len(rows))
+        return np.zeros((0, 4, 4)), np.zeros(0)
+    if not gripper.symmetric:
+        # Half a turn would put a pivoting jaw where the fixed one has to be.
+        T_object_ee, score = T_object_ee[: len(score) // 2], score[: len(score) // 2]
+    return invert_pose(arm.T_world_base) @ skill.scene.object_pose(name) @ T_object_ee, score
+
+
+def grasp_file(asset: ObjectAsset, keys: PickConfig) -> Path | None:
+    """Return the annotation beside an asset file, or None when the object is to be annotated here.
+
+    A library object has no folder, so only an absolute ``npy_name`` means anything for it.
+
+    Raises:
+        ConfigError: A file was asked for by name, and there is none.
+    """
+    source = asset.parameters.get("path")
+    given = Path(keys.npy_name).expanduser()
+    if source is None and not given.is_absolute():
+        return None
+    file = Path(str(source)).parent / given
+    if file.is_file():
+        return file
+    if "npy_name" in keys.model_fields_set:
+        raise ConfigError(f"npy_name: no grasp annotation {file}; leave npy_name out to have {asset.name} annotated")
+    return None
+
+
+def attainable_grasps(skill: Skill, T_base_ee: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return grasps (n, 4, 4) that an arm of few joints can take in their place, and which were found (n,).
+
+    The fingers still close on the same two places: turning about the closing axis keeps a grasp a grasp.
+    """
+    arm = skill.controller.arm.arm
+    tool, closing = arm.T_ee_tcp[:3, 3], arm.R_ee_graspnet[:, 1]
+    return skill.controller.attainable(T_base_ee, point_ee=tool, axis_ee=closing)
+
+
+def clear_grasps(
+    skill: Skill, name: str, T_base_ee: Array, passing: NDArray[np.bool_], approach: float
+) -> NDArray[np.intp]:
+    """Return the indices of grasps that pass and that the open gripper reaches; none after telling the skill why.
+
+    Args:
+        skill: The skill that asks.
+        name: The object.
+        T_base_ee: Grasps (n, 4, 4).
+        passing: Which of them (n,) pass the filters of the config.
+        approach: Length of the straight approach [m].
+    """
+    clear = passing.copy()
+    clear[passing] = clear_of_surroundings(skill, name, T_base_ee[passing], approach)
+    if not clear.any():
+        counts = {"candidates": len(clear), "filtered": int(passing.sum())}
+        detail = f"of {len(clear)} grasps of {name} {passing.sum()} pass the direction filters, "
+        if passing.any():
+            skill.fail(Stage.GRASP, "grasps_collide", detail + "all of them touch something around it", **counts)
+        else:
+            skill.fail(Stage.GRASP, "filters_leave_nothing", detail + "widen filter_x/y/z_dir", **counts)
+    return np.flatnonzero(clear)
+
+
+def filtered(T_base_ee: Array, filters: Filters, side: str | None, y: float) -> NDArray[np.bool_]:
+    """Return which grasps (n,) pass the direction filters and lie on the wanted side of ``y`` [m]."""
+    passing = direction_mask(T_base_ee, filters)
+    if side is not None:
+        left = T_base_ee[:, 1, 3] > y
+        passing &= left if side == "left" else ~left
+    return passing
+
+
+def drawn_by_score(rng: np.random.Generator, score: Array, count: int) -> NDArray[np.intp]:
+    """Return indices in the order of a draw without replacement, weight 1 / score: good ones mostly first."""
+    return np.argsort(rng.exponential(size=len(score)) * (score + 1e-8), kind="stable")[:count]
+
+
+def clear_of_surroundings(skill: Skill, name: str, T_base_ee: Array, approach: float) -> NDArray[np.bool_]:
+    """Return which grasps (n,) the open gripper reaches without touching tables, fixtures and other objects."""
+    scene, arm = skill.scene, skill.controller.arm
+    model, data, gripper = scene.world.model, scene.world.data, gripper_of(skill)
+    skipped = (f"{name}/", *(f"{robot}/" for robot in scene.robots))
+    geoms = [
+        g
+        for g in range(model.ngeom)
+        if (model.geom_contype[g] or model.geom_conaffinity[g])
+        and model.geom_type[g] not in UNBOUNDED
+        and not model.body(model.geom_bodyid[g]).name.startswith(skipped)
+    ]
+    around = convex_parts(model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
+    T_world_ee = arm.T_world_base @ T_base_ee
+    R = T_world_ee[:, :3, :3] @ arm.arm.R_ee_graspnet
+    opened = np.full(len(R), len(gripper.position) - 1.0)
+    options = AnnotateOptions(preshape=True, approach_length=approach)
+    return clear_of(around, gripper, R, np.ascontiguousarray(T_world_ee[:, :3, 3]), opened, options)

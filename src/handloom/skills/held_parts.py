@@ -1,0 +1,84 @@
+"""Parts of the hand's pose that a move must not change."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.motion.planning import ArmPlanner, Hold, PlanResult, PlanStatus
+from handloom.spatial import invert_pose, matrix_from_rotvec, random_directions, rotvec_from_matrix
+
+Array = NDArray[np.float64]
+
+SHARED = np.array([0.05, 0.05, 0.05, 0.01, 0.01, 0.01])
+"""Start and goal count as equal in a held part within these [rad, rad, rad, m, m, m]."""
+
+
+@dataclass(frozen=True)
+class HeldParts:
+    """Published hold weights: [angular x, y, z, linear x, y, z] in the axes of the goal; above 0 is held.
+
+    Start and goal must share what is held, and the way between them keeps it. Weights are not graded: a part is held
+    or it is not.
+    """
+
+    weights: tuple[float, float, float, float, float, float]
+
+    @classmethod
+    def given(cls, weights: tuple[float, ...] | None) -> "HeldParts | None":
+        """Return the parts held by weights, or None when nothing is."""
+        if weights is None or not any(weight > 0.0 for weight in weights):
+            return None
+        ax, ay, az, lx, ly, lz = weights
+        return cls((ax, ay, az, lx, ly, lz))
+
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Which of the six parts are held (6,)."""
+        return np.array(self.weights) > 0.0
+
+    @property
+    def direction(self) -> Hold | None:
+        """The planner's hold, when all that is held is the direction of one axis of the hand."""
+        turns = self.held[:3]
+        if turns.sum() != 2 or self.held[3:].any():
+            return None
+        x, y, z = np.eye(3)[int(np.argmin(turns))].tolist()
+        return Hold(tool_axis=(x, y, z))
+
+    def change(self, T_start: Array, T_goal: Array) -> Array:
+        """Return by how much a move changes each part (6,) [rad, m], 0 where it is not held."""
+        T_goal_start = invert_pose(T_goal) @ T_start
+        change = np.concatenate([rotvec_from_matrix(T_goal_start[:3, :3]), T_goal_start[:3, 3]])
+        return np.where(self.held, np.abs(change), 0.0)
+
+    def keeps(self, T_start: Array, T_goal: Array) -> bool:
+        """Return whether start and goal share what is held."""
+        return bool(np.all(self.change(T_start, T_goal) <= SHARED))
+
+    def orientations(self, R_start: Array, count: int, rng: np.random.Generator) -> Array:
+        """Return random orientations (count, 3, 3) that share the held turns with a start; the start itself first."""
+        free = ~self.held[:3]
+        direction = random_directions(rng, count) * free
+        size = np.linalg.norm(direction, axis=1, keepdims=True)
+        direction = np.divide(direction, size, out=np.zeros_like(direction), where=size > 1e-9)
+        angle = rng.uniform(-np.pi, np.pi, (count, 1))
+        angle[0] = 0.0
+        return R_start @ matrix_from_rotvec(angle * direction)
+
+    def plan(self, planner: ArmPlanner, q: Array, T_goal: ArrayLike, ignore: Iterable[str]) -> PlanResult:
+        """Return a path of one arm to a pose (4, 4) that keeps what is held.
+
+        A straight line with an even turn keeps every part that start and goal share; the direction of one axis can
+        also be kept around obstacles.
+        """
+        T, start = np.asarray(T_goal, float), planner.chains[0].T_base_tip(q)
+        if not self.keeps(start, T):
+            off = np.round(self.change(start, T), 3).tolist()
+            reason = f"the goal changes parts of the pose that hold_vec_weight holds: {off} [rad, m]"
+            return PlanResult(status=PlanStatus.HOLD_BROKEN, path=np.zeros((0, len(q))), reason=reason)
+        line = planner.plan_straight(q, T, ignore=ignore)
+        if line.ok or self.direction is None:
+            return line
+        return planner.plan_to_poses(q, T, ignore=ignore, hold=self.direction)

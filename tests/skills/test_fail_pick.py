@@ -1,0 +1,78 @@
+"""A miss on purpose, and the recovery after it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.skills.conftest import run_with, table_instance, thing
+
+from handloom.dataset import archive_of_record, outcome_of_record, record_of_archive
+from handloom.dataset.record_archive import segments_of
+from handloom.episode import replay
+from handloom.episode.series import robot_series
+from handloom.scene import build_scene
+from handloom.values import Stage, TaskInstance
+
+MISS: dict[str, Any] = {
+    "name": "fail_pick", "objects": ["cube"], "filter_z_dir": ["downward", 150], "t_eps": 0.01, "o_eps": 0.1,
+}  # fmt: skip
+OPEN = {"name": "gripper_action", "gripper_state": 1}
+PICK = {**MISS, "name": "pick", "gripper_change_steps": 12, "lift_th": 0.03}
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> TaskInstance:
+    folder: Path = tmp_path_factory.mktemp("miss")
+    return table_instance(folder, thing("cube", "cube", (-0.1, 0.1), yaw=20, parameters={"edge": 0.04}))
+
+
+def test_a_miss_and_its_recovery_are_labelled_and_the_way_to_the_miss_is_left_out(instance: TaskInstance) -> None:
+    scene, record = run_with(instance, MISS, OPEN, PICK)
+    assert record.success, record.failure
+    assert [(span.skill, span.kind) for span in record.timeline] == [
+        ("fail_pick", "mistake"),
+        ("gripper_action", "recovery"),
+        ("pick", "recovery"),
+    ]
+    ((start, stop),) = record.left_out
+    assert start == 0
+    assert 0 < stop < record.timeline[0].end
+    assert len(record.kept) == record.frames - stop
+    # The first frame of the demonstration is the one in which the open hand stands beside the cube and closes.
+    arm = scene.robot("franka").arm("left")
+    scene.world.restore_state(record.states[stop])
+    hand, cube = scene.world.body_pose(arm.ee_body)[:2, 3], scene.object_pose("cube")[:2, 3]
+    assert np.linalg.norm(hand - cube) > 0.05
+    closes = record.applied[:, arm.gripper_ctrl_index[0]] < record.applied[0, arm.gripper_ctrl_index[0]]
+    assert not closes[:stop].any()
+    assert closes[stop]
+
+
+def test_the_dataset_has_the_demonstration_and_the_archive_everything(instance: TaskInstance) -> None:
+    _, record = run_with(instance, MISS, OPEN, PICK)
+    back = record_of_archive(archive_of_record(record))
+    assert back.left_out == record.left_out
+    assert back.timeline == record.timeline
+    assert replay(back).exact
+    series = robot_series(build_scene(instance), record)["franka"].arms[0]
+    assert len(series.joint_position) == len(record.kept)
+    segments = segments_of(record)
+    assert segments[0].start == 0
+    assert segments[0].label == "fail_pick cube"
+    assert segments[-1].stop <= len(record.kept)
+    assert outcome_of_record(record, archive_of_record(record)).columns["recovery"] is True
+
+
+def test_a_miss_that_cannot_be_reached_says_so(instance: TaskInstance) -> None:
+    _, record = run_with(instance, {**MISS, "grasp_x_offset_min": 2.0, "grasp_x_offset_max": 2.1})
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert record.failure.counts["unreachable"] == record.failure.counts["given"]
+
+
+def test_a_miss_whose_filters_leave_nothing_says_so(instance: TaskInstance) -> None:
+    _, record = run_with(instance, {**MISS, "filter_x_dir": ["upward", 5]})
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (Stage.GRASP, "filters_leave_nothing")
+    assert record.failure.counts["candidates"] > 0
