@@ -1,5 +1,6 @@
 """Mistakes in YAML are reported at their file and line; good files become frozen configs."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,15 @@ def test_every_mistake_gets_its_own_line(tmp_path):
         ("title: ${sizes}\nsizes: ${title}\n", ""),
         ("base: 3\n", "must be the name of a YAML file"),
         ("base: gone.yaml\n", "was not found; searched"),
-        ("title: t\n" + "".join(f"{'  ' * i}a{i}:\n" for i in range(80)), ""),
+        ("title: t\n" + "".join(f"{'  ' * i}a{i}:\n" for i in range(80)), "nested more than 60 deep"),
+        ("title: " + "[" * 200_000, "nested more than 60 deep"),
+        ("title: &a [*a, *a]\n", "nested more than 60 deep"),
+        ("title: *a\n", "*a has no anchor"),
+        ("title: t\n---\ntitle: u\n", "a second document starts here"),
+        ("title: " + "9" * 5000 + "\n", "cannot read the value"),
+        ("sizes: &a {<<: *a, b: 1}\n", "merges a mapping into itself"),
+        ("sizes: {<<: 3}\n", "'<<' takes a mapping"),
+        ("sizes: {<<: {a: 1}, b: 1, b: 2}\n", "sizes.b: this key is given twice"),
     ],
 )
 def test_malformed_files_give_one_clear_error(tmp_path, text, expected):
@@ -85,6 +94,40 @@ def test_malformed_files_give_one_clear_error(tmp_path, text, expected):
     message = error_of(file)
     assert expected in message
     assert message.startswith(str(file))
+
+
+def test_merge_keys_follow_the_rule_of_yaml(tmp_path):
+    """Own keys win over merged ones wherever they stand, earlier mappings win over later ones."""
+    text = """
+title: t
+cameras: &all
+  - &head {name: head, width: 1}
+  - {<<: *head, name: hand}
+  - {name: side, <<: *head, width: 3}
+sizes: {<<: [{a: 1, b: 1}, {<<: {c: 3, a: 9}, b: 2, d: 4}], d: 5}
+"""
+    task = load_config(write(tmp_path, text), Task)
+    assert [(c.name, c.width) for c in task.cameras] == [("head", 1), ("hand", 1), ("side", 3)]
+    assert task.sizes == {"a": 1.0, "b": 1.0, "c": 3.0, "d": 5.0}
+
+
+def test_a_mistake_in_a_merged_mapping_is_reported_where_it_was_written(tmp_path):
+    file = write(tmp_path, "title: t\ncameras:\n  - &head {name: head,\n     width: x}\n  - {<<: *head, name: hand}\n")
+    assert f"{file}:4: cameras.1.width" in error_of(file)
+
+
+def test_pipes_and_devices_are_not_read(tmp_path):
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    assert "a device or a pipe" in error_of(pipe)
+    assert "cannot be read" in error_of(Path("a\0b.yaml"))
+
+
+def test_a_long_chain_of_base_files_is_refused(tmp_path):
+    for i in range(40):
+        write(tmp_path, f"base: {i + 1}.yaml\n", f"{i}.yaml")
+    write(tmp_path, "title: t\n", "40.yaml")
+    assert "more than 20 base files" in error_of(tmp_path / "0.yaml")
 
 
 def test_missing_files_folders_and_symlink_loops_are_named(tmp_path):

@@ -1,7 +1,8 @@
 """YAML to frozen typed configs: errors with file and line, did-you-mean, overrides, interpolation, inheritance."""
 
-from handloom.config.document import Document, Mark, read_document
+from handloom.config.document import Document, read_document
 from handloom.config.loading import load_config, parse_config
+from handloom.config.marks import Mark
 from handloom.config.model import Config, UnusedKey, unused_keys
 from handloom.config.overrides import apply_overrides
 from handloom.config.search import find_file

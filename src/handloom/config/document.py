@@ -1,34 +1,18 @@
 """A YAML file as plain values that remember the file and line each of them came from."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from handloom.config.marks import KeyPath, Mark
+from handloom.config.parsing import parse_text
 from handloom.config.search import find_file
 from handloom.errors import ConfigError
 
-MAX_NODES = 300_000
-"""A task file has some hundred values; far more means a wrong file or a YAML alias bomb."""
 MAX_BYTES = 8_000_000
-MAX_DEPTH = 60
-
-KeyPath = tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Where a value was written."""
-
-    source: str
-    """File name as the user gave it, or ``--set key=value``."""
-    line: int | None = None
-    """Line in the file, from 1; None when the source has no lines."""
-
-    def __str__(self) -> str:
-        return self.source if self.line is None else f"{self.source}:{self.line}"
+"""Largest file that is read."""
+MAX_BASES = 20
+"""Longest chain of base files."""
 
 
 @dataclass
@@ -65,12 +49,17 @@ def _read(path: Path, parents: tuple[Path, ...]) -> Document:
     try:
         resolved = path.resolve(strict=True)
         text = _read_text(resolved, path)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
         raise ConfigError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if resolved in parents:
         circle = " > ".join(str(p) for p in (*parents[parents.index(resolved) :], resolved))
         raise ConfigError(f"{path}: base files inherit in a circle: {circle}")
-    document = _parse(text, path)
+    if len(parents) > MAX_BASES:
+        raise ConfigError(f"{path}: more than {MAX_BASES} base files follow each other")
+    values, marks = parse_text(text, str(path))
+    document = Document(values, path, marks)
     if not isinstance(document.values, dict) or "base" not in document.values:
         return document
     base = document.values.pop("base")
@@ -84,6 +73,8 @@ def _read(path: Path, parents: tuple[Path, ...]) -> Document:
 def _read_text(resolved: Path, shown: Path) -> str:
     if resolved.is_dir():
         raise ConfigError(f"{shown}: is a folder, not a YAML file")
+    if not resolved.is_file():
+        raise ConfigError(f"{shown}: is a device or a pipe, not a YAML file")
     size = resolved.stat().st_size
     if size > MAX_BYTES:
         raise ConfigError(f"{shown}: is {size / 1e6:.1f} MB; a config file has at most {MAX_BYTES / 1e6:.0f} MB")
@@ -91,74 +82,6 @@ def _read_text(resolved: Path, shown: Path) -> str:
         return resolved.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{shown}: is not UTF-8 text (byte {error.start}); is this a YAML file?") from error
-
-
-def _parse(text: str, path: Path) -> Document:
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        at = error.problem_mark or error.context_mark
-        line = f":{at.line + 1}" if at else ""
-        raise ConfigError(f"{path}{line}: not valid YAML: {error.problem or error.context}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from error
-    except RecursionError as error:
-        raise ConfigError(f"{path}: values are nested more than {MAX_DEPTH} deep") from error
-    document = Document(None, path, {(): Mark(str(path), 1)})
-    if node is not None:
-        document.values = _Builder(document).build(node, ())
-    return document
-
-
-class _Builder:
-    """Turns composed YAML nodes into plain values while noting each line."""
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.loader = yaml.SafeLoader("")
-        self.count = 0
-
-    def build(self, node: yaml.Node, path: KeyPath) -> Any:
-        mark = Mark(str(self.document.path), node.start_mark.line + 1)
-        self.document.marks.setdefault(path, mark)
-        self.count += 1
-        if self.count > MAX_NODES:
-            raise ConfigError(f"{mark}: more than {MAX_NODES} values; are YAML aliases expanding without end?")
-        if len(path) > MAX_DEPTH:
-            raise ConfigError(f"{mark}: values are nested more than {MAX_DEPTH} deep")
-        if isinstance(node, yaml.MappingNode):
-            return dict(self._items(node, path))
-        if isinstance(node, yaml.SequenceNode):
-            return [self.build(item, (*path, i)) for i, item in enumerate(node.value)]
-        try:
-            return self.loader.construct_object(node)
-        except (yaml.YAMLError, ValueError) as error:
-            raise ConfigError(f"{mark}: {_dotted(path)}: cannot read the value {node.value!r}") from error
-
-    def _items(self, node: yaml.MappingNode, path: KeyPath) -> Iterator[tuple[Any, Any]]:
-        self._flatten(node)
-        seen: set[Any] = set()
-        for key_node, value_node in node.value:
-            mark = Mark(str(self.document.path), key_node.start_mark.line + 1)
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise ConfigError(f"{mark}: {_dotted(path)}: a key must be a plain word")
-            key = self.loader.construct_object(key_node)
-            if key in seen:
-                raise ConfigError(f"{mark}: {_dotted((*path, key))}: this key is given twice")
-            seen.add(key)
-            self.document.marks[(*path, key)] = mark
-            yield key, self.build(value_node, (*path, key))
-
-    def _flatten(self, node: yaml.MappingNode) -> None:
-        """Resolve YAML's ``<<`` merge keys."""
-        try:
-            self.loader.flatten_mapping(node)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"{self.document.path}:{node.start_mark.line + 1}: wrong use of '<<'") from error
-
-
-def _dotted(path: KeyPath) -> str:
-    return ".".join(str(part) for part in path) or "top level"
 
 
 def _merged(parent: Document, child: Document) -> Document:

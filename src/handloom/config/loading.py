@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from handloom.config.document import Document, KeyPath, read_document
+from handloom.config.document import Document, read_document
+from handloom.config.marks import KeyPath
 from handloom.config.model import Config
 from handloom.config.overrides import apply_overrides
 from handloom.errors import ConfigError

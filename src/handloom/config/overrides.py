@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-import yaml
-
-from handloom.config.document import Document, KeyPath, Mark
+from handloom.config.document import Document
+from handloom.config.marks import KeyPath, Mark
+from handloom.config.parsing import parse_text
 from handloom.errors import ConfigError, suggest
 
 
@@ -24,10 +24,7 @@ def apply_overrides(document: Document, overrides: Iterable[str], *, root: KeyPa
         dotted, equals, text = override.partition("=")
         if not equals or not dotted.strip():
             raise ConfigError(f"--set {override}: write it as key.path=value, e.g. data.max_episode_length=500")
-        try:
-            value = yaml.safe_load(text) if text.strip() else None
-        except yaml.YAMLError as error:
-            raise ConfigError(f"--set {override}: the value is not valid YAML") from error
+        value, _ = parse_text(text, f"--set {dotted}")
         _write(document, dotted.strip(), value, root, Mark(f"--set {override}"))
 
 

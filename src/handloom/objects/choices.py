@@ -1,6 +1,5 @@
 """The choices that make one object out of a category: drawn from a generator, or read back."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,6 +8,9 @@ from handloom.errors import InputError, suggest, unknown_name
 from handloom.objects.colors import COLORS
 
 Value = float | int | str | bool
+
+REACH = 20.0
+"""How far beyond the range it is drawn from a given number may lie; more than that is a wrong unit."""
 
 
 class Choices:
@@ -30,13 +32,21 @@ class Choices:
         self._category = category
         self._taken: dict[str, Value] = {}
 
-    def number(self, name: str, low: float, high: float, *, step: float = 1e-4) -> float:
-        """Choose a number in [low, high], rounded to ``step`` (0.1 mm) so that it reads well."""
+    def number(self, name: str, low: float, high: float, *, step: float = 1e-4, signed: bool = False) -> float:
+        """Choose a number in [low, high], rounded to ``step`` (0.1 mm) so that it reads well.
+
+        A given number may lie outside, within a factor of ``REACH``, and below zero if ``signed``.
+        """
         drawn = None if self._rng is None else round(round(self._rng.uniform(low, high) / step) * step, 9)
         value = self._take(name, drawn)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0.0:
-            raise InputError(f"{self._category}: parameter {name!r} must be a number > 0, got {value!r}")
-        return float(value)
+        least, most = low / REACH, high * REACH
+        number = value if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
+        if not (least <= number <= most or (signed and -most <= number <= 0.0)):
+            least = -most if signed else least
+            raise InputError(
+                f"{self._category}: parameter {name!r} must be a number from {least:.4g} to {most:.4g}, got {value!r}"
+            )
+        return float(number)
 
     def integer(self, name: str, low: int, high: int) -> int:
         """Choose a whole number in [low, high]."""

@@ -47,7 +47,8 @@ class RobotDescription:
             raise ConfigError(f"{self.model_file}: MuJoCo cannot compile this model: {error}") from error
 
     @cached_property
-    def _model(self) -> mujoco.MjModel:
+    def model(self) -> mujoco.MjModel:
+        """The robot compiled alone; read it, do not change it."""
         return self.compile()
 
     @cached_property
@@ -108,11 +109,11 @@ class RobotDescription:
 
     @cached_property
     def _bodies(self) -> frozenset[str]:
-        return frozenset(self._model.body(i).name for i in range(self._model.nbody))
+        return frozenset(self.model.body(i).name for i in range(self.model.nbody))
 
     @cached_property
     def _joints(self) -> frozenset[str]:
-        return frozenset(self._model.joint(i).name for i in range(self._model.njnt))
+        return frozenset(self.model.joint(i).name for i in range(self.model.njnt))
 
     def _arm(self, side: str, prefix: str) -> Arm:
         config = self.config
@@ -150,14 +151,14 @@ class RobotDescription:
         return tuple(self.resolve_joint(name) for name in names)
 
     def _site(self, name: str, key: str) -> str:
-        sites = [self._model.site(i).name for i in range(self._model.nsite)]
+        sites = [self.model.site(i).name for i in range(self.model.nsite)]
         if name not in sites:
             raise ConfigError(f"{self.config_file}: {key}: no site {name!r} in the model; {suggest(name, sites)}")
         return name
 
     def _pads(self, prefix: str) -> tuple[str, ...]:
         names: tuple[str, ...] = getattr(self.config, f"{prefix}_pad_geoms")
-        geoms = [self._model.geom(i).name for i in range(self._model.ngeom)]
+        geoms = [self.model.geom(i).name for i in range(self.model.ngeom)]
         for name in names:
             if name not in geoms:
                 raise ConfigError(
@@ -166,7 +167,7 @@ class RobotDescription:
         return names
 
     def _actuator_of(self, joint: str) -> str:
-        model = self._model
+        model = self.model
         index = model.joint(joint).id
         for i in range(model.nu):
             if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_trnid[i, 0] == index:

@@ -7,8 +7,11 @@ import numpy as np
 
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset
-from handloom.robots import RobotDescription, load_robot
+from handloom.robots import RobotDescription
 from handloom.scene.assets import asset_of
+from handloom.scene.descriptions import robot_description
+from handloom.scene.fixtures import add_surface
+from handloom.scene.fluid import add_fluid
 from handloom.scene.scene import Scene
 from handloom.scene.scene_robot import SceneArm, SceneRobot, ctrl_of_joint
 from handloom.sim import World
@@ -18,19 +21,21 @@ DEFAULT_LIGHT = LightInstance(
     name="key", directional=False, position=(1.2, -1.4, 2.8), direction=(-0.4, 0.45, -0.8), diffuse=(0.8, 0.78, 0.74)
 )
 """A lamp above the left front, for instances that bring no light of their own."""
+HIDDEN_GROUP = 3
+"""Geoms of this group and above are not drawn."""
 
 
 def build_scene(instance: TaskInstance) -> Scene:
     """Compile the scene of an instance, with robots and objects at their start and every joint held there."""
-    descriptions = {r.name: load_robot(r.robot, overrides=r.overrides) for r in instance.robots}
+    descriptions = {r.name: robot_description(r.robot, r.overrides) for r in instance.robots}
     assets = {o.name: asset_of(o) for o in instance.objects}
     spec = scene_spec(instance, descriptions, assets)
     world = World.from_spec(spec)
     robots = {name: _bind(world, name, description) for name, description in descriptions.items()}
     for robot in instance.robots:
-        _set_joints(world, robot.name, robot.joints)
+        set_joints(world, robot.name, robot.joints)
     for thing in instance.objects:
-        _set_joints(world, thing.name, thing.joints)
+        set_joints(world, thing.name, thing.joints)
     world.forward()
     return Scene(instance=instance, world=world, robots=robots, assets=assets)
 
@@ -45,7 +50,9 @@ def scene_spec(
     for thing in instance.objects:
         add_object(spec, thing, assets[thing.name])
     for robot in instance.robots:
-        _add_robot(spec, robot, descriptions[robot.name])
+        add_robot(spec, robot, descriptions[robot.name])
+    if instance.fluid is not None:
+        add_fluid(spec, instance.fluid)
     _exclude_neglected(spec, instance)
     return spec
 
@@ -69,13 +76,21 @@ def empty_spec(timestep: float, descriptions: Iterable[RobotDescription] = ()) -
     return spec
 
 
-def add_object(spec: mujoco.MjSpec, thing: ObjectInstance, asset: ObjectAsset) -> None:
-    """Put an object into the model: fixed to the world, or free to move."""
+def add_object(spec: mujoco.MjSpec, thing: ObjectInstance, asset: ObjectAsset, *, free: bool | None = None) -> None:
+    """Put an object into the model: fixed to the world, or free to move.
+
+    Args:
+        spec: The model under construction.
+        thing: The object.
+        asset: What it is made of.
+        free: Whether it moves; None follows the instance.
+    """
     child = asset.spec()
     root = child.body("object")
-    if not thing.fixed:
+    if (not thing.fixed) if free is None else free:
         root.add_freejoint(name="free")
     _vary_physics(child, thing)
+    _vary_look(child, thing)
     frame = spec.worldbody.add_frame(pos=list(thing.position), quat=list(thing.quat))
     spec.attach(child, prefix=f"{thing.name}/", frame=frame)
 
@@ -84,19 +99,40 @@ def _vary_physics(child: mujoco.MjSpec, thing: ObjectInstance) -> None:
     for geom in child.geoms:
         if thing.friction is not None:
             geom.friction = [thing.friction, *geom.friction[1:]]
+        if not thing.solid:
+            geom.contype, geom.conaffinity = 0, 0
         if thing.mass_scale != 1.0:
             if np.isfinite(geom.mass):
                 geom.mass *= thing.mass_scale
             else:
                 geom.density *= thing.mass_scale
+    for body in child.bodies if thing.mass_scale != 1.0 else ():
+        if body.explicitinertial:
+            body.mass *= thing.mass_scale
+            body.inertia = np.asarray(body.inertia) * thing.mass_scale
+            body.fullinertia = np.asarray(body.fullinertia) * thing.mass_scale
 
 
-def _add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescription) -> None:
+def _vary_look(child: mujoco.MjSpec, thing: ObjectInstance) -> None:
+    if thing.look:
+        add_surface(child, "look", thing.look)
+    for geom in child.geoms:
+        if geom.group < HIDDEN_GROUP:
+            geom.group = geom.group if thing.visible else HIDDEN_GROUP
+            geom.material = "look" if thing.look else geom.material
+
+
+def add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescription) -> None:
+    """Put a robot into the model, where it stands."""
     frame = spec.worldbody.add_frame(pos=list(robot.position), quat=list(robot.quat))
     child = description.spec()
     # The scene's options hold; MuJoCo would warn of every one that differs in the robot's own file.
     for option in ("timestep", "integrator", "cone", "impratio"):
         setattr(child.option, option, getattr(spec.option, option))
+    for actuator in child.actuators if robot.gain_scale != 1.0 else ():
+        if actuator.biasprm[1] != 0.0:  # A position servo; a plain motor has no stiffness to vary.
+            actuator.gainprm = np.asarray(actuator.gainprm) * robot.gain_scale
+            actuator.biasprm = np.asarray(actuator.biasprm) * robot.gain_scale
     spec.attach(child, prefix=f"{robot.name}/", frame=frame)
 
 
@@ -134,8 +170,8 @@ def _bind(world: World, name: str, description: RobotDescription) -> SceneRobot:
     return SceneRobot(name=name, description=description, arms=arms)
 
 
-def _set_joints(world: World, prefix: str, joints: Mapping[str, float]) -> None:
-    """Put joints at their start and, where they are driven, hold them there."""
+def set_joints(world: World, prefix: str, joints: Mapping[str, float]) -> None:
+    """Put the joints of a robot or object at their start and, where they are driven, hold them there."""
     driven = set(world.model.actuator_trnid[:, 0].tolist())
     for name, value in joints.items():
         joint = f"{prefix}/{name}"

@@ -2,19 +2,21 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from handloom.config import Config, UnusedKey
 
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
+RENDERED_LATER = "depth and labels are rendered from recorded states whenever they are wanted"
+
 Pixels = Annotated[int, Field(gt=0, le=8192)]
 
 
 class CameraFile(Config):
     """What a camera is: intrinsics and resolution."""
 
-    camera_type: str = "RealSense"
+    camera_type: Annotated[str, UnusedKey("informational")] = "RealSense"
     camera_params: Quad
     """fx, fy, cx, cy [px]."""
     resolution_width: int = Field(gt=0, le=8192)
@@ -25,13 +27,18 @@ class CameraFile(Config):
     pixel_size: Annotated[float, UnusedKey("focal lengths in pixels say the same")] = 3.0
     f_number: Annotated[float, UnusedKey("everything is in focus here")] = 2.0
     focus_distance: Annotated[float, UnusedKey("everything is in focus here")] = 0.6
-    depth: bool = False
-    """Record depth."""
-    with_distance: bool = True
-    with_semantic: bool = False
-    with_bbox2d: bool = False
-    with_bbox3d: bool = False
-    with_motion_vector: bool = False
+    depth: Annotated[bool, UnusedKey(RENDERED_LATER)] = False
+    with_distance: Annotated[bool, UnusedKey(RENDERED_LATER)] = True
+    with_semantic: Annotated[bool, UnusedKey(RENDERED_LATER)] = False
+    with_bbox2d: Annotated[bool, UnusedKey(RENDERED_LATER)] = False
+    with_bbox3d: Annotated[bool, UnusedKey(RENDERED_LATER)] = False
+    with_motion_vector: Annotated[bool, UnusedKey(RENDERED_LATER)] = False
+
+    @model_validator(mode="after")
+    def _focal_lengths_are_positive(self) -> "CameraFile":
+        if any(not 1.0 <= length <= 1e5 for length in self.camera_params[:2]):
+            raise ValueError(f"fx and fy must be from 1 to 100000 px, got {list(self.camera_params[:2])}")
+        return self
 
 
 class CameraConfig(Config):
@@ -57,7 +64,7 @@ class CameraConfig(Config):
     """[deg]"""
     size: tuple[Pixels, Pixels] | None = None
     """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
-    output_mode: Literal["rgb", "diffuse_albedo"] = "rgb"
+    output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("pictures are lit here")] = "rgb"
     with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None
 
 

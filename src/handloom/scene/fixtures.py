@@ -37,7 +37,8 @@ class FixtureSource:
         spec = mujoco.MjSpec()
         spec.modelname = self.category
         body = spec.worldbody.add_body(name="object")
-        _add_material(spec, self.parameters)
+        add_surface(spec, "surface", self.parameters)
+        spec.add_material(name="frame", rgba=[0.24, 0.25, 0.27, 1.0], specular=0.3, shininess=0.4)
         size = self.parameters["size"]
         if self.category == "table":
             _add_table(body, size)
@@ -84,15 +85,15 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
     )
 
 
-def _add_material(spec: mujoco.MjSpec, parameters: Mapping[str, Any]) -> None:
+def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -> None:
+    """Add a material: a ``color``, or a procedural ``texture`` with its ``texture_seed`` and ``repeat`` per metre."""
     if parameters.get("texture"):
         image = _picture(parameters["texture"], int(parameters.get("texture_seed", 0)))
-        add_texture(spec, "surface", image, repeat=tuple(parameters.get("repeat", (1.0, 1.0))))
-        material = spec.material("surface")
+        add_texture(spec, name, image, repeat=tuple(parameters.get("repeat", (1.0, 1.0))))
+        material = spec.material(name)
         material.specular, material.shininess = 0.2, 0.3
     else:
-        spec.add_material(name="surface", rgba=[*parameters["color"], 1.0], specular=0.2, shininess=0.3)
-    spec.add_material(name="frame", rgba=[0.24, 0.25, 0.27, 1.0], specular=0.3, shininess=0.4)
+        spec.add_material(name=name, rgba=[*parameters["color"], 1.0], specular=0.2, shininess=0.3)
 
 
 @lru_cache(maxsize=32)

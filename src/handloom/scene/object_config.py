@@ -32,8 +32,16 @@ class StrictInit(Config):
 
     joint_positions: tuple[float, ...]
     """[m or rad]"""
-    joint_indices: tuple[int, ...]
+    joint_indices: tuple[Annotated[int, Field(ge=0)], ...]
     """Which joints, counted in the order of the asset."""
+
+    @model_validator(mode="after")
+    def _lengths_agree(self) -> "StrictInit":
+        if len(self.joint_positions) != len(self.joint_indices):
+            raise ValueError(
+                f"{len(self.joint_positions)} joint_positions for {len(self.joint_indices)} joint_indices; give as many"
+            )
+        return self
 
 
 class ObjectConfig(Config):
@@ -54,9 +62,11 @@ class ObjectConfig(Config):
     quaternion: Quad | None = None
     """wxyz; wins over euler."""
     scale: Triple = (1.0, 1.0, 1.0)
-    """Size factor per axis."""
+    """Size factor, the same in all three axes."""
     visible: bool = True
+    """Whether cameras see it; a region may say otherwise."""
     texture: TextureConfig | None = None
+    """Covers the whole object."""
     mass: float | None = Field(default=None, gt=0)
     """[kg]; absent keeps the asset's."""
     apply_randomization: bool = False
@@ -66,38 +76,40 @@ class ObjectConfig(Config):
     orientation_mode: Literal["keep", "suggested", "random"] = "keep"
     """keep: as given; suggested: one of the object's stable poses; random: any."""
     scale_mode: Literal["keep", "suggested"] = "keep"
+    """keep: ``scale`` counts; suggested: library objects and stand-ins have the size their category has."""
     gap: tuple[float, ...] | None = None
-    """Offsets in x [m] of the places in a container."""
+    """Offsets along the container's x axis [m] of the places in it; absent: ``gap.yaml`` beside the asset, or the slots
+    of a library container."""
     init_translation: Triple | None = None
     """Where the object starts relative to ``init_parent`` [m], e.g. in a gripper."""
     init_orientation: Quad | None = None
+    """wxyz in the world, together with ``init_parent``; absent keeps the object's own."""
     init_parent: str | None = None
-    """Body the object starts at."""
+    """Body the object starts at, e.g. ``franka/panda_hand``; a gripper that starts closed holds it."""
     optimize_2d_layout: bool = False
-    """Keep footprints of such objects apart when their regions overlap."""
+    """Keep the footprint of this object, seen from above, apart from those of the others that are placed."""
     fix_base: bool = False
     """Weld the base of an articulated object to the world."""
     joint_position_range: tuple[float, float] | None = None
     """Start value of the main joint, uniform [m or rad]."""
     strict_init: StrictInit | None = None
+    """Start values of chosen joints; wins over ``joint_position_range``."""
     art_cat: str | None = None
     """Category folder articulated assets are picked from."""
     info_name: str | None = None
     """Which annotation of an articulated asset is used."""
     obj_info_path: str | None = None
-    """Annotation file of an articulated asset."""
+    """Annotation file of an articulated asset; its folder is the ``info_name`` when that is absent."""
     size: tuple[float, float] | Triple | None = None
     """Width and length of a plane, or the size of a library object [m]."""
     color: Triple | str | None = None
     """RGB in 0..1 or a colour word."""
-    parent_obj: str | None = None
-    """Object that carries an XFormObject."""
+    parent_obj: Annotated[str | None, UnusedKey("what is only seen stands in the world here")] = None
     linear_velocity: tuple[float, ...] | None = None
-    """Surface velocity of conveyor tracks [m/s]."""
-    linear_track_list: tuple[str, ...] | None = None
-    angular_velocity: tuple[float, ...] | None = None
-    """[rad/s]"""
-    angular_track_list: tuple[str, ...] | None = None
+    """Surface velocity of a conveyor along its x axis [m/s]; the first number counts."""
+    linear_track_list: Annotated[Any, UnusedKey("a conveyor has one track here")] = None
+    angular_velocity: Annotated[Any, UnusedKey("conveyors are straight here")] = None
+    angular_track_list: Annotated[Any, UnusedKey("conveyors are straight here")] = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Parameters of a library object; see ``handloom object show``."""
     colors: tuple[str, ...] = ()
@@ -112,13 +124,24 @@ class ObjectConfig(Config):
             raise ValueError("give a path (asset file) or a category (our library)")
         return self
 
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "ObjectConfig":
+        low, high = self.joint_position_range or (0.0, 0.0)
+        if low > high:
+            raise ValueError(f"joint_position_range must go from low to high, got {[low, high]}")
+        if (self.init_translation or self.init_orientation) and self.init_parent is None:
+            raise ValueError("init_translation and init_orientation need an init_parent")
+        if any(not 1e-5 <= factor <= 1e3 for factor in self.scale):
+            raise ValueError(f"scale must be from 0.00001 to 1000, got {list(self.scale)}")
+        if self.size is not None and any(not 1e-4 <= length <= 100.0 for length in self.size):
+            raise ValueError(f"size must be from 0.0001 to 100 m, got {list(self.size)}")
+        return self
+
 
 class ArenaConfig(Config):
     """The surroundings: table, floor, walls."""
 
     name: str = ""
     fixtures: tuple[ObjectConfig, ...] = ()
-    involved_scenes: str | None = None
-    """Names of scene lists, separated by commas."""
-    update_freq: int = Field(default=10, ge=1)
-    """After how many episodes the scene is picked anew."""
+    involved_scenes: Annotated[Any, UnusedKey("rooms are built from the fixtures here")] = None
+    update_freq: Annotated[int, UnusedKey("every episode draws its own scene")] = 10

@@ -1,10 +1,10 @@
 """Where things may lie: the six published region samplers as data."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from handloom.config import Config
+from handloom.config import Config, UnusedKey
 
 Triple = tuple[float, float, float]
 Range = tuple[float, float]
@@ -16,6 +16,9 @@ Sampler = Literal[
     "A_face_B_circle_sampler",
     "A_along_B_C_circle_sampler",
 ]
+
+MAX_DISTRACTORS = 100
+"""More clutter than this is a mistake, and would simulate for minutes."""
 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "A_on_B_region_sampler": ("pos_range", "yaw_rotation"),
@@ -68,29 +71,36 @@ class RegionConfig(Config):
     random_config: RandomConfig | None = None
     """Ranges; absent when they come from ``random_region_list`` or a container."""
     sub_tgt_prim: str | None = None
-    """Part of the target to use instead of the whole."""
+    """Part of the target to use instead of the whole: a body or keypoint of it, e.g. ``board_1`` of a shelf."""
     priority: tuple[int, ...] | bool | None = None
     """Draw from ``random_region_list``: one of these indices, or any when empty or false."""
     container: str | None = None
-    """Put the object at a place of this container."""
+    """Put the object at a free place of this container: one of its ``gap`` offsets, each used once."""
     z_init: float | None = None
-    """Height above the container's origin [m]."""
+    """Height of the object's origin above the container's [m]; goes with ``container``."""
     target2: str | None = None
     """Second target of ``A_along_B_C``."""
-    visible: bool = True
+    visible: bool | None = None
+    """Whether cameras see the object; absent leaves that to the object."""
 
     @model_validator(mode="after")
     def _sampler_has_its_ranges(self) -> "RegionConfig":
         if self.random_type == "A_along_B_C_circle_sampler" and self.target2 is None:
             raise ValueError("A_along_B_C_circle_sampler needs target2")
+        if self.z_init is not None and self.container is None:
+            raise ValueError("z_init goes with a container")
         if self.random_config is None:
             if self.priority is None and self.container is None and REQUIRED[self.random_type]:
                 raise ValueError(f"{self.random_type} needs a random_config, a container or a priority")
             return self
-        missing = [key for key in REQUIRED[self.random_type] if getattr(self.random_config, key) is None]
-        if missing:
+        missing = self.missing_ranges(self.random_config)
+        if missing and not self.draws_from_pool and self.container is None:
             raise ValueError(f"random_config of {self.random_type} needs {', '.join(missing)}")
         return self
+
+    def missing_ranges(self, ranges: RandomConfig) -> tuple[str, ...]:
+        """Return the keys this region's sampler needs and ``ranges`` does not give."""
+        return tuple(key for key in REQUIRED[self.random_type] if getattr(ranges, key) is None)
 
     @property
     def draws_from_pool(self) -> bool:
@@ -103,18 +113,33 @@ class DistractorsConfig(Config):
 
     target: str
     """Surface they lie on."""
-    min_num: int = Field(default=0, ge=0)
-    max_num: int = Field(default=0, ge=0)
+    min_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
+    max_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
+    """How many, uniform from min_num to max_num; what finds no room is left out."""
     pos_range: tuple[Triple, Triple] | tuple[Range, Range]
-    """Rectangle on the target [m]."""
+    """Rectangle on the target, seen from its middle [m]."""
     path: str = ""
-    """Asset library; empty picks from our own."""
+    """Folder of assets, ``<category>/<instance>/<file>``; empty picks from our own library."""
     scale: Triple = (1.0, 1.0, 1.0)
+    """Size factor of assets, the same in all three axes; library objects have the right size."""
     min_object_distance: float = Field(default=0.03, ge=0)
     """Free space to the task's objects [m]."""
     distractor_buffer: float = Field(default=0.03, ge=0)
     """Free space between distractors [m]."""
-    max_attempts: int = Field(default=10, ge=1)
-    fallback_z: float = -5.0
+    max_attempts: int = Field(default=10, ge=1, le=1000)
+    """How often a place is drawn for each."""
+    fallback_z: Annotated[float, UnusedKey("what finds no room is left out, not hidden")] = -5.0
     exclude_categories: tuple[str, ...] = ()
+    """Categories that are not used; those of the task's own objects never are."""
     exclude_keywords: tuple[str, ...] = ()
+    """Categories whose name contains one of these are not used."""
+
+    @model_validator(mode="after")
+    def _ranges_ascend(self) -> "DistractorsConfig":
+        if self.min_num > self.max_num:
+            raise ValueError(f"min_num must not be above max_num, got {self.min_num} and {self.max_num}")
+        if any(a > b for a, b in zip(*self.pos_range, strict=True)):
+            raise ValueError(
+                f"pos_range must go from low to high in every axis, got {[list(p) for p in self.pos_range]}"
+            )
+        return self

@@ -69,6 +69,30 @@ def sample_region(
     return turned.at(SAMPLERS[region.random_type](ranges, turned, b, rng, c), turned.quat)
 
 
+def place_in_container(
+    region: RegionConfig, a: Placed, container: Placed, spot: Array | None, rng: np.random.Generator
+) -> Placed:
+    """Put ``a`` at one place of a container.
+
+    Args:
+        region: Its ``z_init`` is the height of A's origin above the container's; without one, A's lowest point goes to
+            the height of the spot, or to the container's rim. A ``random_config`` with a yaw turns A.
+        a: What is placed.
+        container: What it is placed in.
+        spot: Place (3,) in the container's frame [m]; None takes its origin.
+        rng: Generator of this choice.
+    """
+    turned = a.at(a.position, _turned(a.quat, region.random_config or RandomConfig(), rng))
+    place = container.position if spot is None else container.position + quat_rotate(container.quat, spot)
+    if region.z_init is not None:
+        height = container.position[2] + region.z_init
+    elif spot is not None:
+        height = place[2] + _rise(turned) + CLEARANCE
+    else:
+        height = container.box[1, 2] + _rise(turned) - SINK
+    return turned.at(np.array([place[0], place[1], height]), turned.quat)
+
+
 def _on(ranges: RandomConfig, a: Placed, b: Placed, rng: np.random.Generator, _: Placed | None) -> Array:
     shift = rng.uniform(*_pos_range(ranges))
     xy = b.box.mean(axis=0)[:2] + shift[:2]

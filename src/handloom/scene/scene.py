@@ -38,3 +38,9 @@ class Scene:
     def object_pose(self, name: str) -> NDArray[np.float64]:
         """Return T_world_object (4, 4)."""
         return self.world.body_pose(self.body_of(name))
+
+    def grain_positions(self) -> NDArray[np.float64]:
+        """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""
+        count = 0 if self.instance.fluid is None else len(self.instance.fluid.positions)
+        first = self.world.body_index("fluid/0") if count else 0
+        return self.world.data.xpos[first : first + count].copy()

@@ -1,31 +1,16 @@
 """Tasks by name or path: YAML to a checked config with its arena."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from handloom.config import apply_overrides, find_file, load_config, parse_config, read_document, unused_keys
+from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
+from handloom.tasks.checking import check_task
+from handloom.tasks.task import Task
 from handloom.tasks.task_config import TaskConfig, TaskFile
-
-
-@dataclass(frozen=True)
-class Task:
-    """A task that was read and checked."""
-
-    name: str
-    """File stem, e.g. ``fr3_pick_cube``."""
-    config: TaskConfig
-    arena: ArenaConfig
-    path: Path
-    """The file it came from; relative paths in it start here."""
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """One line for every key that is accepted and has no effect."""
-        return unused_keys(self.config)
 
 
 def library() -> dict[str, Path]:
@@ -51,14 +36,21 @@ def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index:
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
         root: tuple[str | int, ...] = ("tasks", index)
         count = len(document.values["tasks"])
-        if index >= count:
+        if not 0 <= index < count:
             raise InputError(f"{path}: has {count} task(s); index {index} does not exist")
     else:
         root = ()
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
-    task = Task(name=path.stem, config=config, arena=_arena(config, path), path=path)
-    _check_names(task)
+    task = Task(
+        name=path.stem,
+        config=config,
+        arena=_arena(config, path, document, root),
+        path=path,
+        document=document,
+        root=root,
+    )
+    check_task(task)
     return task
 
 
@@ -67,17 +59,25 @@ def _find(name_or_path: str | Path) -> Path:
     if str(name_or_path) in tasks:
         return tasks[str(name_or_path)]
     path = Path(name_or_path)
-    if path.suffix in {".yaml", ".yml"} or path.exists():
+    if path.suffix in {".yaml", ".yml"} or _exists(path):
         return path
     raise unknown_name("task", str(name_or_path), tasks)
 
 
-def _arena(config: TaskConfig, path: Path) -> ArenaConfig:
-    """Read the arena beside the task, in its parents or the asset root; ours ship with the library."""
-    root = Path(config.asset_root) if config.asset_root else None
-    shipped = Path(str(resources.files("handloom.tasks") / "library"))
+def _exists(path: Path) -> bool:
     try:
-        file = find_file(config.arena_file, near=path.parent, asset_root=root, what=f"{path}: arena_file")
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> ArenaConfig:
+    """Read the arena beside the task, in its parents or the asset root; ours ship with the library."""
+    asset_root = Path(config.asset_root) if config.asset_root else None
+    shipped = Path(str(resources.files("handloom.tasks") / "library"))
+    what = f"{document.mark((*root, 'arena_file'))}: arena_file"
+    try:
+        file = find_file(config.arena_file, near=path.parent, asset_root=asset_root, what=what)
     except ConfigError:
         if (shipped / config.arena_file).is_file():
             file = shipped / config.arena_file
@@ -85,22 +85,10 @@ def _arena(config: TaskConfig, path: Path) -> ArenaConfig:
             file = shipped / "arenas" / "table.yaml"
         else:
             raise
+    return _read_arena(file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _read_arena(file: Path, _changed: int) -> ArenaConfig:
+    """Read an arena once for the many tasks that share it."""
     return load_config(file, ArenaConfig)
-
-
-def _check_names(task: Task) -> None:
-    """Check that regions and skills name things that exist."""
-    config = task.config
-    objects = [o.name for o in (*task.arena.fixtures, *config.objects)]
-    placeable = [*objects, *(r.name for r in config.robots)]
-    for i, region in enumerate(config.regions):
-        for key, name in (("object", region.object), ("target", region.target), ("target2", region.target2)):
-            if name is not None and name not in placeable:
-                raise ConfigError(f"{task.path}: regions.{i}.{key}: {unknown_name('object or robot', name, placeable)}")
-    for stage in config.skills:
-        for robot, blocks in stage.items():
-            for skill in (s for block in blocks for skills in block.values() for s in skills):
-                for name in skill.objects:
-                    if name not in objects:
-                        where = f"{task.path}: skills.{robot}: {skill.name}.objects"
-                        raise ConfigError(f"{where}: {unknown_name('object', name, objects)}")

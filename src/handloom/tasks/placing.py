@@ -1,125 +1,128 @@
 """Where everything lies: regions, no interpenetration, a stable rest."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.scene.assets import asset_of
-from handloom.scene.build import add_object, empty_spec
-from handloom.scene.region_config import RandomConfig, RegionConfig
-from handloom.scene.regions import Placed, sample_region
-from handloom.sim import World
-from handloom.tasks.loading import Task
-from handloom.tasks.sampling_error import SamplingError
+from handloom.scene.assets import outline_of
+from handloom.scene.regions import Placed
+from handloom.tasks.distractors import Clutter
+from handloom.tasks.drawing import Drawing
+from handloom.tasks.robot_room import in_boxes, refuse_robot_overlaps, robot_boxes
+from handloom.tasks.sampling_error import NoPlaceError, SamplingError
+from handloom.tasks.scratch import Scratch, at_place
+from handloom.tasks.task import Task
 from handloom.values import ObjectInstance, RobotInstance
 
-Array = NDArray[np.float64]
-
-MAX_TRIES = 60
+MAX_LAYOUTS = 30
 """How often a layout is drawn before the regions are called impossible."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
-SETTLE_SECONDS = 0.5
-"""How long objects may come to rest before the episode starts."""
-CALM = 0.02
-"""Objects that still move faster than this after settling are not at rest [m/s or rad/s]."""
-SETTLE_STEP = 0.002
+FALL = 0.4
+"""An object that comes to rest this far [m] below where it was put has fallen off something."""
+
+Scenery = tuple[tuple[ObjectInstance, ...], tuple[RobotInstance, ...]]
 
 
 def sample_layout(
-    task: Task, props: Sequence[ObjectInstance], robots: Sequence[RobotInstance], rng: np.random.Generator
-) -> tuple[tuple[ObjectInstance, ...], tuple[RobotInstance, ...]]:
+    task: Task,
+    props: Sequence[ObjectInstance],
+    robots: Sequence[RobotInstance],
+    clutter: Sequence[ObjectInstance],
+    rng: np.random.Generator,
+) -> Scenery:
     """Place everything by the task's regions and let it come to rest.
 
+    Every layout is checked for overlaps, then settled in a scratch world without robots; a layout that overlaps or does
+    not come to rest is drawn again.
+
+    Args:
+        task: The task.
+        props: Its objects and fixtures; those that start at a robot's hand are not among them.
+        robots: Its robots.
+        clutter: Distractors; those that find no room are left out of the result.
+        rng: Generator of places.
+
     Raises:
-        SamplingError: No layout without overlap was found, or something does not come to rest.
+        SamplingError: No layout worked; names the object, how often it was tried and what to widen.
     """
-    blame: dict[str, int] = {}
-    for _ in range(MAX_TRIES):
-        objects, placed_robots = _draw(task, props, robots, rng)
-        settled = _settle(objects)
-        if isinstance(settled, tuple):
-            return settled, placed_robots
-        blame[settled] = blame.get(settled, 0) + 1
-    worst = max(blame, key=lambda name: blame[name])
+    scratch = Scratch([*props, *clutter], loose=[region.object for region in task.config.regions])
+    drawing = Drawing(task, props, robots, scratch)
+    blame: Counter[tuple[str, str]] = Counter()
+    for _ in range(MAX_LAYOUTS):
+        try:
+            places = drawing.draw(rng)
+            _refuse_overlaps(drawing, scratch)
+            standing = tuple(_robot_at(robot, places[robot.name]) for robot in robots)
+            room = Clutter(task, clutter, scratch)
+            room.place(places, standing, rng)
+            things = _settled(props, places, scratch, room)
+            boxes = [box for robot in standing for box in robot_boxes(robot)]
+            suspects = [thing for thing in things if thing.name in scratch.loose and in_boxes(_placed(thing), boxes)]
+            refuse_robot_overlaps(standing, suspects, task.config.neglect_collision_names)
+            return things, standing
+        except NoPlaceError as error:
+            blame[error.name, error.why] += 1
+    (worst, why), count = blame.most_common(1)[0]
+    region = next((f"regions.{i}" for i, r in enumerate(task.config.regions) if r.object == worst), None)
+    hint = f"widen the pos_range of {region}" if region else "give it a region"
     raise SamplingError(
         "no_layout",
-        f"{worst} had no free or stable place in {blame[worst]} of {MAX_TRIES} layouts; widen the pos_range of its "
-        "region, or move other objects away",
+        f"{worst} had no free or stable place in {count} of {MAX_LAYOUTS} layouts: it {why}; {hint}, or move other "
+        "objects away",
     )
 
 
-def _draw(
-    task: Task, props: Sequence[ObjectInstance], robots: Sequence[RobotInstance], rng: np.random.Generator
-) -> tuple[tuple[ObjectInstance, ...], tuple[RobotInstance, ...]]:
-    """Draw one layout, regions in their order; a region may use what an earlier one placed."""
-    places = {thing.name: _place_of_object(thing) for thing in props}
-    places |= {robot.name: Placed(np.array(robot.position), np.array(robot.quat), np.zeros((1, 3))) for robot in robots}
-    pool = list(task.config.random_region_list)
-    for region in task.config.regions:
-        ranges = _ranges(region, pool, rng)
-        c = places[region.target2] if region.target2 else None
-        places[region.object] = sample_region(region, ranges, places[region.object], places[region.target], rng, c=c)
-    objects = tuple(replace(thing, **_pose(places[thing.name])) for thing in props)
-    return objects, tuple(replace(robot, **_pose(places[robot.name])) for robot in robots)
+def _refuse_overlaps(drawing: Drawing, scratch: Scratch) -> None:
+    for overlap in scratch.overlaps():
+        if overlap.depth > MAX_PENETRATION and overlap.name in scratch.loose and not drawing.allows(overlap):
+            raise NoPlaceError(overlap.name, f"overlapped {overlap.other}")
 
 
-def _ranges(region: RegionConfig, pool: list[RandomConfig], rng: np.random.Generator) -> RandomConfig:
-    """Return the ranges of a region: its own, or one of the task's list, each used at most once."""
-    if not region.draws_from_pool:
-        return region.random_config or RandomConfig()
-    wanted = region.priority if isinstance(region.priority, tuple) and region.priority else range(len(pool))
-    free = [i for i in wanted if i < len(pool)]
-    if not free:
-        raise SamplingError(
-            "region_list_empty", f"{region.object} draws from random_region_list, which has no entry left for it"
-        )
-    return pool.pop(free[int(rng.integers(len(free)))])
+def _settled(
+    props: Sequence[ObjectInstance], places: Mapping[str, Placed], scratch: Scratch, room: Clutter
+) -> tuple[ObjectInstance, ...]:
+    """Let the layout come to rest; distractors that do not are taken away and the rest is tried again."""
+    # What is fixed hung on a free joint while places were drawn; physics needs it fixed.
+    afresh = any(thing.fixed and thing.name in scratch.loose for thing in props)
+    while True:
+        things = (*(at_place(thing, places[thing.name]) for thing in props), *room.instances())
+        world = Scratch(things) if afresh else scratch
+        for thing in things if not afresh else ():
+            if thing.name in scratch.loose:
+                scratch.put(thing.name, np.array(thing.position), np.array(thing.quat))
+        moving = [thing.name for thing in things if thing.name in world.loose]
+        try:
+            _come_to_rest(world, moving, places)
+        except NoPlaceError as error:
+            if error.name not in room.placed:
+                raise
+            room.remove(error.name)
+            continue
+        return tuple(_at_rest(world, thing) for thing in things)
 
 
-def _settle(objects: tuple[ObjectInstance, ...]) -> tuple[ObjectInstance, ...] | str:
-    """Return the objects at rest, or the name of one that overlaps another or does not come to rest."""
-    spec = empty_spec(SETTLE_STEP)
-    for thing in objects:
-        add_object(spec, thing, asset_of(thing))
-    world = World.from_spec(spec)
-    moving = [thing for thing in objects if not thing.fixed]
-    if not moving:
-        return objects
-    deepest = min(world.contacts(), key=lambda contact: contact.distance, default=None)
-    if deepest is not None and deepest.distance < -MAX_PENETRATION:
-        return _movable_of(deepest.body_a, deepest.body_b, moving)
-    world.step(round(SETTLE_SECONDS / SETTLE_STEP))
-    for thing in moving:
-        velocity = world.body_velocity(f"{thing.name}/object")
-        if np.abs(velocity).max() > CALM:
-            return thing.name
-    return tuple(thing if thing.fixed else replace(thing, **_world_pose(world, thing.name)) for thing in objects)
+def _come_to_rest(world: Scratch, moving: Sequence[str], places: Mapping[str, Placed]) -> None:
+    world.settle(moving)
+    for overlap in world.overlaps():
+        if overlap.depth > MAX_PENETRATION and overlap.name in moving:
+            raise NoPlaceError(overlap.name, f"was pressed into {overlap.other}")
+    for name in moving:
+        if name in places and places[name].position[2] - world.place(name).position[2] > FALL:
+            raise NoPlaceError(name, "fell down")
 
 
-def _movable_of(body_a: str, body_b: str, moving: Sequence[ObjectInstance]) -> str:
-    names = [thing.name for thing in moving]
-    for body in (body_b, body_a):
-        if body.partition("/")[0] in names:
-            return body.partition("/")[0]
-    return body_a
+def _at_rest(world: Scratch, thing: ObjectInstance) -> ObjectInstance:
+    return at_place(thing, world.place(thing.name)) if thing.name in world.loose else thing
 
 
-def _place_of_object(thing: ObjectInstance) -> Placed:
-    vertices, _ = asset_of(thing).collision_triangles()
-    return Placed(np.array(thing.position), np.array(thing.quat), vertices)
+def _placed(thing: ObjectInstance) -> Placed:
+    return Placed(np.array(thing.position), np.array(thing.quat), outline_of(thing))
 
 
-def _pose(place: Placed) -> dict[str, tuple[float, ...]]:
-    return {"position": tuple(place.position.tolist()), "quat": tuple(place.quat.tolist())}
-
-
-def _world_pose(world: World, name: str) -> dict[str, tuple[float, ...]]:
-    address = world.qpos_index(f"{name}/free")
-    qpos = world.data.qpos[address : address + 7]
-    quat = qpos[3:].copy()
-    mujoco.mju_normalize4(quat)
-    return {"position": tuple(qpos[:3].tolist()), "quat": tuple(quat.tolist())}
+def _robot_at(robot: RobotInstance, place: Placed) -> RobotInstance:
+    x, y, z = place.position.tolist()
+    w, i, j, k = place.quat.tolist()
+    return replace(robot, position=(x, y, z), quat=(w, i, j, k))

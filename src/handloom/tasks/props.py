@@ -1,17 +1,19 @@
 """Which objects and fixtures an episode has, before they have a place."""
 
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from handloom.config.search import MAX_PARENTS
-from handloom.errors import ConfigError, FileError
-from handloom.objects import ObjectAsset, import_object, make_object, proxy_object
+from handloom.errors import ConfigError
+from handloom.objects import ObjectAsset
 from handloom.render.textures import TEXTURES
 from handloom.scene.object_config import ObjectConfig
 from handloom.spatial import quat_from_euler_deg, quat_normalize, random_quats
-from handloom.tasks.loading import Task
+from handloom.tasks.asset_choice import ChosenAsset, choose_asset
+from handloom.tasks.joint_start import sample_joints
+from handloom.tasks.task import Task
 from handloom.values import ObjectInstance
 
 PLANE_THICKNESS = 0.01
@@ -27,75 +29,67 @@ def sample_props(task: Task, rng: np.random.Generator) -> tuple[ObjectInstance, 
 
     Every entry draws from a generator of its own, so that editing one object does not change the others.
     """
-    entries = (*task.arena.fixtures, *task.config.objects)
-    generators = rng.spawn(len(entries))
-    return tuple(_sample(task, entry, child) for entry, child in zip(entries, generators, strict=True))
+    fixtures, objects = task.arena.fixtures, task.config.objects
+    generators = rng.spawn(len(fixtures) + len(objects))
+    props = [
+        _sample(task, entry, f"{task.path}: arena: {entry.name}", child, fixture=True)
+        for entry, child in zip(fixtures, generators, strict=False)
+    ]
+    props += [
+        _sample(task, entry, task.where("objects", i), child, fixture=False)
+        for (i, entry), child in zip(enumerate(objects), generators[len(fixtures) :], strict=True)
+    ]
+    return tuple(props)
 
 
-def _sample(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> ObjectInstance:
-    fixture = any(entry is other for other in task.arena.fixtures)
+def shown_by_regions(task: Task, props: Sequence[ObjectInstance]) -> tuple[ObjectInstance, ...]:
+    """Return the objects as visible as their regions say, where they say it."""
+    shown = {region.object: region.visible for region in task.config.regions if region.visible is not None}
+    return tuple(replace(thing, visible=shown.get(thing.name, thing.visible)) for thing in props)
+
+
+def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator, *, fixture: bool) -> ObjectInstance:
     if entry.target_class == "PlaneObject" or entry.category == "table":
-        return _surface(task, entry, rng)
-    asset = _asset(task, entry, rng)
-    physics = task.config.physics
+        return _surface(task, entry, where, rng)
+    chosen = choose_asset(task, entry, where, rng)
+    asset, physics = chosen.asset, task.config.physics
     movable = entry.target_class in ("RigidObject", "ArticulatedObject") and not entry.fix_base and not fixture
     return ObjectInstance(
         name=entry.name,
         category=asset.category,
         parameters=dict(asset.parameters),
         position=entry.translation or (0.0, 0.0, 0.0),
-        quat=_orientation(entry, asset, rng),
+        quat=_orientation(entry, chosen, rng),
         fixed=not movable,
         words=asset.name,
-        mass_scale=float(rng.uniform(*physics.mass_scale)) if movable else 1.0,
+        joints=sample_joints(entry, chosen, where, rng),
+        mass_scale=_mass_scale(entry, asset, where) * (float(rng.uniform(*physics.mass_scale)) if movable else 1.0),
         friction=float(rng.uniform(*physics.friction)) if movable and physics.friction else None,
+        look=_look(entry, rng) if entry.texture or isinstance(entry.color, tuple) else {},
+        visible=entry.visible,
+        solid=entry.target_class != "XFormObject",
     )
 
 
-def _asset(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> ObjectAsset:
-    """Return the asset of an entry: a file, a library object, or a stand-in for a file that is not there."""
-    # A fixed look is that of generator 0, a randomized one is drawn anew in every episode.
-    look = rng if entry.apply_randomization else np.random.default_rng(0)
-    if entry.path or not entry.category:
-        return _file_asset(task, entry, look)
-    color = str(rng.choice(entry.colors)) if entry.colors else entry.color
-    if isinstance(color, tuple):
-        where = f"{task.path}: objects: {entry.name!r}"
-        raise ConfigError(f"{where}: a library object has a colour word, got {list(color)}")
-    return make_object(entry.category, rng=look, color=color, parameters=entry.parameters)
+def _mass_scale(entry: ObjectConfig, asset: ObjectAsset, where: str) -> float:
+    if entry.mass is None:
+        return 1.0
+    factor = entry.mass / asset.mass if asset.mass > 0 else 0.0
+    if not 1e-3 <= factor <= 1e3:
+        raise ConfigError(
+            f"{where}: mass: {entry.mass:g} kg is not within a factor of 1000 of what a {asset.name} of this size "
+            f"weighs, {asset.mass:.3g} kg"
+        )
+    return factor
 
 
-def _file_asset(task: Task, entry: ObjectConfig, look: np.random.Generator) -> ObjectAsset:
-    where = f"{task.path}: objects: {entry.name!r}"
-    if len(set(entry.scale)) > 1:
-        raise ConfigError(f"{where}: scale must be the same in all axes, got {list(entry.scale)}")
-    name = entry.path or entry.art_cat or ""
-    root = [Path(task.config.asset_root)] if task.config.asset_root else []
-    folders = [task.path.parent, *list(task.path.resolve().parents)[:MAX_PARENTS], *root]
-    try:
-        return import_object(
-            name,
-            category=entry.category or None,
-            scale=entry.scale[0],
-            mass=entry.mass,
-            info_name=entry.info_name,
-            folders=folders,
-        ).asset
-    except FileError as error:
-        if not task.config.proxy_assets:
-            raise ConfigError(
-                f"{where}: {error}; --set proxy_assets=true puts a library object in its place"
-            ) from error
-        return proxy_object(entry.category or name, rng=look)
-
-
-def _surface(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> ObjectInstance:
+def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator) -> ObjectInstance:
     size = tuple(entry.size or (1.2, 0.8, 0.75))
     plane = entry.target_class == "PlaneObject"
     size = (*size[:2], PLANE_THICKNESS) if plane else size
-    if len(size) != 3:
+    if len(size) != 3 or (not plane and size[2] < 0.05):
         raise ConfigError(
-            f"{task.path}: arena: {entry.name!r}: a table has a size of three numbers [m], got {list(size)}"
+            f"{where}: a table has a size of three numbers [m], the height at least 0.05, got {list(size)}"
         )
     height = 0.0
     if not plane and task.config.table_height is not None:
@@ -105,16 +99,17 @@ def _surface(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> Objec
     return ObjectInstance(
         name=entry.name,
         category="plane" if plane else "table",
-        parameters={"size": [float(v) for v in size], **_surface_look(entry, rng)},
+        parameters={"size": [float(v) for v in size], **_look(entry, rng)},
         position=(x, y, z - PLANE_THICKNESS / 2 if plane and entry.euler is None else z + height / 2),
         quat=_orientation(entry, None, rng),
         fixed=True,
         words=entry.name,
+        visible=entry.visible,
     )
 
 
-def _surface_look(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, Any]:
-    """Return colour or texture of a fixture; a folder of pictures stands for the procedural texture in its name."""
+def _look(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, Any]:
+    """Return colour or texture; a folder of pictures stands for the procedural texture in its name."""
     if isinstance(entry.color, tuple):
         return {"color": list(entry.color)}
     if entry.texture is None:
@@ -126,15 +121,16 @@ def _surface_look(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, An
 
 
 def _orientation(
-    entry: ObjectConfig, asset: ObjectAsset | None, rng: np.random.Generator
+    entry: ObjectConfig, chosen: ChosenAsset | None, rng: np.random.Generator
 ) -> tuple[float, float, float, float]:
     """Return the orientation of an entry, wxyz, before a region turns it."""
-    stands_in = asset is not None and bool(entry.path) and "path" not in asset.parameters
-    if asset is not None and (entry.orientation_mode == "suggested" or stands_in):
+    if chosen is not None and entry.orientation_mode == "suggested":
+        choices = chosen.asset.stable_quats
+        quat = choices[int(rng.integers(len(choices)))]
+    elif chosen is not None and chosen.stands_in:
         # The angles of a file mean nothing for its stand-in, which may have another axis up.
-        choices = asset.stable_quats
-        quat = choices[int(rng.integers(len(choices))) if entry.orientation_mode == "suggested" else 0]
-    elif asset is not None and entry.orientation_mode == "random":
+        quat = chosen.asset.stable_quats[0]
+    elif chosen is not None and entry.orientation_mode == "random":
         quat = random_quats(rng, 1)[0]
     elif entry.quaternion is not None:
         quat = quat_normalize(entry.quaternion)

@@ -30,8 +30,7 @@ class RobotEntry(Config):
     """Planner obstacles whose name contains one of these are left out."""
     use_batch: Annotated[bool, UnusedKey("candidates are always tested in batch")] = False
     collision_activation_distance: Annotated[float | None, UnusedKey("cuRobo's; ours is the planner's padding")] = None
-    constrain_grasp_approach: bool = False
-    """Approach a grasp on a straight line."""
+    constrain_grasp_approach: Annotated[bool, UnusedKey("a grasp is always approached on a straight line")] = False
     overrides: dict[str, Any] = Field(default_factory=dict)
     """Keys of ``robot.yaml`` that this task replaces; written beside the others in the task file."""
 

@@ -3,13 +3,16 @@
 import math
 
 from handloom.seeding import generator
+from handloom.tasks.distractors import sample_distractors
+from handloom.tasks.fluid import sample_fluid
+from handloom.tasks.held import hold_objects
 from handloom.tasks.lights import sample_lights
-from handloom.tasks.loading import Task
 from handloom.tasks.placing import sample_layout
-from handloom.tasks.props import sample_props
+from handloom.tasks.props import sample_props, shown_by_regions
 from handloom.tasks.robots import sample_robots
+from handloom.tasks.task import Task
 from handloom.tasks.views import sample_cameras
-from handloom.tasks.words import sample_instruction
+from handloom.tasks.words import sample_instruction, with_words
 from handloom.values import TaskInstance
 
 MAX_STEP = 0.002
@@ -28,9 +31,13 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         SamplingError: The regions cannot be met; names the object, how often it was tried and what to widen.
     """
     config = task.config
-    props = sample_props(task, generator(seed, episode, "objects"))
+    props = shown_by_regions(task, sample_props(task, generator(seed, episode, "objects")))
     robots = sample_robots(task, generator(seed, episode, "robots"))
-    objects, robots = sample_layout(task, props, robots, generator(seed, episode, "regions"))
+    held = {entry.name for entry in config.objects if entry.init_parent is not None}
+    lying = [thing for thing in props if thing.name not in held]
+    clutter = sample_distractors(task, props, generator(seed, episode, "distractors"))
+    objects, robots = sample_layout(task, lying, robots, clutter, generator(seed, episode, "regions"))
+    objects, robots = hold_objects(task, [thing for thing in props if thing.name in held], objects, robots)
     return TaskInstance(
         task=task.name,
         seed=seed,
@@ -44,6 +51,8 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         substeps=substeps(config.data.fps),
         max_frames=config.data.max_episode_length,
         neglect_collisions=config.neglect_collision_names,
+        detailed_instruction=with_words(task, config.data.detailed_language_instruction, objects),
+        fluid=sample_fluid(task, objects),
     )
 
 

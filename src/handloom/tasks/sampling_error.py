@@ -1,4 +1,4 @@
-"""The error of a scene that cannot be sampled."""
+"""The errors of a scene that cannot be sampled."""
 
 from handloom.errors import HandloomError
 from handloom.values import Failure, Stage
@@ -10,3 +10,12 @@ class SamplingError(HandloomError):
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.failure = Failure(stage=Stage.SAMPLE, reason=reason, detail=detail)
+
+
+class NoPlaceError(HandloomError):
+    """One layout did not work out; the next one may."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} {why}")
+        self.name = name
+        self.why = why

@@ -21,8 +21,7 @@ Block = dict[str, tuple[SkillConfig, ...]]
 class EnvMapConfig(Config):
     """Light from all around."""
 
-    envmap_lib: str = ""
-    """Folder of pictures; our light is procedural and needs none."""
+    envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no pictures")] = ""
     apply_randomization: bool = False
     intensity_range: Range = (4000.0, 7000.0)
     """Lowest and highest strength; 5500 is our middle exposure."""
@@ -34,17 +33,16 @@ class EnvMapConfig(Config):
 class DataConfig(Config):
     """What is recorded and how it is described."""
 
-    task_dir: str = ""
-    """Published output folder; ours is chosen on the command line."""
+    task_dir: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
     language_instruction: str = ""
     """The instruction; names of randomized objects are replaced by what they are."""
     detailed_language_instruction: str = ""
     """Longer instruction; one per robot, separated by semicolons."""
-    collect_info: str = ""
-    version: str = ""
+    collect_info: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
+    version: Annotated[str, UnusedKey("runs record the versions of task and program")] = ""
     max_episode_length: int = Field(default=600, gt=0, le=100_000)
     """Step budget [frames]."""
-    log_motion_vectors: bool = False
+    log_motion_vectors: Annotated[bool, UnusedKey("recorded states give any motion exactly")] = False
     update: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
     fps: int = Field(default=30, gt=0, le=240)
     """Frame rate of the dataset and the control loop [1/s] (ours)."""
@@ -57,20 +55,28 @@ class FluidConfig(Config):
 
     container_name: str
     """Object that holds them at the start."""
-    particleContactOffset: float = Field(default=0.005, gt=0)  # noqa: N815 - published key
+    particleContactOffset: float = Field(default=0.005, ge=0.001, le=0.05)  # noqa: N815 - published key
     """Grain radius [m]."""
-    spacing_scale: float = Field(default=1.2, gt=0)
-    numParticlesX: int = Field(default=7, ge=1)  # noqa: N815 - published key
-    numParticlesY: int = Field(default=7, ge=1)  # noqa: N815 - published key
-    numParticlesZ: int = Field(default=450, ge=1)  # noqa: N815 - published key
+    spacing_scale: float = Field(default=1.2, ge=1.0, le=10.0)
+    """Distance of neighbours at the start, in grain diameters."""
+    numParticlesX: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
+    numParticlesY: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
+    numParticlesZ: int = Field(default=450, ge=1, le=1_000_000)  # noqa: N815 - published key
+    """Grid of grains; those that lie inside the container are kept, from the bottom up, up to 200."""
     center_z: bool = False
+    """The grid is centred on the container, not stood on its floor."""
     z_offset: float = 0.0
-    max_velocity: float = Field(default=0.8, gt=0)
-    mass: float | None = Field(default=None, gt=0)
-    density: float | None = Field(default=None, gt=0)
+    """The grid starts this much higher [m]."""
+    max_velocity: Annotated[float, UnusedKey("grains move as fast as physics lets them")] = 0.8
+    mass: float | None = Field(default=None, gt=0, le=1.0)
+    """Mass of a grain [kg]."""
+    density: float | None = Field(default=None, gt=0, le=30_000)
+    """Density of a grain [kg/m^3]; 1000 when there is no mass either."""
     color: Triple | None = None
+    """sRGB."""
     emissiveColor: Annotated[Any, UnusedKey("grains do not glow")] = None  # noqa: N815 - published key
     opacity: float = Field(default=1.0, ge=0, le=1)
+    """0 is invisible, 1 hides what is behind."""
 
 
 class PhysicsNoise(Config):
@@ -80,6 +86,16 @@ class PhysicsNoise(Config):
     """Factor on the mass of every movable object."""
     friction: Range | None = None
     """Sliding friction of movable objects; absent keeps the library's."""
+    gain_scale: Range = (1.0, 1.0)
+    """Factor on stiffness and damping of every robot's drives."""
+
+    @model_validator(mode="after")
+    def _ranges_make_sense(self) -> "PhysicsNoise":
+        for key, lowest, highest in (("mass_scale", 0.01, 100.0), ("friction", 0.0, 10.0), ("gain_scale", 0.1, 10.0)):
+            low, high = getattr(self, key) or (lowest, highest)
+            if not lowest <= low <= high <= highest:
+                raise ValueError(f"{key} must go from low to high within {lowest} and {highest}, got {[low, high]}")
+        return self
 
 
 class TaskConfig(Config):
@@ -89,7 +105,7 @@ class TaskConfig(Config):
     task: Annotated[str, UnusedKey("every task runs in the same loop")] = "BananaBaseTask"
     task_id: Annotated[int, UnusedKey("informational")] = 0
     offset: Annotated[Any, UnusedKey("every scene has a world of its own")] = None
-    render: bool = True
+    render: Annotated[bool, UnusedKey("whether pictures are rendered is chosen on the command line")] = True
     asset_root: str = ""
     """Last place where relative paths are looked up."""
     arena_file: str = "arenas/table.yaml"

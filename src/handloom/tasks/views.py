@@ -6,8 +6,8 @@ import numpy as np
 
 from handloom.config import find_file, load_config
 from handloom.errors import ConfigError
-from handloom.robots import load_robot
 from handloom.scene.camera_config import CAMERAS, CameraConfig, CameraFile
+from handloom.scene.descriptions import robot_description
 from handloom.spatial import (
     quat_from_axis_angle,
     quat_from_matrix,
@@ -15,8 +15,8 @@ from handloom.spatial import (
     quat_normalize,
     random_directions,
 )
-from handloom.tasks.loading import Task
 from handloom.tasks.robots import robot_source
+from handloom.tasks.task import Task
 from handloom.values import CameraSpec
 
 AXES_TO_OPENCV = {
@@ -41,7 +41,7 @@ def _sample(task: Task, entry: CameraConfig, rng: np.random.Generator) -> Camera
         angle = np.deg2rad(rng.uniform(-entry.max_orientation_noise, entry.max_orientation_noise))
         quat = quat_multiply(quat_from_axis_angle(random_directions(rng, 1)[0], angle), quat)
     quat = quat_multiply(quat, quat_from_matrix(AXES_TO_OPENCV[entry.camera_axes]))
-    camera = _camera_file(task, entry)
+    camera = camera_file(task, entry)
     fx, fy, cx, cy = camera.camera_params
     spec = CameraSpec(
         name=_dataset_name(task, entry),
@@ -51,22 +51,22 @@ def _sample(task: Task, entry: CameraConfig, rng: np.random.Generator) -> Camera
         fy=fy,
         cx=cx,
         cy=cy,
-        parent=_parent_body(task, entry),
+        parent=parent_body(task, entry),
         position=(float(position[0]), float(position[1]), float(position[2])),
         quat=(float(quat[0]), float(quat[1]), float(quat[2]), float(quat[3])),
     )
     return spec if entry.size is None else spec.resized(*entry.size)
 
 
-def _camera_file(task: Task, entry: CameraConfig) -> CameraFile:
+def camera_file(task: Task, entry: CameraConfig) -> CameraFile:
     """Return a published camera by name or file stem, or read the YAML file."""
     stem = Path(entry.camera_file).stem
     here = task.path.parent / entry.camera_file
     if stem in CAMERAS and not here.is_file():
         return CAMERAS[stem]
-    root = Path(task.config.asset_root) if task.config.asset_root else None
-    what = f"{task.path}: cameras: {entry.name}: camera_file (published: {', '.join(CAMERAS)})"
-    return load_config(find_file(entry.camera_file, near=task.path.parent, asset_root=root, what=what), CameraFile)
+    what = f"{_where(task, entry, 'camera_file')} (published: {', '.join(CAMERAS)})"
+    near, root = task.path.parent, task.asset_root
+    return load_config(find_file(entry.camera_file, near=near, asset_root=root, what=what), CameraFile)
 
 
 def _dataset_name(task: Task, entry: CameraConfig) -> str:
@@ -76,18 +76,24 @@ def _dataset_name(task: Task, entry: CameraConfig) -> str:
     return entry.name
 
 
-def _parent_body(task: Task, entry: CameraConfig) -> str | None:
+def parent_body(task: Task, entry: CameraConfig) -> str | None:
+    """Return the body of the scene that carries a camera, or None when it hangs in the world."""
     if not entry.parent:
         return None
     first, _, rest = entry.parent.strip("/").partition("/")
     for robot in task.config.robots:
         if robot.name == first:
-            description = load_robot(robot_source(task, robot), overrides=robot.overrides)
-            return f"{first}/{description.resolve_body(rest or description.arms[0].base_body)}"
+            description = robot_description(robot_source(task, robot), robot.overrides)
+            try:
+                return f"{first}/{description.resolve_body(rest or description.arms[0].base_body)}"
+            except ConfigError as error:
+                raise ConfigError(f"{_where(task, entry, 'parent')}: {error}") from error
     names = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
     if first in names:
         return f"{first}/{rest or 'object'}"
     known = ", ".join([*(r.name for r in task.config.robots), *names])
-    raise ConfigError(
-        f"{task.path}: cameras: {entry.name}: parent {entry.parent!r} starts with no robot or object: {known}"
-    )
+    raise ConfigError(f"{_where(task, entry, 'parent')}: {entry.parent!r} starts with no robot or object: {known}")
+
+
+def _where(task: Task, entry: CameraConfig, key: str) -> str:
+    return task.where("cameras", task.config.cameras.index(entry), key)

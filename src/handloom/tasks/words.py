@@ -5,18 +5,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handloom.tasks.loading import Task
+from handloom.tasks.task import Task
 from handloom.values import ObjectInstance
 
 
 def sample_instruction(task: Task, objects: Sequence[ObjectInstance], rng: np.random.Generator) -> str:
-    """Pick a wording and put in what the randomized objects are this time.
+    """Pick a wording and put in what the randomized objects are this time."""
+    wordings = (task.config.data.language_instruction, *task.config.data.paraphrases)
+    return with_words(task, wordings[int(rng.integers(len(wordings)))], objects)
+
+
+def with_words(task: Task, text: str, objects: Sequence[ObjectInstance]) -> str:
+    """Return a text with what the objects are this time.
 
     As published, the name of an object with ``apply_randomization`` is replaced by what it is; ``{name}`` in a text is
     replaced for every object.
     """
-    wordings = (task.config.data.language_instruction, *task.config.data.paraphrases)
-    text = wordings[int(rng.integers(len(wordings)))]
     randomized = {o.name for o in task.config.objects if o.apply_randomization or o.colors}
     for thing in objects:
         words = thing.words or thing.name.replace("_", " ")

@@ -4,7 +4,7 @@ from handloom.values.articulation import ArticulationAction, ArticulationActions
 from handloom.values.camera import CameraSpec
 from handloom.values.command import Command
 from handloom.values.failure import Failure, Stage
-from handloom.values.instance import LightInstance, ObjectInstance, RobotInstance, TaskInstance
+from handloom.values.instance import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
 from handloom.values.record import Check, EpisodeRecord, SkillSpan
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "DOFInfo",
     "EpisodeRecord",
     "Failure",
+    "FluidInstance",
     "JointsState",
     "LightInstance",
     "ObjectInstance",

@@ -32,6 +32,8 @@ class RobotInstance:
     """Keys of ``robot.yaml`` that the task replaces."""
     ignore_obstacles: tuple[str, ...] = ()
     """Obstacles whose name contains one of these are left out when its arms plan."""
+    gain_scale: float = 1.0
+    """Factor on stiffness and damping of its drives."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,30 @@ class ObjectInstance:
     """Factor on its mass and inertia."""
     friction: float | None = None
     """Sliding friction of its surface; None keeps the library's."""
+    look: dict[str, Any] = field(default_factory=dict)
+    """``color`` (3,), or ``texture``, ``texture_seed`` and ``repeat``, over the whole object; empty keeps its own."""
+    visible: bool = True
+    """Whether cameras see it."""
+    solid: bool = True
+    """Whether it touches anything, or is only there to be seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FluidInstance:
+    """Grains that stand in for a fluid, at rest in their container; bodies ``fluid/0``, ``fluid/1`` and so on."""
+
+    container: str
+    """Object they lie in."""
+    radius: float
+    """Radius of a grain [m]."""
+    mass: float
+    """Mass of a grain [kg]."""
+    color: Vector = (0.35, 0.55, 0.85)
+    """sRGB."""
+    opacity: float = 1.0
+    """0 is invisible, 1 hides what is behind."""
+    positions: tuple[Vector, ...] = ()
+    """Centre of every grain in the world [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +128,10 @@ class TaskInstance:
     """Step budget of the episode [frames]."""
     neglect_collisions: tuple[str, ...] = ()
     """Bodies whose name contains one of these do not collide with robots."""
+    detailed_instruction: str = ""
+    """The longer wording; one per robot, separated by semicolons."""
+    fluid: FluidInstance | None = None
+    """Grains, if the task has any."""
 
     @property
     def timestep(self) -> float:

@@ -170,8 +170,8 @@ def cutting_board(c: Choices) -> Blueprint:
 
 
 def conveyor(c: Choices) -> Blueprint:
-    """A belt conveyor along x on legs. The belt's surface moves; its speed is a parameter [m/s]."""
-    color, speed = c.color(("gray", "blue", "orange", "green")), c.number("speed", 0.03, 0.08, step=1e-3)
+    """A belt conveyor along x on legs. The belt's surface moves at ``speed`` [m/s], backwards below zero."""
+    color, speed = c.color(("gray", "blue", "orange", "green")), c.number("speed", 0.03, 0.08, step=1e-3, signed=True)
     x, y, z = c.number("length", 0.9, 1.3), c.number("width", 0.22, 0.32), c.number("height", 0.10, 0.16)
     deck = 0.045
     frame, metal = (

@@ -1,0 +1,179 @@
+"""YAML text to plain values, noting the line each of them was written on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from handloom.config.marks import KeyPath, Mark, dotted
+from handloom.errors import ConfigError
+
+MAX_NODES = 300_000
+"""A task file has some hundred values; far more means a wrong file or a YAML alias bomb."""
+MAX_DEPTH = 60
+
+Pairs = dict[Any, tuple[yaml.Node, yaml.Node]]
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+def parse_text(text: str, source: str) -> tuple[Any, dict[KeyPath, Mark]]:
+    """Return the values of a YAML text and the place of each.
+
+    Args:
+        text: The text.
+        source: What error messages and marks call it.
+
+    Raises:
+        ConfigError: The text is not YAML, nests or repeats too much, or gives a key twice.
+    """
+    marks: dict[KeyPath, Mark] = {(): Mark(source, 1)}
+    try:
+        node = _Composer(text, source).compose()
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark or error.context_mark
+        line = f":{at.line + 1}" if at else ""
+        raise ConfigError(f"{source}{line}: not valid YAML: {error.problem or error.context}") from error
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise ConfigError(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from error
+    return (None if node is None else _Builder(source, marks).build(node, ())), marks
+
+
+class _Composer:
+    """Makes nodes of parse events, at most ``MAX_DEPTH`` deep.
+
+    The C library's own composer recurses without a limit, and a file of nested brackets ends the process.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        self.loader = _Loader(text)
+        self.source = source
+        self.anchors: dict[str, yaml.Node] = {}
+        self.count = 0
+
+    def compose(self) -> yaml.Node | None:
+        """Return the root node, or None for an empty file."""
+        loader = self.loader
+        loader.get_event()
+        if loader.check_event(yaml.StreamEndEvent):
+            return None
+        loader.get_event()
+        node = self._node(0)
+        loader.get_event()
+        if not loader.check_event(yaml.StreamEndEvent):
+            line = loader.get_event().start_mark.line + 1
+            raise ConfigError(f"{self.source}:{line}: a second document starts here; a config file has one")
+        return node
+
+    def _node(self, depth: int) -> yaml.Node:
+        event = self.loader.get_event()
+        at = f"{self.source}:{event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self.anchors:
+                raise ConfigError(f"{at}: not valid YAML: the alias *{event.anchor} has no anchor")
+            return self.anchors[event.anchor]
+        self.count += 1
+        if self.count > MAX_NODES:
+            raise ConfigError(f"{at}: more than {MAX_NODES} values; is this a config file?")
+        if depth > MAX_DEPTH:
+            raise ConfigError(f"{at}: values are nested more than {MAX_DEPTH} deep")
+        node = self._started(event)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        if isinstance(node, yaml.SequenceNode):
+            while not self.loader.check_event(yaml.SequenceEndEvent):
+                node.value.append(self._node(depth + 1))
+            self.loader.get_event()
+        elif isinstance(node, yaml.MappingNode):
+            while not self.loader.check_event(yaml.MappingEndEvent):
+                key = self._node(depth + 1)
+                node.value.append((key, self._node(depth + 1)))
+            self.loader.get_event()
+        return node
+
+    def _started(self, event: Any) -> yaml.Node:
+        """Return the node of an event, lists and mappings still empty."""
+        kind = {
+            yaml.ScalarEvent: yaml.ScalarNode,
+            yaml.SequenceStartEvent: yaml.SequenceNode,
+            yaml.MappingStartEvent: yaml.MappingNode,
+        }[type(event)]
+        scalar = kind is yaml.ScalarNode
+        tag = event.tag
+        if tag is None or tag == "!":
+            tag = self.loader.resolve(kind, event.value if scalar else None, event.implicit)
+        return kind(tag, event.value if scalar else [], event.start_mark, event.end_mark)
+
+
+class _Builder:
+    """Turns nodes into plain values while noting each line."""
+
+    def __init__(self, source: str, marks: dict[KeyPath, Mark]) -> None:
+        self.source = source
+        self.marks = marks
+        self.constructor = yaml.SafeLoader("")
+        self.count = 0
+        self.merged: dict[int, Pairs | None] = {}
+
+    def build(self, node: yaml.Node, path: KeyPath) -> Any:
+        mark = self._mark(node)
+        self.marks.setdefault(path, mark)
+        self.count += 1
+        if self.count > MAX_NODES:
+            raise ConfigError(f"{mark}: more than {MAX_NODES} values; are YAML aliases expanding without end?")
+        if len(path) > MAX_DEPTH:
+            raise ConfigError(f"{mark}: values are nested more than {MAX_DEPTH} deep")
+        if isinstance(node, yaml.MappingNode):
+            return {key: self._item(*pair, (*path, key)) for key, pair in self._pairs(node, path).items()}
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(item, (*path, i)) for i, item in enumerate(node.value)]
+        return self._scalar(node, path)
+
+    def _item(self, key_node: yaml.Node, value_node: yaml.Node, path: KeyPath) -> Any:
+        self.marks[path] = self._mark(key_node)
+        return self.build(value_node, path)
+
+    def _pairs(self, node: yaml.MappingNode, path: KeyPath) -> Pairs:
+        """Return the keys of a mapping by YAML's merge rule: its own win over ``<<``, earlier mappings over later."""
+        if id(node) in self.merged:
+            known = self.merged[id(node)]
+            if known is None:
+                raise ConfigError(f"{self._mark(node)}: {dotted(path)}: '<<' merges a mapping into itself")
+            return known
+        self.merged[id(node)] = None
+        pairs: Pairs = {}
+        sources: list[yaml.MappingNode] = []
+        for key_node, value_node in node.value:
+            if key_node.tag == _MERGE:
+                sources += self._sources(value_node, path)
+                continue
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise ConfigError(f"{self._mark(key_node)}: {dotted(path)}: a key must be a plain word")
+            key = self._scalar(key_node, path)
+            if key in pairs:
+                raise ConfigError(f"{self._mark(key_node)}: {dotted((*path, key))}: this key is given twice")
+            pairs[key] = (key_node, value_node)
+        for source in sources:
+            for key, pair in self._pairs(source, path).items():
+                pairs.setdefault(key, pair)
+        self.merged[id(node)] = pairs
+        return pairs
+
+    def _sources(self, node: yaml.Node, path: KeyPath) -> Iterator[yaml.MappingNode]:
+        for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+            if not isinstance(source, yaml.MappingNode):
+                raise ConfigError(f"{self._mark(source)}: {dotted(path)}: '<<' takes a mapping or a list of mappings")
+            yield source
+
+    def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
+        try:
+            value = self.constructor.construct_object(node)
+            hash(value)
+        except (yaml.YAMLError, ValueError, OverflowError, TypeError) as error:
+            shown = node.value if len(node.value) <= 40 else f"{node.value[:40]}..."
+            raise ConfigError(f"{self._mark(node)}: {dotted(path)}: cannot read the value {shown!r}") from error
+        return value
+
+    def _mark(self, node: yaml.Node) -> Mark:
+        return Mark(self.source, node.start_mark.line + 1)

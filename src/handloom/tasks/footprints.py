@@ -1,0 +1,62 @@
+"""Convex outlines seen from above, and how far apart they are."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.scene.regions import Placed
+from handloom.spatial import quat_rotate
+
+Array = NDArray[np.float64]
+
+
+def footprint(place: Placed) -> Array:
+    """Return the convex outline (n, 2) [m] of something seen from above, counter-clockwise."""
+    return convex_outline((quat_rotate(place.quat, place.points) + place.position)[:, :2])
+
+
+def convex_outline(points: Array) -> Array:
+    """Return the corners (n, 2) of the convex hull of points (m, 2), counter-clockwise (Andrew's monotone chain)."""
+    ordered = np.unique(np.round(points, 9), axis=0).tolist()
+    if len(ordered) < 3:
+        return np.array(ordered)
+
+    def chain(run: list[list[float]]) -> list[list[float]]:
+        kept: list[list[float]] = []
+        for p in run:
+            while len(kept) > 1 and _turn(kept[-2], kept[-1], p) <= 0.0:
+                kept.pop()
+            kept.append(p)
+        return kept[:-1]
+
+    return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+def outline_distance(a: Array, b: Array) -> float:
+    """Return the smallest distance [m] of two convex outlines; 0 when they touch or overlap."""
+    if _apart(a, b) or _apart(b, a):
+        return float(min(_to_edges(a, b), _to_edges(b, a)))
+    return 0.0
+
+
+def _turn(a: list[float], b: list[float], c: list[float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _apart(a: Array, b: Array) -> bool:
+    """Return whether a line through an edge of ``a`` has all of ``b`` on its outer side."""
+    edges = np.roll(a, -1, axis=0) - a
+    outward = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
+    beyond = outward @ b.T - np.sum(outward * a, axis=1)[:, None]
+    if len(a) < 3:  # A line or a point has two outer sides, and also ends.
+        along = np.concatenate([outward, -outward, edges, -edges])
+        return bool(np.any((along @ b.T).min(axis=1) > (along @ a.T).max(axis=1)))
+    return bool(np.any(beyond.min(axis=1) > 0.0))
+
+
+def _to_edges(points: Array, outline: Array) -> float:
+    """Return the smallest distance of points (n, 2) to the edges of an outline (m, 2)."""
+    edges = np.roll(outline, -1, axis=0) - outline
+    offset = points[:, None] - outline[None]
+    length = np.maximum(np.sum(edges**2, axis=1), 1e-18)
+    t = np.clip(np.sum(offset * edges[None], axis=2) / length, 0.0, 1.0)
+    return float(np.linalg.norm(offset - t[..., None] * edges[None], axis=2).min())
