@@ -1,5 +1,7 @@
 """The one way to compile a Numba kernel here: ``@kernel`` for commands, ``@picture_kernel`` for images.
 
+``@inner_kernel`` is for kernels that only other kernels call.
+
 Numba's own cache notices a change in the file of a kernel, but not in a kernel it calls from another file.
 Each part of the package (``motion``, ``render``, ...) therefore has a cache folder keyed by a hash over all its
 folders that define kernels; a test holds that no kernel calls one of another part. The hash says all there is to know
@@ -22,10 +24,19 @@ from numba.core import caching
 
 from handloom.cache import user_cache
 
-__all__ = ["cache_folder", "kernel", "kernel_parts", "kernel_sources", "picture_kernel", "prange", "warm_marker"]
+__all__ = [
+    "cache_folder",
+    "inner_kernel",
+    "kernel",
+    "kernel_parts",
+    "kernel_sources",
+    "picture_kernel",
+    "prange",
+    "warm_marker",
+]
 
 ROOT = Path(__file__).parent
-_DEFINES_KERNELS = re.compile(rb"^from handloom\.kernels import [^\n]*\b(picture_)?kernel\b", re.MULTILINE)
+_DEFINES_KERNELS = re.compile(rb"^from handloom\.kernels import [^\n]*\b(picture_|inner_)?kernel\b", re.MULTILINE)
 
 
 @cache
@@ -89,6 +100,15 @@ def kernel(function: Any = None, /, *, parallel: bool = False, inline: Literal["
     return compile_it if function is None else compile_it(function)
 
 
+def inner_kernel(function: Any) -> Any:
+    """Compile a kernel that allocates nothing and is called by kernels only.
+
+    Without reference counts, which took a third of the time of the collision kernels, and without the wrappers that
+    calls from Python need, which took a third of the time to compile them.
+    """
+    return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def picture_kernel(function: Any) -> Any:
     """Compile a kernel whose result is looked at, never acted on; IEEE arithmetic, as ``kernel``.
 
@@ -99,8 +119,9 @@ def picture_kernel(function: Any) -> Any:
     return _compiled(function)
 
 
-def _compiled(function: Any, **options: Any) -> Any:
-    dispatcher = numba.njit(function, nogil=True, error_model="numpy", **options)
+def _compiled(function: Any, *, _nrt: bool = True, **options: Any) -> Any:
+    # Whether arrays are counted is said for every kernel: else it is taken from whichever kernel is compiled first.
+    dispatcher = numba.njit(function, nogil=True, error_model="numpy", _nrt=_nrt, **options)
     if Path(function.__code__.co_filename).is_relative_to(ROOT):
         dispatcher._cache = _SourceCache(function)
     else:

@@ -125,7 +125,9 @@ def test_poses_out_of_reach_are_called_unreachable(planner):
 
 
 def test_a_search_that_runs_out_of_samples_says_how_many(tabletop, planner):
-    impatient = ArmPlanner(tabletop, planner.chains, options=PlannerOptions(iterations=3, goal_iterations=2))
+    impatient = ArmPlanner(
+        tabletop, planner.chains, options=PlannerOptions(iterations=3, goal_iterations=2, tree_step=0.2)
+    )
     result = impatient.plan_to_joints(LEFT, RIGHT)
     assert result.status is PlanStatus.NO_PATH
     # Five rounds with an eighth, a quarter, a half, all and all of the budget, rounded up.

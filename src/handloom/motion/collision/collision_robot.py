@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
-from handloom.motion.collision.arrays import RobotArrays
+from handloom.motion.collision.arrays import BARE, PADDED, RobotArrays
 from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.part import Part, bits_meet, moving_parts
 from handloom.motion.collision.self_collision import fixed_bodies, self_collision_pairs
@@ -124,28 +124,26 @@ class CollisionRobot:
         ]
         return group_arrays(self.tree, self.groups, pairs, padding=padding, self_padding=self_padding)
 
-    def owns(self, obstacles: Sequence[Obstacle]) -> NDArray[np.bool_]:
-        """Return which obstacles are fixed parts of this robot (obstacles,); padding does not apply to these."""
-        return np.array([o.geom >= 0 and o.body in self.fixed for o in obstacles], bool)
+    def checked(self, obstacles: Sequence[Obstacle]) -> NDArray[np.int8]:
+        """Return how groups are checked against obstacles (groups, obstacles), see ``WorldArrays.checked``.
 
-    def checked(self, obstacles: Sequence[Obstacle]) -> NDArray[np.bool_]:
-        """Return which group is checked against which obstacle (groups, obstacles).
-
-        Obstacles that a group cannot reach in any configuration are left out, as are those it may touch.
+        Obstacles that a group cannot reach in any configuration are left out, as are those it may touch. Padding
+        does not apply to fixed parts of the robot itself.
         """
-        table = np.zeros((len(self.groups), len(obstacles)), bool)
+        table = np.zeros((len(self.groups), len(obstacles)), np.int8)
         for i, group in enumerate(self.groups):
             centre, reach = group_reach(self.tree, group)
             left_out = {name for pair in self.ignored | self.coarse if group.body in pair for name in pair}
             for j, obstacle in enumerate(obstacles):
                 apart = np.linalg.norm(obstacle.T_world_obstacle[:3, 3] - centre) - obstacle.shape.bounding_radius
-                table[i, j] = (
+                if (
                     obstacle.enabled
                     and apart <= reach + MOST_PADDING
                     and obstacle.name not in left_out
                     and obstacle.body not in left_out
                     and bits_meet(group.contype, group.conaffinity, obstacle.contype, obstacle.conaffinity)
-                )
+                ):
+                    table[i, j] = BARE if obstacle.geom >= 0 and obstacle.body in self.fixed else PADDED
         return table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.cache import user_cache
-from handloom.motion.collision.arrays import WorldArrays
+from handloom.motion.collision.arrays import BARE, WorldArrays
 from handloom.motion.collision.collision_world import CollisionWorld
 from handloom.motion.collision.exact_checker import ExactChecker
 from handloom.motion.collision.lane_kernels import configurations_free
@@ -137,7 +137,7 @@ def _coarse_pairs(
 ) -> set[Pair]:
     """Return pairs whose spheres overlap far more often than their solids."""
     found = set()
-    nothing = world_arrays([], np.zeros((len(groups), 0), bool))
+    nothing = world_arrays([], np.zeros((len(groups), 0), np.int8))
     for i, a in enumerate(groups):
         for j, b in enumerate(groups[:i]):
             pair = frozenset((a.body, b.body))
@@ -149,8 +149,8 @@ def _coarse_pairs(
         for k, obstacle in enumerate(own):
             pair = frozenset((a.body, obstacle.body))
             if pair not in ignored:
-                checked = np.zeros((len(groups), len(own)), bool)
-                checked[i, k] = True
+                checked = np.zeros((len(groups), len(own)), np.int8)
+                checked[i, k] = BARE
                 robot = group_arrays(tree, groups, [], padding=0.0, self_padding=0.0)
                 if _hit_rate(robot, world_arrays(own, checked), q) - rates.get(pair, 0.0) > FALSE_ALARMS:
                     found.add(pair)

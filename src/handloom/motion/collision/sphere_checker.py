@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.errors import InputError
+from handloom.motion.collision.arrays import PADDED
 from handloom.motion.collision.collision_robot import MOST_PADDING, CollisionRobot
 from handloom.motion.collision.lane_kernels import configurations_free, edges_free
 from handloom.motion.collision.obstacle import Obstacle
@@ -36,7 +37,7 @@ class SphereChecker:
         """Configurations checked per radian or metre of joint motion."""
         self.robot = robot.arrays(padding=padding)
         """The kernels' view of the robot."""
-        self.world = world_arrays(obstacles, robot.checked(obstacles), robot.owns(obstacles))
+        self.world = world_arrays(obstacles, robot.checked(obstacles))
         """The kernels' view of the obstacles."""
 
     def with_more_padding(self, more: float) -> "SphereChecker":
@@ -45,8 +46,10 @@ class SphereChecker:
             raise InputError(f"padding must be between 0 and {MOST_PADDING} m, got {self._padding + more}")
         result = copy(self)
         result._padding = self._padding + more
-        by = np.float32(more)
-        result.robot = self.robot._replace(radius=self.robot.radius + by, group_radius=self.robot.group_radius + by)
+        by = np.zeros(5, np.float32)
+        by[PADDED] = more
+        spheres = self.robot.group + by, self.robot.cluster + by, self.robot.sphere + by
+        result.robot = self.robot._replace(group=spheres[0], cluster=spheres[1], sphere=spheres[2])
         return result
 
     def configurations_free(self, q: ArrayLike, *, threads: int | None = None) -> NDArray[np.bool_]:

@@ -16,19 +16,19 @@ Array = NDArray[np.float64]
 MOST_FACES = 192
 """Supporting planes kept per convex solid; fewer planes only make it a little larger."""
 
+FAR = 1e9
+"""Stands for an infinite length [m]."""
+
 BEVEL_COSINE = 0.9
 """Edges between sides whose normals have a smaller cosine get a plane of their own."""
 
 
-def world_arrays(
-    obstacles: Sequence[Obstacle], checked: NDArray[np.bool_], own: NDArray[np.bool_] | None = None
-) -> WorldArrays:
+def world_arrays(obstacles: Sequence[Obstacle], checked: NDArray[np.int8]) -> WorldArrays:
     """Return the kernels' view of obstacles.
 
     Args:
         obstacles: Obstacles, in order.
-        own: Which obstacles are fixed parts of the robot (obstacles,); none when None.
-        checked: Which groups of spheres are checked against which obstacle (groups, obstacles).
+        checked: How groups of spheres are checked against obstacles (groups, obstacles), see ``WorldArrays``.
     """
     rows = np.zeros((len(obstacles), ROW))
     kinds = np.zeros(len(obstacles), np.int32)
@@ -38,7 +38,7 @@ def world_arrays(
         shape, T = obstacle.shape, obstacle.T_world_obstacle
         kinds[i] = _kernel_kind(shape.kind)
         rows[i, :3], rows[i, 3:12], rows[i, 12:15] = T[:3, 3], T[:3, :3].flatten(), shape.size
-        rows[i, 15] = min(shape.bounding_radius, 1e9)
+        rows[i, 15], rows[i, 21:24] = min(shape.bounding_radius, FAR), _bounding_box(shape)
         if shape.kind in {ShapeKind.CONVEX, ShapeKind.ELLIPSOID}:
             planes, begin = supporting_planes(shape), sum(map(len, faces))
             rows[i, 16:18] = begin, begin + len(planes)
@@ -53,9 +53,20 @@ def world_arrays(
         rows.astype(np.float32),
         np.concatenate(faces).astype(np.float32),
         np.concatenate(heights).astype(np.float32),
-        np.zeros(len(obstacles), bool) if own is None else own,
         np.ascontiguousarray(checked),
     )
+
+
+def _bounding_box(shape: Shape) -> tuple[float, float, float] | Array:
+    """Return half sides of a box around a solid, centred on its frame [m]."""
+    x, y, z = shape.size
+    if shape.kind == ShapeKind.CONVEX and shape.vertices is not None:
+        return np.abs(shape.vertices).max(axis=0)
+    if shape.kind == ShapeKind.HEIGHT_FIELD:
+        return x, y, FAR
+    if shape.kind in {ShapeKind.CAPSULE, ShapeKind.SPHERE}:
+        return x, x, x + y
+    return (x, x, y) if shape.kind == ShapeKind.CYLINDER else (x, y, z)
 
 
 def _kernel_kind(kind: ShapeKind) -> int:

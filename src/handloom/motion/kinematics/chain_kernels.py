@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from handloom.kernels import kernel
+from handloom.kernels import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def forward(chain, q, R, p, axes, origins):
     """Pose of the tip and of every joint axis, all in the base frame.
 
@@ -55,7 +55,7 @@ def _append(R, p, F, f):
         R[i, 2] = a * F[0, 2] + b * F[1, 2] + c * F[2, 2]
 
 
-@kernel
+@inner_kernel
 def jacobian(prismatic, p, axes, origins, J):
     """Geometric Jacobian (6, n) from what ``forward`` left: velocity of the tip, then angular velocity."""
     for k in range(axes.shape[0]):

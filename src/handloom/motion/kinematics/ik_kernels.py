@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.kernels import kernel
+from handloom.kernels import inner_kernel, kernel
 from handloom.motion.kinematics.chain_kernels import forward, jacobian
 
 # Values of ``ik_options.Orientation``.
@@ -93,7 +93,7 @@ def make_scratch(n):
     )
 
 
-@kernel
+@inner_kernel
 def rotation_between(Rg, R, e):
     """Write the rotation vector that takes R to Rg, in the base frame, to e (3,); return its length [rad]."""
     x = y = z = trace = 0.0
@@ -146,7 +146,7 @@ def axis_between(problem, Rg, R, e, current):
     return angle
 
 
-@kernel
+@inner_kernel
 def pose_residual(problem, Rg, pg, w, current):
     """Fill ``w.error`` for the tip pose in the scratch; return distance [m] and angle [rad] that count."""
     e = w.error
@@ -169,7 +169,7 @@ def pose_residual(problem, Rg, pg, w, current):
     return distance, angle
 
 
-@kernel
+@inner_kernel
 def pose_jacobian(problem, Rg, prismatic, w, current):
     """Fill ``w.J`` with the derivative of the weighted task coordinates at the scratch's pose."""
     J, weight = w.J, problem.rotation_weight
@@ -191,7 +191,7 @@ def pose_jacobian(problem, Rg, prismatic, w, current):
             J[3, k], J[4, k], J[5, k] = 0.0, 0.0, 0.0
 
 
-@kernel
+@inner_kernel
 def freeze_at_limits(problem, q, w):
     """Compute the gradient J'e and drop joints at a limit that it pushes further out."""
     J, e = w.J, w.error
@@ -206,7 +206,7 @@ def freeze_at_limits(problem, q, w):
         w.gradient[k] = g
 
 
-@kernel
+@inner_kernel
 def damped_step(w, damping):
     """Solve ``(J'J + damping I) step = gradient`` by Cholesky; J is (6, n), so the matrix is positive definite."""
     J, H, x, n = w.J, w.H, w.step, w.step.shape[0]
@@ -235,7 +235,7 @@ def damped_step(w, damping):
         x[a] = s / H[a, a]
 
 
-@kernel
+@inner_kernel
 def clipped_trial(problem, q, w):
     """Write ``q + step``, cut off at the limits, to ``w.trial``."""
     for k in range(q.shape[0]):
@@ -274,7 +274,7 @@ def descend(chain, problem, Rg, pg, q, w, current):
     return distance, angle
 
 
-@kernel
+@inner_kernel
 def preference_cost(problem, seed, q):
     """Weighted squared distance of q from the seed and from the middle of the ranges."""
     cost = 0.0
@@ -314,7 +314,7 @@ def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w, current):
                 break
 
 
-@kernel
+@inner_kernel
 def already_found(found, count, q):
     """Tell whether q is within 0.05 rad or m, in every joint, of one of the first ``count`` rows of ``found``."""
     for row in range(count):

@@ -8,17 +8,18 @@ import math
 
 import numpy as np
 
-from handloom.kernels import kernel
-from handloom.motion.collision.lane_kernels import edge_is_free, make_lanes
+from handloom.kernels import inner_kernel, kernel
+from handloom.motion.collision.lane_kernels import edge_is_free
+from handloom.motion.collision.lane_links import make_lanes
 from handloom.motion.kinematics.ik_kernels import descend, make_scratch
 from handloom.motion.planning.random_kernels import uniform
-from handloom.motion.planning.rrt_connect import nearest, trace
+from handloom.motion.planning.rrt_connect import copy_row, nearest, trace
 
 HOLD_STEP = 0.08
 """Length of a step before it is projected [rad or m]."""
 
 
-@kernel
+@inner_kernel
 def distance(a, b):
     """Return the distance of two configurations."""
     squared = 0.0
@@ -27,14 +28,15 @@ def distance(a, b):
     return math.sqrt(squared)
 
 
-@kernel
-def march(nodes, parents, count, here, target, chain, problem, R, per_unit, robot, world, lanes, w, q, most_steps):
+@inner_kernel
+def march(
+    nodes, parents, count, here, target, chain, problem, R, per_unit, robot, world, lanes, w, q, current, most_steps
+):
     """Grow a tree from node ``here`` towards a target in projected steps, until blocked, arrived or tired.
 
     Returns:
         The new number of nodes, the last node reached, and whether the target was reached.
     """
-    nothing, current = np.zeros(3), np.zeros(3)
     left = distance(nodes[here], target)
     for _ in range(most_steps):
         if left < 1e-9:
@@ -45,7 +47,8 @@ def march(nodes, parents, count, here, target, chain, problem, R, per_unit, robo
         for i in range(target.shape[0]):
             q[i] = nodes[here, i] + step * (target[i] - nodes[here, i])
         if step < 1.0:
-            _, tilt = descend(chain, problem, R, nothing, q, w, current)
+            # A hold leaves the position free: any point will do as its goal.
+            _, tilt = descend(chain, problem, R, w.p, q, w, current)
             if tilt > problem.rotation_tolerance:
                 break
         remaining = distance(q, target)
@@ -54,7 +57,8 @@ def march(nodes, parents, count, here, target, chain, problem, R, per_unit, robo
             break
         if not edge_is_free(nodes[here], q, per_unit, robot, world, lanes):
             break
-        nodes[count], parents[count] = q, here
+        copy_row(q, nodes[count])
+        parents[count] = here
         here, count, left = count, count + 1, remaining
     return count, here, left < 1e-9
 
@@ -73,19 +77,21 @@ def hold_rrt_connect(
     """
     n, most = start.shape[0], path.shape[0] // 2
     nodes, parents = np.empty((2, most, n)), np.empty((2, most), np.int64)
-    count, state, lanes = np.ones(2, np.int64), np.array([np.uint64(seed)]), make_lanes(n)
-    sample, q, w = np.empty(n), np.empty(n), make_scratch(n)
-    nodes[0, 0], parents[0, 0] = start, -1
+    count, state, lanes = np.ones(2, np.int64), np.array([np.uint64(seed)]), make_lanes(robot)
+    sample, q, w, current = np.empty(n), np.empty(n), make_scratch(n), np.zeros(3)
+    copy_row(start, nodes[0, 0])
+    parents[0, 0] = -1
     roots = min(goals.shape[0], most)
     for g in range(roots):
-        nodes[1, g], parents[1, g] = goals[g], -1
+        copy_row(goals[g], nodes[1, g])
+        parents[1, g] = -1
     count[1] = roots
     reach = math.ceil(step / HOLD_STEP)
     for iteration in range(iterations):
         grow = iteration & 1
         if iteration < roots:
             grow = 0
-            sample[:] = goals[iteration]
+            copy_row(goals[iteration], sample)
         else:
             for i in range(n):
                 sample[i] = lower[i] + (upper[i] - lower[i]) * uniform(state)
@@ -106,10 +112,11 @@ def hold_rrt_connect(
             lanes,
             w,
             q,
+            current,
             reach,
         )
         if count[grow] > before:
-            sample[:] = nodes[grow, fresh]
+            copy_row(nodes[grow, fresh], sample)
             near, _ = nearest(nodes[other], count[other], sample)
             count[other], last, joined = march(
                 nodes[other],
@@ -126,6 +133,7 @@ def hold_rrt_connect(
                 lanes,
                 w,
                 q,
+                current,
                 most,
             )
             if joined:
@@ -148,9 +156,9 @@ def hold_shorten(path, count, chain, problem, R, per_unit, robot, world, attempt
     Returns:
         The new number of waypoints.
     """
-    n, state, lanes = path.shape[1], np.array([np.uint64(seed)]), make_lanes(path.shape[1])
+    n, state, lanes = path.shape[1], np.array([np.uint64(seed)]), make_lanes(robot)
     nodes, parents = np.empty((path.shape[0], n)), np.empty(path.shape[0], np.int64)
-    q, w = np.empty(n), make_scratch(n)
+    q, w, current = np.empty(n), make_scratch(n), np.zeros(3)
     for _ in range(attempts):
         if count < 3:
             break
@@ -158,9 +166,10 @@ def hold_shorten(path, count, chain, problem, R, per_unit, robot, world, attempt
         i, j = min(i, j), max(i, j)
         if j - i < 2:
             continue
-        nodes[0], parents[0] = path[i], -1
+        copy_row(path[i], nodes[0])
+        parents[0] = -1
         added, _, arrived = march(
-            nodes, parents, 1, 0, path[j], chain, problem, R, per_unit, robot, world, lanes, w, q, j - i
+            nodes, parents, 1, 0, path[j], chain, problem, R, per_unit, robot, world, lanes, w, q, current, j - i
         )
         if not arrived:
             continue
@@ -171,8 +180,9 @@ def hold_shorten(path, count, chain, problem, R, per_unit, robot, world, attempt
             new += distance(nodes[k], nodes[k + 1])
         if new < old - 1e-6 and added - 1 <= j - i:
             shift = (added - 1) - (j - i)
-            path[i + 1 : i + added] = nodes[1:added]
+            for k in range(1, added):
+                copy_row(nodes[k], path[i + k])
             for k in range(j + 1, count):
-                path[k + shift] = path[k]
+                copy_row(path[k], path[k + shift])
             count += shift
     return count

@@ -8,12 +8,13 @@ import math
 
 import numpy as np
 
-from handloom.kernels import kernel
-from handloom.motion.collision.lane_kernels import edge_is_free, make_lanes
+from handloom.kernels import inner_kernel, kernel
+from handloom.motion.collision.lane_kernels import edge_is_free
+from handloom.motion.collision.lane_links import make_lanes
 from handloom.motion.kinematics.chain_kernels import forward, jacobian
 from handloom.motion.kinematics.ik_kernels import descend, make_scratch, pose_residual
 from handloom.motion.planning.random_kernels import uniform
-from handloom.motion.planning.rrt_connect import nearest, toward, trace
+from handloom.motion.planning.rrt_connect import copy_row, nearest, toward, trace
 
 # Shares of iterations, step sizes and zones as published for this planner.
 TO_TARGET, TO_TASK_POINT = 0.4, 0.1
@@ -23,14 +24,14 @@ ZONE_DISTANCE, ZONE_ANGLE, NEAR_SCALE = 0.05, 0.09, 2.0
 TURN_WEIGHT = 0.125
 
 
-@kernel
+@inner_kernel
 def task_distance(chain, problem, R, p, q, w, current):
     """Return distance [m] and angle [rad] of the tool at q from a pose; leaves the residual in the scratch."""
     forward(chain, q, w.R, w.p, w.axes, w.origins)
     return pose_residual(problem, R, p, w, current)
 
 
-@kernel
+@inner_kernel
 def pull_step(chain, problem, q, w, out):
     """Write q plus one step of length SUBSTEP along ``J' e`` for the residual in the scratch; False if it vanishes."""
     jacobian(chain.prismatic, w.p, w.axes, w.origins, w.J)
@@ -49,10 +50,29 @@ def pull_step(chain, problem, q, w, out):
     return True
 
 
-@kernel
-def pull(nodes, parents, scores, count, node, chain, problem, R, p, R_goal, p_goal, per_unit, robot, world, lanes, w):
+@inner_kernel
+def pull(
+    nodes,
+    parents,
+    scores,
+    count,
+    node,
+    chain,
+    problem,
+    R,
+    p,
+    R_goal,
+    p_goal,
+    per_unit,
+    robot,
+    world,
+    lanes,
+    w,
+    q,
+    current,
+):
     """Grow the tree from a node towards a pose by transposed-Jacobian steps while they help; return the new count."""
-    q, current, most = np.empty(nodes.shape[1]), np.zeros(3), FAR_SUBSTEPS
+    most = FAR_SUBSTEPS
     distance, angle = task_distance(chain, problem, R, p, nodes[node], w, current)
     if distance < NEAR_SCALE * ZONE_DISTANCE and angle < NEAR_SCALE * ZONE_ANGLE:
         most = NEAR_SUBSTEPS
@@ -65,7 +85,8 @@ def pull(nodes, parents, scores, count, node, chain, problem, R, p, R_goal, p_go
         if score >= best - 1e-6 or not edge_is_free(nodes[node], q, per_unit, robot, world, lanes):
             break
         best = score
-        nodes[count], parents[count] = q, node
+        copy_row(q, nodes[count])
+        parents[count] = node
         distance, angle = task_distance(chain, problem, R_goal, p_goal, q, w, current)
         scores[count] = distance + TURN_WEIGHT * angle
         node, count = count, count + 1
@@ -101,9 +122,10 @@ def jt_rrt(
     """
     n, most = start.shape[0], path.shape[0] - 1
     nodes, parents, scores = np.empty((most, n)), np.empty(most, np.int64), np.empty(most)
-    state, lanes, w, current = np.array([np.uint64(seed)]), make_lanes(n), make_scratch(n), np.zeros(3)
+    state, lanes, w, current = np.array([np.uint64(seed)]), make_lanes(robot), make_scratch(n), np.zeros(3)
     q, point, tried = np.empty(n), np.empty(3), np.zeros(most, np.bool_)
-    nodes[0], parents[0], count = start, -1, 1
+    copy_row(start, nodes[0])
+    parents[0], count = -1, 1
     distance, angle = task_distance(chain, problem, R_goal, p_goal, start, w, current)
     scores[0] = distance + TURN_WEIGHT * angle
     finished = 0
@@ -130,6 +152,8 @@ def jt_rrt(
                     world,
                     lanes,
                     w,
+                    q,
+                    current,
                 )
         elif choice < TO_TARGET + TO_TASK_POINT:
             for i in range(3):
@@ -153,6 +177,8 @@ def jt_rrt(
                 world,
                 lanes,
                 w,
+                q,
+                current,
             )
         else:
             for i in range(n):
@@ -161,13 +187,14 @@ def jt_rrt(
             near, apart = nearest(nodes, count, sample)
             toward(nodes[near], sample, apart, step, q)
             if edge_is_free(nodes[near], q, per_unit, robot, world, lanes):
-                nodes[count], parents[count] = q, near
+                copy_row(q, nodes[count])
+                parents[count] = near
                 distance, angle = task_distance(chain, problem, R_goal, p_goal, q, w, current)
                 scores[count] = distance + TURN_WEIGHT * angle
                 count += 1
         for node in range(max(before, finished), count):
             length = _finish(
-                nodes, parents, node, chain, problem, R_goal, p_goal, per_unit, robot, world, lanes, w, q, path
+                nodes, parents, node, chain, problem, R_goal, p_goal, per_unit, robot, world, lanes, w, q, current, path
             )
             if length > 0:
                 return length, iteration + 1
@@ -177,7 +204,7 @@ def jt_rrt(
     return 0, iterations
 
 
-@kernel
+@inner_kernel
 def _best_untried(scores, tried, count):
     """Return the node closest to the target that was not yet pulled from, -1 when there is none."""
     best, index = math.inf, -1
@@ -187,19 +214,18 @@ def _best_untried(scores, tried, count):
     return index
 
 
-@kernel
-def _finish(nodes, parents, node, chain, problem, R_goal, p_goal, per_unit, robot, world, lanes, w, q, path):
+@inner_kernel
+def _finish(nodes, parents, node, chain, problem, R_goal, p_goal, per_unit, robot, world, lanes, w, q, current, path):
     """From a node inside the target zone, descend to the target; return the length of the path, 0 if that fails."""
-    current = np.zeros(3)
     distance, angle = task_distance(chain, problem, R_goal, p_goal, nodes[node], w, current)
     if distance > ZONE_DISTANCE or angle > ZONE_ANGLE:
         return 0
-    q[:] = nodes[node]
+    copy_row(nodes[node], q)
     distance, angle = descend(chain, problem, R_goal, p_goal, q, w, current)
     if distance > problem.position_tolerance or angle > problem.rotation_tolerance:
         return 0
     if not edge_is_free(nodes[node], q, per_unit, robot, world, lanes):
         return 0
     length = trace(nodes, parents, node, path, 0, True)
-    path[length] = q
+    copy_row(q, path[length])
     return length + 1

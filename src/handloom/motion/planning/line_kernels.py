@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from handloom.kernels import kernel
+from handloom.kernels import inner_kernel, kernel
 from handloom.motion.kinematics.ik_kernels import descend, make_scratch
 
 # Why a line ended; ``follow_lines`` returns these.
 ARRIVED, UNREACHABLE, JUMPED = 0, 1, 2
 
 
-@kernel
+@inner_kernel
 def turn_by(R, axis, angle, out):
     """Write the rotation R (3, 3), turned about a unit axis of the base by an angle [rad] (Rodrigues), to ``out``."""
     x, y, z, s, c = axis[0], axis[1], axis[2], math.sin(angle), math.cos(angle)

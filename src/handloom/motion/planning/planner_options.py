@@ -19,8 +19,8 @@ class PlannerOptions:
     """Configurations checked per radian or metre while planning."""
     exact_step: float = 0.01
     """Largest unchecked joint motion near contact when a path is verified exactly [rad or m]."""
-    tree_step: float = 1.0
-    """Longest edge of the search trees [rad or m]."""
+    tree_step: float = 2.0
+    """Longest edge of the search trees [rad or m]; later rounds of a search take shorter ones."""
     iterations: int = 8000
     """Samples per search."""
     goal_iterations: int = 300

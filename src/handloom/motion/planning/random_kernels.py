@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from handloom.kernels import kernel
+from handloom.kernels import inner_kernel
 
 # SplitMix64 (Steele, Lea, Flood 2014): the golden ratio as increment, then two mixing multiplications.
 INCREMENT = np.uint64(0x9E3779B97F4A7C15)
@@ -11,7 +11,7 @@ S27, S30, S31, S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(11)
 PER_BIT = 2.0**-53
 
 
-@kernel
+@inner_kernel
 def uniform(state):
     """Return the next number in [0, 1); ``state`` (1,) of 64-bit unsigned integers is advanced."""
     state[0] += INCREMENT

@@ -4,12 +4,20 @@ import math
 
 import numpy as np
 
-from handloom.kernels import kernel
-from handloom.motion.collision.lane_kernels import edge_is_free, make_lanes
+from handloom.kernels import inner_kernel, kernel
+from handloom.motion.collision.lane_kernels import edge_is_free
+from handloom.motion.collision.lane_links import make_lanes
 from handloom.motion.planning.random_kernels import uniform
 
 
-@kernel
+@inner_kernel
+def copy_row(source, target):
+    """Copy a configuration; an assignment of whole rows takes longer to run and much longer to compile."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@inner_kernel
 def nearest(nodes, count, q):
     """Return the index of the node closest to q among the first ``count`` rows, and its distance."""
     best, index = math.inf, 0
@@ -24,18 +32,18 @@ def nearest(nodes, count, q):
     return index, math.sqrt(best)
 
 
-@kernel
+@inner_kernel
 def toward(a, b, distance, step, out):
     """Write the point at most ``step`` from a on the way to b, ``distance`` away; return whether it is b."""
     if distance <= step:
-        out[:] = b
+        copy_row(b, out)
         return True
     for i in range(a.shape[0]):
         out[i] = a[i] + step / distance * (b[i] - a[i])
     return False
 
 
-@kernel
+@inner_kernel
 def connect(nodes, parents, count, target, step, per_unit, robot, world, lanes, q):
     """Grow a tree from its nearest node straight to a target, step by step, until it collides or arrives.
 
@@ -49,7 +57,8 @@ def connect(nodes, parents, count, target, step, per_unit, robot, world, lanes, 
         arrived = toward(nodes[here], target, distance, step, q)
         if not edge_is_free(nodes[here], q, per_unit, robot, world, lanes):
             return count, here, False
-        nodes[count], parents[count] = q, here
+        copy_row(q, nodes[count])
+        parents[count] = here
         here, count = count, count + 1
         if arrived:
             return count, here, True
@@ -57,7 +66,7 @@ def connect(nodes, parents, count, target, step, per_unit, robot, world, lanes, 
     return count, here, False
 
 
-@kernel
+@inner_kernel
 def trace(nodes, parents, node, out, begin, forwards):
     """Write the branch of a node to ``out`` from row ``begin``: root first or node first; return its length."""
     length, k = 0, node
@@ -65,7 +74,7 @@ def trace(nodes, parents, node, out, begin, forwards):
         length, k = length + 1, parents[k]
     k = node
     for i in range(length):
-        out[begin + (length - 1 - i if forwards else i)] = nodes[k]
+        copy_row(nodes[k], out[begin + (length - 1 - i if forwards else i)])
         k = parents[k]
     return length
 
@@ -96,12 +105,14 @@ def rrt_connect(start, goals, lower, upper, step, per_unit, iterations, seed, ro
     """
     n, most = start.shape[0], path.shape[0] // 2
     nodes, parents = np.empty((2, most, n)), np.empty((2, most), np.int64)
-    count, state, lanes = np.ones(2, np.int64), np.array([np.uint64(seed)]), make_lanes(n)
+    count, state, lanes = np.ones(2, np.int64), np.array([np.uint64(seed)]), make_lanes(robot)
     sample, q = np.empty(n), np.empty(n)
-    nodes[0, 0], parents[0, 0] = start, -1
+    copy_row(start, nodes[0, 0])
+    parents[0, 0] = -1
     roots = min(goals.shape[0], most)
     for g in range(roots):
-        nodes[1, g], parents[1, g] = goals[g], -1
+        copy_row(goals[g], nodes[1, g])
+        parents[1, g] = -1
     count[1] = roots
     grow = 0
     for iteration in range(iterations):
@@ -109,7 +120,7 @@ def rrt_connect(start, goals, lower, upper, step, per_unit, iterations, seed, ro
         if iteration < roots:
             # Straight to each goal first.
             grow, other = 0, 1
-            sample[:] = goals[iteration]
+            copy_row(goals[iteration], sample)
         else:
             for i in range(n):
                 sample[i] = lower[i] + (upper[i] - lower[i]) * uniform(state)
@@ -117,9 +128,10 @@ def rrt_connect(start, goals, lower, upper, step, per_unit, iterations, seed, ro
         toward(nodes[grow, near], sample, distance, step, q)
         if count[grow] < most and edge_is_free(nodes[grow, near], q, per_unit, robot, world, lanes):
             fresh = count[grow]
-            nodes[grow, fresh], parents[grow, fresh] = q, near
+            copy_row(q, nodes[grow, fresh])
+            parents[grow, fresh] = near
             count[grow] += 1
-            sample[:] = q
+            copy_row(q, sample)
             count[other], last, joined = connect(
                 nodes[other], parents[other], count[other], sample, step, per_unit, robot, world, lanes, q
             )
@@ -136,7 +148,7 @@ def rrt_connect(start, goals, lower, upper, step, per_unit, iterations, seed, ro
     return 0, iterations, -1
 
 
-@kernel
+@inner_kernel
 def _root(parents, node):
     """Return the root that a node descends from."""
     while parents[node] >= 0:

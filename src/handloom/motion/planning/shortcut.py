@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 
-from handloom.kernels import kernel
-from handloom.motion.collision.lane_kernels import edge_is_free, make_lanes
+from handloom.kernels import inner_kernel, kernel
+from handloom.motion.collision.lane_kernels import edge_is_free
+from handloom.motion.collision.lane_links import make_lanes
 from handloom.motion.planning.random_kernels import uniform
+from handloom.motion.planning.rrt_connect import copy_row
 
 GREEDY_EVERY = 10
 """Random shortcuts between two greedy passes."""
@@ -15,19 +17,19 @@ GREEDY_MOST = 8
 """Longer paths are only thinned at first: trying all pairs of their waypoints costs more than random shortcuts."""
 
 
-@kernel
+@inner_kernel
 def thin(path, count, per_unit, robot, world, lanes):
     """Drop every waypoint whose neighbours can be joined directly, in place; return the new count."""
     kept = 0
     for k in range(1, count - 1):
         if not edge_is_free(path[kept], path[k + 1], per_unit, robot, world, lanes):
             kept += 1
-            path[kept] = path[k]
-    path[kept + 1] = path[count - 1]
+            copy_row(path[k], path[kept])
+    copy_row(path[count - 1], path[kept + 1])
     return kept + 2
 
 
-@kernel
+@inner_kernel
 def skip_waypoints(path, count, per_unit, robot, world, lanes):
     """Go from each waypoint straight to the furthest later one that can be reached, in place; return the new count."""
     i = 0
@@ -36,14 +38,14 @@ def skip_waypoints(path, count, per_unit, robot, world, lanes):
             if edge_is_free(path[i], path[j], per_unit, robot, world, lanes):
                 gap = j - i - 1
                 for k in range(j, count):
-                    path[k - gap] = path[k]
+                    copy_row(path[k], path[k - gap])
                 count -= gap
                 break
         i += 1
     return count
 
 
-@kernel
+@inner_kernel
 def arc_lengths(path, count, lengths):
     """Write the distance along the path to each waypoint."""
     lengths[0] = 0.0
@@ -54,7 +56,7 @@ def arc_lengths(path, count, lengths):
         lengths[k] = lengths[k - 1] + math.sqrt(squared)
 
 
-@kernel
+@inner_kernel
 def place_at(path, lengths, count, distance, q):
     """Write the point of the path at a distance along it; return the waypoint before it."""
     i = 0
@@ -76,7 +78,7 @@ def shorten(path, count, per_unit, robot, world, attempts, seed):
     Returns:
         The new number of waypoints.
     """
-    n, state, lanes = path.shape[1], np.array([np.uint64(seed)]), make_lanes(path.shape[1])
+    n, state, lanes = path.shape[1], np.array([np.uint64(seed)]), make_lanes(robot)
     lengths, a, b = np.empty(path.shape[0]), np.empty(n), np.empty(n)
     for attempt in range(attempts):
         if attempt % GREEDY_EVERY == 0:
@@ -96,17 +98,18 @@ def shorten(path, count, per_unit, robot, world, attempts, seed):
         if edge_is_free(a, b, per_unit, robot, world, lanes):
             # New order: ..., i, a, b, j + 1, ...
             _move_tail(path, count, j + 1, shift)
-            path[i + 1], path[i + 2] = a, b
+            copy_row(a, path[i + 1])
+            copy_row(b, path[i + 2])
             count += shift
     return skip_waypoints(path, count, per_unit, robot, world, lanes)
 
 
-@kernel
+@inner_kernel
 def _move_tail(path, count, first, shift):
     """Move the rows from ``first`` on by ``shift`` places."""
     if shift < 0:
         for k in range(first, count):
-            path[k + shift] = path[k]
+            copy_row(path[k], path[k + shift])
     elif shift > 0:
         for k in range(count - 1, first - 1, -1):
-            path[k + shift] = path[k]
+            copy_row(path[k], path[k + shift])

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from handloom.kernels import kernel
+from handloom.kernels import inner_kernel, kernel
 
 FLAT = 1e-9
 
@@ -95,7 +95,7 @@ def make_grid(waypoints, lengths, trims, per_line, per_blend, pieces, starts, st
     return count
 
 
-@kernel
+@inner_kernel
 def _add_line(alpha, beta, gamma, upper, lower, counts, x_most):
     """Sort ``alpha u + beta x <= gamma`` into bounds ``u <= a - b x`` or ``u >= a - b x``; return the bound on x."""
     if alpha > FLAT:
@@ -109,7 +109,7 @@ def _add_line(alpha, beta, gamma, upper, lower, counts, x_most):
     return x_most
 
 
-@kernel
+@inner_kernel
 def _interval_lines(D0, K0, D1, K1, h, a_max, upper, lower, counts):
     """Collect the acceleration bounds of an interval at its beginning and end; return the bound on x.
 
@@ -124,7 +124,7 @@ def _interval_lines(D0, K0, D1, K1, h, a_max, upper, lower, counts):
     return x_most
 
 
-@kernel
+@inner_kernel
 def _largest_x(x_most, upper, lower, counts):
     """Return the largest x for which some u satisfies all bounds: lower lines must stay below upper ones."""
     for j in range(counts[1]):
