@@ -119,9 +119,10 @@ def picture_kernel(function: Any) -> Any:
     return _compiled(function)
 
 
-def _compiled(function: Any, *, _nrt: bool = True, **options: Any) -> Any:
+def _compiled(function: Any, **options: Any) -> Any:
     # Whether arrays are counted is said for every kernel: else it is taken from whichever kernel is compiled first.
-    dispatcher = numba.njit(function, nogil=True, error_model="numpy", _nrt=_nrt, **options)
+    options = {"_nrt": True, "nogil": True, "error_model": "numpy", **options}
+    dispatcher = numba.njit(function, **options)
     if Path(function.__code__.co_filename).is_relative_to(ROOT):
         dispatcher._cache = _SourceCache(function)
     else:
