@@ -12,6 +12,7 @@ from handloom.errors import unknown_name
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.geometry import convex_hull, geom_ids, vertices_of
 from handloom.scene.fixtures import FIXTURES, fixture_asset
+from handloom.scene.markers import AXIS_TRIAD, marker_asset
 from handloom.values import ObjectInstance
 
 Array = NDArray[np.float64]
@@ -43,6 +44,8 @@ def outline_of(thing: ObjectInstance, part: str | None = None) -> Array:
 @lru_cache(maxsize=256)
 def _cached(category: str, parameters: str) -> ObjectAsset:
     values = loads(parameters)
+    if category == AXIS_TRIAD:
+        return marker_asset(values)
     return fixture_asset(category, values) if category in FIXTURES else make_object(category, parameters=values)
 
 

@@ -39,6 +39,7 @@ def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
 
 
 CHECKS: dict[str, Callable[..., bool]] = {
+    "above_bottom": place_checks.above_bottom,
     "ahead": hand_checks.ahead,
     "calm": calm,
     "grasped": grasped,

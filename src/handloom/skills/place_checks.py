@@ -49,3 +49,8 @@ def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:
     """Return whether no finger of an arm touches an object."""
     side = scene.robot(robot).arm(arm)
     return not scene.world.touching(side.finger_bodies, scene.world.subtree(scene.body_of(object)))
+
+
+def above_bottom(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
+    """Return whether the origin of an object is not below the lowest point of a target."""
+    return bool(scene.object_pose(object)[2, 3] >= world_box(scene, target, part)[0, 2])

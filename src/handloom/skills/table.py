@@ -9,6 +9,8 @@ from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
     "approach__rotate": "handloom.skills.approach_rotate:ApproachRotate",
+    "dexpick": "handloom.skills.dex_pick:DexPick",
+    "dexplace": "handloom.skills.dex_place:DexPlace",
     "fail_pick": "handloom.skills.fail_pick:FailPick",
     "flip": "handloom.skills.flip:Flip",
     "goto__pose": "handloom.skills.goto_pose:GotoPose",
@@ -21,6 +23,8 @@ SKILLS = {
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
     "rotate__obj": "handloom.skills.rotate_obj:RotateObj",
+    "scan": "handloom.skills.scan:Scan",
+    "track": "handloom.skills.track:Track",
     "wait": "handloom.skills.wait:Wait",
 }
 

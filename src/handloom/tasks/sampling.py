@@ -7,6 +7,7 @@ from handloom.tasks.distractors import sample_distractors
 from handloom.tasks.fluid import sample_fluid
 from handloom.tasks.held import hold_objects
 from handloom.tasks.lights import sample_lights
+from handloom.tasks.markers import sample_markers
 from handloom.tasks.placing import sample_layout
 from handloom.tasks.props import sample_props, shown_by_regions
 from handloom.tasks.robots import sample_robots
@@ -38,6 +39,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     clutter = sample_distractors(task, props, generator(seed, episode, "distractors"))
     objects, robots = sample_layout(task, lying, robots, clutter, generator(seed, episode, "regions"))
     objects, robots = hold_objects(task, [thing for thing in props if thing.name in held], objects, robots)
+    objects = (*objects, *sample_markers(task))
     return TaskInstance(
         task=task.name,
         seed=seed,

@@ -85,6 +85,9 @@ class WaitConfig(Skill):
     """Largest drift of the hand [m]."""
 
 
+Row = tuple[float, float, float, float]
+
+
 class WayPointRange(Config):
     """Box of way points."""
 
@@ -95,14 +98,17 @@ class WayPointRange(Config):
 class TrackConfig(Skill):
     """Reach random poses shown as axis triads."""
 
-    target: str = ""
+    target: str = "table"
+    """Object on whose top the way points are measured."""
     way_points_num: int = Field(default=1, ge=1)
     way_points_trans: WayPointRange
     """Relative to the middle of the table top, in base axes [m]."""
-    way_points_ori: Any
+    way_points_ori: Triple | tuple[float, float, float, float]
+    """Orientation of the hand in the arm base: extrinsic xyz [deg], or a quaternion wxyz."""
     max_noise_deg: float = Field(default=5.0, ge=0)
-    T_tcp_2_ee: Any = None
-    """Where the triad is drawn in the hand."""
+    """Largest random turn of each way point [deg]."""
+    T_tcp_2_ee: Triple | tuple[Row, Row, Row, Row] | None = None
+    """Where the triad is drawn in the hand: a shift [m] or a pose (4, 4); absent draws it between the fingertips."""
 
 
 class MobileRotateConfig(Skill):

@@ -50,6 +50,8 @@ class DexPickConfig(Tolerances):
     objects_needed: ClassVar[int] = 1
     pick_pose_idx: int = Field(default=0, ge=0)
     """Row of ``dexpick_pose.yaml`` beside the asset."""
+    pick_poses: tuple[tuple[float, float, float, float, float, float, float], ...] = ()
+    """Poses of the hand in the object, x, y, z [m] and a quaternion wxyz, in the place of that file (ours)."""
     pre_grasp_offset: float = Field(default=0.1, ge=0)
     gripper_change_steps: int = Field(default=40, ge=0)
     post_grasp_offset_min: float = 0.05

@@ -62,6 +62,7 @@ class AxisDirection(Config):
 
     direction: Triple | None = None
     degree: Range | None = None
+    """[deg]"""
 
 
 class DexPlaceConfig(Tolerances):
@@ -69,6 +70,8 @@ class DexPlaceConfig(Tolerances):
 
     objects_needed: ClassVar[int] = 2
     camera_axis_filter: tuple[AxisDirection, AxisDirection] | None = None
+    """Direction of the hand's z axis in the arm base, and the range of angles [deg] by which the hand tilts from the
+    line of sight; absent keeps the roll the hand has."""
     place_part_prim_path: str | None = None
     gripper_change_steps: int = Field(default=10, ge=0)
 

@@ -1,0 +1,32 @@
+"""Small YAML files beside an asset that say how it is handled."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from handloom.errors import FileError
+from handloom.objects import ObjectAsset
+
+
+def asset_notes(asset: ObjectAsset, name: str) -> tuple[Path | None, dict[str, Any]]:
+    """Return the path and the content of a YAML file beside an asset; no path where there is no such file.
+
+    Args:
+        asset: The object; one of the library has no folder and so no files beside it.
+        name: File name, e.g. ``dexpick_pose.yaml``.
+
+    Raises:
+        FileError: The file is no YAML mapping.
+    """
+    source = asset.parameters.get("path")
+    file = None if source is None else Path(str(source)).parent / name
+    if file is None or not file.is_file():
+        return None, {}
+    try:
+        content = yaml.safe_load(file.read_text())
+    except (OSError, yaml.YAMLError) as error:
+        raise FileError(f"{file}: cannot read: {error}") from error
+    if not isinstance(content, dict):
+        raise FileError(f"{file}: a mapping was expected, got {type(content).__name__}")
+    return file, content

@@ -1,0 +1,84 @@
+"""Held parts of a pose: what they allow, and that the way keeps them."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from handloom.scene import build_scene
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.held_parts import HeldParts
+from handloom.spatial import invert_pose, make_pose, random_rotations, rotvec_from_matrix, translation
+from handloom.values import TaskInstance
+
+TURNS = [weights for weights in product((0.0, 1.0), repeat=3) if any(weights)]
+
+
+def parts_of(*weights: float) -> HeldParts:
+    parts = HeldParts.given(weights)
+    assert parts is not None
+    return parts
+
+
+@pytest.mark.parametrize("turns", TURNS)
+def test_drawn_orientations_share_the_held_turns_with_the_start(turns: tuple[float, ...]) -> None:
+    rng = np.random.default_rng(0)
+    R = random_rotations(rng, 1)[0]
+    for drawn in parts_of(*turns, 0, 0, 0).orientations(R, 50, rng):
+        turn = rotvec_from_matrix(drawn.T @ R)
+        assert np.abs(turn[np.array(turns) > 0]).max() < 1e-9
+
+
+def test_nothing_held_is_no_hold() -> None:
+    assert HeldParts.given(None) is None
+    assert HeldParts.given((0, 0, 0, 0, 0, 0)) is None
+
+
+def test_a_goal_keeps_what_it_shares_with_the_start() -> None:
+    start = make_pose(np.eye(3), [0.4, 0.0, 0.4])
+    moved = start @ translation([0.1, 0.0, 0.0])
+    assert parts_of(1, 1, 1, 0, 1, 1).keeps(start, moved)
+    assert not parts_of(0, 0, 0, 1, 0, 0).keeps(start, moved)
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 0, 0, 0, 0), (1, 1, 1, 0, 0, 0), (0, 0, 1, 0, 0, 1)])
+def test_a_plan_keeps_the_held_parts_all_the_way(plate_instance: TaskInstance, weights: tuple[int, ...]) -> None:
+    scene = build_scene(plate_instance)
+    controller = ArmController(scene, scene.robot("franka").arm("left"))
+    parts = parts_of(*weights)
+    start = controller.commanded_pose
+    goal = start.copy()
+    goal[:3, :3] = parts.orientations(start[:3, :3], 2, np.random.default_rng(3))[1]
+    goal[:3, 3] = start[:3, 3] + goal[:3, :3] @ np.array([0.1, -0.08, 0.0])
+    result = controller.plan_held(controller.target, goal, parts)
+    assert result.ok, result.reason
+    for q in result.path:
+        now = invert_pose(goal) @ controller.chain.T_base_tip(q)
+        change = np.abs(np.concatenate([rotvec_from_matrix(now[:3, :3]), now[:3, 3]]))
+        assert np.all(change[np.array(weights) > 0] < 0.11)
+
+
+def test_one_axis_of_the_hand_is_held_around_an_obstacle(plate_instance: TaskInstance) -> None:
+    scene = build_scene(plate_instance)
+    controller = ArmController(scene, scene.robot("franka").arm("left"))
+    start = controller.commanded_pose
+    goal = start.copy()
+    goal[1, 3] += 0.3
+    middle = controller.arm.T_world_base @ start @ translation([0.0, 0.0, 0.05])
+    middle[:3, 3] += controller.arm.T_world_base[:3, 1] * 0.15
+    controller.planner.world.add_box("post", [0.05, 0.05, 0.2], middle)
+    parts = parts_of(1, 1, 0, 0, 0, 0)
+    assert not controller.plan_held(controller.target, goal, parts_of(1, 1, 1, 0, 0, 0)).ok
+    result = controller.plan_held(controller.target, goal, parts)
+    assert result.ok, result.reason
+    cosines = [controller.chain.T_base_tip(q)[:3, 2] @ start[:3, 2] for q in result.path]
+    assert min(cosines) > np.cos(0.11)
+
+
+def test_only_the_direction_of_one_axis_alone_can_be_kept_around_obstacles() -> None:
+    axes = {(0, 1, 1): (1.0, 0.0, 0.0), (1, 0, 1): (0.0, 1.0, 0.0), (1, 1, 0): (0.0, 0.0, 1.0)}
+    for turns in TURNS:
+        hold = parts_of(*turns, 0, 0, 0).direction
+        wanted = next((axis for held, axis in axes.items() if held == turns), None)
+        assert (None if hold is None else hold.tool_axis) == wanted
+    assert parts_of(1, 1, 0, 1, 0, 0).direction is None
