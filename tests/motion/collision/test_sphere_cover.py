@@ -5,6 +5,7 @@ import pytest
 
 from handloom.errors import InputError, NotFoundError
 from handloom.motion.collision import Shape, ShapeKind, SphereModel, convex_hull
+from handloom.motion.collision.cover_kernels import greedy_choice
 from handloom.motion.collision.sphere_cover import depth, fibonacci_directions, sphere_cover, surface_samples
 
 WEDGE = [[0, 0, 0], [0.2, 0, 0], [0, 0.15, 0], [0.2, 0.15, 0], [0, 0, 0.1], [0, 0.15, 0.1]]
@@ -94,3 +95,27 @@ def test_covers_are_kept_on_disk_by_content(fr3, tmp_path, monkeypatch):
 def test_unknown_bodies_are_answered_with_those_that_exist(fr3):
     with pytest.raises(NotFoundError, match="no body named 'hnad'; did you mean 'hand'"):
         SphereModel.from_model(fr3, ["hnad"])
+
+
+def test_a_thin_wall_takes_few_spheres_where_they_may_reach_out_of_it():
+    wall = Shape(kind=ShapeKind.BOX, size=(0.04, 0.04, 0.001))
+    centres, radii = sphere_cover(wall, 0.01, least=0.008)
+    assert len(radii) <= 100
+    assert np.all(radii <= depth(wall, centres) + 0.008 + 1e-12)
+    points = surface_samples(wall, 0.0023)
+    gaps = np.linalg.norm(points[:, None] - centres, axis=2) - radii
+    assert gaps.min(axis=1).max() <= 0.01 * 0.008
+
+
+def test_the_greedy_choice_equals_counting_by_hand():
+    rng = np.random.default_rng(3)
+    points, centres, radii = rng.random((300, 3)), rng.random((80, 3)), rng.uniform(-0.05, 0.35, 80)
+    chosen, bare = greedy_choice(points, centres, radii)
+    holds = (np.linalg.norm(points - centres[:, None], axis=2) < radii[:, None]) & (radii > 0)[:, None]
+    left = np.ones(300, bool)
+    for sphere in chosen:
+        gains = (holds & left).sum(axis=1)
+        assert gains[sphere] == gains.max() > 0
+        left &= ~holds[sphere]
+    np.testing.assert_array_equal(bare, left)
+    assert not (holds & left).any()

@@ -24,6 +24,9 @@ Pair = frozenset[str]
 MOST_PADDING = 0.1
 """Obstacles further than this beyond the reach of a group are never checked against it [m]; padding must be smaller."""
 
+HELD_TOLERANCE = 0.008
+"""Distance by which spheres may reach out of a held object, however thin its walls [m]."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CollisionRobot:
@@ -93,7 +96,7 @@ class CollisionRobot:
             raise unknown_name("moving body", body, self.bodies)
         if any(part.body == name for part in self.parts):
             raise InputError(f"something named {name!r} is already attached or part of the robot")
-        centres, radii = cached_cover(shape, self.tolerance)
+        centres, radii = cached_cover(shape, self.tolerance, least=HELD_TOLERANCE)
         T_link_object = holder.T_link_body @ T_body_object
         part = Part(name=name, body=name, link=holder.link, T_link_part=T_link_object, shape=shape)
         group = SphereGroup(body=name, link=holder.link, centre=transform_points(T_link_object, centres), radius=radii)

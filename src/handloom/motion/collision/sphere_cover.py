@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError
+from handloom.motion.collision.cover_kernels import greedy_choice
 from handloom.motion.collision.shape import Shape, ShapeKind
 from handloom.motion.kinematics.low_discrepancy import halton
 
@@ -26,12 +27,17 @@ finger of two would double it, and no gripper could be opened around anything.""
 FEWEST_SAMPLES, MOST_SAMPLES = 600, 20000
 
 
-def sphere_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
+def sphere_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple[Array, Array]:
     """Return centres (n, 3) and radii (n,) [m] of spheres in the frame of the solid.
 
     Every surface sample lies inside a sphere and no sphere reaches out of the solid by more than ``tolerance`` [m],
     nor by more than half of the solid's smallest half width. The inside need not be filled: whatever touches the
     solid crosses its surface.
+
+    Args:
+        shape: The solid.
+        tolerance: Distance by which spheres may reach out [m].
+        least: Distance they may reach out of however thin a solid [m]; a wall of 2 mm else takes thousands of spheres.
     """
     if not tolerance > 0:
         raise InputError(f"a sphere cover needs a tolerance > 0, got {tolerance}")
@@ -39,7 +45,7 @@ def sphere_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
         raise InputError(f"a {shape.kind.name.lower()} cannot be part of a moving body")
     if shape.kind == ShapeKind.SPHERE:
         return np.zeros((1, 3)), np.array([shape.size[0]])
-    tolerance = min(tolerance, THIN * _half_width(shape))
+    tolerance = min(tolerance, max(THIN * _half_width(shape), least))
     if shape.kind == ShapeKind.CAPSULE:
         return _capsule_cover(shape.size[0], shape.size[1], tolerance)
     return _greedy_cover(shape, tolerance)
@@ -71,16 +77,7 @@ def _greedy_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
     samples = surface_samples(shape, SAMPLE_SPACING * tolerance)
     centres = _candidates(shape, samples)
     radii = depth(shape, centres) + tolerance
-    covers = _inside(samples, centres, radii - SLACK * tolerance)
-    uncovered = np.ones(len(samples), bool)
-    gain = covers.sum(axis=1)
-    chosen: list[int] = []
-    while gain.max(initial=0) > 0:
-        best = int(np.argmax(gain))
-        chosen.append(best)
-        fresh = covers[best] & uncovered
-        gain -= covers[:, fresh].sum(axis=1)
-        uncovered &= ~fresh
+    chosen, uncovered = greedy_choice(samples, centres, radii - SLACK * tolerance)
     corners, corner_radii = _corner_spheres(samples[uncovered], tolerance)
     return np.concatenate([centres[chosen], corners]), np.concatenate([radii[chosen], corner_radii])
 
@@ -92,12 +89,6 @@ def _corner_spheres(samples: Array, tolerance: float) -> tuple[Array, Array]:
         centres.append(samples[0])
         samples = samples[np.linalg.norm(samples - samples[0], axis=1) >= reach]
     return np.array(centres).reshape(-1, 3), np.full(len(centres), tolerance)
-
-
-def _inside(samples: Array, centres: Array, radii: Array) -> NDArray[np.bool_]:
-    """Return which samples lie within each sphere (centres, samples)."""
-    squared = (samples**2).sum(1)[None] + (centres**2).sum(1)[:, None] - 2.0 * centres @ samples.T
-    return squared < (radii**2)[:, None]
 
 
 def _candidates(shape: Shape, samples: Array) -> Array:

@@ -20,7 +20,7 @@ from handloom.spatial import transform_points
 
 Array = NDArray[np.float64]
 
-COVER_VERSION = 5
+COVER_VERSION = 6
 """Part of the content hash; raise it when ``sphere_cover`` changes what it returns."""
 
 
@@ -85,12 +85,12 @@ class SphereModel:
         return self.centre[part], self.radius[part]
 
 
-def cached_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
-    """Return ``sphere_cover(shape, tolerance)``, from the user's cache folder when it is there."""
-    file = _cover_file(shape, tolerance)
+def cached_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple[Array, Array]:
+    """Return ``sphere_cover(shape, tolerance, least=least)``, from the user's cache folder when it is there."""
+    file = _cover_file(shape, tolerance, least)
     if file.is_file():
         return _read_cover(file)
-    centre, radius = sphere_cover(shape, tolerance)
+    centre, radius = sphere_cover(shape, tolerance, least=least)
     file.parent.mkdir(parents=True, exist_ok=True)
     # Written beside its place and renamed, so that two workers never read half a file.
     with NamedTemporaryFile(dir=file.parent, suffix=".npz", delete=False) as temporary:
@@ -108,8 +108,8 @@ def _read_cover(file: Path) -> tuple[Array, Array]:
     return centre, radius
 
 
-def _cover_file(shape: Shape, tolerance: float) -> Path:
-    digest = hashlib.sha256(f"{COVER_VERSION} {shape.kind} {shape.size} {tolerance}".encode())
+def _cover_file(shape: Shape, tolerance: float, least: float) -> Path:
+    digest = hashlib.sha256(f"{COVER_VERSION} {shape.kind} {shape.size} {tolerance} {least}".encode())
     if shape.vertices is not None:
         digest.update(np.ascontiguousarray(shape.vertices).tobytes())
         digest.update(repr(shape.faces).encode())
