@@ -18,6 +18,7 @@ from handloom.render.cpu.layout import (
     G_BOX,
     G_HALF,
     G_TYPE,
+    LANES,
     MESH,
     NEAR_GAP,
     NX,
@@ -35,7 +36,7 @@ from handloom.render.cpu.layout import (
 )
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _local(lanes, i, rotation, position):
     """Return surface point and normal of lane ``i`` in the geom frame."""
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
@@ -55,14 +56,14 @@ def _local(lanes, i, rotation, position):
     )
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _lower(lanes, i, near, far):
     """Keep the smaller gaps."""
     lanes[i + NEAR_GAP] = min(near, lanes[i + NEAR_GAP])
     lanes[i + FAR_GAP] = min(far, lanes[i + FAR_GAP])
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _box_distance(x, y, z):
     """Return the signed distance of a point to a box, given how far it lies beyond each pair of faces."""
     inner = min(max(x, y, z), ZERO)
@@ -73,10 +74,10 @@ def _box_distance(x, y, z):
 
 
 @picture_kernel
-def _close_box(lanes, n, rotation, position, low, high, center, half):
+def _close_box(lanes, rotation, position, low, high, center, half):
     cx, cy, cz = center
     sx, sy, sz = half
-    for i in range(n):
+    for i in range(LANES):
         x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
         x -= cx
         y -= cy
@@ -86,7 +87,7 @@ def _close_box(lanes, n, rotation, position, low, high, center, half):
         _lower(lanes, i, a, b)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _cylinder_distance(x, y, z, radius, length):
     """Return the signed distance of a point to a cylinder."""
     x = np.sqrt(x * x + y * y) - radius
@@ -98,15 +99,15 @@ def _cylinder_distance(x, y, z, radius, length):
 
 
 @picture_kernel
-def _close_cylinder(lanes, n, rotation, position, low, high, radius, length):
-    for i in range(n):
+def _close_cylinder(lanes, rotation, position, low, high, radius, length):
+    for i in range(LANES):
         x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
         a = _cylinder_distance(x + low * dx, y + low * dy, z + low * dz, radius, length)
         b = _cylinder_distance(x + high * dx, y + high * dy, z + high * dz, radius, length)
         _lower(lanes, i, a, b)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _capsule_distance(x, y, z, radius, length):
     """Return the signed distance of a point to a capsule; a sphere is one of length zero."""
     z = z - min(max(z, -length), length)
@@ -114,15 +115,15 @@ def _capsule_distance(x, y, z, radius, length):
 
 
 @picture_kernel
-def _close_capsule(lanes, n, rotation, position, low, high, radius, length):
-    for i in range(n):
+def _close_capsule(lanes, rotation, position, low, high, radius, length):
+    for i in range(LANES):
         x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
         a = _capsule_distance(x + low * dx, y + low * dy, z + low * dz, radius, length)
         b = _capsule_distance(x + high * dx, y + high * dy, z + high * dz, radius, length)
         _lower(lanes, i, a, b)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _ellipsoid_distance(x, y, z, kx, ky, kz):
     """Return a first-order estimate of the distance to an ellipsoid with inverse radii (kx, ky, kz)."""
     x *= kx
@@ -136,9 +137,9 @@ def _ellipsoid_distance(x, y, z, kx, ky, kz):
 
 
 @picture_kernel
-def _close_ellipsoid(lanes, n, rotation, position, low, high, size):
+def _close_ellipsoid(lanes, rotation, position, low, high, size):
     kx, ky, kz = ONE / size[0], ONE / size[1], ONE / size[2]
-    for i in range(n):
+    for i in range(LANES):
         x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
         a = _ellipsoid_distance(x + low * dx, y + low * dy, z + low * dz, kx, ky, kz)
         b = _ellipsoid_distance(x + high * dx, y + high * dy, z + high * dz, kx, ky, kz)
@@ -146,14 +147,14 @@ def _close_ellipsoid(lanes, n, rotation, position, low, high, size):
 
 
 @picture_kernel
-def _close_plane(lanes, n, rotation, position, low, high):
-    for i in range(n):
+def _close_plane(lanes, rotation, position, low, high):
+    for i in range(LANES):
         _, _, z, _, _, dz = _local(lanes, i, rotation, position)
         _lower(lanes, i, z + low * dz, z + high * dz)
 
 
 @picture_kernel
-def close_in(lanes, n, row, low, high):
+def close_in(lanes, row, low, high):
     """Lower NEAR_GAP and FAR_GAP to the distance of the geom from the points ``low`` and ``high`` above the surface."""
     kind = int(row[G_TYPE])
     size = size_of(row)
@@ -165,14 +166,14 @@ def close_in(lanes, n, row, low, high):
     if kind in (BOX, MESH):
         center = (row[G_BOX], row[G_BOX + 1], row[G_BOX + 2])
         half = (row[G_HALF], row[G_HALF + 1], row[G_HALF + 2])
-        _close_box(lanes, n, rotation, position, low, high, center, half)
+        _close_box(lanes, rotation, position, low, high, center, half)
     elif kind == CYLINDER:
-        _close_cylinder(lanes, n, rotation, position, low, high, size[0], size[1])
+        _close_cylinder(lanes, rotation, position, low, high, size[0], size[1])
     elif kind == CAPSULE:
-        _close_capsule(lanes, n, rotation, position, low, high, size[0], size[1])
+        _close_capsule(lanes, rotation, position, low, high, size[0], size[1])
     elif kind == SPHERE:
-        _close_capsule(lanes, n, rotation, position, low, high, size[0], ZERO)
+        _close_capsule(lanes, rotation, position, low, high, size[0], ZERO)
     elif kind == PLANE:
-        _close_plane(lanes, n, rotation, position, low, high)
+        _close_plane(lanes, rotation, position, low, high)
     else:
-        _close_ellipsoid(lanes, n, rotation, position, low, high, size)
+        _close_ellipsoid(lanes, rotation, position, low, high, size)

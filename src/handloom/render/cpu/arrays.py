@@ -50,8 +50,10 @@ class CanvasArrays(NamedTuple):
     """First tile column of each geom in each tile row (rows, g)."""
     last: NDArray[np.int32]
     """One past the last tile column (rows, g)."""
-    picked: NDArray[np.float32]
-    """1 for geoms that passed the last culling (g,)."""
+    picked: NDArray[np.uint8]
+    """1 for geoms that passed the last culling (g rounded up to 8,)."""
+    picked_words: NDArray[np.int64]
+    """The same memory, eight geoms at a time."""
     candidates: NDArray[np.int32]
     """Geoms that may be seen in the current tile (g,)."""
     key: NDArray[np.int32]
@@ -60,8 +62,10 @@ class CanvasArrays(NamedTuple):
     """1 where a pixel lies on an outline or crease (h, w rounded up to a tile)."""
     base: NDArray[np.uint8]
     """Colours before anti-aliasing (h, w, 3)."""
+    edge_words: NDArray[np.int64]
+    """The same memory, eight marks at a time (h, w rounded up / 8)."""
     todo: NDArray[np.int32]
-    """Edge pixels of the current tile (LANES,)."""
+    """Edge pixels of the current row of tiles (TILE_HEIGHT * w rounded up,)."""
 
 
 class FrameArrays(NamedTuple):
@@ -78,6 +82,8 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
     """Allocate the scratch for images of one size."""
     rows = -(-height // TILE_HEIGHT)
     padded = -(-width // TILE_WIDTH) * TILE_WIDTH
+    edge = np.zeros((height, padded), np.uint8)
+    picked = np.zeros(-(-geom_count // 8) * 8, np.uint8)
     return CanvasArrays(
         lanes=np.zeros(LANE_QUANTITIES * LANES, np.float32),
         best=np.zeros(LANES, np.float32),
@@ -85,12 +91,14 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
         corners=np.zeros(4 * LANES, np.int32),
         first=np.zeros((rows, geom_count), np.int32),
         last=np.zeros((rows, geom_count), np.int32),
-        picked=np.zeros(geom_count, np.float32),
+        picked=picked,
+        picked_words=picked.view(np.int64),
         candidates=np.zeros(max(geom_count, 1), np.int32),
         key=np.zeros((height, width), np.int32),
-        edge=np.zeros((height, padded), np.uint8),
+        edge=edge,
+        edge_words=edge.view(np.int64),
         base=np.zeros((height, width, 3), np.uint8),
-        todo=np.zeros(LANES, np.int32),
+        todo=np.zeros(TILE_HEIGHT * padded, np.int32),
     )
 
 

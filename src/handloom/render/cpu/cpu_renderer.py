@@ -70,6 +70,7 @@ class CpuRenderer:
         self._canvases: dict[tuple[int, int], CanvasArrays] = {}
         self._mounts: dict[CameraSpec, tuple[int, NDArray[np.float64]]] = {}
         self._images = ImagePool()
+        self._lamps = b""
         self._corners = np.zeros((3, 8))
         self._bands = np.zeros((BANDS, 2))
 
@@ -77,7 +78,10 @@ class CpuRenderer:
         """Move geoms and lights to where ``data`` has them; needs positions computed by ``mj_kinematics`` and on."""
         scene = self._scene
         place_geoms(scene.geoms, scene.boxes, data.geom_xpos[self._ids], data.geom_xmat[self._ids])
-        place_lamps(self._model, data, self._lights, scene.lights)
+        lamps = data.light_xpos.tobytes() + data.light_xdir.tobytes()
+        if lamps != self._lamps:
+            place_lamps(self._model, data, self._lights, scene.lights)
+            self._lamps = lamps
         if self._preset.shadows:
             place_lights(scene.geoms, scene.lights, scene.casters, scene.bands, self._corners, self._bands)
 

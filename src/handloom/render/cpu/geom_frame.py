@@ -7,25 +7,25 @@ from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import G_EYE, G_POS, G_RAY_U, G_RAY_V, G_RAY_W, G_ROT, G_SIZE
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def size_of(row):
     """Return the three sizes [m] of a geom row."""
     return row[G_SIZE], row[G_SIZE + 1], row[G_SIZE + 2]
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def eye_of(row):
     """Return the camera origin in the geom frame [m]."""
     return row[G_EYE], row[G_EYE + 1], row[G_EYE + 2]
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def position_of(row):
     """Return p_world_geom [m]."""
     return row[G_POS], row[G_POS + 1], row[G_POS + 2]
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def rays_of(row):
     """Return the camera axes in the geom frame: a ray is (u a + v b + c) per coordinate."""
     return (
@@ -41,7 +41,7 @@ def rays_of(row):
     )
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def rotation_of(row):
     """Return R_world_geom, row major."""
     return (

@@ -31,8 +31,9 @@ VECTOR = 16
     SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F,
     SPARE_G, SPARE_H, SPARE_I, SPARE_J, SPARE_K,
     TRIANGLE,                       # number of the triangle hit
-) = (LANES * k for k in range(41))
-LANE_QUANTITIES = 41
+    NEARNESS,                       # one over the distance to the current light [1/m]
+) = (LANES * k for k in range(42))
+LANE_QUANTITIES = 42
 
 (
     G_TYPE, G_SIZE, _, _,           # mjtGeom; size as in the model, half extents for a mesh [m]

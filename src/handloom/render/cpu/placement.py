@@ -62,7 +62,7 @@ def _corner(row, k, out):
         out[i] = row[G_POS + i] + row[G_ROT + 3 * i] * sx + row[G_ROT + 3 * i + 1] * sy + row[G_ROT + 3 * i + 2] * sz
 
 
-@picture_kernel
+@picture_kernel(entry=True)
 def place_geoms(geoms, boxes, positions, rotations):
     """Write pose and world bounds of every geom; positions (g, 3) [m], rotations (g, 9) row major."""
     for g in range(geoms.shape[0]):
@@ -84,7 +84,7 @@ def place_geoms(geoms, boxes, positions, rotations):
             boxes[3:, g] = FAR_AWAY
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _widen(spans, row, left, right):
     """Widen one interval."""
     spans[row, 0] = min(spans[row, 0], left)
@@ -116,7 +116,7 @@ def _outline(xs, ys, spans):
                 _widen(spans, r, min(x0, x1), max(x0, x1))
 
 
-@picture_kernel
+@picture_kernel(entry=True)
 def place_view(geoms, view, camera_body, canvas, corners, spans):
     """Write what one camera needs: its axes in every geom frame, and the tiles each geom can be seen in.
 
@@ -200,7 +200,18 @@ def _light_corners(row, light, corners, point):
     return nearest
 
 
-@picture_kernel
+@picture_kernel(inline="always")
+def _extent(values):
+    """Return the least and the greatest of eight values."""
+    low = values[0]
+    high = values[0]
+    for k in range(1, 8):
+        low = min(low, values[k])
+        high = max(high, values[k])
+    return low, high
+
+
+@picture_kernel(entry=True)
 def place_lights(geoms, lights, casters, bands, corners, spans):
     """Write what every shadow light sees of every geom: rectangle, nearest distance, outline in bands.
 
@@ -235,10 +246,8 @@ def place_lights(geoms, lights, casters, bands, corners, spans):
                 caster[C_TOP], caster[C_BOTTOM] = -FAR_AWAY, FAR_AWAY
                 caster[C_INVERSE] = FAR_AWAY
                 continue
-            caster[C_LEFT] = np.min(corners[0])
-            caster[C_RIGHT] = np.max(corners[0])
-            caster[C_TOP] = np.min(corners[1])
-            caster[C_BOTTOM] = np.max(corners[1])
+            caster[C_LEFT], caster[C_RIGHT] = _extent(corners[0])
+            caster[C_TOP], caster[C_BOTTOM] = _extent(corners[1])
             caster[C_INVERSE] = 1.0 / nearest
             low = min(low, caster[C_TOP])
             high = max(high, caster[C_BOTTOM])
@@ -262,4 +271,6 @@ def _fill_bands(geoms, light, casters, bands, corners, spans):
         for k in range(8):
             corners[1, k] = (corners[1, k] - light[L_BAND_LOW]) * scale
         _outline(corners[0], corners[1], spans)
-        bands[g] = spans
+        for b in range(BANDS):
+            bands[g, b, 0] = spans[b, 0]
+            bands[g, b, 1] = spans[b, 1]

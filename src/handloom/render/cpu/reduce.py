@@ -1,20 +1,20 @@
-"""Bounds of three quantities over a batch of lanes.
+"""Bounds of quantities over a batch of lanes.
 
 IEEE rules keep the compiler from vectorising a loop that carries one minimum, so whole vectors are folded by hand, all
 six bounds side by side.
 """
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.layout import SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F, VECTOR
+from handloom.render.cpu.layout import LANES, SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F, VECTOR
 
 
 @picture_kernel
-def bounds(lanes, n):
+def bounds(lanes):
     """Return the least of spares A, C, E and the greatest of spares B, D, F: (a, b, c, d, e, f).
 
-    The number of lanes is a multiple of VECTOR; the first vector of each spare quantity is overwritten.
+    The first vector of each spare quantity is overwritten.
     """
-    for k in range(VECTOR, n, VECTOR):
+    for k in range(VECTOR, LANES, VECTOR):
         for i in range(VECTOR):
             lanes[i + SPARE_A] = min(lanes[i + SPARE_A], lanes[i + k + SPARE_A])
             lanes[i + SPARE_B] = max(lanes[i + SPARE_B], lanes[i + k + SPARE_B])
@@ -32,3 +32,17 @@ def bounds(lanes, n):
         e = min(e, lanes[i + SPARE_E])
         f = max(f, lanes[i + SPARE_F])
     return a, b, c, d, e, f
+
+
+@picture_kernel
+def greatest(lanes, quantity):
+    """Return the greatest value of a quantity; spare F is overwritten."""
+    for i in range(VECTOR):
+        lanes[i + SPARE_F] = lanes[i + quantity]
+    for k in range(VECTOR, LANES, VECTOR):
+        for i in range(VECTOR):
+            lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + k + quantity])
+    result = lanes[SPARE_F]
+    for i in range(1, VECTOR):
+        result = max(result, lanes[i + SPARE_F])
+    return result

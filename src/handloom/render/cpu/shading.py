@@ -38,10 +38,6 @@ from handloom.render.cpu.layout import (
     SHINE_G,
     SHINE_R,
     SHININESS,
-    SPARE_A,
-    SPARE_B,
-    SPARE_C,
-    SPARE_D,
     SPECULAR,
     TINY,
     V_EYE,
@@ -62,7 +58,7 @@ MIRROR_CONTRAST = np.float32(1.6)
 
 
 @picture_kernel
-def add_light(lanes, n, light, view):
+def add_light(lanes, light, view):
     """Add one light's diffuse part and highlight, weighed by what SHADE leaves of it."""
     lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
     wx, wy, wz = light[L_W], light[L_W + 1], light[L_W + 2]
@@ -72,7 +68,7 @@ def add_light(lanes, n, light, view):
     cutoff = light[L_CUTOFF]
     blend = light[L_BLEND]
     ex, ey, ez = view[V_EYE], view[V_EYE + 1], view[V_EYE + 2]
-    for i in range(n):
+    for i in range(LANES):
         nx = lanes[i + NX]
         ny = lanes[i + NY]
         nz = lanes[i + NZ]
@@ -111,12 +107,12 @@ def add_light(lanes, n, light, view):
 
 
 @picture_kernel
-def add_soft_light(lanes, n, light, view):
+def add_soft_light(lanes, light, view):
     """Add a light that casts no shadows; without a highlight colour, its diffuse part alone."""
     if light[L_SPECULAR] + light[L_SPECULAR + 1] + light[L_SPECULAR + 2] > ZERO:
-        for i in range(n):
+        for i in range(LANES):
             lanes[i + SHADE] = ZERO
-        add_light(lanes, n, light, view)
+        add_light(lanes, light, view)
         return
     lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
     wx, wy, wz = light[L_W], light[L_W + 1], light[L_W + 2]
@@ -124,7 +120,7 @@ def add_soft_light(lanes, n, light, view):
     a0, a1, a2 = light[L_ATTENUATION], light[L_ATTENUATION + 1], light[L_ATTENUATION + 2]
     cutoff = light[L_CUTOFF]
     blend = light[L_BLEND]
-    for i in range(n):
+    for i in range(LANES):
         x = lx - lanes[i + PX]
         y = ly - lanes[i + PY]
         z = lz - lanes[i + PZ]
@@ -138,21 +134,25 @@ def add_soft_light(lanes, n, light, view):
         lanes[i + LIGHT_B] += direct * db
 
 
-@picture_kernel
-def _sky(z, zenith, horizon, nadir):
-    """Return the colour of the open sky towards height ``z`` = sine of the elevation."""
-    up = max(z, ZERO)
-    down = max(-z, ZERO)
-    up = np.sqrt(up)
-    down = min(down * np.float32(4), ONE)
-    return horizon + (zenith - horizon) * up + (nadir - horizon) * down
+@picture_kernel(inline="always")
+def _sensor(albedo, metal, ambient, light, glow, shine, mirror):
+    """Return linear light of one channel: the matte part, and highlights tinted by the colour of a metal."""
+    matte = albedo * ((ONE - metal) * (ambient + light) + glow)
+    return matte + (ONE + (albedo - ONE) * metal) * (shine + mirror)
 
 
 @picture_kernel
-def _reflect(lanes, n, view):
-    """Write the mirrored view direction to the first three spare quantities, the weight of its light to the fourth."""
+def shade_surface(lanes, world, view):
+    """Turn albedo, light and surroundings into screen colours 0..255 in RED, GREEN, BLUE.
+
+    Surroundings light a surface from all sides, and metals and rims mirror them.
+    """
+    r0, r1, r2, r3 = world[W_AMBIENT], world[W_AMBIENT + 3], world[W_AMBIENT + 6], world[W_AMBIENT + 9]
+    g0, g1, g2, g3 = world[W_AMBIENT + 1], world[W_AMBIENT + 4], world[W_AMBIENT + 7], world[W_AMBIENT + 10]
+    b0, b1, b2, b3 = world[W_AMBIENT + 2], world[W_AMBIENT + 5], world[W_AMBIENT + 8], world[W_AMBIENT + 11]
     ex, ey, ez = view[V_EYE], view[V_EYE + 1], view[V_EYE + 2]
-    for i in range(n):
+    exposure = world[W_EXPOSURE]
+    for i in range(LANES):
         nx = lanes[i + NX]
         ny = lanes[i + NY]
         nz = lanes[i + NZ]
@@ -165,40 +165,73 @@ def _reflect(lanes, n, view):
         rim = ONE - cosine
         rim *= rim
         rim *= rim
-        lanes[i + SPARE_A] = twice * nx - vx * inverse
-        lanes[i + SPARE_B] = twice * ny - vy * inverse
-        lanes[i + SPARE_C] = twice * nz - vz * inverse
-        lanes[i + SPARE_D] = lanes[i + NEAR_GAP] * (lanes[i + METAL] + HALF * lanes[i + SPECULAR] * rim)
-
-
-@picture_kernel
-def _shade_channel(lanes, n, channel, light, shine, world, k):
-    """Combine one channel (k = 0, 1, 2) of material, light and surroundings into linear light on the sensor."""
-    e0 = world[W_AMBIENT + k]
-    e1, e2, e3 = world[W_AMBIENT + 3 + k], world[W_AMBIENT + 6 + k], world[W_AMBIENT + 9 + k]
-    zenith, horizon, nadir = world[W_ZENITH + k], world[W_HORIZON + k], world[W_NADIR + k]
-    exposure = world[W_EXPOSURE]
-    for i in range(n):
-        nz = lanes[i + NZ]
+        mx = (twice * nx - vx * inverse) * MIRROR_CONTRAST
+        my = (twice * ny - vy * inverse) * MIRROR_CONTRAST
+        mz = (twice * nz - vz * inverse) * MIRROR_CONTRAST
+        gap = lanes[i + NEAR_GAP]
         metal = lanes[i + METAL]
-        albedo = lanes[i + channel]
-        tint = ONE + (albedo - ONE) * metal
-        ambient = (e0 + e1 * lanes[i + NX] + e2 * lanes[i + NY] + e3 * nz) * lanes[i + NEAR_GAP]
-        mirror = e0 + MIRROR_CONTRAST * (e1 * lanes[i + SPARE_A] + e2 * lanes[i + SPARE_B] + e3 * lanes[i + SPARE_C])
-        mirror = max(mirror, ZERO) * lanes[i + SPARE_D]
-        matte = albedo * ((ONE - metal) * (ambient + lanes[i + light]) + lanes[i + GLOW])
-        color = matte + tint * (lanes[i + SPECULAR] * lanes[i + shine] + mirror)
-        sky = _sky(nz, zenith, horizon, nadir)
-        lanes[i + channel] = (sky if lanes[i + ID] < ZERO else color) * exposure
+        specular = lanes[i + SPECULAR]
+        glow = lanes[i + GLOW]
+        weight = gap * (metal + HALF * specular * rim)
+        red = _sensor(
+            lanes[i + RED],
+            metal,
+            (r0 + r1 * nx + r2 * ny + r3 * nz) * gap,
+            lanes[i + LIGHT_R],
+            glow,
+            specular * lanes[i + SHINE_R],
+            max(r0 + r1 * mx + r2 * my + r3 * mz, ZERO) * weight,
+        )
+        green = _sensor(
+            lanes[i + GREEN],
+            metal,
+            (g0 + g1 * nx + g2 * ny + g3 * nz) * gap,
+            lanes[i + LIGHT_G],
+            glow,
+            specular * lanes[i + SHINE_G],
+            max(g0 + g1 * mx + g2 * my + g3 * mz, ZERO) * weight,
+        )
+        blue = _sensor(
+            lanes[i + BLUE],
+            metal,
+            (b0 + b1 * nx + b2 * ny + b3 * nz) * gap,
+            lanes[i + LIGHT_B],
+            glow,
+            specular * lanes[i + SHINE_B],
+            max(b0 + b1 * mx + b2 * my + b3 * mz, ZERO) * weight,
+        )
+        lanes[i + RED] = red * exposure
+        lanes[i + GREEN] = green * exposure
+        lanes[i + BLUE] = blue * exposure
+    _paint_sky(lanes, world)
+    _develop(lanes)
 
 
 @picture_kernel
-def shade_surface(lanes, n, world, view):
-    """Turn albedo, light and surroundings into screen colours 0..255 in RED, GREEN, BLUE."""
-    _reflect(lanes, n, view)
-    _shade_channel(lanes, n, RED, LIGHT_R, SHINE_R, world, 0)
-    _shade_channel(lanes, n, GREEN, LIGHT_G, SHINE_G, world, 1)
-    _shade_channel(lanes, n, BLUE, LIGHT_B, SHINE_B, world, 2)
+def _paint_sky(lanes, world):
+    """Put the sky where nothing was hit; there the normal is the direction of the ray."""
+    open_lanes = 0
+    for i in range(LANES):
+        open_lanes += lanes[i + ID] < ZERO
+    if open_lanes == 0:
+        return
+    r0, r1, r2 = world[W_ZENITH], world[W_HORIZON], world[W_NADIR]
+    g0, g1, g2 = world[W_ZENITH + 1], world[W_HORIZON + 1], world[W_NADIR + 1]
+    b0, b1, b2 = world[W_ZENITH + 2], world[W_HORIZON + 2], world[W_NADIR + 2]
+    exposure = world[W_EXPOSURE]
+    for i in range(LANES):
+        nz = lanes[i + NZ]
+        sky = lanes[i + ID] < ZERO
+        up = np.sqrt(max(nz, ZERO))
+        down = min(max(-nz, ZERO) * np.float32(4), ONE)
+        lanes[i + RED] = (r1 + (r0 - r1) * up + (r2 - r1) * down) * exposure if sky else lanes[i + RED]
+        lanes[i + GREEN] = (g1 + (g0 - g1) * up + (g2 - g1) * down) * exposure if sky else lanes[i + GREEN]
+        lanes[i + BLUE] = (b1 + (b0 - b1) * up + (b2 - b1) * down) * exposure if sky else lanes[i + BLUE]
+
+
+@picture_kernel
+def _develop(lanes):
+    """Roll the highlights off and encode linear light as sRGB 0..255."""
     # The three channels lie one after the other, so one loop encodes them all.
     for i in range(3 * LANES):
         x = lanes[i + RED]

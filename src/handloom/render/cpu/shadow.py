@@ -22,7 +22,9 @@ from handloom.render.cpu.layout import (
     HALF,
     ID,
     L_RADIUS,
+    LANES,
     MESH,
+    NEARNESS,
     ONE,
     PX,
     PY,
@@ -40,13 +42,13 @@ from handloom.render.cpu.layout import (
 CONTACT = np.float32(1e-4)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _clamp01(t):
     """Return t limited to the segment."""
     return min(max(t, ZERO), ONE)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz):
     """Return signed distance to the nearest silhouette edge and where; from overlaps of the slabs' intervals."""
     ix = ONE / (x + TINY)
@@ -57,46 +59,51 @@ def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz):
     t0 = max(mx - kx, my - ky, mz - kz)
     t1 = min(mx + kx, my + ky, mz + kz)
     xx, yy, zz = ix * ix, iy * iy, iz * iz
-    p = (kx + ky - abs(mx - my)) / np.sqrt(xx + yy)
-    q = (kx + kz - abs(mx - mz)) / np.sqrt(xx + zz)
-    r = (ky + kz - abs(my - mz)) / np.sqrt(yy + zz)
-    gap = -min(p, q, r)
+    # The least of three quotients p / sqrt(a), found without roots and divisions from their signed squares.
+    p, a = kx + ky - abs(mx - my), xx + yy
+    q, b = kx + kz - abs(mx - mz), xx + zz
+    r, c = ky + kz - abs(my - mz), yy + zz
+    less = q * abs(q) * a < p * abs(p) * b
+    p = q if less else p
+    a = b if less else a
+    less = r * abs(r) * a < p * abs(p) * c
+    p = r if less else p
+    a = c if less else a
+    gap = -p / np.sqrt(a)
     return (gap if (t1 > ZERO) & (t0 < ONE) else ONE), _clamp01(HALF * (t0 + t1))
 
 
-@picture_kernel
-def _cylinder_gap(ox, oy, oz, x, y, z, radius, length):
+@picture_kernel(inline="always")
+def _cylinder_gap(ox, oy, oz, x, y, z, radius, length, nearness):
     """Return signed distance to the silhouette, the larger of side and rim, and where."""
-    ia = ONE / (x * x + y * y + TINY)
-    h = ox * x + oy * y
-    cross = ox * y - oy * x
-    inner = (radius * radius - cross * cross * ia) * ia
-    half = np.sqrt(max(inner, ZERO))
+    flat = np.sqrt(x * x + y * y + TINY)
+    inverse = ONE / flat
+    aside = abs(ox * y - oy * x) * inverse
+    half = np.sqrt(max(radius * radius - aside * aside, ZERO)) * inverse
     iz = ONE / (z + TINY)
     m = -oz * iz
     k = abs(iz) * length
-    middle = -h * ia
+    middle = -(ox * x + oy * y) * inverse * inverse
     t0 = max(middle - half, m - k)
     t1 = min(middle + half, m + k)
-    side = abs(cross) * np.sqrt(ia) - radius
-    rim = -(half + k - abs(m - middle)) / np.sqrt(iz * iz + ia)
-    gap = max(side, rim)
+    rim = (abs(m - middle) - half - k) * abs(z) * flat * nearness
+    gap = max(aside - radius, rim)
     return (gap if (t1 > ZERO) & (t0 < ONE) else ONE), _clamp01(HALF * (t0 + t1))
 
 
-@picture_kernel
-def _capsule_gap(ox, oy, oz, x, y, z, radius, length):
+@picture_kernel(inline="always")
+def _capsule_gap(ox, oy, oz, x, y, z, radius, length, nearness):
     """Return distance between segment and axis minus the radius, and where; two alternating projections."""
     flat = ox * x + oy * y
     t = _clamp01(-flat / (x * x + y * y + TINY))
     end = min(max(oz + t * z, -length), length)
-    t = _clamp01(-(flat + (oz - end) * z) / (x * x + y * y + z * z))
+    t = _clamp01(-(flat + (oz - end) * z) * nearness * nearness)
     end = min(max(oz + t * z, -length), length)
     p, q, r = ox + t * x, oy + t * y, oz + t * z - end
     return np.sqrt(p * p + q * q + r * r) - radius, t
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _ellipsoid_gap(ox, oy, oz, x, y, z, kx, ky, kz, smallest):
     """Return distance to the unit sphere after scaling, times the smallest radius, and where."""
     ox, oy, oz = ox * kx, oy * ky, oz * kz
@@ -106,7 +113,7 @@ def _ellipsoid_gap(ox, oy, oz, x, y, z, kx, ky, kz, smallest):
     return (np.sqrt(p * p + q * q + r * r) - ONE) * smallest, t
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _darken(lanes, i, gap, t, radius, gid):
     """Keep the darkest caster; a convex geom never shades itself beyond its own horizon."""
     hidden = min(HALF - HALF * gap / (radius * t + CONTACT), ONE)
@@ -115,14 +122,14 @@ def _darken(lanes, i, gap, t, radius, gid):
 
 
 @picture_kernel
-def _shade_polytope(lanes, n, row, caster, hulls, radius, gid):
+def _shade_polytope(lanes, row, caster, hulls, radius, gid):
     """Clip the segment by the half spaces; the gap is the largest plane distance at the middle of what is left."""
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
     lx, ly, lz = caster[C_POS], caster[C_POS + 1], caster[C_POS + 2]
     first = int(row[G_HULL])
     last = first + int(row[G_HULL_COUNT])
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + SPARE_A] = -BIG
         lanes[i + SPARE_B] = BIG
         lanes[i + SPARE_C] = -BIG
@@ -133,7 +140,7 @@ def _shade_polytope(lanes, n, row, caster, hulls, radius, gid):
             nx, ny, nz = r0 * p + r1 * q + r2 * r, r3 * p + r4 * q + r5 * r, r6 * p + r7 * q + r8 * r
             c = offset + nx * wx + ny * wy + nz * wz
             if stage == 0:
-                for i in range(n):
+                for i in range(LANES):
                     here = lanes[i + PX] * nx + lanes[i + PY] * ny + lanes[i + PZ] * nz - c
                     slope = lamp - here + TINY
                     t = -here / slope
@@ -142,23 +149,74 @@ def _shade_polytope(lanes, n, row, caster, hulls, radius, gid):
                     lanes[i + SPARE_A] = t if (slope < ZERO) & (t > enter) else enter
                     lanes[i + SPARE_B] = t if (slope > ZERO) & (t < leave) else leave
             else:
-                for i in range(n):
+                for i in range(LANES):
                     here = lanes[i + PX] * nx + lanes[i + PY] * ny + lanes[i + PZ] * nz - c
                     lanes[i + SPARE_C] = max(here + lanes[i + SPARE_A] * (lamp - here), lanes[i + SPARE_C])
         if stage == 0:
-            for i in range(n):
+            for i in range(LANES):
                 lanes[i + SPARE_A] = _clamp01(HALF * (lanes[i + SPARE_A] + lanes[i + SPARE_B]))
-    for i in range(n):
+    for i in range(LANES):
         _darken(lanes, i, lanes[i + SPARE_C], lanes[i + SPARE_A], radius, gid)
 
 
+@picture_kernel(inline="always")
+def _local(lanes, i, rotation, position):
+    """Return the surface point of lane ``i`` in the geom frame."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
+    px = lanes[i + PX] - position[0]
+    py = lanes[i + PY] - position[1]
+    pz = lanes[i + PZ] - position[2]
+    return r0 * px + r3 * py + r6 * pz, r1 * px + r4 * py + r7 * pz, r2 * px + r5 * py + r8 * pz
+
+
 @picture_kernel
-def shade(lanes, n, row, gid, caster, hulls, light):
-    """Raise SHADE where the geom hides the light from the surface points.
+def _shade_box(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, sz = size
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _box_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, sz)
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def _shade_cylinder(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, _ = size
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _cylinder_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, lanes[i + NEARNESS])
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def _shade_capsule(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, _ = size
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _capsule_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, lanes[i + NEARNESS])
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def _shade_ellipsoid(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, sz = size
+    kx, ky, kz = ONE / sx, ONE / sy, ONE / sz
+    smallest = min(sx, sy, sz)
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _ellipsoid_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, kx, ky, kz, smallest)
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def shade(lanes, row, gid, caster, hulls, light):
+    """Raise SHADE where the geom hides the light from the surface points; one loop per kind, without branches.
 
     Args:
-        lanes: Flat batch with surface points in PX, PY, PZ.
-        n: Number of lanes.
+        lanes: Flat batch with surface points in PX, PY, PZ and NEARNESS of the light.
         row: Geom row of the caster.
         gid: Its number, as float32.
         caster: Its row of the caster table: the light in its frame.
@@ -167,31 +225,19 @@ def shade(lanes, n, row, gid, caster, hulls, light):
     """
     kind = int(row[G_TYPE])
     radius = light[L_RADIUS]
-    if kind == MESH:
-        _shade_polytope(lanes, n, row, caster, hulls, radius, gid)
-        return
-    sx, sy, sz = size_of(row)
-    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
-    wx, wy, wz = position_of(row)
-    lx, ly, lz = caster[C_POS], caster[C_POS + 1], caster[C_POS + 2]
-    if kind == SPHERE:
-        sy = sx
-        sz = sx
-    kx, ky, kz = ONE / sx, ONE / sy, ONE / sz
-    smallest = min(sx, sy, sz)
-    for i in range(n):
-        px = lanes[i + PX] - wx
-        py = lanes[i + PY] - wy
-        pz = lanes[i + PZ] - wz
-        ox = r0 * px + r3 * py + r6 * pz
-        oy = r1 * px + r4 * py + r7 * pz
-        oz = r2 * px + r5 * py + r8 * pz
-        if kind == BOX:
-            gap, t = _box_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, sz)
-        elif kind == CYLINDER:
-            gap, t = _cylinder_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy)
-        elif kind == CAPSULE:
-            gap, t = _capsule_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy)
-        else:
-            gap, t = _ellipsoid_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, kx, ky, kz, smallest)
-        _darken(lanes, i, gap, t, radius, gid)
+    size = size_of(row)
+    rotation = rotation_of(row)
+    position = position_of(row)
+    lamp = (caster[C_POS], caster[C_POS + 1], caster[C_POS + 2])
+    if kind == CYLINDER:
+        _shade_cylinder(lanes, rotation, position, lamp, size, radius, gid)
+    elif kind == CAPSULE:
+        _shade_capsule(lanes, rotation, position, lamp, size, radius, gid)
+    elif kind == BOX:
+        _shade_box(lanes, rotation, position, lamp, size, radius, gid)
+    elif kind == SPHERE:
+        _shade_capsule(lanes, rotation, position, lamp, (size[0], ZERO, ZERO), radius, gid)
+    elif kind == MESH:
+        _shade_polytope(lanes, row, caster, hulls, radius, gid)
+    else:
+        _shade_ellipsoid(lanes, rotation, position, lamp, size, radius, gid)

@@ -37,6 +37,7 @@ from handloom.render.cpu.layout import (
     ZERO,
     T,
 )
+from handloom.render.cpu.reduce import greatest
 
 # A pixel may cover this many texels before a coarser level is used; higher is sharper and flickers more.
 SHARPNESS = np.float32(1.4)
@@ -98,7 +99,7 @@ def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np
 
 
 @picture_kernel
-def _unwrap(lanes, n, row, gid):
+def _unwrap(lanes, row, gid):
     """Turn the hit point in the geom frame into texture coordinates, in repeats of the image; 0 in other geoms' lanes.
 
     Meshes bring their own coordinates, boxes show the image upright on every face, other geoms project it along z
@@ -111,12 +112,12 @@ def _unwrap(lanes, n, row, gid):
     is_plane = kind == PLANE
     is_cylinder = kind == CYLINDER
     if kind == TRIANGLES and row[G_TEX_MAPPED] > ZERO:
-        for i in range(n):
+        for i in range(LANES):
             mine = lanes[i + ID] == gid
             lanes[i + SPARE_A] = lanes[i + SPARE_D] * u_scale if mine else ZERO
             lanes[i + SPARE_B] = lanes[i + SPARE_E] * v_scale if mine else ZERO
         return
-    for i in range(n):
+    for i in range(LANES):
         face = abs(lanes[i + FACE])
         on_x = is_box & (face < np.float32(1.5))
         flat = is_plane | (is_box & (face > np.float32(2.5))) | (is_cylinder & (face > HALF))
@@ -128,20 +129,25 @@ def _unwrap(lanes, n, row, gid):
 
 
 @picture_kernel
-def _choose_level(lanes, n, gid, density, levels):
+def _choose_level(lanes, gid, density, levels):
     """Write the size of the suitable level, relative to the full image, to the third spare quantity: 1, 1/2, 1/4 ..."""
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + SPARE_C] = ONE
         lanes[i + SPARE_D] = lanes[i + T] * density if lanes[i + ID] == gid else ZERO
+    # No lane needs more halvings than the coarsest one.
+    coarsest = greatest(lanes, SPARE_D)
     for _ in range(levels - 1):
-        for i in range(n):
+        if coarsest <= SHARPNESS:
+            break
+        coarsest *= HALF
+        for i in range(LANES):
             coarse = lanes[i + SPARE_D] > SHARPNESS
             lanes[i + SPARE_C] = lanes[i + SPARE_C] * HALF if coarse else lanes[i + SPARE_C]
             lanes[i + SPARE_D] = lanes[i + SPARE_D] * HALF if coarse else lanes[i + SPARE_D]
 
 
 @picture_kernel
-def _find_texels(lanes, n, corners, width, height):
+def _find_texels(lanes, corners, width, height):
     """Write the four texels around each lane to ``corners`` (4 * LANES,), relative to the texture's first texel.
 
     All in float32, which is exact for sizes that are powers of two and for fewer than 2^24 texels. The levels before
@@ -149,11 +155,16 @@ def _find_texels(lanes, n, corners, width, height):
     """
     w = np.float32(width)
     h = np.float32(height)
+    inv_w = ONE / w
+    inv_h = ONE / h
     third = np.float32(4.0 / 3.0)
-    for i in range(n):
+    for i in range(LANES):
         scale = lanes[i + SPARE_C]
         wl = w * scale
         hl = h * scale
+        inverse = ONE / scale
+        inv_wl = inv_w * inverse
+        inv_hl = inv_h * inverse
         first = np.floor((w * h - wl * hl) * third + HALF)
         x = lanes[i + SPARE_A] * wl - HALF
         y = lanes[i + SPARE_B] * hl - HALF
@@ -161,8 +172,8 @@ def _find_texels(lanes, n, corners, width, height):
         y0 = np.floor(y)
         lanes[i + SPARE_A] = x - x0
         lanes[i + SPARE_B] = y - y0
-        x0 = x0 - wl * np.floor(x0 / wl)
-        y0 = y0 - hl * np.floor(y0 / hl)
+        x0 = x0 - wl * np.floor(x0 * inv_wl)
+        y0 = y0 - hl * np.floor(y0 * inv_hl)
         x1 = x0 + ONE if x0 + ONE < wl else ZERO
         y1 = y0 + ONE if y0 + ONE < hl else ZERO
         corners[i] = np.int32(first + y0 * wl + x0)
@@ -171,7 +182,7 @@ def _find_texels(lanes, n, corners, width, height):
         corners[i + 3 * LANES] = np.int32(first + y1 * wl + x1)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _blend(corners, i, wa, wb, wc, wd, shift):
     """Blend one channel of the four texels of a lane, in linear light."""
     a = np.float32(np.int32((corners[i] >> shift) & 255))
@@ -182,7 +193,7 @@ def _blend(corners, i, wa, wb, wc, wd, shift):
 
 
 @picture_kernel
-def sample_texture(lanes, n, row, gid, textures, texels, corners, pixel):
+def sample_texture(lanes, row, gid, textures, texels, corners, pixel):
     """Multiply the albedo of geom ``gid`` by its texture, bilinear on the level that suits the distance.
 
     Reads the hit point in the geom frame from the spare quantities and overwrites them. All lanes are looked up, those
@@ -190,7 +201,6 @@ def sample_texture(lanes, n, row, gid, textures, texels, corners, pixel):
 
     Args:
         lanes: Flat batch of rays.
-        n: Number of rays.
         row: Geom row.
         gid: Its number, as float32.
         textures: Texture table.
@@ -198,20 +208,20 @@ def sample_texture(lanes, n, row, gid, textures, texels, corners, pixel):
         corners: Scratch (4 * LANES,) int32.
         pixel: Size of a pixel at depth 1 [m].
     """
-    _unwrap(lanes, n, row, gid)
+    _unwrap(lanes, row, gid)
     k = int(row[G_TEXTURE])
     first = textures[k, 0]
     width = textures[k, 1]
     height = textures[k, 2]
     density = pixel * row[G_TEX_DENSITY] * np.float32(max(width, height))
-    _choose_level(lanes, n, gid, density, textures[k, 3])
-    _find_texels(lanes, n, corners, width, height)
-    for i in range(n):
+    _choose_level(lanes, gid, density, textures[k, 3])
+    _find_texels(lanes, corners, width, height)
+    for i in range(LANES):
         corners[i] = texels[np.uint64(first + corners[i])]
         corners[i + LANES] = texels[np.uint64(first + corners[i + LANES])]
         corners[i + 2 * LANES] = texels[np.uint64(first + corners[i + 2 * LANES])]
         corners[i + 3 * LANES] = texels[np.uint64(first + corners[i + 3 * LANES])]
-    for i in range(n):
+    for i in range(LANES):
         fx = lanes[i + SPARE_A]
         fy = lanes[i + SPARE_B]
         wa = (ONE - fx) * (ONE - fy)

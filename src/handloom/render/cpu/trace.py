@@ -6,7 +6,7 @@ thirty arrays, which at ten calls per tile is a seventh of a frame.
 
 import numpy as np
 
-from handloom.kernels import kernel, picture_kernel
+from handloom.kernels import picture_kernel
 from handloom.render.cpu.ambient import close_in
 from handloom.render.cpu.layout import (
     BANDS,
@@ -34,11 +34,13 @@ from handloom.render.cpu.layout import (
     L_U,
     L_V,
     L_W,
+    LANES,
     LIGHT_B,
     LIGHT_G,
     LIGHT_R,
     METAL,
     NEAR_GAP,
+    NEARNESS,
     NX,
     NY,
     NZ,
@@ -62,6 +64,7 @@ from handloom.render.cpu.layout import (
     SPARE_F,
     SPECULAR,
     START,
+    TINY,
     TRIANGLES,
     V_AXES,
     V_EYE,
@@ -86,18 +89,31 @@ from handloom.render.cpu.visibility import cast
 LIFT = np.float32(2e-4)
 # The next layer behind something transparent starts this much farther [m].
 LAYER_GAP = np.float32(1e-4)
+# At most this many things are seen behind something transparent.
+MAX_LAYERS = 4
 # Below this distance along a light's axis its picture plane is of no use for culling [m].
 LIGHT_NEAR = np.float32(0.02)
 
 
 @picture_kernel
-def _clear_surface(lanes, n, view):
+def find_candidates(canvas, row, first, last):
+    """List the geoms whose outline touches tile columns ``first`` to ``last`` of a row; return their number."""
+    count = 0
+    for g in range(canvas.first.shape[1]):
+        if canvas.first[row, g] <= last and first < canvas.last[row, g]:
+            canvas.candidates[count] = g
+            count += 1
+    return count
+
+
+@picture_kernel
+def _clear_surface(lanes, view):
     """Set all lanes to open sky: the normal is the direction of the ray."""
     r0, r1, r2 = view[V_AXES], view[V_AXES + 1], view[V_AXES + 2]
     r3, r4, r5 = view[V_AXES + 3], view[V_AXES + 4], view[V_AXES + 5]
     r6, r7, r8 = view[V_AXES + 6], view[V_AXES + 7], view[V_AXES + 8]
     ex, ey, ez = view[V_EYE], view[V_EYE + 1], view[V_EYE + 2]
-    for i in range(n):
+    for i in range(LANES):
         u = lanes[i + U]
         v = lanes[i + V]
         scale = ONE / np.sqrt(u * u + v * v + ONE)
@@ -118,9 +134,9 @@ def _clear_surface(lanes, n, view):
 
 
 @picture_kernel
-def _clear_light(lanes, n):
+def _clear_light(lanes):
     """Start with no light."""
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + LIGHT_R] = ZERO
         lanes[i + LIGHT_G] = ZERO
         lanes[i + LIGHT_B] = ZERO
@@ -139,11 +155,11 @@ def _pick_casters(picked, casters, radius, left, right, top, bottom, farthest):
     lefts, rights, tops, bottoms = casters[C_LEFT], casters[C_RIGHT], casters[C_TOP], casters[C_BOTTOM]
     inverses = casters[C_INVERSE]
     inverse = ONE / farthest
-    for g in range(picked.shape[0]):
+    for g in range(inverses.shape[0]):
         margin = radius * (inverses[g] - inverse)
         inside = (lefts[g] - margin <= right) & (rights[g] + margin >= left)
         inside = inside & (tops[g] - margin <= bottom) & (bottoms[g] + margin >= top)
-        picked[g] = ONE if inside & (margin >= ZERO) else ZERO
+        picked[g] = inside & (margin >= ZERO)
 
 
 @picture_kernel
@@ -160,21 +176,23 @@ def _outline_touches(band, light, margin, left, right, top, bottom):
 
 
 @picture_kernel
-def _shadow_patch(lanes, n, light):
+def _shadow_patch(lanes, light):
     """Return the patch of a light's picture plane that holds the lit surface points.
 
     Left, right, top, bottom and the farthest distance along its axis; left exceeds right when it reaches none of them.
+    NEARNESS is filled on the way.
     """
     lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
     ux, uy, uz = light[L_U], light[L_U + 1], light[L_U + 2]
     vx, vy, vz = light[L_V], light[L_V + 1], light[L_V + 2]
     wx, wy, wz = light[L_W], light[L_W + 1], light[L_W + 2]
-    for i in range(n):
+    for i in range(LANES):
         x = lx - lanes[i + PX]
         y = ly - lanes[i + PY]
         z = lz - lanes[i + PZ]
         lit = (lanes[i + ID] >= ZERO) & (x * lanes[i + NX] + y * lanes[i + NY] + z * lanes[i + NZ] > ZERO)
         w = x * wx + y * wy + z * wz
+        lanes[i + NEARNESS] = ONE / np.sqrt(x * x + y * y + z * z + TINY)
         inverse = ONE / max(w, LIGHT_NEAR)
         u = (x * ux + y * uy + z * uz) * inverse
         v = (x * vx + y * vy + z * vz) * inverse
@@ -184,46 +202,51 @@ def _shadow_patch(lanes, n, light):
         lanes[i + SPARE_D] = v if lit else -BIG
         lanes[i + SPARE_E] = w if lit else BIG
         lanes[i + SPARE_F] = w if lit else -BIG
-    left, right, top, bottom, nearest, farthest = bounds(lanes, n)
+    left, right, top, bottom, nearest, farthest = bounds(lanes)
     if nearest < LIGHT_NEAR:
         return -BIG, BIG, -BIG, BIG, BIG
     return left, right, top, bottom, farthest
 
 
 @picture_kernel
-def _sole_geom(lanes, n):
+def _sole_geom(lanes):
     """Return the geom that fills a block, or -1: a convex geom throws no shadow on itself."""
     first = lanes[ID]
     others = 0
-    for i in range(n):
+    for i in range(LANES):
         others += lanes[i + ID] != first
     return first if others == 0 else -ONE
 
 
-@kernel(inline="always")
-def _cast_shadows(lanes, n, scene, canvas, k, sole):
+@picture_kernel
+def _cast_shadows(lanes, scene, canvas, k, sole):
     """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points."""
     light = scene.lights[k]
     casters = scene.casters[k]
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + SHADE] = ZERO
-    left, right, top, bottom, farthest = _shadow_patch(lanes, n, light)
+    left, right, top, bottom, farthest = _shadow_patch(lanes, light)
     if right < left:
         return
     radius = light[L_RADIUS]
     _pick_casters(canvas.picked, casters, radius, left, right, top, bottom, farthest)
     inverse = ONE / farthest
-    for g in range(scene.geoms.shape[0]):
-        gid = np.float32(g)
-        mesh = scene.geoms[g, G_TYPE] == TRIANGLES
-        if canvas.picked[g] == ZERO or (sole == gid and not mesh):
+    for word in range(canvas.picked_words.shape[0]):
+        if canvas.picked_words[word] == 0:
             continue
-        margin = radius * (casters[C_INVERSE, g] - inverse)
-        if _outline_touches(scene.bands[k, g], light, margin, left, right, top, bottom):
-            if mesh:
-                shade_triangles(lanes, n, scene.geoms[g], casters[:, g], scene.meshes, light)
-            else:
-                shade(lanes, n, scene.geoms[g], gid, casters[:, g], scene.hulls, light)
+        for g in range(8 * word, 8 * word + 8):
+            if canvas.picked[g] == 0:
+                continue
+            gid = np.float32(g)
+            mesh = scene.geoms[g, G_TYPE] == TRIANGLES
+            margin = radius * (casters[C_INVERSE, g] - inverse)
+            if sole == gid and not mesh:
+                continue
+            if _outline_touches(scene.bands[k, g], light, margin, left, right, top, bottom):
+                if mesh:
+                    shade_triangles(lanes, scene.geoms[g], casters[:, g], scene.meshes, light)
+                else:
+                    shade(lanes, scene.geoms[g], gid, casters[:, g], scene.hulls, light)
 
 
 @picture_kernel
@@ -232,12 +255,12 @@ def _pick_near(picked, boxes, low, high, reach):
     x0, y0, z0, x1, y1, z1 = boxes[0], boxes[1], boxes[2], boxes[3], boxes[4], boxes[5]
     ax, ay, az = low[0] - reach, low[1] - reach, low[2] - reach
     bx, by, bz = high[0] + reach, high[1] + reach, high[2] + reach
-    for g in range(picked.shape[0]):
+    for g in range(x0.shape[0]):
         near = (x0[g] <= bx) & (y0[g] <= by) & (z0[g] <= bz) & (x1[g] >= ax) & (y1[g] >= ay) & (z1[g] >= az)
-        picked[g] = ONE if near else ZERO
+        picked[g] = near
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _plane_is_near(row, low, high, reach):
     """Tell whether any point between ``low`` and ``high`` lies less than ``reach`` above a plane."""
     nx, ny, nz = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
@@ -249,8 +272,8 @@ def _plane_is_near(row, low, high, reach):
     return height < reach
 
 
-@kernel(inline="always")
-def _occlude(lanes, n, scene, canvas, sole):
+@picture_kernel
+def _occlude(lanes, scene, canvas, sole):
     """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
 
     A geom matters only when it comes closer than ``far`` to a point ``far`` above the surface; then it need not be
@@ -258,7 +281,7 @@ def _occlude(lanes, n, scene, canvas, sole):
     """
     world = scene.world
     near, far, floor = world[W_AO_LOW], world[W_AO_HIGH], world[W_AO_FLOOR]
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + NEAR_GAP] = near
         lanes[i + FAR_GAP] = far
         hit = lanes[i + ID] >= ZERO
@@ -271,102 +294,143 @@ def _occlude(lanes, n, scene, canvas, sole):
         lanes[i + SPARE_D] = y if hit else -BIG
         lanes[i + SPARE_E] = z if hit else BIG
         lanes[i + SPARE_F] = z if hit else -BIG
-    x0, x1, y0, y1, z0, z1 = bounds(lanes, n)
+    x0, x1, y0, y1, z0, z1 = bounds(lanes)
     low = (x0, y0, z0)
     high = (x1, y1, z1)
     if high[0] < low[0]:
         return
     _pick_near(canvas.picked, scene.boxes, low, high, far)
-    for g in range(scene.geoms.shape[0]):
-        # Nothing above a convex surface is closer to it than its height, so a geom does not occlude itself.
-        if canvas.picked[g] == ZERO or sole == np.float32(g):
+    for word in range(canvas.picked_words.shape[0]):
+        if canvas.picked_words[word] == 0:
             continue
-        row = scene.geoms[g]
-        if int(row[G_TYPE]) != PLANE or _plane_is_near(row, low, high, far):
-            close_in(lanes, n, row, near, far)
+        for g in range(8 * word, 8 * word + 8):
+            # Nothing above a convex surface is closer to it than its height, so a geom does not occlude itself.
+            if canvas.picked[g] == 0 or sole == np.float32(g):
+                continue
+            row = scene.geoms[g]
+            if int(row[G_TYPE]) != PLANE or _plane_is_near(row, low, high, far):
+                close_in(lanes, row, near, far)
     a = HALF * (ONE - floor) / near
     b = HALF * (ONE - floor) / far
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + NEAR_GAP] = floor + a * max(lanes[i + NEAR_GAP], ZERO) + b * max(lanes[i + FAR_GAP], ZERO)
 
 
-@kernel(inline="always")
-def _cast_all(lanes, n, candidates, count, scene, first_layer):
+@picture_kernel
+def _cast_all(lanes, candidates, count, scene, layer):
     """Cast the rays against all candidates; callees in this loop get single arrays."""
     geoms = scene.geoms
     hulls = scene.hulls
     for k in range(count):
         g = candidates[k]
         if geoms[g, G_TYPE] == TRIANGLES:
-            cast_triangles(lanes, n, geoms[g], scene.meshes, np.float32(g))
+            cast_triangles(lanes, geoms[g], scene.meshes, np.float32(g))
         else:
-            cast(lanes, n, geoms, g, hulls, first_layer)
+            cast(lanes, geoms, g, hulls, layer)
 
 
-@kernel(inline="always")
-def find_nearest(lanes, n, candidates, count, scene, view):
+@picture_kernel(inline="always")
+def find_nearest(lanes, candidates, count, scene, view):
     """Fill T and ID of ``n`` rays from the candidate geoms."""
     near = view[V_NEAR]
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + START] = near
         lanes[i + T] = BIG
         lanes[i + ID] = -ONE
-    _cast_all(lanes, n, candidates, count, scene, True)
+    _cast_all(lanes, candidates, count, scene, 0)
 
 
 @picture_kernel
-def find_next(lanes, n, candidates, count, scene):
+def find_next(lanes, candidates, count, scene, layer):
     """Fill T and ID with what lies behind the present hits."""
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + START] = lanes[i + T] + LAYER_GAP
         lanes[i + T] = BIG
         lanes[i + ID] = -ONE
-    _cast_all(lanes, n, candidates, count, scene, False)
+    _cast_all(lanes, candidates, count, scene, layer)
 
 
-@kernel(inline="always")
-def find_surface(lanes, n, candidates, count, scene, canvas, view):
+@picture_kernel
+def find_surface(lanes, candidates, count, scene, canvas, view):
     """Fill point, normal, face and material; open sky where nothing was hit."""
-    _clear_surface(lanes, n, view)
-    for i in range(n):
+    _clear_surface(lanes, view)
+    for i in range(LANES):
         lanes[i + FACE] = ZERO
     geoms, hulls, textures, texels = scene.geoms, scene.hulls, scene.textures, scene.texels
     best, corners, pixel = canvas.best, canvas.corners, view[V_PIXEL]
     for k in range(count):
         g = candidates[k]
-        if not covers(lanes, n, np.float32(g)):
+        if not covers(lanes, np.float32(g)):
             continue
         if geoms[g, G_TYPE] == TRIANGLES:
-            orient_triangles(lanes, n, geoms[g], scene.meshes, np.float32(g))
-        describe(lanes, n, geoms[g], np.float32(g), hulls, textures, texels, best, corners, pixel)
+            orient_triangles(lanes, geoms[g], scene.meshes, np.float32(g))
+        describe(lanes, geoms[g], np.float32(g), hulls, textures, texels, best, corners, pixel)
 
 
-@kernel(inline="always")
-def find_faces(lanes, n, candidates, count, scene, best):
+@picture_kernel(inline="always")
+def find_faces(lanes, candidates, count, scene, best):
     """Fill FACE only, for the anti-aliasing of creases."""
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + FACE] = ZERO
     geoms, hulls = scene.geoms, scene.hulls
     for k in range(count):
-        find_face(lanes, n, geoms, candidates[k], hulls, best)
+        find_face(lanes, geoms, candidates[k], hulls, best)
 
 
-@kernel(inline="always")
-def light_up(lanes, n, scene, canvas, view, shadows, occlusion):
+@picture_kernel
+def light_up(lanes, scene, canvas, view, shadows, occlusion):
     """Turn surfaces into screen colours 0..255 in RED, GREEN, BLUE."""
-    _clear_light(lanes, n)
-    for i in range(n):
+    _clear_light(lanes)
+    for i in range(LANES):
         lanes[i + PX] += LIFT * lanes[i + NX]
         lanes[i + PY] += LIFT * lanes[i + NY]
         lanes[i + PZ] += LIFT * lanes[i + NZ]
         lanes[i + NEAR_GAP] = ONE
-    sole = _sole_geom(lanes, n)
+    sole = _sole_geom(lanes)
     for k in range(scene.lights.shape[0]):
         if shadows and scene.lights[k, L_SHADOW] > ZERO:
-            _cast_shadows(lanes, n, scene, canvas, k, sole)
-            add_light(lanes, n, scene.lights[k], view)
+            _cast_shadows(lanes, scene, canvas, k, sole)
+            add_light(lanes, scene.lights[k], view)
         else:
-            add_soft_light(lanes, n, scene.lights[k], view)
+            add_soft_light(lanes, scene.lights[k], view)
     if occlusion:
-        _occlude(lanes, n, scene, canvas, sole)
-    shade_surface(lanes, n, scene.world, view)
+        _occlude(lanes, scene, canvas, sole)
+    shade_surface(lanes, scene.world, view)
+
+
+@picture_kernel(inline="always")
+def is_clear(lanes):
+    """Tell whether any lane shows something transparent."""
+    count = 0
+    for i in range(LANES):
+        count += lanes[i + OPACITY] < ONE
+    return count > 0
+
+
+@picture_kernel
+def shade_behind(lanes, candidates, scene, canvas, view, shadows, occlusion):
+    """Blend what lies behind transparent hits, layer by layer, on screen, as GL does. Destroys T, ID and OPACITY."""
+    layers = canvas.layers
+    alpha_left = canvas.layers[3 * LANES :]
+    for i in range(LANES):
+        alpha = lanes[i + OPACITY]
+        layers[i] = lanes[i + RED] * alpha
+        layers[i + LANES] = lanes[i + GREEN] * alpha
+        layers[i + 2 * LANES] = lanes[i + BLUE] * alpha
+        alpha_left[i] = ONE - alpha
+    for layer in range(1, 1 + MAX_LAYERS):
+        find_next(lanes, canvas.candidates, candidates, scene, layer)
+        find_surface(lanes, canvas.candidates, candidates, scene, canvas, view)
+        light_up(lanes, scene, canvas, view, shadows, occlusion)
+        for i in range(LANES):
+            weight = alpha_left[i] * lanes[i + OPACITY]
+            layers[i] += lanes[i + RED] * weight
+            layers[i + LANES] += lanes[i + GREEN] * weight
+            layers[i + 2 * LANES] += lanes[i + BLUE] * weight
+            alpha_left[i] -= weight
+        if not is_clear(lanes):
+            break
+    for i in range(LANES):
+        lanes[i + RED] = layers[i]
+        lanes[i + GREEN] = layers[i + LANES]
+        lanes[i + BLUE] = layers[i + 2 * LANES]

@@ -16,6 +16,7 @@ from handloom.render.cpu.layout import (
     L_RADIUS,
     L_U,
     L_V,
+    LANES,
     NX,
     NY,
     NZ,
@@ -55,21 +56,21 @@ SHADOW_START = np.float32(1e-3)
 
 
 @picture_kernel
-def _invert_directions(lanes, n):
+def _invert_directions(lanes):
     """Write one over the direction in spares A, B, C to spares D, E, F."""
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + SPARE_D] = ONE / (lanes[i + SPARE_A] + TINY)
         lanes[i + SPARE_E] = ONE / (lanes[i + SPARE_B] + TINY)
         lanes[i + SPARE_F] = ONE / (lanes[i + SPARE_C] + TINY)
 
 
 @picture_kernel
-def _eye_sees(lanes, n, box, ox, oy, oz):
+def _eye_sees(lanes, box, ox, oy, oz):
     """Count the camera rays that enter a box before their nearest hit so far."""
     x0, y0, z0 = box[0] - ox, box[1] - oy, box[2] - oz
     x1, y1, z1 = box[3] - ox, box[4] - oy, box[5] - oz
     count = 0
-    for i in range(n):
+    for i in range(LANES):
         ix = lanes[i + SPARE_D]
         iy = lanes[i + SPARE_E]
         iz = lanes[i + SPARE_F]
@@ -83,31 +84,31 @@ def _eye_sees(lanes, n, box, ox, oy, oz):
 
 
 @picture_kernel
-def cast_triangles(lanes, n, row, meshes, gid):
+def cast_triangles(lanes, row, meshes, gid):
     """Keep the nearest hits with a triangle mesh in T, ID and TRIANGLE."""
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
-    for i in range(n):
+    for i in range(LANES):
         u = lanes[i + U]
         v = lanes[i + V]
         lanes[i + SPARE_A] = u * ax + v * bx + cx
         lanes[i + SPARE_B] = u * ay + v * by + cy
         lanes[i + SPARE_C] = u * az + v * bz + cz
-    _invert_directions(lanes, n)
+    _invert_directions(lanes)
     node = int(row[G_HULL])
     end = node + int(row[G_HULL_COUNT])
     while node < end:
-        if _eye_sees(lanes, n, meshes.boxes[node], ox, oy, oz) == 0:
+        if _eye_sees(lanes, meshes.boxes[node], ox, oy, oz) == 0:
             node = meshes.links[node, 0]
             continue
         first = meshes.links[node, 1]
         for k in range(first, first + meshes.links[node, 2]):
-            _cast_triangle(lanes, n, meshes.triangles[k], ox, oy, oz, gid, np.float32(k))
+            _cast_triangle(lanes, meshes.triangles[k], ox, oy, oz, gid, np.float32(k))
         node += 1
 
 
 @picture_kernel
-def _cast_triangle(lanes, n, triangle, ox, oy, oz, gid, number):
+def _cast_triangle(lanes, triangle, ox, oy, oz, gid, number):
     """Möller-Trumbore for rays from one point: det = -d . (e1 x e2), u = d . (e2 x s), v = d . (s x e1)."""
     px, py, pz = triangle[3], triangle[4], triangle[5]
     qx, qy, qz = triangle[6], triangle[7], triangle[8]
@@ -116,7 +117,7 @@ def _cast_triangle(lanes, n, triangle, ox, oy, oz, gid, number):
     ux, uy, uz = qy * sz - qz * sy, qz * sx - qx * sz, qx * sy - qy * sx
     vx, vy, vz = sy * pz - sz * py, sz * px - sx * pz, sx * py - sy * px
     height = qx * vx + qy * vy + qz * vz
-    for i in range(n):
+    for i in range(LANES):
         x = lanes[i + SPARE_A]
         y = lanes[i + SPARE_B]
         z = lanes[i + SPARE_C]
@@ -132,7 +133,7 @@ def _cast_triangle(lanes, n, triangle, ox, oy, oz, gid, number):
 
 
 @picture_kernel
-def orient_triangles(lanes, n, row, meshes, gid):
+def orient_triangles(lanes, row, meshes, gid):
     """Write the interpolated normal, turned towards the camera; leave texture coordinates in spares D and E.
 
     The texture lookup, which comes next, leaves spares D and E alone.
@@ -140,7 +141,7 @@ def orient_triangles(lanes, n, row, meshes, gid):
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
-    for i in range(n):
+    for i in range(LANES):
         if lanes[i + ID] != gid:
             continue
         k = int(lanes[i + TRIANGLE])
@@ -177,11 +178,11 @@ def orient_triangles(lanes, n, row, meshes, gid):
 
 
 @picture_kernel
-def _lamp_sees(lanes, n, box):
+def _lamp_sees(lanes, box):
     """Count the shadow rays, from spares G, H, I, that cross a box and are not blocked yet (spare J is 0)."""
     x0, y0, z0, x1, y1, z1 = box[0], box[1], box[2], box[3], box[4], box[5]
     count = 0
-    for i in range(n):
+    for i in range(LANES):
         ix = lanes[i + SPARE_D]
         iy = lanes[i + SPARE_E]
         iz = lanes[i + SPARE_F]
@@ -195,13 +196,13 @@ def _lamp_sees(lanes, n, box):
 
 
 @picture_kernel
-def _block(lanes, n, triangle):
+def _block(lanes, triangle):
     """Set spare J to 1 where the shadow ray of a lane crosses a triangle, from either side."""
     cx, cy, cz = triangle[0], triangle[1], triangle[2]
     px, py, pz = triangle[3], triangle[4], triangle[5]
     qx, qy, qz = triangle[6], triangle[7], triangle[8]
     nx, ny, nz = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
-    for i in range(n):
+    for i in range(LANES):
         x = lanes[i + SPARE_A]
         y = lanes[i + SPARE_B]
         z = lanes[i + SPARE_C]
@@ -218,12 +219,12 @@ def _block(lanes, n, triangle):
 
 
 @picture_kernel
-def shade_triangles(lanes, n, row, caster, meshes, light):
+def shade_triangles(lanes, row, caster, meshes, light):
     """Raise SHADE by the share of four points of the lamp that the mesh hides from each surface point."""
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
     radius = light[L_RADIUS]
-    for i in range(n):
+    for i in range(LANES):
         px = lanes[i + PX] - wx
         py = lanes[i + PY] - wy
         pz = lanes[i + PZ] - wz
@@ -240,23 +241,23 @@ def shade_triangles(lanes, n, row, caster, meshes, light):
         lx = caster[C_POS] + r0 * dx + r3 * dy + r6 * dz
         ly = caster[C_POS + 1] + r1 * dx + r4 * dy + r7 * dz
         lz = caster[C_POS + 2] + r2 * dx + r5 * dy + r8 * dz
-        for i in range(n):
+        for i in range(LANES):
             lanes[i + SPARE_A] = lx - lanes[i + SPARE_G]
             lanes[i + SPARE_B] = ly - lanes[i + SPARE_H]
             lanes[i + SPARE_C] = lz - lanes[i + SPARE_I]
             lanes[i + SPARE_J] = ZERO
-        _invert_directions(lanes, n)
+        _invert_directions(lanes)
         node = int(row[G_HULL])
         end = node + int(row[G_HULL_COUNT])
         while node < end:
-            if _lamp_sees(lanes, n, meshes.boxes[node]) == 0:
+            if _lamp_sees(lanes, meshes.boxes[node]) == 0:
                 node = meshes.links[node, 0]
                 continue
             first = meshes.links[node, 1]
             for k in range(first, first + meshes.links[node, 2]):
-                _block(lanes, n, meshes.triangles[k])
+                _block(lanes, meshes.triangles[k])
             node += 1
-        for i in range(n):
+        for i in range(LANES):
             lanes[i + SPARE_K] += LAMP_WEIGHT * lanes[i + SPARE_J]
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + SHADE] = max(lanes[i + SHADE], lanes[i + SPARE_K])

@@ -21,6 +21,7 @@ from handloom.render.cpu.layout import (
     G_INSIDE,
     G_TYPE,
     ID,
+    LANES,
     MESH,
     ONE,
     PLANE,
@@ -36,7 +37,7 @@ from handloom.render.cpu.layout import (
 )
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _keep(lanes, i, hit, enter, leave, inside, gid):
     """Keep geom ``gid`` in lane ``i`` when its hit is nearer than what was there."""
     near = lanes[i + START]
@@ -48,12 +49,12 @@ def _keep(lanes, i, hit, enter, leave, inside, gid):
 
 
 @picture_kernel
-def _cast_box(lanes, n, row, inside, gid):
+def _cast_box(lanes, row, inside, gid):
     """Slab method: the ray is inside where it is between all three pairs of faces."""
     sx, sy, sz = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
-    for i in range(n):
+    for i in range(LANES):
         u = lanes[i + U]
         v = lanes[i + V]
         ix = ONE / (u * ax + v * bx + cx + TINY)
@@ -71,14 +72,14 @@ def _cast_box(lanes, n, row, inside, gid):
 
 
 @picture_kernel
-def _cast_ellipsoid(lanes, n, row, inside, gid, kx, ky, kz):
+def _cast_ellipsoid(lanes, row, inside, gid, kx, ky, kz):
     """Unit sphere after scaling the axes by (kx, ky, kz)."""
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
     ox *= kx
     oy *= ky
     oz *= kz
-    for i in range(n):
+    for i in range(LANES):
         u = lanes[i + U]
         v = lanes[i + V]
         x = (u * ax + v * bx + cx) * kx
@@ -94,7 +95,7 @@ def _cast_ellipsoid(lanes, n, row, inside, gid, kx, ky, kz):
         _keep(lanes, i, gap > ZERO, middle - half, middle + half, inside, gid)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _cap_hit(ox, oy, oz, x, y, z, a, r2, sign):
     """Return whether the ray meets the end sphere at height ``oz``, and where: first for sign -1, last for +1."""
     ia = ONE / a
@@ -107,13 +108,13 @@ def _cap_hit(ox, oy, oz, x, y, z, a, r2, sign):
 
 
 @picture_kernel
-def _cast_capsule(lanes, n, row, inside, gid):
+def _cast_capsule(lanes, row, inside, gid):
     """The endless cylinder first; where the ray crosses it beyond an end, the sphere of that end decides."""
     radius, length, _ = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
     r2 = radius * radius
-    for i in range(n):
+    for i in range(LANES):
         u = lanes[i + U]
         v = lanes[i + V]
         x = u * ax + v * bx + cx
@@ -142,13 +143,13 @@ def _cast_capsule(lanes, n, row, inside, gid):
 
 
 @picture_kernel
-def _cast_cylinder(lanes, n, row, inside, gid):
+def _cast_cylinder(lanes, row, inside, gid):
     """The endless cylinder, clipped by the slab between its two caps."""
     radius, length, _ = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
     r2 = radius * radius
-    for i in range(n):
+    for i in range(LANES):
         u = lanes[i + U]
         v = lanes[i + V]
         x = u * ax + v * bx + cx
@@ -168,14 +169,14 @@ def _cast_cylinder(lanes, n, row, inside, gid):
 
 
 @picture_kernel
-def _cast_plane(lanes, n, row, gid):
+def _cast_plane(lanes, row, gid):
     """A rectangle seen from its front only; a size of zero is endless."""
     sx, sy, _ = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
     sx = sx if sx > ZERO else BIG
     sy = sy if sy > ZERO else BIG
-    for i in range(n):
+    for i in range(LANES):
         u = lanes[i + U]
         v = lanes[i + V]
         z = u * az + v * bz + cz
@@ -187,11 +188,11 @@ def _cast_plane(lanes, n, row, gid):
 
 
 @picture_kernel
-def _cast_polytope(lanes, n, row, hulls, inside, gid):
+def _cast_polytope(lanes, row, hulls, inside, gid):
     """Intersection of half spaces n . x <= d: the last plane entered against the first plane left."""
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
-    for i in range(n):
+    for i in range(LANES):
         lanes[i + SPARE_A] = -BIG
         lanes[i + SPARE_B] = BIG
     first = int(row[G_HULL])
@@ -203,48 +204,47 @@ def _cast_polytope(lanes, n, row, hulls, inside, gid):
         ku = p * ax + q * ay + r * az
         kv = p * bx + q * by + r * bz
         kw = p * cx + q * cy + r * cz
-        for i in range(n):
+        for i in range(LANES):
             slope = lanes[i + U] * ku + lanes[i + V] * kv + kw + TINY
             t = height / slope
             enter = lanes[i + SPARE_A]
             leave = lanes[i + SPARE_B]
             lanes[i + SPARE_A] = t if (slope < ZERO) & (t > enter) else enter
             lanes[i + SPARE_B] = t if (slope > ZERO) & (t < leave) else leave
-    for i in range(n):
+    for i in range(LANES):
         enter = lanes[i + SPARE_A]
         leave = lanes[i + SPARE_B]
         _keep(lanes, i, enter < leave, enter, leave, inside, gid)
 
 
 @picture_kernel
-def cast(lanes, n, geoms, g, hulls, first_layer):
-    """Cast ``n`` rays against a geom that is not a triangle mesh and keep the nearest hits in T and ID.
+def cast(lanes, geoms, g, hulls, layer):
+    """Cast the rays against a geom that is not a triangle mesh and keep the nearest hits in T and ID.
 
     Args:
         lanes: Flat batch of rays, see ``layout``.
-        n: Number of rays, at most ``LANES``.
         geoms: Geom table.
         g: Row of the geom.
         hulls: Half spaces (k, 4): outward unit normal, offset.
-        first_layer: False behind something transparent, whose own inner wall is not to be hit.
+        layer: 0, or more behind something transparent, whose own inner wall is not to be hit.
     """
     row = geoms[g]
     kind = int(row[G_TYPE])
-    inside = first_layer and row[G_INSIDE] > ZERO
+    inside = layer == 0 and row[G_INSIDE] > ZERO
     gid = np.float32(g)
     if kind == BOX:
-        _cast_box(lanes, n, row, inside, gid)
+        _cast_box(lanes, row, inside, gid)
     elif kind == PLANE:
-        _cast_plane(lanes, n, row, gid)
+        _cast_plane(lanes, row, gid)
     elif kind == CYLINDER:
-        _cast_cylinder(lanes, n, row, inside, gid)
+        _cast_cylinder(lanes, row, inside, gid)
     elif kind == CAPSULE:
-        _cast_capsule(lanes, n, row, inside, gid)
+        _cast_capsule(lanes, row, inside, gid)
     elif kind == MESH:
-        _cast_polytope(lanes, n, row, hulls, inside, gid)
+        _cast_polytope(lanes, row, hulls, inside, gid)
     elif kind in (SPHERE, ELLIPSOID):
         sx, sy, sz = size_of(row)
         if kind == SPHERE:
             sy = sx
             sz = sx
-        _cast_ellipsoid(lanes, n, row, inside, gid, ONE / sx, ONE / sy, ONE / sz)
+        _cast_ellipsoid(lanes, row, inside, gid, ONE / sx, ONE / sy, ONE / sz)
