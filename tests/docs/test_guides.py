@@ -28,7 +28,12 @@ TASKS = [(guide, match[1]) for guide in GUIDES for match in TASK.finditer(guide.
 
 
 @pytest.mark.parametrize(("guide", "text"), TASKS, ids=lambda value: value.stem if isinstance(value, Path) else "")
-def test_the_task_files_of_a_guide_sample(guide: Path, text: str, tmp_path: Path) -> None:
+def test_the_task_files_of_a_guide_sample(
+    guide: Path, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What a guide tells the reader to save as a module lies beside the task.
+    (tmp_path / "my_skills.py").write_text("\n".join(SNIPPET.findall(guide.read_text())))
+    monkeypatch.syspath_prepend(tmp_path)
     file = tmp_path / "task.yaml"
     file.write_text(text)
     assert sample_task(load_task(file), 0, 0).robots

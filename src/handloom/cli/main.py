@@ -51,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Words after ``handloom``; None takes them from the process.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # A task may name skills and objects of a module in the folder one is in.
     if not words or words[0] in {"-h", "--help", "help"}:
         print(_overview())
         return DONE

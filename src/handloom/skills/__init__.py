@@ -1,7 +1,18 @@
 """Skills: one per file, the arm controller that carries them out, and the schedule of a task."""
 
+from handloom.skills.configs.parts import Skill as SkillConfig
 from handloom.skills.schedule import Schedule
-from handloom.skills.skill import Skill, register_skill
-from handloom.skills.table import SKILLS, skill_class
+from handloom.skills.skill import Skill, command_at, hand_check, register_skill
+from handloom.skills.table import SKILLS, checked_config, skill_class
 
-__all__ = ["SKILLS", "Schedule", "Skill", "register_skill", "skill_class"]
+__all__ = [
+    "SKILLS",
+    "Schedule",
+    "Skill",
+    "SkillConfig",
+    "checked_config",
+    "command_at",
+    "hand_check",
+    "register_skill",
+    "skill_class",
+]

@@ -15,7 +15,7 @@ from handloom.skills.checks import holds
 from handloom.skills.configs.parts import Skill as SkillConfig
 from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
-from handloom.skills.table import skill_class
+from handloom.skills.table import checked_config, skill_class
 from handloom.values import Failure, SkillSpan, Stage
 
 Array = NDArray[np.float64]
@@ -118,30 +118,29 @@ class Schedule:
 
     def _activate(self, frame: int) -> bool:
         """Start what is next for every free arm; return False when nothing is left or a skill cannot start."""
-        while True:
+        self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
+        while self._open_blocks():
             self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
-            if not self._lanes and not self._open_blocks():
+        for lane in self._lanes:
+            if lane.active is None and not self._start(lane, frame):
                 return False
-            for lane in self._lanes:
-                if lane.active is None and not self._start(lane, frame):
-                    return False
-            if self._lanes:
-                return True
+        return bool(self._lanes)
 
     def _open_blocks(self) -> bool:
-        """Open the next block of every robot, or the next stage; return False at the end of the schedule."""
-        if not any(self._blocks.values()):
-            if not self._stages:
-                return False
+        """Open the next block of every robot that is done with the one before, or the next stage; tell whether any."""
+        busy = {lane.robot for lane in self._lanes}
+        free = [robot for robot, blocks in self._blocks.items() if blocks and robot not in busy]
+        if not free and not busy and self._stages:
             self._blocks = {robot: deque(blocks) for robot, blocks in self._stages.popleft().items()}
-        for robot, blocks in self._blocks.items():
-            if blocks:
-                self._lanes += [_Lane(robot, arm, deque(skills)) for arm, skills in blocks.popleft().items()]
-        return True
+            return True
+        for robot in free:
+            block = self._blocks[robot].popleft()
+            self._lanes += [_Lane(robot, arm, deque(skills)) for arm, skills in block.items()]
+        return bool(free)
 
     def _start(self, lane: _Lane, frame: int) -> bool:
         """Make the commands of an arm's next skill; return False when it cannot be done."""
-        config = lane.waiting.popleft()
+        config = checked_config(lane.waiting.popleft())
         skill = skill_class(config.name)(self.scene, self._controller(lane.robot, lane.arm), config, self._rng)
         skill.simple_generate_manip_cmds()
         lane.started = frame

@@ -4,7 +4,8 @@ import importlib
 from functools import cache
 
 from handloom.errors import InputError, NotFoundError, suggest
-from handloom.skills.configs import SKILL_CONFIGS, skill_name
+from handloom.skills.configs import SKILL_CONFIGS, OwnSkillConfig, skill_name
+from handloom.skills.configs.parts import Skill as SkillConfig
 from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
@@ -47,3 +48,15 @@ def skill_class(name: str) -> type[Skill]:
         return register_skill(getattr(importlib.import_module(module), cls))
     except (ImportError, AttributeError) as error:
         raise InputError(f"skill {name!r} cannot be imported: {error}; write it as my_module:MySkill") from error
+
+
+def checked_config(config: SkillConfig) -> SkillConfig:
+    """Return the config of a skill; that of a user's own is checked by the ``Config`` of the class it names.
+
+    Raises:
+        ValidationError: A key is wrong, missing or unknown.
+        InputError: The class cannot be imported or is not a skill.
+    """
+    if not isinstance(config, OwnSkillConfig):
+        return config
+    return skill_class(config.name).Config.model_validate(config.model_dump(exclude_unset=True))

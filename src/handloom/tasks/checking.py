@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 
+from pydantic import ValidationError
+
 from handloom.errors import ConfigError, HandloomError, unknown_name
 from handloom.objects.colors import COLORS
 from handloom.objects.registry import CATEGORIES
 from handloom.scene.descriptions import robot_description
 from handloom.scene.object_config import ObjectConfig
 from handloom.scene.region_config import RegionConfig
+from handloom.skills import SkillConfig, checked_config
 from handloom.tasks.robots import robot_source
 from handloom.tasks.task import Task
 from handloom.tasks.views import camera_file, parent_body
@@ -114,10 +117,23 @@ def _skills(task: Task) -> Iterator[str]:
             for b, block in enumerate(blocks):
                 for arm, skills in block.items():
                     for k, skill in enumerate(skills):
+                        yield from _own_skill(task, ("skills", s, robot, b, arm, k), skill)
                         for name in skill.objects:
                             if name not in objects:
                                 where = task.where("skills", s, robot, b, arm, k, "objects")
                                 yield f"{where}: {unknown_name('object', name, objects)}"
+
+
+def _own_skill(task: Task, keys: tuple[str | int, ...], skill: SkillConfig) -> Iterator[str]:
+    """Check the keys of a user's own skill with the config its class brings."""
+    try:
+        checked_config(skill)
+    except ValidationError as error:
+        for item in error.errors(include_url=False):
+            key = item.get("ctx", {}).get("key") or ".".join(map(str, item["loc"]))
+            yield f"{task.where(*keys, key)}: {item['msg'].removeprefix('Value error, ')}"
+    except HandloomError as error:
+        yield f"{task.where(*keys, 'name')}: {error}"
 
 
 def _robots(task: Task) -> Iterator[str]:

@@ -1,0 +1,128 @@
+"""What a recorded episode did to the robots: how deep they pressed into things, how near they came to their limits."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.episode.loop import USER_INPUTS
+from handloom.scene import Scene, build_scene
+from handloom.values import EpisodeRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Depth:
+    """The deepest overlap of a kind during an episode."""
+
+    metres: float = 0.0
+    """[m]; 0 without contact."""
+    between: tuple[str, str] = ("", "")
+    """The two bodies."""
+    time: float = 0.0
+    """[s]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examination:
+    """Figures over every physics step of an episode."""
+
+    steps: int
+    """Physics steps looked at."""
+    into_surroundings: Depth
+    """A robot and something that cannot move, such as the table."""
+    between_arms: Depth
+    """Two arms, of one robot or of two."""
+    joint_excess: float
+    """How far any arm joint was outside its range [rad]; 0 when none was."""
+    speed: float
+    """Largest speed of any arm joint [rad/s]."""
+    commanded_speed: float
+    """Largest change of any arm joint's target from frame to frame [rad/s]."""
+    final_state_same: bool
+    """Whether the last state is that of the recording, bit for bit."""
+
+
+def examine(record: EpisodeRecord) -> Examination:
+    """Simulate a recorded episode again and look at every physics step, not only at the frames."""
+    scene = build_scene(record.instance)
+    world, watch = scene.world, _Watch(scene)
+    model, data = world.model, world.data
+    for inputs in record.applied:
+        mujoco.mj_setState(model, data, np.ascontiguousarray(inputs), USER_INPUTS)
+        for _ in range(record.instance.substeps):
+            world.step()
+            watch.look()
+    same = world.save_state().tobytes() == np.ascontiguousarray(record.states[-1]).tobytes()
+    return Examination(
+        steps=record.frames * record.instance.substeps,
+        into_surroundings=watch.surroundings,
+        between_arms=watch.arms,
+        joint_excess=watch.excess,
+        speed=watch.speed,
+        commanded_speed=_commanded_speed(scene, record),
+        final_state_same=same,
+    )
+
+
+def _commanded_speed(scene: Scene, record: EpisodeRecord) -> float:
+    controls = np.concatenate([arm.ctrl_index for robot in scene.robots.values() for arm in robot.arms])
+    change = np.abs(np.diff(record.applied[:, controls], axis=0))
+    return float(change.max(initial=0.0)) * record.instance.fps
+
+
+class _Watch:
+    """Keeps the worst figures so far."""
+
+    def __init__(self, scene: Scene) -> None:
+        world = scene.world
+        self._model, self._data = world.model, world.data
+        self.surroundings, self.arms = Depth(), Depth()
+        self.excess, self.speed = 0.0, 0.0
+        self._owner = _arm_of_bodies(scene)
+        robots = [f"{name}/" for name in scene.robots]
+        self._robot = np.array([_name(self._model, b).startswith(tuple(robots)) for b in range(self._model.nbody)])
+        self._fixed = (self._model.body_weldid == 0) & ~self._robot
+        joints = [world.joint_index(j) for r in scene.robots.values() for arm in r.arms for j in arm.joint_names]
+        self._qpos, self._dof = self._model.jnt_qposadr[joints], self._model.jnt_dofadr[joints]
+        self._range = self._model.jnt_range[joints]
+
+    def look(self) -> None:
+        """Take the figures of the step just made."""
+        q = self._data.qpos[self._qpos]
+        outside = np.maximum(self._range[:, 0] - q, q - self._range[:, 1])
+        self.excess = max(self.excess, float(outside.max(initial=0.0)))
+        self.speed = max(self.speed, float(np.abs(self._data.qvel[self._dof]).max(initial=0.0)))
+        contact = self._data.contact
+        a, b = self._model.geom_bodyid[contact.geom.T]
+        into = (self._robot[a] & self._fixed[b]) | (self._robot[b] & self._fixed[a])
+        first, second = self._owner[a], self._owner[b]
+        apart = (first >= 0) & (second >= 0) & (first != second)
+        self.surroundings = self._deeper(self.surroundings, into, a, b)
+        self.arms = self._deeper(self.arms, apart, a, b)
+
+    def _deeper(self, worst: Depth, of: NDArray[np.bool_], a: NDArray[np.intp], b: NDArray[np.intp]) -> Depth:
+        found = np.flatnonzero(of)
+        if len(found) == 0:
+            return worst
+        k = found[np.argmin(self._data.contact.dist[found])]
+        depth = -float(self._data.contact.dist[k])
+        if depth <= worst.metres:
+            return worst
+        names = (_name(self._model, int(a[k])), _name(self._model, int(b[k])))
+        return Depth(metres=depth, between=names, time=float(self._data.time))
+
+
+def _name(model: mujoco.MjModel, body: int) -> str:
+    return str(model.body(body).name)
+
+
+def _arm_of_bodies(scene: Scene) -> NDArray[np.intp]:
+    """Return the number of the arm that moves each body (nbody,), -1 where none does."""
+    world = scene.world
+    owner = np.full(world.model.nbody, -1)
+    for number, arm in enumerate(arm for robot in scene.robots.values() for arm in robot.arms):
+        root = world.model.jnt_bodyid[world.joint_index(arm.joint_names[0])]
+        for body in world.subtree(_name(world.model, int(root))):
+            owner[world.body_index(body)] = number
+    return owner

@@ -1,0 +1,128 @@
+"""The nesting of a task's skills, and what two arms may do to each other."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from handloom.episode import run_episode
+from handloom.scene import Scene, build_scene
+from handloom.skills import Schedule
+from handloom.skills.configs import SKILL_CONFIGS
+from handloom.tasks import load_task, sample_task
+from handloom.values import Stage, TaskInstance
+
+Nest = list[dict[str, list[dict[str, list[int]]]]]
+"""Stages > robots > blocks > arms > frames to wait."""
+ARMS = {"one": ("left", "right"), "two": ("left",)}
+
+
+def two_robots(folder: Path, *robots: dict[str, Any]) -> TaskInstance:
+    """Return a scene with two robots that face each other over a table."""
+    task = {
+        "name": "two_robots", "arena_file": "arenas/table.yaml", "robots": list(robots), "objects": [], "regions": [],
+        "data": {"language_instruction": "Wait.", "max_episode_length": 400},
+        "skills": [{robots[0]["name"]: [{"left": [{"name": "home"}]}]}],
+    }  # fmt: skip
+    file = folder / "task.yaml"
+    file.write_text(yaml.safe_dump({"tasks": [task]}))
+    return sample_task(load_task(file), 0, 0)
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> TaskInstance:
+    """Return a scene with a robot of two arms and one of one arm."""
+    return two_robots(
+        tmp_path_factory.mktemp("schedule"),
+        {"name": "one", "robot_config_file": "split_aloha", "euler": [0, 0, 90], "translation": [0, -0.9, 0]},
+        {"name": "two", "robot_config_file": "fr3", "euler": [0, 0, -90], "translation": [0, 0.6, 0.75]},
+    )
+
+
+@pytest.fixture(scope="module")
+def facing(tmp_path_factory: pytest.TempPathFactory) -> TaskInstance:
+    """Return a scene with two equal arms that face each other and share a place they can reach."""
+    home = [0.0, -0.143, 0.0, -2.435, 0.0, 2.235, 0.789]
+    common = {"robot_config_file": "fr3", "left_joint_home": home}
+    return two_robots(
+        tmp_path_factory.mktemp("facing"),
+        {"name": "south", "euler": [0, 0, 90], "translation": [0, -0.6, 0.75], **common},
+        {"name": "north", "euler": [0, 0, -90], "translation": [0, 0.6, 0.75], **common},
+    )
+
+
+def configs(nest: Any) -> Any:
+    def wait(frames: int) -> Any:
+        keys = {"name": "wait", "wait_steps": frames, "success_threshold": 1.0, "gripper_state": 1}
+        return SKILL_CONFIGS["wait"].model_validate(keys)
+
+    return [
+        {
+            robot: [{arm: [wait(n) for n in waits] for arm, waits in block.items()} for block in blocks]
+            for robot, blocks in stage.items()
+        }
+        for stage in nest
+    ]
+
+
+def expected(nest: Nest) -> set[tuple[str, str, int, int]]:
+    """Return robot, arm, start and end of every wait: a wait of n frames takes one more to set its obstacles."""
+    spans, now = set(), 0
+    for stage in nest:
+        ends = [now]
+        for robot, blocks in stage.items():
+            at = now
+            for block in blocks:
+                block_ends = [at]
+                for arm, waits in block.items():
+                    time = at
+                    for frames in waits:
+                        spans.add((robot, arm, time, time + frames + 1))
+                        time += frames + 1
+                    block_ends.append(time)
+                at = max(block_ends)
+            ends.append(at)
+        now = max(ends)
+    return spans
+
+
+def random_nest(rng: np.random.Generator) -> Nest:
+    def block(robot: str) -> dict[str, list[int]]:
+        arms = [arm for arm in ARMS[robot] if rng.random() < 0.7]
+        return {arm: rng.integers(1, 6, rng.integers(0, 3)).tolist() for arm in arms}
+
+    def stage() -> dict[str, list[dict[str, list[int]]]]:
+        robots = [robot for robot in ARMS if rng.random() < 0.8]
+        return {robot: [block(robot) for _ in range(rng.integers(1, 4))] for robot in robots}
+
+    return [stage() for _ in range(rng.integers(1, 4))]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_stages_wait_for_all_robots_blocks_for_their_robot_and_arms_for_nobody(
+    instance: TaskInstance, seed: int
+) -> None:
+    nest = random_nest(np.random.default_rng(seed))
+    scene = build_scene(instance)
+    record = run_episode(scene, Schedule(scene, configs(nest), np.random.default_rng(0)))
+    assert record.success, record.failure
+    assert {(s.robot, s.arm, s.start, s.end) for s in record.timeline} == expected(nest)
+
+
+def goto(scene: Scene, robot: str, world: tuple[float, float, float]) -> Any:
+    """Return the skill that brings the hand of a robot to a place in the world, pointing down."""
+    p = np.linalg.inv(scene.robot(robot).arm("left").T_world_base) @ [*world, 1.0]
+    keys = {"name": "goto__pose", "position": p[:3].tolist(), "euler": [180, 0, 0]}
+    return SKILL_CONFIGS["goto__pose"].model_validate(keys)
+
+
+def test_two_arms_that_are_sent_into_each_other_end_the_episode_with_a_reason(facing: TaskInstance) -> None:
+    scene = build_scene(facing)
+    stages = [{robot: [{"left": [goto(scene, robot, (0.0, 0.0, 1.1))]}] for robot in ("south", "north")}]
+    record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (Stage.EXECUTE, "arms_touch"), record.failure
+    assert "south/left" in record.failure.detail
+    assert "north/left" in record.failure.detail
