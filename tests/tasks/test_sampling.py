@@ -1,9 +1,9 @@
 """Sampling is a pure function of task, seed and episode."""
 
+import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from handloom.errors import ConfigError, FileError
@@ -38,16 +38,41 @@ def test_another_process_and_other_episodes_before_it_change_nothing():
     assert there == here
 
 
-@pytest.mark.parametrize("name", library())
-def test_every_task_of_the_library_builds_and_stays_at_rest(name):
-    instance = sample_task(load_task(name), 0, 0)
-    scene = build_scene(instance)
-    start = {o.name: scene.object_pose(o.name) for o in instance.objects if not o.fixed}
-    deepest = min((c.distance for c in scene.world.contacts()), default=0.0)
-    assert deepest > -0.0005
-    scene.world.step(round(2.0 / instance.timestep))
-    for thing, pose in start.items():
-        assert np.linalg.norm(scene.object_pose(thing)[:3, 3] - pose[:3, 3]) < 0.005
+CLUTTERED = """
+import json, sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from handloom.tasks import load_task, sample_task
+
+def hashes(work):
+    file, episodes = work
+    task = load_task(file)
+    return {episode: sample_task(task, 7, episode).content_hash() for episode in episodes}
+
+if __name__ == "__main__":
+    file, workers = sys.argv[1], int(sys.argv[2])
+    work = [(file, list(range(k, 6, workers))[::-1]) for k in range(workers)]
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        print(json.dumps({k: v for part in pool.map(hashes, work) for k, v in part.items()}))
+"""
+
+
+def test_the_number_of_workers_and_the_order_of_episodes_change_nothing(write, tmp_path):
+    from task_files import region, thing
+
+    file = write(
+        objects=[thing("mug", "mug", apply_randomization=True, orientation_mode="suggested"), thing("bowl", "bowl")],
+        regions=[region("mug"), region("bowl")],
+        distractors={"target": "table", "min_num": 2, "max_num": 4, "pos_range": [[-0.5, -0.1], [0.5, 0.4]]},
+        fluid={"container_name": "bowl", "numParticlesZ": 2},
+    )
+    script = tmp_path / "sample.py"
+    script.write_text(CLUTTERED)
+    task = load_task(file)
+    here = {str(episode): sample_task(task, 7, episode).content_hash() for episode in range(6)}
+    assert len(set(here.values())) == 6
+    there = subprocess.run([sys.executable, script, file, "2"], capture_output=True, text=True, check=True).stdout
+    assert json.loads(there) == here
 
 
 def test_episodes_differ_in_everything_that_is_randomized():

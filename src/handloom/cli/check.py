@@ -33,9 +33,10 @@ def run(files: tyro.conf.Positional[tuple[str, ...]], *, set: tuple[str, ...] = 
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:
-    """Replace folders by the YAML files in them."""
+    """Replace folders by the YAML files in them; a folder without any stays, and is refused as a file."""
     names: list[str] = []
     for name in files:
         path = Path(name)
-        names += sorted(str(file) for file in path.rglob("*.y*ml")) if path.is_dir() else [name]
+        inside = sorted(str(file) for file in path.rglob("*.y*ml") if not file.is_dir()) if path.is_dir() else []
+        names += inside or [name]
     return names

@@ -5,12 +5,18 @@ from handloom.config.loading import load_config, parse_config
 from handloom.config.marks import Mark
 from handloom.config.model import Config, UnusedKey, unused_keys
 from handloom.config.overrides import apply_overrides
+from handloom.config.quantities import Angles, Degrees, Metres, Position, Quaternion
 from handloom.config.search import find_file
 
 __all__ = [
+    "Angles",
     "Config",
+    "Degrees",
     "Document",
     "Mark",
+    "Metres",
+    "Position",
+    "Quaternion",
     "UnusedKey",
     "apply_overrides",
     "find_file",

@@ -45,14 +45,14 @@ def read_document(path: str | Path) -> Document:
     return _read(Path(path), ())
 
 
-def _read(path: Path, parents: tuple[Path, ...]) -> Document:
+def _read(path: Path, parents: tuple[Path, ...], named_by: str = "") -> Document:
     try:
         resolved = path.resolve(strict=True)
-        text = _read_text(resolved, path)
+        text = _read_text(resolved, f"{named_by}{path}")
     except (OSError, RuntimeError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise ConfigError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise ConfigError(f"{named_by}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if resolved in parents:
         circle = " > ".join(str(p) for p in (*parents[parents.index(resolved) :], resolved))
         raise ConfigError(f"{path}: base files inherit in a circle: {circle}")
@@ -66,11 +66,11 @@ def _read(path: Path, parents: tuple[Path, ...]) -> Document:
     mark = document.mark(("base",))
     if not isinstance(base, str):
         raise ConfigError(f"{mark}: base: must be the name of a YAML file, got {base!r}")
-    parent = _read(find_file(base, near=path.parent, what=f"{mark}: base"), (*parents, resolved))
+    parent = _read(find_file(base, near=path.parent, what=f"{mark}: base"), (*parents, resolved), f"{mark}: base: ")
     return _merged(parent, document)
 
 
-def _read_text(resolved: Path, shown: Path) -> str:
+def _read_text(resolved: Path, shown: str) -> str:
     if resolved.is_dir():
         raise ConfigError(f"{shown}: is a folder, not a YAML file")
     if not resolved.is_file():

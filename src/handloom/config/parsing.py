@@ -12,10 +12,11 @@ MAX_NODES = 300_000
 """A task file has some hundred values; far more means a wrong file or a YAML alias bomb."""
 MAX_DEPTH = 60
 
-Pairs = dict[Any, tuple[yaml.Node, yaml.Node]]
+Pairs = dict[str, tuple[yaml.Node, yaml.Node]]
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MERGE = "tag:yaml.org,2002:merge"
+_DATE = "tag:yaml.org,2002:timestamp"
 
 
 def parse_text(text: str, source: str) -> tuple[Any, dict[KeyPath, Mark]]:
@@ -150,7 +151,7 @@ class _Builder:
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
                 raise ConfigError(f"{self._mark(key_node)}: {dotted(path)}: a key must be a plain word")
-            key = self._scalar(key_node, path)
+            key = key_node.value  # Always text, also where YAML reads a number, a date or yes and no.
             if key in pairs:
                 raise ConfigError(f"{self._mark(key_node)}: {dotted((*path, key))}: this key is given twice")
             pairs[key] = (key_node, value_node)
@@ -167,9 +168,12 @@ class _Builder:
             yield source
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
+        if node.tag == _DATE:
+            return node.value
         try:
             value = self.constructor.construct_object(node)
-            hash(value)
+            if not isinstance(value, str | int | float | None):
+                raise ValueError("not a plain value")
         except (yaml.YAMLError, ValueError, OverflowError, TypeError) as error:
             shown = node.value if len(node.value) <= 40 else f"{node.value[:40]}..."
             raise ConfigError(f"{self._mark(node)}: {dotted(path)}: cannot read the value {shown!r}") from error

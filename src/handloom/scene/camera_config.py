@@ -4,9 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Config, Position, Quaternion, UnusedKey
 
-Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
 RENDERED_LATER = "depth and labels are rendered from recorded states whenever they are wanted"
 
@@ -48,9 +47,9 @@ class CameraConfig(Config):
     """``<robot>_<camera>``: the part after the robot's name is the name in the dataset."""
     parent: str = ""
     """Body that carries it, e.g. ``franka/panda_hand``; empty fixes it in the world."""
-    translation: Triple
+    translation: Position
     """Position in the parent [m]."""
-    orientation: Quad
+    orientation: Quaternion
     """wxyz in the parent."""
     camera_axes: Literal["usd", "ros", "world"] = "usd"
     """usd: looks along -z with y up; ros: looks along z with y down; world: looks along x with z up."""
@@ -58,9 +57,9 @@ class CameraConfig(Config):
     """A published camera (``realsense_d455``), or a YAML file."""
     apply_randomization: bool = False
     """Move the camera a little in every episode."""
-    max_translation_noise: float = Field(default=0.05, ge=0)
+    max_translation_noise: float = Field(default=0.05, ge=0, le=10)
     """[m]"""
-    max_orientation_noise: float = Field(default=10.0, ge=0)
+    max_orientation_noise: float = Field(default=10.0, ge=0, le=360)
     """[deg]"""
     size: tuple[Pixels, Pixels] | None = None
     """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""

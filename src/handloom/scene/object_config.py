@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Angles, Config, Metres, Position, Quaternion, UnusedKey
 
 Triple = tuple[float, float, float]
-Quad = tuple[float, float, float, float]
+Channel = Annotated[float, Field(ge=0, le=1)]
 TargetClass = Literal[
     "RigidObject", "GeometryObject", "ArticulatedObject", "PlaneObject", "ShapeObject", "XFormObject", "ConveyorObject"
 ]
@@ -20,9 +20,9 @@ class TextureConfig(Config):
     """Folder of pictures, or the name of a procedural texture: wood, stone, plaster, cloth, metal, checker, noise."""
     apply_randomization: bool = False
     """Pick another one in every episode."""
-    texture_id: int = Field(default=0, ge=0)
+    texture_id: int = Field(default=0, ge=0, le=1_000_000)
     """Which one when it is not picked at random."""
-    texture_scale: tuple[float, ...] = (1.0, 1.0)
+    texture_scale: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(default=(1.0, 1.0), min_length=1)
     """Repetitions per metre."""
     target_prim_path: Annotated[str, UnusedKey("a texture covers the whole object here")] = ""
 
@@ -55,11 +55,11 @@ class ObjectConfig(Config):
     """Asset file; empty builds the object from the library."""
     category: str = ""
     """What it is, e.g. ``banana``; a category of the library when there is no path."""
-    translation: Triple | None = None
+    translation: Position | None = None
     """Position of the origin in the world [m]; a region replaces it."""
-    euler: Triple | None = None
+    euler: Angles | None = None
     """Extrinsic xyz angles [deg]."""
-    quaternion: Quad | None = None
+    quaternion: Quaternion | None = None
     """wxyz; wins over euler."""
     scale: Triple = (1.0, 1.0, 1.0)
     """Size factor, the same in all three axes."""
@@ -77,12 +77,12 @@ class ObjectConfig(Config):
     """keep: as given; suggested: one of the object's stable poses; random: any."""
     scale_mode: Literal["keep", "suggested"] = "keep"
     """keep: ``scale`` counts; suggested: library objects and stand-ins have the size their category has."""
-    gap: tuple[float, ...] | None = None
+    gap: tuple[Metres, ...] | None = None
     """Offsets along the container's x axis [m] of the places in it; absent: ``gap.yaml`` beside the asset, or the slots
     of a library container."""
-    init_translation: Triple | None = None
+    init_translation: Position | None = None
     """Where the object starts relative to ``init_parent`` [m], e.g. in a gripper."""
-    init_orientation: Quad | None = None
+    init_orientation: Quaternion | None = None
     """wxyz in the world, together with ``init_parent``; absent keeps the object's own."""
     init_parent: str | None = None
     """Body the object starts at, e.g. ``franka/panda_hand``; a gripper that starts closed holds it."""
@@ -102,10 +102,10 @@ class ObjectConfig(Config):
     """Annotation file of an articulated asset; its folder is the ``info_name`` when that is absent."""
     size: tuple[float, float] | Triple | None = None
     """Width and length of a plane, or the size of a library object [m]."""
-    color: Triple | str | None = None
+    color: tuple[Channel, Channel, Channel] | str | None = None
     """RGB in 0..1 or a colour word."""
     parent_obj: Annotated[str | None, UnusedKey("what is only seen stands in the world here")] = None
-    linear_velocity: tuple[float, ...] | None = None
+    linear_velocity: tuple[Annotated[float, Field(ge=-2, le=2)], ...] | None = None
     """Surface velocity of a conveyor along its x axis [m/s]; the first number counts."""
     linear_track_list: Annotated[Any, UnusedKey("a conveyor has one track here")] = None
     angular_velocity: Annotated[Any, UnusedKey("conveyors are straight here")] = None
@@ -142,6 +142,6 @@ class ArenaConfig(Config):
     """The surroundings: table, floor, walls."""
 
     name: str = ""
-    fixtures: tuple[ObjectConfig, ...] = ()
+    fixtures: tuple[ObjectConfig, ...] = Field(default=(), max_length=100)
     involved_scenes: Annotated[Any, UnusedKey("rooms are built from the fixtures here")] = None
     update_freq: Annotated[int, UnusedKey("every episode draws its own scene")] = 10

@@ -4,10 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Config, Degrees, Metres, Position, UnusedKey
 
 Triple = tuple[float, float, float]
-Range = tuple[float, float]
 Sampler = Literal[
     "A_on_B_region_sampler",
     "A_in_B_region_sampler",
@@ -34,17 +33,17 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 class RandomConfig(Config):
     """Ranges of a sampler; which of them count depends on the sampler."""
 
-    pos_range: tuple[Triple, Triple] | None = None
+    pos_range: tuple[Position, Position] | None = None
     """Lowest and highest shift in x, y, z [m]."""
-    yaw_rotation: Range | None = None
+    yaw_rotation: tuple[Degrees, Degrees] | None = None
     """Lowest and highest turn about the world's z axis [deg]."""
-    r_range: Range | None = None
+    r_range: tuple[Metres, Metres] | None = None
     """Lowest and highest distance [m]."""
-    theta_range: Range | None = None
+    theta_range: tuple[Degrees, Degrees] | None = None
     """Lowest and highest direction [deg]."""
-    x_bias: float = 0.0
-    y_bias: float = 0.0
-    z_bias: float = 0.0
+    x_bias: Metres = 0.0
+    y_bias: Metres = 0.0
+    z_bias: Metres = 0.0
     """Shift for ``A_in_B`` [m]."""
 
     @model_validator(mode="after")
@@ -76,7 +75,7 @@ class RegionConfig(Config):
     """Draw from ``random_region_list``: one of these indices, or any when empty or false."""
     container: str | None = None
     """Put the object at a free place of this container: one of its ``gap`` offsets, each used once."""
-    z_init: float | None = None
+    z_init: Metres | None = None
     """Height of the object's origin above the container's [m]; goes with ``container``."""
     target2: str | None = None
     """Second target of ``A_along_B_C``."""
@@ -116,15 +115,15 @@ class DistractorsConfig(Config):
     min_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
     max_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
     """How many, uniform from min_num to max_num; what finds no room is left out."""
-    pos_range: tuple[Triple, Triple] | tuple[Range, Range]
+    pos_range: tuple[Position, Position] | tuple[tuple[Metres, Metres], tuple[Metres, Metres]]
     """Rectangle on the target, seen from its middle [m]."""
     path: str = ""
     """Folder of assets, ``<category>/<instance>/<file>``; empty picks from our own library."""
     scale: Triple = (1.0, 1.0, 1.0)
     """Size factor of assets, the same in all three axes; library objects have the right size."""
-    min_object_distance: float = Field(default=0.03, ge=0)
+    min_object_distance: float = Field(default=0.03, ge=0, le=10)
     """Free space to the task's objects [m]."""
-    distractor_buffer: float = Field(default=0.03, ge=0)
+    distractor_buffer: float = Field(default=0.03, ge=0, le=10)
     """Free space between distractors [m]."""
     max_attempts: int = Field(default=10, ge=1, le=1000)
     """How often a place is drawn for each."""

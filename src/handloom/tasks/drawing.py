@@ -140,7 +140,8 @@ class Drawing:
         if region.sub_tgt_prim is None or region.target not in self.props:
             return whole
         thing = self.props[region.target]
-        entry = next((o for o in self.task.config.objects if o.name == region.target), None)
+        entries = (*self.task.arena.fixtures, *self.task.config.objects)
+        entry = next((o for o in entries if o.name == region.target), None)
         stands_in = entry is not None and bool(entry.path) and "path" not in thing.parameters
         try:
             return Placed(whole.position, whole.quat, outline_of(thing, region.sub_tgt_prim))
@@ -159,6 +160,7 @@ class Drawing:
                 "container_full",
                 f"{region.object} goes into {region.container}, whose {len(taken[region.container])} places are taken; "
                 "give the container more places with gap, or put fewer objects into it",
+                where=self.task.where("regions", self.task.config.regions.index(region)),
             )
         return free[int(rng.integers(len(free)))]
 
@@ -186,7 +188,9 @@ class Drawing:
         free = [i for i in wanted if i not in used and i < len(pool)]
         if not free:
             raise SamplingError(
-                "region_list_empty", f"{region.object} draws from random_region_list, which has no entry left for it"
+                "region_list_empty",
+                f"{region.object} draws from random_region_list, which has no entry left for it",
+                where=self.task.where("regions", self.task.config.regions.index(region)),
             )
         chosen = free[int(rng.integers(len(free)))]
         used.add(chosen)

@@ -48,6 +48,7 @@ def sample_fluid(task: Task, objects: Sequence[ObjectInstance]) -> FluidInstance
             "no_room_for_fluid",
             f"no grain of radius {1000 * radius:.1f} mm fits into {container.name}; make particleContactOffset smaller "
             "or the container larger",
+            where=task.where("fluid"),
         )
     volume = 4.0 / 3.0 * math.pi * radius**3
     fluid = FluidInstance(

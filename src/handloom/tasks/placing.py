@@ -66,12 +66,13 @@ def sample_layout(
         except NoPlaceError as error:
             blame[error.name, error.why] += 1
     (worst, why), count = blame.most_common(1)[0]
-    region = next((f"regions.{i}" for i, r in enumerate(task.config.regions) if r.object == worst), None)
-    hint = f"widen the pos_range of {region}" if region else "give it a region"
+    region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
+    hint = "give it a region" if region is None else f"widen the pos_range of regions.{region}"
     raise SamplingError(
         "no_layout",
         f"{worst} had no free or stable place in {count} of {MAX_LAYOUTS} layouts: it {why}; {hint}, or move other "
         "objects away",
+        where=task.where("objects") if region is None else task.where("regions", region),
     )
 
 

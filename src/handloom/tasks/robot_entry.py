@@ -5,11 +5,9 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Angles, Config, Position, Quaternion, UnusedKey
 from handloom.errors import suggest
 from handloom.robots import RobotConfig
-
-Triple = tuple[float, float, float]
 
 
 class RobotEntry(Config):
@@ -19,11 +17,11 @@ class RobotEntry(Config):
     """Name in skills and cameras."""
     robot_config_file: str
     """A robot of the zoo (``fr3``), a robot folder, or a robot YAML file."""
-    translation: Triple = (0.0, 0.0, 0.0)
+    translation: Position = (0.0, 0.0, 0.0)
     """Position in the world [m]; a region replaces it."""
-    euler: Triple | None = None
+    euler: Angles | None = None
     """Extrinsic xyz angles [deg]."""
-    quaternion: tuple[float, float, float, float] | None = None
+    quaternion: Quaternion | None = None
     """wxyz; wins over euler."""
     scale: Annotated[Any, UnusedKey("a robot has the size it has")] = None
     ignore_substring: tuple[str, ...] = ("material", "Plane", "conveyor", "scene", "table")

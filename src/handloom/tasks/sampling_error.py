@@ -5,10 +5,16 @@ from handloom.values import Failure, Stage
 
 
 class SamplingError(HandloomError):
-    """A scene could not be sampled; carries the typed reason for the funnel."""
+    """A scene could not be sampled; carries the typed reason for the funnel.
 
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
+    Args:
+        reason: One word for the funnel.
+        detail: What happened; recorded, so it names no file.
+        where: File, line and key to change; for messages only.
+    """
+
+    def __init__(self, reason: str, detail: str, *, where: str = "") -> None:
+        super().__init__(f"{where}: {reason}: {detail}" if where else f"{reason}: {detail}")
         self.failure = Failure(stage=Stage.SAMPLE, reason=reason, detail=detail)
 
 

@@ -4,16 +4,17 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Config, Degrees, Metres, UnusedKey
 from handloom.errors import suggest
 from handloom.scene.camera_config import CameraConfig
-from handloom.scene.object_config import ObjectConfig
+from handloom.scene.object_config import Channel, ObjectConfig
 from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
 from handloom.skills.configs import SkillConfig
 from handloom.tasks.robot_entry import RobotEntry
 
 Range = tuple[float, float]
-Triple = tuple[float, float, float]
+Intensity = Annotated[float, Field(ge=0, le=1e6)]
+Height = Annotated[float, Field(ge=0.1, le=3.0)]
 Block = dict[str, tuple[SkillConfig, ...]]
 """Arm name > skills of that arm in order; the arms of one block run at the same time."""
 
@@ -23,11 +24,19 @@ class EnvMapConfig(Config):
 
     envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no pictures")] = ""
     apply_randomization: bool = False
-    intensity_range: Range = (4000.0, 7000.0)
+    intensity_range: tuple[Intensity, Intensity] = (4000.0, 7000.0)
     """Lowest and highest strength; 5500 is our middle exposure."""
-    rotation_range: Range = (0.0, 180.0)
+    rotation_range: tuple[Degrees, Degrees] = (0.0, 180.0)
     """Lowest and highest turn [deg]."""
     light_type: Annotated[str, UnusedKey("light comes from a sky and lamps here")] = "DomeLight"
+
+    @model_validator(mode="after")
+    def _ranges_ascend(self) -> "EnvMapConfig":
+        for key in ("intensity_range", "rotation_range"):
+            low, high = getattr(self, key)
+            if low > high:
+                raise ValueError(f"{key} must go from low to high, got {[low, high]}")
+        return self
 
 
 class DataConfig(Config):
@@ -65,14 +74,14 @@ class FluidConfig(Config):
     """Grid of grains; those that lie inside the container are kept, from the bottom up, up to 200."""
     center_z: bool = False
     """The grid is centred on the container, not stood on its floor."""
-    z_offset: float = 0.0
+    z_offset: Metres = 0.0
     """The grid starts this much higher [m]."""
     max_velocity: Annotated[float, UnusedKey("grains move as fast as physics lets them")] = 0.8
     mass: float | None = Field(default=None, gt=0, le=1.0)
     """Mass of a grain [kg]."""
     density: float | None = Field(default=None, gt=0, le=30_000)
     """Density of a grain [kg/m^3]; 1000 when there is no mass either."""
-    color: Triple | None = None
+    color: tuple[Channel, Channel, Channel] | None = None
     """sRGB."""
     emissiveColor: Annotated[Any, UnusedKey("grains do not glow")] = None  # noqa: N815 - published key
     opacity: float = Field(default=1.0, ge=0, le=1)
@@ -113,12 +122,12 @@ class TaskConfig(Config):
     env_map: EnvMapConfig = EnvMapConfig()
     neglect_collision_names: tuple[str, ...] = ()
     """Bodies whose name contains one of these do not collide with robots."""
-    robots: tuple[RobotEntry, ...] = Field(min_length=1)
-    objects: tuple[ObjectConfig, ...] = ()
-    regions: tuple[RegionConfig, ...] = ()
-    random_region_list: tuple[RandomConfig, ...] = ()
+    robots: tuple[RobotEntry, ...] = Field(min_length=1, max_length=8)
+    objects: tuple[ObjectConfig, ...] = Field(default=(), max_length=200)
+    regions: tuple[RegionConfig, ...] = Field(default=(), max_length=1000)
+    random_region_list: tuple[RandomConfig, ...] = Field(default=(), max_length=1000)
     """Ranges that regions with a priority draw from, each at most once."""
-    cameras: tuple[CameraConfig, ...] = ()
+    cameras: tuple[CameraConfig, ...] = Field(default=(), max_length=32)
     distractors: DistractorsConfig | None = None
     fluid: FluidConfig | None = None
     data: DataConfig = DataConfig()
@@ -127,8 +136,15 @@ class TaskConfig(Config):
     physics: PhysicsNoise = PhysicsNoise()
     proxy_assets: bool = False
     """Replace assets and arenas that are not there by library objects of the same category (ours)."""
-    table_height: Range | None = None
+    table_height: tuple[Height, Height] | None = None
     """Lowest and highest table top [m] (ours)."""
+
+    @model_validator(mode="after")
+    def _table_height_ascends(self) -> "TaskConfig":
+        low, high = self.table_height or (0.0, 0.0)
+        if low > high:
+            raise ValueError(f"table_height must go from low to high, got {[low, high]}")
+        return self
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "TaskConfig":
