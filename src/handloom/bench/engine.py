@@ -1,20 +1,36 @@
-"""The whole line, from sampling to an episode folder, with the time each stage takes."""
+"""The whole line, from sampling to a merged dataset, with the time each stage takes."""
 
+import os
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from handloom.bench.result import BenchResult
-from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory, RunSettings, generate_run, report_of
+from handloom.dataset import DatasetReader, EpisodeFolder, extract_episode, folder_name
+from handloom.dataset.durable import json_bytes
+from handloom.dataset.episode_folder import SHEET
+from handloom.engine import (
+    Executor,
+    Goal,
+    InlineExecutor,
+    ProcessExecutor,
+    Receipt,
+    RunDirectory,
+    RunSettings,
+    generate_run,
+    report_of,
+)
 from handloom.engine.warmup import warm_up
-from handloom.tasks import load_task
+from handloom.tasks import Task, load_task
 
 BUDGET_MS = {"sample": 5, "build": 5, "plan": 15, "physics": 60, "render": 120, "encode": 40, "write": 5}
 """Milliseconds per simulated second and core that the design allows each stage."""
 
 
-def run(task: str = "fr3_pick_cube", episodes: int = 16) -> BenchResult:
-    """Generate episodes with one process, then with two workers, and compare with the time budget.
+def run(task: str = "fr3_pick_place", episodes: int = 24) -> BenchResult:
+    """Generate with one and two workers and with every preset, and merge ever more episodes.
 
     Args:
         task: Task of the library with two cameras of 224 x 224 pixels.
@@ -22,32 +38,65 @@ def run(task: str = "fr3_pick_cube", episodes: int = 16) -> BenchResult:
     """
     warm_up()
     loaded = load_task(task)
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, executor in (
-            ("1 worker", ProcessExecutor(1)),
-            ("2 workers", ProcessExecutor(2)),
-            ("inline", InlineExecutor()),
-        ):
-            settings = RunSettings.of_task(loaded, seed=0)
-            directory = RunDirectory.begin(Path(folder) / name.replace(" ", "_"), settings)
-            begin = time.perf_counter()
-            outcome = generate_run(directory, Goal(successes=episodes), executor)
-            wall = time.perf_counter() - begin
-            report = report_of(outcome.receipts.values())
-            seconds = report.robot_hours * 3600.0
-            rows.append(
-                {
-                    "name": f"handloom {task}, {name}",
-                    "episodes": report.episodes,
-                    "success_rate": report.success_rate,
-                    "episodes_per_hour": 3600.0 * report.episodes / wall,
-                    "robot_hours_per_wall_hour": seconds / wall,
-                    "realtime_factor": report.realtime_factor,
-                    **{f"{stage}_ms": 1000.0 * report.worker_seconds.get(stage, 0.0) / seconds for stage in BUDGET_MS},
-                }
-            )
+    few = max(2, episodes // 6)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        one = _generated(loaded, folder / "one", "1 worker", ProcessExecutor(1), episodes)
+        two = _generated(loaded, folder / "two", "2 workers", ProcessExecutor(2), episodes)
+        two["scaling"] = two["robot_hours_per_wall_hour"] / one["robot_hours_per_wall_hour"]
+        presets = [
+            _generated(loaded, folder / preset, f"preset {preset}, inline", InlineExecutor(), few, preset=preset)
+            for preset in ("fast", "balanced", "quality")
+        ]
+        dataset = DatasetReader(folder / "balanced" / "dataset")
+        made = [extract_episode(dataset, e.index, folder / folder_name(e.index)) for e in dataset.episodes]
+        growth = [_grown(loaded, folder / f"grown_{count}", made, count) for count in (10, 100, 1000)]
     total = sum(BUDGET_MS.values())
     budget = {f"{stage}_ms": float(value) for stage, value in BUDGET_MS.items()}
-    rows.append({"name": "time budget of the design", "realtime_factor": 1000.0 / total, **budget})
-    return BenchResult(bench="engine", rows=tuple(rows))
+    rows = (one, two, *presets, {"name": "time budget of the design", "realtime_factor": 1000.0 / total, **budget})
+    return BenchResult(bench="engine", rows=(*rows, *growth))
+
+
+def _generated(
+    task: Task, folder: Path, name: str, executor: Executor, episodes: int, *, preset: str = "balanced"
+) -> dict[str, Any]:
+    """Generate a run and return its figures; milliseconds are per simulated second and core."""
+    directory = RunDirectory.begin(folder, RunSettings.of_task(task, seed=0, preset=preset))
+    begin = time.perf_counter()
+    outcome = generate_run(directory, Goal(successes=episodes), executor)
+    wall = time.perf_counter() - begin
+    report = report_of(outcome.receipts.values())
+    seconds = report.robot_hours * 3600.0
+    return {
+        "name": f"handloom {task.name}, {name}",
+        "episodes": report.episodes,
+        "success_rate": report.success_rate,
+        "episodes_per_hour": 3600.0 * report.episodes / wall,
+        "robot_hours_per_wall_hour": seconds / wall,
+        "realtime_factor": report.realtime_factor,
+        "cpu_realtime_factor": report.cpu_realtime_factor,
+        **{f"{stage}_ms": 1000.0 * report.worker_seconds.get(stage, 0.0) / seconds for stage in BUDGET_MS},
+    }
+
+
+def _grown(task: Task, folder: Path, made: list[EpisodeFolder], count: int) -> dict[str, Any]:
+    """Merge a run of many episodes, which are a few over and over, and time it per episode.
+
+    This is all of the engine's work that could grow with what is there already: journals are read, the goal is looked
+    for, places are planned, rows and packets are copied.
+    """
+    target = RunDirectory.begin(folder, RunSettings.of_task(task, seed=0))
+    for index in range(count):
+        original = made[index % len(made)]
+        copy = target.episodes / folder_name(index)
+        copy.mkdir(parents=True)
+        for name in original.sheet["files"]:
+            os.link(original.path / name, copy / name)
+        outcome = replace(original.outcome, index=index)
+        (copy / SHEET).write_bytes(json_bytes({**original.sheet, "outcome": outcome.to_json()}))
+        unit = target.journal(index // target.settings.unit_size)
+        unit.append(Receipt(episode=index, success=True, frames=original.length))
+    begin = time.perf_counter()
+    generate_run(target, Goal(attempts=count), InlineExecutor())
+    spent = time.perf_counter() - begin
+    return {"name": f"handloom resume and merge, {count} episodes", "episodes": count, "merge_ms": 1e3 * spent / count}

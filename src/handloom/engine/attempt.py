@@ -19,10 +19,16 @@ from handloom.values import EpisodeRecord, Failure
 
 
 class Stopwatch:
-    """Adds up wall time by stage."""
+    """Adds up wall time by stage, and processor time since it was made."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self._begin = time.process_time()
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of this process since the watch was made [s]."""
+        return time.process_time() - self._begin
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -81,6 +87,7 @@ def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
         frames=len(record.kept),
         fps=instance.fps,
         seconds=watch.seconds,
+        cpu_seconds=watch.cpu_seconds,
         skills=_skill_seconds(record),
     )
 
@@ -130,5 +137,6 @@ def _failed(
         frames=record.frames if record else 0,
         fps=fps,
         seconds=watch.seconds,
+        cpu_seconds=watch.cpu_seconds,
         skills=_skill_seconds(record) if record else {},
     )

@@ -27,6 +27,8 @@ class RunReport:
     """Simulated time of the demonstrations [h]."""
     worker_seconds: dict[str, float]
     """Wall time of the workers by stage [s]."""
+    cpu_seconds: float
+    """Processor time of the workers [s]."""
     skill_seconds: dict[str, float]
     """Mean simulated time per skill and demonstration [s]."""
 
@@ -40,6 +42,11 @@ class RunReport:
         """Seconds of demonstration per second of one core's work; 0 without work."""
         work = sum(self.worker_seconds.values())
         return self.robot_hours * 3600.0 / work if work else 0.0
+
+    @property
+    def cpu_realtime_factor(self) -> float:
+        """The same per second of processor time: what a machine that does nothing else would reach."""
+        return self.robot_hours * 3600.0 / self.cpu_seconds if self.cpu_seconds else 0.0
 
     def robot_hours_per_day(self, workers: int = 1) -> float:
         """Return the hours of demonstrations that this many workers make in a day."""
@@ -57,6 +64,7 @@ class RunReport:
             "robot_hours": self.robot_hours,
             "robot_hours_per_day": self.robot_hours_per_day(workers),
             "realtime_factor": self.realtime_factor,
+            "cpu_realtime_factor": self.cpu_realtime_factor,
             "worker_seconds": self.worker_seconds,
             "skill_seconds": self.skill_seconds,
         }
@@ -69,6 +77,7 @@ class Tally:
         self._attempts = 0
         self._wins = 0
         self._seconds = 0.0
+        self._cpu_seconds = 0.0
         self._lost: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
@@ -81,6 +90,7 @@ class Tally:
         for receipt in receipts:
             self._attempts += 1
             self._work.update(receipt.seconds)
+            self._cpu_seconds += receipt.cpu_seconds
             if receipt.success:
                 self._wins += 1
                 self._seconds += receipt.frames / receipt.fps
@@ -100,6 +110,7 @@ class Tally:
             failure_examples=dict(self._examples),
             robot_hours=self._seconds / 3600.0,
             worker_seconds=dict(self._work),
+            cpu_seconds=self._cpu_seconds,
             skill_seconds={name: seconds / self._wins for name, seconds in self._skills.items()},
         )
 
