@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
 .PHONY: help demo test test-slow check format bench setup clean
 help:
-	@echo "make demo   generate and verify five demonstrations, from nothing to a dataset"
+	@echo "make demo   generate and verify ten demonstrations, from nothing to a dataset"
 	@echo "make test   run the fast tests          make check  formatting, lint, types"
 	@echo "make bench  measure on this machine     make setup  only install into .venv"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handloom.dataset import check_layout
+from handloom.dataset import DatasetReader, check_layout
 from handloom.engine import (
     Goal,
     InlineExecutor,
@@ -18,6 +18,8 @@ from handloom.engine import (
 )
 from handloom.engine.goal import Finish
 from handloom.engine.journal import Journal
+from handloom.engine.reporting import write_page
+from handloom.engine.reporting.diversity import diversity_of
 from handloom.errors import ConfigError, FileError, InputError
 from handloom.tasks import load_task
 
@@ -68,6 +70,18 @@ def test_an_episode_whose_files_were_removed_is_named(tmp_path):
     run.journal(0).append(Receipt(episode=0, success=True, frames=9))
     with pytest.raises(FileError, match=r"attempt 0 of .* its files are gone; remove .*unit_000000.jsonl"):
         generate_run(run, Goal(attempts=1), InlineExecutor())
+
+
+def test_the_report_shows_where_cubes_lay_and_how_they_were_grasped(finished, tmp_path):
+    diversity = diversity_of(DatasetReader(finished.dataset))
+    assert diversity.starts["cube"].shape == (3, 2)
+    assert len(diversity.paths) == 3
+    assert diversity.path_spread > 0.01
+    down = diversity.approaches["cube"] @ [0.0, 0.0, -1.0]
+    assert down.min() > 0.4, "a cube on a table is grasped from above"
+    text = write_page(finished, tmp_path / "report").read_text()
+    assert text.count("<svg") == 6
+    assert text.count("data:image/jpeg") == 3 * 8
 
 
 def test_every_episode_verifies(finished):

@@ -91,7 +91,7 @@ def run(
         lerobot_features=lerobot_features,
         keep_failures=keep_failures,
     )
-    count = workers if workers is not None else _cores()
+    count = workers if workers is not None else cores()
     chosen, part = _executor(executor, count, ray_address), _shard(shard)
     compile_kernels()
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
@@ -137,7 +137,8 @@ def _shard(text: str) -> tuple[int, int]:
     return int(first), int(count)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -2,25 +2,39 @@
 
 from json import dumps
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
 from handloom.engine import RunDirectory, RunReport, report_of
+from handloom.engine.reporting import write_page
 
 
-def run(path: tyro.conf.Positional[Path], *, workers: int = 1, json: bool = False) -> None:
-    """Print funnel, failure reasons and rates of a run.
+def run(
+    path: tyro.conf.Positional[Path],
+    *,
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    workers: int = 1,
+    json: bool = False,
+) -> None:
+    """Print funnel, failure reasons and rates of a run, and write them as a page with charts.
 
     Args:
         path: A run folder.
+        output: Folder of the page and its PNG files; default: report/ in the run.
         workers: Worker count the robot hours per day are given for.
-        json: Print one JSON object instead of text.
+        json: Print one JSON object instead of text; writes no page unless -o is given.
     """
-    report = report_of(RunDirectory.open(path).receipts().values())
+    directory = RunDirectory.open(path)
+    report = report_of(directory.receipts().values())
     if json:
         print(dumps(report.to_json(workers=workers)))
     else:
         print_report(report, workers=workers)
+    if output is not None or not json:
+        page = write_page(directory, output or directory.path / "report", workers=workers)
+        if not json:
+            print(f"page:    {page}")
 
 
 def print_report(report: RunReport, *, workers: int) -> None:

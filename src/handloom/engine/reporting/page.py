@@ -1,0 +1,175 @@
+"""One HTML file that needs nothing else, with every chart also as a PNG file beside it."""
+
+import base64
+import io
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from handloom.dataset import DatasetReader
+from handloom.dataset.durable import finished_whole
+from handloom.engine.receipt import Receipt
+from handloom.engine.report import RunReport, report_of
+from handloom.engine.reporting.charts import bars, rose, strips, top_view
+from handloom.engine.reporting.diversity import Diversity, diversity_of
+from handloom.engine.reporting.drawing import ROLES, Drawing
+from handloom.engine.run_directory import RunDirectory
+from handloom.render import write_png
+
+STYLE = Path(__file__).with_name("page.css")
+Chart = tuple[str, str, str, Drawing]
+"""File name, heading, a sentence below it, and the drawing."""
+
+
+def write_page(run: RunDirectory, folder: Path, *, workers: int = 1) -> Path:
+    """Write ``index.html`` and one PNG per chart; return the page.
+
+    Args:
+        run: The run; its journals are read, and its dataset where there is one.
+        folder: Where the files go.
+        workers: Worker count the robot hours per day are given for.
+    """
+    receipts = list(run.receipts().values())
+    report = report_of(receipts)
+    reader = DatasetReader(run.dataset) if (run.dataset / "meta" / "info.json").is_file() else None
+    diversity = diversity_of(reader) if reader else Diversity(episodes=0)
+    charts = [*_outcome_charts(report), *_time_charts(report, receipts), *_diversity_charts(diversity)]
+    for name, _, _, drawing in charts:
+        write_png(folder / f"{name}.png", drawing.picture())
+    page = folder / "index.html"
+    with finished_whole(page) as partial:
+        partial.write_text(_html(run, report, charts, workers, reader), encoding="utf-8")
+    return page
+
+
+def _outcome_charts(report: RunReport) -> list[Chart]:
+    funnel = list(report.funnel.items())
+    rows = []
+    for k, (stage, count) in enumerate(funnel):
+        lost = funnel[k - 1][1] - count if k else 0
+        rows.append((stage, float(count), f"{count}" + (f"  (-{lost})" if lost else "")))
+    charts: list[Chart] = []
+    if report.attempts:
+        note = "How many attempts came past each stage."
+        charts.append(("funnel", "Funnel", note, bars(rows, whole=float(report.attempts))))
+    if report.failure_reasons:
+        rows = [(name, float(count), str(count)) for name, count in report.failure_reasons.items()]
+        note = "Why attempts were no demonstrations. They are not in the dataset."
+        charts.append(("failures", "Failure reasons", note, bars(rows, role="bad")))
+    return charts
+
+
+def _time_charts(report: RunReport, receipts: Sequence[Receipt]) -> list[Chart]:
+    wins = [receipt for receipt in receipts if receipt.success]
+    if not wins:
+        return []
+    names = list(dict.fromkeys(name for receipt in wins for name in receipt.skills))
+    rows = [("whole episode", [receipt.frames / receipt.fps for receipt in wins])]
+    rows += [(name, [receipt.skills[name] for receipt in wins if name in receipt.skills]) for name in names]
+    note = "Simulated time per demonstration; a dot each, the stroke is the median."
+    charts: list[Chart] = [("durations", "Durations by skill", note, strips(rows, unit="s"))]
+    seconds = report.robot_hours * 3600.0
+    if sum(report.worker_seconds.values()):
+        spent = {stage: 1000.0 * value / seconds for stage, value in report.worker_seconds.items()}
+        work = [(stage, value, f"{value:.0f} ms") for stage, value in spent.items()]
+        note = f"Wall time of one worker per second of demonstration; {sum(spent.values()):.0f} ms in all."
+        charts.append(("throughput", "Where the time goes", note, bars(work)))
+    return charts
+
+
+def _diversity_charts(diversity: Diversity) -> list[Chart]:
+    charts: list[Chart] = []
+    if diversity.starts:
+        note = "Where movable objects lay at the start, seen from above [m]."
+        drawing = top_view(diversity.starts, marks=diversity.robots)
+        charts.append(("object_poses", "Object poses", note, drawing))
+    if diversity.approaches:
+        count = sum(len(vectors) for vectors in diversity.approaches.values())
+        note = f"From where the hand came when it closed, {count} grasps."
+        charts.append(("grasps", "Grasps", note, rose(diversity.approaches)))
+    if diversity.paths:
+        note = (
+            "Ways of the hands from above [m], from green to red; two of them are "
+            f"{100 * diversity.path_spread:.0f} cm apart at equal shares of their time (root mean square)."
+        )
+        drawing = top_view({}, paths=[path[:, :2] for path in diversity.paths], marks=diversity.robots)
+        charts.append(("trajectories", "Trajectories", note, drawing))
+    return charts
+
+
+def _html(
+    run: RunDirectory, report: RunReport, charts: Sequence[Chart], workers: int, reader: DatasetReader | None
+) -> str:
+    settings = run.settings
+    cards = "".join(
+        f'<section class="card"><h2>{escape(title)}</h2><p>{escape(note)}</p>{drawing.svg(title)}</section>'
+        for _, title, note, drawing in charts
+    )
+    facts = f"seed {settings.seed} · Handloom {settings.handloom_version} · preset {settings.preset}"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(settings.task_name)}: report</title><style>{_style()}</style></head><body><main>"
+        f"<header><h1>{escape(settings.task_name)}</h1><p>{escape(facts)}</p></header>"
+        f'<div class="tiles">{_tiles(report, workers)}</div><div class="cards">{cards}</div>'
+        f"{_examples(report)}{_pictures(reader) if reader else ''}</main></body></html>\n"
+    )
+
+
+def _tiles(report: RunReport, workers: int) -> str:
+    tiles = [
+        (f"{report.episodes:,}", "demonstrations"),
+        (f"{report.success_rate:.0%}", f"of {report.attempts:,} attempts"),
+        (f"{report.robot_hours * 60:,.1f} min", "of demonstrations"),
+        (f"{report.realtime_factor:.1f}x", "real time per core"),
+        (f"{report.robot_hours_per_day(workers):,.0f} h", f"robot-hours a day, {workers} worker{'s'[: workers != 1]}"),
+    ]
+    return "".join(f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in tiles)
+
+
+def _examples(report: RunReport) -> str:
+    if not report.failure_examples:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(reason)}</td><td>{count}</td><td>{escape(report.failure_examples[reason])}</td></tr>"
+        for reason, count in report.failure_reasons.items()
+    )
+    head = "<tr><th>Reason</th><th>Attempts</th><th>First time</th></tr>"
+    return f'<section class="card wide"><h2>Failures in words</h2><table>{head}{rows}</table></section>'
+
+
+def _pictures(reader: DatasetReader, *, episodes: int = 4, per_camera: int = 4) -> str:
+    """Return a strip of frames for the first demonstrations, inside the page."""
+    cameras = [feature.name for feature in reader.table.videos if feature.depth is None]
+    if not cameras:
+        return ""
+    rows = []
+    for episode in reader.episodes[:episodes]:
+        frames = np.linspace(0, episode.length - 1, per_camera).round().astype(int)
+        images = [reader.image(episode.index, camera, int(frame)) for camera in cameras for frame in frames]
+        strip = "".join(f'<img alt="" src="{_jpeg(image)}">' for image in images)
+        rows.append(
+            f"<figure><figcaption>{episode.index}: {escape('; '.join(episode.tasks))}</figcaption>{strip}</figure>"
+        )
+    names = ", ".join(camera.rpartition(".")[2] for camera in cameras)
+    intro = f"<p>Evenly spaced frames of every camera: {escape(names)}.</p>"
+    return f'<section class="card wide"><h2>First demonstrations</h2>{intro}{"".join(rows)}</section>'
+
+
+def _jpeg(image: np.ndarray) -> str:
+    buffer = io.BytesIO()
+    small = Image.fromarray(image)
+    small.thumbnail((192, 192))
+    small.save(buffer, format="JPEG", quality=80)
+    return f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+def _style() -> str:
+    colours = "".join(f"--{role}:{value};" for role, value in ROLES.items())
+    classes = "".join(
+        f".fill-{role}{{fill:var(--{role})}}.line-{role}{{stroke:var(--{role});fill:none}}" for role in ROLES
+    )
+    return f":root{{{colours}}}{classes}{STYLE.read_text(encoding='utf-8')}"
