@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from handloom.skills.configs.parts import Filters
 from handloom.skills.filters import direction_mask
-from handloom.spatial import make_pose, random_rotations
+from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 
 Array = NDArray[np.float64]
 
 DRAWS = 3000
 """Random orientations per round; published value."""
 ROUNDS = 10
-"""Rounds before the filters are called impossible; one, as published, leaves narrow tolerances without any."""
+"""Rounds before the filters are called impossible; one, as published, leaves narrow filters without any."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,6 +33,24 @@ class Alignment:
         """Return which orientations (n, 3, 3) are within the tolerance."""
         cosine = (R_base_ee @ self.axis_ee) @ self.axis_base
         return np.arccos(np.clip(cosine, -1.0, 1.0)) < self.tolerance
+
+    def applied(self, R_base_ee: Array, rng: np.random.Generator) -> Array:
+        """Return orientations (n, 3, 3) turned, each by the shortest way, until they are within the tolerance.
+
+        Uniform ones become uniform among those that pass: the turn about the axis stays as random as it was. Drawing
+        until enough pass, as published, finds next to none when the tolerance is a degree.
+        """
+        now = R_base_ee @ self.axis_ee
+        cosine = rng.uniform(np.cos(0.999 * self.tolerance), 1.0, len(now))[:, None]
+        turn = rng.uniform(-np.pi, np.pi, len(now))[:, None]
+        across = np.linalg.svd(self.axis_base[None])[2][1:]
+        wanted = cosine * self.axis_base + np.sqrt(1.0 - cosine**2) * (
+            np.cos(turn) * across[0] + np.sin(turn) * across[1]
+        )
+        axis = np.cross(now, wanted)
+        sine = np.linalg.norm(axis, axis=1, keepdims=True)
+        angle = np.arctan2(sine, np.einsum("ni,ni->n", now, wanted)[:, None])
+        return matrix_from_rotvec(axis / np.maximum(sine, 1e-12) * angle) @ R_base_ee
 
 
 def sample_orientations(
@@ -55,6 +73,8 @@ def sample_orientations(
     kept, found = [np.empty((0, 3, 3))], 0
     for _ in range(ROUNDS):
         R = random_rotations(rng, DRAWS) if drawn is None else drawn(DRAWS, rng)
+        if alignment is not None and drawn is None:
+            R = alignment.applied(R, rng)
         keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters)
         if alignment is not None:
             keep &= alignment.passes(R)
