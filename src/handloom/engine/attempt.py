@@ -14,7 +14,7 @@ from handloom.episode.rendering import rendered_frames
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
-from handloom.tasks import SamplingError, Task, sample_task
+from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import EpisodeRecord, Failure
 
 
@@ -69,7 +69,7 @@ def simulate(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Sce
         instance = sample_task(task, seed, episode)
     with watch.stage("build"):
         scene = build_scene(instance)
-        source = Schedule(scene, task.config.skills, generator(seed, episode, "skills"))
+        source = Schedule(scene, worded_skills(task, instance), generator(seed, episode, "skills"))
     record = run_episode(scene, source)
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds

@@ -65,8 +65,11 @@ class Place(Skill):
         self.controller.ignored = config.ignore_substring
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         if config.post_place_vector is not None:
-            # The retreat is tested too: an arm that cannot get away again has not placed anything.
-            moves.append(Move(T_base_tool=place @ translation(config.post_place_vector), straight=True))
+            # The retreat is tested too: an arm that cannot get away again has not placed anything. By then the object
+            # is let go; carried along in the test, it would hit the hole it was put into.
+            left = self.controller.obstacles_of(config.objects[0])
+            away = place @ translation(config.post_place_vector)
+            moves.append(Move(T_base_tool=away, straight=True, released=left))
         holds = [HeldParts.given(config.pre_place_hold_vec_weight), HeldParts.given(config.post_place_hold_vec_weight)]
         # The retreat leaves the object behind, so nothing has to be held any more.
         chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])

@@ -22,9 +22,12 @@ def with_words(task: Task, text: str, objects: Sequence[ObjectInstance]) -> str:
     replaced for every object.
     """
     randomized = {o.name for o in task.config.objects if o.apply_randomization or o.colors}
-    for thing in objects:
-        words = thing.words or thing.name.replace("_", " ")
-        text = text.replace(f"{{{thing.name}}}", words)
-        if thing.name in randomized:
-            text = re.sub(rf"\b{re.escape(thing.name)}\b", words, text)
-    return text
+    words = {thing.name: thing.words or thing.name.replace("_", " ") for thing in objects}
+    # In one pass, so that the words put in are not searched for names again.
+    names = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+
+    def spoken(match: re.Match[str]) -> str:
+        braced, bare = match.group(1), match.group(2)
+        return words[braced] if braced else words[bare] if bare in randomized else bare
+
+    return re.sub(rf"\{{({names})\}}|\b({names})\b", spoken, text) if names else text

@@ -69,6 +69,7 @@ class ExactChecker:
         self._margin = HORIZON
         self._bits = model.geom_contype.copy(), model.geom_conaffinity.copy()
         self._placed: dict[str, Obstacle] = {}
+        self._left: tuple[str, ...] = ()
         self.place(obstacles)
 
     def place(self, obstacles: Iterable[Obstacle]) -> None:
@@ -84,6 +85,17 @@ class ExactChecker:
             geom = model.body_geomadr[body]
             model.geom_contype[geom] = self._bits[0][geom] if obstacle.enabled else 0
             model.geom_conaffinity[geom] = self._bits[1][geom] if obstacle.enabled else 0
+
+    def leave_behind(self, bodies: Iterable[str]) -> None:
+        """Let these moving bodies touch everything from now on; all others count again."""
+        left = tuple(bodies)
+        if left == self._left:
+            return
+        self._left = left
+        for geom, label in enumerate(self._label):
+            if not self._fixed[geom]:
+                self._model.geom_contype[geom] = 0 if label in left else self._bits[0][geom]
+                self._model.geom_conaffinity[geom] = 0 if label in left else self._bits[1][geom]
 
     def touches(self, q: Array, *, within: float = 0.0) -> list[Touch]:
         """Return the closest contact of each pair that is closer than ``within`` [m] at a configuration, deepest first.

@@ -42,8 +42,12 @@ class SceneCheck:
             self._version = self._world.version
         self.select(ignore)
 
-    def select(self, ignore: Iterable[str]) -> None:
-        """Leave out the obstacles whose name contains one of the texts; the rest is as of the last refresh."""
+    def select(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> None:
+        """Leave out the obstacles whose name contains one of the texts; the rest is as of the last refresh.
+
+        Objects in ``released`` do not count as parts of the robot for the exact checker. Spheres still see them there,
+        which costs exact checks but decides nothing.
+        """
         self._ignored = tuple(ignore)
         if self._ignored not in self._selected:
             self._selected[self._ignored] = tuple(
@@ -51,6 +55,7 @@ class SceneCheck:
                 for o in self._all
             )
         self.exact.place(self._selected[self._ignored])
+        self.exact.leave_behind(released)
 
     def spheres(self, padding: float) -> SphereChecker:
         """Return the sphere checker of what was last selected, with some padding [m]."""

@@ -22,6 +22,8 @@ class Stage:
     """Whether the tool moves on a straight line; otherwise any free path will do."""
     ignore: tuple[str, ...] = ()
     """Obstacles whose name contains one of these texts do not count during this stage."""
+    released: tuple[str, ...] = ()
+    """Attached objects that were let go before this stage: the hand leaves them behind."""
 
     def poses(self, arms: int) -> NDArray[np.float64]:
         """Return the poses as (n, arms, 4, 4)."""

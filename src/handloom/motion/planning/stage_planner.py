@@ -136,7 +136,8 @@ class StagePlanner:
         return segments
 
     def _straight_stage(self, k: int, candidate: int, q: Array) -> Array | PlanResult:
-        self._context.scene.select((*self._ignore, *self._stages[k].ignore))
+        stage = self._stages[k]
+        self._context.scene.select((*self._ignore, *stage.ignore), released=stage.released)
         T = self._repeat(self._poses[k])[candidate, 0]
         return judge_line(self._context, self._line.follow(q[None], T[None])[0])
 

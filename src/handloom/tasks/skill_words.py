@@ -1,0 +1,79 @@
+"""What each skill of an episode does, in words: the labels of a demonstration's sub-tasks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from handloom.seeding import generator
+from handloom.skills.configs import skill_name
+from handloom.skills.configs.parts import Skill
+from handloom.tasks.task import Task
+from handloom.tasks.words import with_words
+from handloom.values import TaskInstance
+
+Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]
+"""Stage > robot > block > arm > skill configs, as the task file nests them."""
+
+WORDINGS: dict[str, tuple[str, ...]] = {
+    "approach__rotate": ("Bring the {0} to the {1} and turn it.", "Turn the {0} beside the {1}."),
+    "dexpick": ("Pick up the {0}.", "Take the {0}."),
+    "dexplace": ("Drop the {0} into the {1}.", "Put the {0} into the {1}."),
+    "fail_pick": ("Miss the {0}.", "Close the hand beside the {0}."),
+    "flip": ("Turn the {0} over.", "Flip the {0}."),
+    "goto__pose": ("Move the hand.", "Move the hand to the next place."),
+    "gripper__action": ("Move the gripper.",),
+    "heuristic__skill": ("Move the arm.",),
+    "home": ("Go home.", "Return to the home position."),
+    "joint__ctrl": ("Move single joints.",),
+    "manualpick": ("Pick up the {0}.", "Grasp the {0}."),
+    "move": ("Move the {0} over to the {1}.", "Carry the {0} to the {1}."),
+    "pick": ("Pick up the {0}.", "Grasp the {0} and lift it.", "Take the {0}."),
+    "place": ("Put the {0} on the {1}.", "Place the {0} on the {1}.", "Set the {0} down on the {1}."),
+    "rotate__obj": ("Tilt the {0}.", "Turn the {0}."),
+    "scan": ("Show the {0} to the scanner.", "Scan the {0}."),
+    "track": ("Follow the target.", "Bring the hand to the target."),
+    "wait": ("Wait.", "Hold still."),
+}
+"""Published name > wordings; {0} and {1} are the skill's objects."""
+
+
+def worded_skills(task: Task, instance: TaskInstance) -> Stages:
+    """Return the task's skills, each with an instruction that names its objects as they are in this episode.
+
+    A skill without a text of its own gets one of the usual wordings.
+    """
+    rng = generator(instance.seed, instance.episode, "skill words")
+
+    def worded(skill: Any) -> Any:
+        return skill.model_copy(update={"instruction": _instruction(task, skill, instance, rng)})
+
+    return tuple(
+        {
+            robot: tuple({arm: tuple(map(worded, skills)) for arm, skills in block.items()} for block in blocks)
+            for robot, blocks in stage.items()
+        }
+        for stage in task.config.skills
+    )
+
+
+def _instruction(task: Task, skill: Skill, instance: TaskInstance, rng: np.random.Generator) -> str:
+    # Drawn for every skill, so that giving one a text leaves the words of the others as they were.
+    choice = float(rng.uniform())
+    if skill.instruction:
+        return with_words(task, skill.instruction, instance.objects)
+    wordings = WORDINGS.get(skill_name(skill.name), ())
+    possible = [text for text in wordings if _needed(text) <= len(skill.objects)]
+    if not possible:
+        return ""
+    words = {thing.name: thing.words or thing.name.replace("_", " ") for thing in instance.objects}
+    return _chosen(possible, choice).format(*(words[name] for name in skill.objects))
+
+
+def _needed(text: str) -> int:
+    """Return how many objects a wording names."""
+    return sum(f"{{{k}}}" in text for k in range(2))
+
+
+def _chosen(texts: Sequence[str], choice: float) -> str:
+    return texts[int(choice * len(texts))]
