@@ -142,6 +142,8 @@ class ArenaConfig(Config):
     """The surroundings: table, floor, walls."""
 
     name: str = ""
+    """What the surroundings are called."""
     fixtures: tuple[ObjectConfig, ...] = Field(default=(), max_length=100)
+    """Things that stay where they are."""
     involved_scenes: Annotated[Any, UnusedKey("rooms are built from the fixtures here")] = None
     update_freq: Annotated[int, UnusedKey("every episode draws its own scene")] = 10

@@ -42,7 +42,9 @@ class RandomConfig(Config):
     theta_range: tuple[Degrees, Degrees] | None = None
     """Lowest and highest direction [deg]."""
     x_bias: Metres = 0.0
+    """Shift for ``A_in_B`` [m]."""
     y_bias: Metres = 0.0
+    """Shift for ``A_in_B`` [m]."""
     z_bias: Metres = 0.0
     """Shift for ``A_in_B`` [m]."""
 
@@ -67,6 +69,9 @@ class RegionConfig(Config):
     target: str
     """What it is placed on, in or by."""
     random_type: Sampler = "A_on_B_region_sampler"
+    """on: middle of B plus a shift, A's lowest point on B's highest; in: origin of B plus a bias, A sunk 5 mm into B's top;
+    by: beside B with bottoms level, at a shift, in a direction and distance (circle), in the direction of B's x axis (face),
+    or there but further by the distance from B to ``target2`` (along)."""
     random_config: RandomConfig | None = None
     """Ranges; absent when they come from ``random_region_list`` or a container."""
     sub_tgt_prim: str | None = None
@@ -113,6 +118,7 @@ class DistractorsConfig(Config):
     target: str
     """Surface they lie on."""
     min_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
+    """Fewest."""
     max_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
     """How many, uniform from min_num to max_num; what finds no room is left out."""
     pos_range: tuple[Position, Position] | tuple[tuple[Metres, Metres], tuple[Metres, Metres]]

@@ -24,6 +24,7 @@ class EnvMapConfig(Config):
 
     envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no pictures")] = ""
     apply_randomization: bool = False
+    """Vary strength, direction and colour of the light."""
     intensity_range: tuple[Intensity, Intensity] = (4000.0, 7000.0)
     """Lowest and highest strength; 5500 is our middle exposure."""
     rotation_range: tuple[Degrees, Degrees] = (0.0, 180.0)
@@ -69,9 +70,11 @@ class FluidConfig(Config):
     spacing_scale: float = Field(default=1.2, ge=1.0, le=10.0)
     """Distance of neighbours at the start, in grain diameters."""
     numParticlesX: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
+    """Grains along x."""
     numParticlesY: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
+    """Grains along y."""
     numParticlesZ: int = Field(default=450, ge=1, le=1_000_000)  # noqa: N815 - published key
-    """Grid of grains; those that lie inside the container are kept, from the bottom up, up to 200."""
+    """Layers of grains; those that lie inside the container are kept, from the bottom up, up to 200."""
     center_z: bool = False
     """The grid is centred on the container, not stood on its floor."""
     z_offset: Metres = 0.0
@@ -111,6 +114,7 @@ class TaskConfig(Config):
     """One task."""
 
     name: str = "banana_base_task"
+    """What the task is called; runs go by the name of the file."""
     task: Annotated[str, UnusedKey("every task runs in the same loop")] = "BananaBaseTask"
     task_id: Annotated[int, UnusedKey("informational")] = 0
     offset: Annotated[Any, UnusedKey("every scene has a world of its own")] = None
@@ -120,20 +124,29 @@ class TaskConfig(Config):
     arena_file: str = "arenas/table.yaml"
     """YAML with the fixtures around the robot."""
     env_map: EnvMapConfig = EnvMapConfig()
+    """Light."""
     neglect_collision_names: tuple[str, ...] = ()
     """Bodies whose name contains one of these do not collide with robots."""
     robots: tuple[RobotEntry, ...] = Field(min_length=1, max_length=8)
+    """Who works."""
     objects: tuple[ObjectConfig, ...] = Field(default=(), max_length=200)
+    """What is worked on."""
     regions: tuple[RegionConfig, ...] = Field(default=(), max_length=1000)
+    """Where robots and objects may be at the start; each waits for those that place what it refers to."""
     random_region_list: tuple[RandomConfig, ...] = Field(default=(), max_length=1000)
     """Ranges that regions with a priority draw from, each at most once."""
     cameras: tuple[CameraConfig, ...] = Field(default=(), max_length=32)
+    """What is recorded as pictures."""
     distractors: DistractorsConfig | None = None
+    """Clutter."""
     fluid: FluidConfig | None = None
+    """Grains in a container."""
     data: DataConfig = DataConfig()
+    """Wording, length and frame rate."""
     skills: tuple[dict[str, tuple[Block, ...]], ...] = Field(min_length=1)
     """Stages, one after the other: robot > blocks, one after the other: arm > skills."""
     physics: PhysicsNoise = PhysicsNoise()
+    """Masses, friction and gains that vary (ours)."""
     proxy_assets: bool = False
     """Replace assets and arenas that are not there by library objects of the same category (ours)."""
     table_height: tuple[Height, Height] | None = None

@@ -72,6 +72,12 @@ def pear(c: Choices) -> Blueprint:
         ellipsoid((0.60 * width, 0.60 * width, height - 0.42 * width), (0.0, 0.0, (height + 0.42 * width) / 2), **skin),
         rod((0.0, 0.0, height - 0.002), (0.004, 0.0, height + 0.014), 0.0016, **_garnish(_STEM)),
     ]
+    # Balls of shrinking size round off the crease between belly and neck; their material is already counted.
+    between = _skin(shade(rgb(color), 1.1), fill=0.0)
+    parts += [
+        sphere(share * width, (0.0, 0.0, up * width), **between)
+        for up, share in ((0.62, 0.462), (0.74, 0.418), (0.84, 0.372), (0.93, 0.332))
+    ]
     return _food(("pear", "fruit"), color, parts, (width, width, height))
 
 
