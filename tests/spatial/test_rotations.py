@@ -147,3 +147,18 @@ def test_random_rotations_are_uniform(rng):
     angles = 2 * np.arccos(np.clip(random_quats(rng, 200_000)[:, 0], -1, 1))
     assert abs(angles.mean() - (np.pi / 2 + 2 / np.pi)) < 5e-3
     assert np.abs(random_directions(rng, 200_000).mean(axis=0)).max() < 1e-2
+
+
+def test_one_rotation_gives_the_same_bits_as_a_batch():
+    rng = np.random.default_rng(5)
+    quats = quat_normalize(rng.normal(size=(2000, 4)))
+    # Half turns and the identity among them, where the largest square changes.
+    quats = np.concatenate([quats, np.eye(4), -np.eye(4), quat_normalize([[0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]])])
+    matrices = matrix_from_quat(quats)
+    for one, (batch_quat, batch_vector) in enumerate(
+        zip(quat_from_matrix(matrices), rotvec_from_quat(quats), strict=True)
+    ):
+        np.testing.assert_array_equal(matrix_from_quat(quats[one]), matrices[one])
+        np.testing.assert_array_equal(quat_from_matrix(matrices[one]), batch_quat)
+        np.testing.assert_array_equal(rotvec_from_quat(quats[one]), batch_vector)
+        np.testing.assert_array_equal(quat_normalize(3.0 * quats[one]), quat_normalize(3.0 * quats)[one])

@@ -56,6 +56,8 @@ class ArmController:
         self._played = 0
         self._target = arm.joints.copy()
         self._goal = self.commanded_pose
+        self._settled: Command | None = None
+        """The command whose pose is the goal, so that it need not be compared in every frame."""
         self._rotation_start: float | None = None
 
     @property
@@ -172,14 +174,15 @@ class ArmController:
     def _set_target(self, joints: Array) -> None:
         self._path = None
         self._target = joints
-        self._goal = self.commanded_pose
+        self._goal, self._settled = self.commanded_pose, None
         self.num_last_cmd += 1
 
     def _move(self, command: Command) -> None:
         """Plan when the pose is new, then play one frame; hold the last target when the path has run out."""
-        pose = pose_from_pos_quat(command.p_base_ee, command.q_base_ee)
-        if self._is_new(pose):
-            self._go(pose, command)
+        if command is not self._settled:
+            pose = pose_from_pos_quat(command.p_base_ee, command.q_base_ee)
+            if not self._is_new(pose) or self._go(pose, command):
+                self._settled = command
         if self._path is not None and self._played < len(self._path):
             self._target = self._path.positions[self._played]
             self._played += 1
@@ -190,8 +193,12 @@ class ArmController:
         distance, angle = pose_error(self._goal, pose)
         return bool(distance > REPLAN or angle > REPLAN)
 
-    def _go(self, pose: Array, command: Command) -> None:
-        """Take the path that came with the command, found when the skill tested its candidates, or plan one."""
+    def _go(self, pose: Array, command: Command) -> bool:
+        """Take the path that came with the command, found when the skill tested its candidates, or plan one.
+
+        Returns:
+            Whether there is a path.
+        """
         path = command.params.get("path")
         self.num_last_cmd = 0
         if path is None or np.abs(path[0] - self._target).max() > REPLAN:
@@ -199,7 +206,7 @@ class ArmController:
             if not result.ok:
                 self.num_plan_failed += 1
                 self.last_failure = result
-                return
+                return False
             path = result.path
         dof = len(self._target)
         speed, acceleration = np.full(dof, JOINT_SPEED), np.full(dof, JOINT_ACCELERATION)
@@ -207,6 +214,7 @@ class ArmController:
         self._played = 0
         self._goal = pose
         self.num_plan_failed = 0
+        return True
 
     def _plan_move(self, pose: Array, *, straight: bool) -> PlanResult:
         if self._held_parts is not None:

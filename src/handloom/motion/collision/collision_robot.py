@@ -16,7 +16,6 @@ from handloom.motion.collision.shape import Shape
 from handloom.motion.collision.sphere_group import SphereGroup, group_arrays, group_reach
 from handloom.motion.collision.sphere_model import SphereModel, cached_cover
 from handloom.motion.kinematics.joint_tree import JointTree
-from handloom.spatial import transform_points
 
 Array = NDArray[np.float64]
 Pair = frozenset[str]
@@ -74,6 +73,21 @@ class CollisionRobot:
             tolerance=tolerance,
         )
 
+    def moved_to(self, model: mujoco.MjModel, tree: JointTree) -> "CollisionRobot":
+        """Return the robot with its unplanned joints, such as fingers, elsewhere; ``tree`` says where.
+
+        What is attached stays attached. The same as :meth:`from_model`, which has more to find out.
+        """
+        body_of = {part.body: model.geom_bodyid[part.geom] for part in self.parts if part.geom >= 0}
+        groups = list(self.groups)
+        for i, group in enumerate(groups):
+            # An attached object is no body of the model; what is where it was stays the same object.
+            T = tree.T_link_body[body_of[group.body]] if group.body in body_of else group.T_link_body
+            if not np.array_equal(T, group.T_link_body):
+                groups[i] = replace(group, T_link_body=T)
+        parts = tuple(part.moved_to(model, tree) for part in self.parts)
+        return replace(self, tree=tree, parts=parts, groups=tuple(groups))
+
     @property
     def bodies(self) -> tuple[str, ...]:
         """Bodies with solids."""
@@ -99,7 +113,7 @@ class CollisionRobot:
         centres, radii = cached_cover(shape, self.tolerance, least=HELD_TOLERANCE)
         T_link_object = holder.T_link_body @ T_body_object
         part = Part(name=name, body=name, link=holder.link, T_link_part=T_link_object, shape=shape)
-        group = SphereGroup(body=name, link=holder.link, centre=transform_points(T_link_object, centres), radius=radii)
+        group = SphereGroup(body=name, link=holder.link, centre_body=centres, radius=radii, T_link_body=T_link_object)
         same_link = {p.body for p in self.parts if p.link == holder.link}
         allowed = {frozenset((name, other)) for other in {*same_link, *may_touch}}
         return replace(self, parts=(*self.parts, part), groups=(*self.groups, group), ignored=self.ignored | allowed)
@@ -117,12 +131,13 @@ class CollisionRobot:
 
     def arrays(self, *, padding: float, self_padding: float = 0.0) -> RobotArrays:
         """Return the kernels' view, with spheres enlarged against the world and against each other [m]."""
+        left_out = self.ignored | self.coarse
         pairs = [
             (i, j)
             for i, a in enumerate(self.groups)
             for j, b in enumerate(self.groups[:i])
             if a.link != b.link
-            and frozenset((a.body, b.body)) not in self.ignored | self.coarse
+            and frozenset((a.body, b.body)) not in left_out
             and bits_meet(a.contype, a.conaffinity, b.contype, b.conaffinity)
         ]
         return group_arrays(self.tree, self.groups, pairs, padding=padding, self_padding=self_padding)
@@ -134,14 +149,16 @@ class CollisionRobot:
         does not apply to fixed parts of the robot itself.
         """
         table = np.zeros((len(self.groups), len(obstacles)), np.int8)
+        centres = np.array([o.T_world_obstacle[:3, 3] for o in obstacles]).reshape(-1, 3)
+        sizes = np.array([o.shape.bounding_radius for o in obstacles])
         for i, group in enumerate(self.groups):
             centre, reach = group_reach(self.tree, group)
+            near = np.linalg.norm(centres - centre, axis=1) - sizes <= reach + MOST_PADDING
             left_out = {name for pair in self.ignored | self.coarse if group.body in pair for name in pair}
-            for j, obstacle in enumerate(obstacles):
-                apart = np.linalg.norm(obstacle.T_world_obstacle[:3, 3] - centre) - obstacle.shape.bounding_radius
+            for j in np.flatnonzero(near).tolist():
+                obstacle = obstacles[j]
                 if (
                     obstacle.enabled
-                    and apart <= reach + MOST_PADDING
                     and obstacle.name not in left_out
                     and obstacle.body not in left_out
                     and bits_meet(group.contype, group.conaffinity, obstacle.contype, obstacle.conaffinity)
@@ -159,13 +176,12 @@ def _group(
     contype = conaffinity = 0
     for part in own:
         contype, conaffinity = contype | part.contype, conaffinity | part.conaffinity
-    T_link_body = tree.T_link_body[model.body(body).id]
     return SphereGroup(
         body=body,
         link=own[0].link,
-        centre=transform_points(T_link_body, centres),
+        centre_body=centres,
         radius=radii,
+        T_link_body=tree.T_link_body[model.body(body).id],
         contype=contype,
         conaffinity=conaffinity,
-        T_link_body=T_link_body,
     )

@@ -155,7 +155,9 @@ class CollisionWorld:
         for name, obstacle in self._obstacles.items():
             if obstacle.geom >= 0:
                 T = _T_world_geom(model, data, obstacle.geom)
-                self._obstacles[name] = replace(obstacle, T_world_obstacle=T)
+                # An obstacle that stays is the same object, which tells the checkers that nothing changed.
+                if not np.array_equal(T, obstacle.T_world_obstacle):
+                    self._obstacles[name] = replace(obstacle, T_world_obstacle=T)
 
     def _add_shape(self, name: str, shape: Shape, T_world_shape: ArrayLike) -> None:
         self._add(Obstacle(name=name, body=name, shape=shape, T_world_obstacle=_pose(T_world_shape)))

@@ -68,7 +68,7 @@ class ExactChecker:
         self._fixed = np.array([model.body_weldid[model.geom_bodyid[g]] == 0 for g in range(model.ngeom)])
         self._margin = HORIZON
         self._bits = model.geom_contype.copy(), model.geom_conaffinity.copy()
-        self._placed: dict[str, Obstacle] = {}
+        self._placed = {obstacle.name: obstacle for obstacle in obstacles if obstacle.enabled}
         self._left: tuple[str, ...] = ()
         self.place(obstacles)
 

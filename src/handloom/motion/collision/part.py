@@ -1,7 +1,7 @@
 """The solids of a model, sorted into those that move with the planned joints and those that do not."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -32,6 +32,12 @@ class Part:
     shape: Shape
     contype: int = ALL_BITS
     conaffinity: int = ALL_BITS
+    geom: int = -1
+    """Geom of the model it was taken from, -1 for an attached object."""
+
+    def moved_to(self, model: mujoco.MjModel, tree: JointTree) -> "Part":
+        """Return the part where a tree of the same joints has it."""
+        return self if self.geom < 0 else replace(self, T_link_part=_T_link_geom(model, tree, self.geom))
 
 
 def moving_parts(model: mujoco.MjModel, tree: JointTree) -> tuple[Part, ...]:
@@ -41,10 +47,11 @@ def moving_parts(model: mujoco.MjModel, tree: JointTree) -> tuple[Part, ...]:
             name=geom_name(model, geom),
             body=model.body(model.geom_bodyid[geom]).name,
             link=int(tree.body_link[model.geom_bodyid[geom]]),
-            T_link_part=tree.T_link_body[model.geom_bodyid[geom]] @ T_body_geom(model, geom),
+            T_link_part=_T_link_geom(model, tree, geom),
             shape=geom_shape(model, geom),
             contype=int(model.geom_contype[geom]),
             conaffinity=int(model.geom_conaffinity[geom]),
+            geom=geom,
         )
         for geom in solid_geoms(model)
         if tree.body_link[model.geom_bodyid[geom]] != WORLD
@@ -65,6 +72,10 @@ def geom_name(model: mujoco.MjModel, geom: int) -> str:
 def T_body_geom(model: mujoco.MjModel, geom: int) -> Array:  # noqa: N802 - frame notation
     """Return the pose of a geom in its body (4, 4)."""
     return make_pose(matrix_from_quat(model.geom_quat[geom]), model.geom_pos[geom])
+
+
+def _T_link_geom(model: mujoco.MjModel, tree: JointTree, geom: int) -> Array:  # noqa: N802 - frame notation
+    return tree.T_link_body[model.geom_bodyid[geom]] @ T_body_geom(model, geom)
 
 
 def bits_meet(contype_a: int, conaffinity_a: int, contype_b: int, conaffinity_b: int) -> bool:

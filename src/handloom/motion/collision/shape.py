@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -54,7 +55,7 @@ class Shape:
         if any(not (np.isfinite(length) and length > 0) for length in lengths):
             raise InputError(f"a {self.kind.name.lower()} needs lengths > 0, got {self.size}")
 
-    @property
+    @cached_property
     def bounding_radius(self) -> float:
         """Radius about the origin of the frame that contains the solid [m]; infinite for a plane."""
         x, y, z = self.size

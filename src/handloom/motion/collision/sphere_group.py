@@ -1,7 +1,9 @@
 """Spheres that move together, and their layout for the kernels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 from handloom.motion.collision.arrays import RobotArrays
 from handloom.motion.collision.part import ALL_BITS
 from handloom.motion.kinematics.joint_tree import WORLD, JointTree
+from handloom.spatial import transform_points
 
 Array = NDArray[np.float64]
 
@@ -26,38 +29,64 @@ class SphereGroup:
     body: str
     link: int
     """Link of the joint tree."""
-    centre: Array
-    """Centres in the link (n, 3) [m]."""
+    centre_body: Array
+    """Centres in the body (n, 3) [m]."""
     radius: Array
     """Radii (n,) [m]."""
+    T_link_body: Array
+    """Pose of the body in its link (4, 4)."""
     contype: int = ALL_BITS
     conaffinity: int = ALL_BITS
-    T_link_body: Array = field(default_factory=lambda: np.eye(4))
-    """Pose of the body in its link (4, 4)."""
+
+    @cached_property
+    def centre(self) -> Array:
+        """Centres in the link (n, 3) [m]."""
+        return transform_points(self.T_link_body, self.centre_body)
 
     @property
-    def bounding_sphere(self) -> tuple[Array, float]:
-        """Centre (3,) and radius [m] of a sphere around all of them."""
-        return _bounding_sphere(self.centre, self.radius)
-
-    def clusters(self) -> list[NDArray[np.int64]]:
-        """Return the spheres as lists of neighbours: halved along their longest extent until few are left."""
-        waiting, done = [np.arange(len(self.radius))], []
-        while waiting:
-            part = waiting.pop()
-            if len(part) <= CLUSTER:
-                done.append(part)
-                continue
-            axis = int(np.argmax(np.ptp(self.centre[part], axis=0)))
-            order = part[np.argsort(self.centre[part, axis], kind="stable")]
-            waiting += [order[len(order) // 2 :], order[: len(order) // 2]]
-        return done
+    def nested(self) -> "NestedSpheres":
+        """The spheres in clusters, with bounding spheres, in the link."""
+        return _nested(self.centre.tobytes(), self.radius.tobytes())
 
 
-def _bounding_sphere(centre: Array, radius: Array) -> tuple[Array, float]:
+class NestedSpheres(NamedTuple):
+    """Spheres in clusters of neighbours; rows are centre and radius [m]."""
+
+    bound: Array
+    """Sphere around all of them (4,)."""
+    cluster: Array
+    """Spheres around the clusters (c, 4)."""
+    sphere: Array
+    """The spheres, cluster by cluster (s, 4)."""
+    counts: tuple[int, ...]
+    """Spheres in each cluster."""
+
+
+@lru_cache(maxsize=1024)
+def _nested(centres: bytes, radii: bytes) -> NestedSpheres:
+    """Halve spheres along their longest extent until few are left; remembered, for robots return in every scene."""
+    centre, radius = np.frombuffer(centres).reshape(-1, 3), np.frombuffer(radii)
+    waiting, done = [np.arange(len(radius))], []
+    while waiting:
+        part = waiting.pop()
+        if len(part) <= CLUSTER:
+            done.append(part)
+            continue
+        axis = int(np.argmax(np.ptp(centre[part], axis=0)))
+        order = part[np.argsort(centre[part, axis], kind="stable")]
+        waiting += [order[len(order) // 2 :], order[: len(order) // 2]]
+    return NestedSpheres(
+        _bounding_sphere(centre, radius),
+        np.array([_bounding_sphere(centre[part], radius[part]) for part in done]),
+        np.column_stack([centre, radius])[np.concatenate(done)],
+        tuple(map(len, done)),
+    )
+
+
+def _bounding_sphere(centre: Array, radius: Array) -> Array:
     low, high = (centre - radius[:, None]).min(axis=0), (centre + radius[:, None]).max(axis=0)
     middle = 0.5 * (low + high)
-    return middle, float((np.linalg.norm(centre - middle, axis=1) + radius).max())
+    return np.array([*middle, (np.linalg.norm(centre - middle, axis=1) + radius).max()])
 
 
 def group_reach(tree: JointTree, group: SphereGroup) -> tuple[Array, float]:
@@ -66,8 +95,8 @@ def group_reach(tree: JointTree, group: SphereGroup) -> tuple[Array, float]:
     The point is the origin of the first joint that moves the group; each joint after it adds the length of its link,
     and a sliding one its travel.
     """
-    middle, radius = group.bounding_sphere
-    reach, link = float(np.linalg.norm(middle)) + radius, group.link
+    bound = group.nested.bound
+    reach, link = float(np.linalg.norm(bound[:3])) + float(bound[3]), group.link
     while True:
         travel = max(abs(tree.lower[link]), abs(tree.upper[link])) if tree.prismatic[link] else 0.0
         reach += float(travel)
@@ -94,30 +123,30 @@ def group_arrays(
         padding: Added to radii against the world [m].
         self_padding: Added to radii against other groups [m].
     """
-    clusters = [(group, spheres) for group in groups for spheres in group.clusters()]
+    nested = [group.nested for group in groups]
     more = padding + GUARD, self_padding + GUARD
     return RobotArrays(
         (tree.parent + 1).astype(np.int32),
-        np.c_[tree.T_parent_joint[:, :3, :3].reshape(-1, 9), tree.T_parent_joint[:, :3, 3]].astype(np.float32),
+        np.concatenate([tree.T_parent_joint[:, :3, :3].reshape(-1, 9), tree.T_parent_joint[:, :3, 3]], axis=1).astype(
+            np.float32
+        ),
         tree.prismatic,
         np.array([group.link + 1 for group in groups], np.int32),
-        _begins([sum(owner is group for owner, _ in clusters) for group in groups]),
-        _begins([len(spheres) for _, spheres in clusters]),
-        _rows([_bounding_sphere(group.centre, group.radius) for group in groups], more),
-        _rows([_bounding_sphere(group.centre[spheres], group.radius[spheres]) for group, spheres in clusters], more),
-        _rows([(group.centre[spheres], group.radius[spheres]) for group, spheres in clusters], more),
+        _begins([len(one.counts) for one in nested]),
+        _begins([count for one in nested for count in one.counts]),
+        _rows([one.bound[None] for one in nested], more),
+        _rows([one.cluster for one in nested], more),
+        _rows([one.sphere for one in nested], more),
         np.array(pairs, np.int32).reshape(-1, 2),
     )
 
 
-def _rows(spheres: Sequence[tuple[Array, Array | float]], more: tuple[float, float]) -> NDArray[np.float32]:
-    """Return spheres as rows of five numbers, their radii enlarged by two different amounts [m]."""
-    rows = [np.zeros((0, 5))]
-    for centre, radius in spheres:
-        rows.append(np.c_[np.atleast_2d(centre), np.atleast_1d(radius) + more[0], np.atleast_1d(radius) + more[1]])
-    return np.concatenate(rows).astype(np.float32)
+def _rows(spheres: Sequence[Array], more: tuple[float, float]) -> NDArray[np.float32]:
+    """Return spheres (n, 4) as rows of five numbers, their radii enlarged by two different amounts [m]."""
+    rows = np.concatenate([np.zeros((0, 4)), *spheres])
+    return np.column_stack([rows[:, :3], rows[:, 3] + more[0], rows[:, 3] + more[1]]).astype(np.float32)
 
 
-def _begins(counts: list[int]) -> NDArray[np.int32]:
+def _begins(counts: Sequence[int]) -> NDArray[np.int32]:
     """Return where each of some consecutive stretches begins, and where the last ends."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return np.cumsum([0, *counts]).astype(np.int32)

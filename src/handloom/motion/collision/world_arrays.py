@@ -1,5 +1,6 @@
 """Write obstacles in the layout of the collision kernels."""
 
+import hashlib
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -15,6 +16,11 @@ Array = NDArray[np.float64]
 
 MOST_FACES = 192
 """Supporting planes kept per convex solid; fewer planes only make it a little larger."""
+
+MOST_REMEMBERED = 1024
+"""Convex solids whose planes are kept in memory."""
+
+_PLANES: dict[bytes, Array] = {}
 
 FAR = 1e9
 """Stands for an infinite length [m]."""
@@ -80,8 +86,16 @@ def supporting_planes(shape: Shape) -> Array:
         normals = fibonacci_directions(MOST_FACES)
         return np.c_[normals, np.linalg.norm(normals * np.array(shape.size), axis=1)]
     assert shape.vertices is not None
-    normals = _normals_and_bevels(shape)
-    return np.c_[normals, (normals @ shape.vertices.T).max(axis=1)]
+    assert shape.normals is not None
+    # Objects come back in every scene, as other shapes with the same content.
+    content = shape.vertices.tobytes() + shape.normals.tobytes() + repr(shape.faces).encode()
+    key = hashlib.sha256(content).digest()
+    if key not in _PLANES:
+        if len(_PLANES) >= MOST_REMEMBERED:
+            _PLANES.clear()
+        normals = _normals_and_bevels(shape)
+        _PLANES[key] = np.c_[normals, (normals @ shape.vertices.T).max(axis=1)]
+    return _PLANES[key]
 
 
 def _normals_and_bevels(shape: Shape) -> Array:

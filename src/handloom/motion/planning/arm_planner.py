@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.errors import InputError
 from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
 from handloom.motion.kinematics import Chain, JointTree
+from handloom.motion.kinematics.joint_tree import WORLD
 from handloom.motion.planning.cartesian_line import CartesianLine
 from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
 from handloom.motion.planning.hold import Hold
@@ -102,9 +103,10 @@ class ArmPlanner:
         old = self._scene.robot
         tree = JointTree.from_model(self.model, self.joint_names, qpos=data.qpos.copy())
         self.world.update_from(self.model, data)
+        ours = tree.body_link != WORLD
         same = np.allclose(tree.T_parent_joint, old.tree.T_parent_joint, atol=1e-9)
-        if not (same and np.allclose(tree.T_link_body, old.tree.T_link_body, atol=1e-9)):
-            self._use(CollisionRobot.from_model(self.model, tree, qpos=data.qpos, tolerance=old.tolerance))
+        if not (same and np.allclose(tree.T_link_body[ours], old.tree.T_link_body[ours], atol=1e-9)):
+            self._use(old.moved_to(self.model, tree))
 
     def attach(
         self, name: str, shape: Shape, body: str, T_body_object: ArrayLike, *, may_touch: Iterable[str] = ()

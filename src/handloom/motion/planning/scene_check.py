@@ -27,10 +27,19 @@ class SceneCheck:
         self._version = world.version
         self._all: tuple[Obstacle, ...] = tuple(world)
         self._ignored: tuple[str, ...] = ()
+        self._released: tuple[str, ...] = ()
         self._selected: dict[tuple[str, ...], tuple[Obstacle, ...]] = {(): self._all}
         self._spheres: dict[tuple[tuple[str, ...], float], SphereChecker] = {}
-        self.exact = ExactChecker(robot.tree, robot.parts, self._all, robot.ignored)
-        """The exact checker of what was last selected."""
+        self._exact: ExactChecker | None = None
+
+    @property
+    def exact(self) -> ExactChecker:
+        """The exact checker of what was last selected, compiled when it is first asked for."""
+        if self._exact is None:
+            self._exact = ExactChecker(self.robot.tree, self.robot.parts, self._all, self.robot.ignored)
+            self._exact.place(self._selected[self._ignored])
+            self._exact.leave_behind(self._released)
+        return self._exact
 
     def refresh(self, ignore: Iterable[str] = ()) -> None:
         """Take over the obstacles as they are now, then select. What did not change is kept."""
@@ -38,8 +47,7 @@ class SceneCheck:
         if len(now) != len(self._all) or any(a is not b for a, b in zip(now, self._all, strict=True)):
             self._all, self._selected, self._spheres = now, {}, {}
         if self._version != self._world.version:
-            self.exact = ExactChecker(self.robot.tree, self.robot.parts, self._all, self.robot.ignored)
-            self._version = self._world.version
+            self._exact, self._version = None, self._world.version
         self.select(ignore)
 
     def select(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> None:
@@ -48,14 +56,15 @@ class SceneCheck:
         Objects in ``released`` do not count as parts of the robot for the exact checker. Spheres still see them there,
         which costs exact checks but decides nothing.
         """
-        self._ignored = tuple(ignore)
+        self._ignored, self._released = tuple(ignore), tuple(released)
         if self._ignored not in self._selected:
             self._selected[self._ignored] = tuple(
                 replace(o, enabled=False) if o.enabled and any(text in o.name for text in self._ignored) else o
                 for o in self._all
             )
-        self.exact.place(self._selected[self._ignored])
-        self.exact.leave_behind(released)
+        if self._exact is not None:
+            self._exact.place(self._selected[self._ignored])
+            self._exact.leave_behind(self._released)
 
     def spheres(self, padding: float) -> SphereChecker:
         """Return the sphere checker of what was last selected, with some padding [m]."""
