@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handloom.dataset import DatasetReader, check_layout
+from handloom.dataset import DatasetReader, check_layout, record_of_archive
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run, verify_dataset
-from handloom.engine.rerender import Look, rerender_run
+from handloom.engine.look import Look, read_cameras
+from handloom.engine.rerender import rerender_run
 from handloom.errors import ConfigError, NotFoundError
 from handloom.tasks import load_task
 
@@ -58,6 +59,34 @@ def test_a_run_without_pictures_is_drawn_later_with_other_sizes_and_depth(undraw
     assert 0.2 < np.median(depth) < 5.0
     assert [v.verdict for v in verify_dataset(drawn, InlineExecutor())] == ["exact"]
     assert [path.name for path in tmp_path.iterdir()] == ["drawn"]
+
+
+CAMERAS = """
+cameras:
+  - {name: franka_side, translation: [0.9, 0.0, 1.1], orientation: [0.56, 0.43, 0.43, 0.56],
+     camera_file: realsense_d455_v3, size: [20, 16]}
+"""
+
+
+def test_a_run_is_drawn_with_other_cameras_lights_and_textures(undrawn, tmp_path):
+    (tmp_path / "cameras.yaml").write_text(CAMERAS)
+    look = Look(cameras=read_cameras(tmp_path / "cameras.yaml"), relight=3, retexture=4)
+    before = record_of_archive(DatasetReader(undrawn.dataset).archive(0)).instance
+    after = look.applied(before, undrawn.settings)
+    assert [camera.name for camera in after.cameras] == ["side"]
+    assert after.lights != before.lights
+    seeds = [thing.parameters.get("texture_seed") for thing in (*before.objects, *after.objects)]
+    assert seeds[: len(before.objects)] != seeds[len(before.objects) :]
+    assert look.applied(before, undrawn.settings) == after
+    drawn = rerender_run(undrawn, tmp_path / "drawn", InlineExecutor(), look=look, preset="fast")
+    assert [video.name for video in DatasetReader(drawn).table.videos] == ["observation.images.side"]
+    assert [v.verdict for v in verify_dataset(drawn, InlineExecutor())] == ["exact"]
+
+
+def test_a_wrong_camera_file_is_named_with_its_line(tmp_path):
+    (tmp_path / "cameras.yaml").write_text(CAMERAS.replace("translation", "translaton"))
+    with pytest.raises(ConfigError, match=r"cameras.yaml:3: .*did you mean 'translation'"):
+        read_cameras(tmp_path / "cameras.yaml")
 
 
 def test_failures_go_to_a_dataset_of_their_own_with_the_reason(tmp_path):

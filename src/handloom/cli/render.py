@@ -10,7 +10,8 @@ from rich.progress import Progress
 
 from handloom.cli.warmup import compile_kernels
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory
-from handloom.engine.rerender import Look, rerender_run
+from handloom.engine.look import Look, read_cameras
+from handloom.engine.rerender import rerender_run
 from handloom.engine.verify import archives_of
 
 
@@ -21,11 +22,13 @@ def run(
     preset: str = "balanced",
     codec: str = "h264",
     size: tuple[int, int] | None = None,
+    cameras: Path | None = None,
     relight: int | None = None,
+    retexture: int | None = None,
     depth: bool = False,
     workers: int | None = None,
 ) -> None:
-    """Draw the recorded states of a run into a new dataset: other sizes, lights or presets, the same motion.
+    """Draw the recorded states of a run into a new dataset: other cameras, lights, textures, presets; the same motion.
 
     Args:
         path: A run folder.
@@ -33,18 +36,21 @@ def run(
         preset: How much work goes into a picture: fast, balanced or quality.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
+        cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
         relight: Seed of new lights; default keeps the recorded ones.
+        retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         workers: Worker processes; default one per core; 0 runs in this process.
     """
-    compile_kernels()
     directory = RunDirectory.open(path)
+    views = read_cameras(cameras) if cameras else ()
+    look = Look(cameras=views, size=size, relight=relight, retexture=retexture)
+    compile_kernels()
     total = len(archives_of(directory.path))
     count = workers if workers is not None else min(os.cpu_count() or 1, max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)
-        look = Look(size=size, relight=relight)
         dataset = rerender_run(
             directory,
             output or directory.path / "rendered",

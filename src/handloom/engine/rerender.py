@@ -1,4 +1,4 @@
-"""Draws recorded episodes again: other cameras, sizes, lights or presets over the same states."""
+"""Draws recorded episodes again: other cameras, sizes, lights, textures or presets over the same states."""
 
 import hashlib
 import shutil
@@ -10,35 +10,13 @@ from handloom.dataset import folder_name, merge_episodes, read_archive, record_o
 from handloom.dataset.durable import PARTIAL, json_bytes
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executor import Executor
+from handloom.engine.look import Look
 from handloom.engine.merge_run import merge_options
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.engine.verify import archives_of
 from handloom.errors import StateError
 from handloom.scene import build_scene
-from handloom.seeding import generator
-from handloom.tasks.lights import sample_lights
-from handloom.values import TaskInstance
-
-
-@dataclass(frozen=True, kw_only=True)
-class Look:
-    """What changes when an episode is drawn again; nothing in it touches physics."""
-
-    size: tuple[int, int] | None = None
-    """Width and height of every camera [px]; None keeps them."""
-    relight: int | None = None
-    """Seed of new lights; None keeps the recorded ones."""
-
-    def applied(self, instance: TaskInstance, settings: RunSettings) -> TaskInstance:
-        """Return the instance with this look."""
-        if self.size is not None:
-            instance = replace(instance, cameras=tuple(c.resized(*self.size) for c in instance.cameras))
-        if self.relight is not None:
-            env_map = settings.loaded_task().config.env_map.model_copy(update={"apply_randomization": True})
-            rng = generator(self.relight, instance.episode, "relight")
-            instance = replace(instance, lights=sample_lights(env_map, rng))
-        return instance
 
 
 @dataclass(frozen=True, kw_only=True)
