@@ -98,6 +98,8 @@ class _Work:
                 news = {episode: receipt for episode, receipt in known.items() if episode not in self.receipts}
                 self.receipts.update(news)
                 on_receipts(news)
+                if finished.crash and any(episode not in self.receipts for episode in unit.attempts):
+                    self.again.append(unit)
             if not self.again or self.run.stop_file.exists():
                 return
 
@@ -113,7 +115,6 @@ class _Work:
         if self.tries[unit.index] >= MAX_TRIES:
             quarantine(unit, "worker_crash", f"{crash}, {MAX_TRIES} times")
             self.tries[unit.index] = 0
-        self.again.append(unit)
 
 
 def _missing_units(
