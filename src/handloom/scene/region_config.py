@@ -70,8 +70,8 @@ class RegionConfig(Config):
     """What it is placed on, in or by."""
     random_type: Sampler = "A_on_B_region_sampler"
     """on: middle of B plus a shift, A's lowest point on B's highest; in: origin of B plus a bias, A sunk 5 mm into B's
-    top; by: beside B with bottoms level, at a shift, in a direction and distance (circle), in the direction of B's x axis
-    (face), or there but further by the distance from B to ``target2`` (along)."""
+    top; by: beside B with bottoms level, at a shift, in a direction and distance (circle), in the direction of B's x
+    axis (face), or there but further by the distance from B to ``target2`` (along)."""
     random_config: RandomConfig | None = None
     """Ranges; absent when they come from ``random_region_list`` or a container."""
     sub_tgt_prim: str | None = None
