@@ -1,22 +1,18 @@
-"""Every task of the library succeeds on at least 95 % of 50 seeds."""
+"""Every task of the library succeeds; ``handloom bench tasks`` measures how often over more seeds."""
 
 import pytest
 
-from handloom.episode import run_episode
-from handloom.scene import build_scene
-from handloom.seeding import generator
-from handloom.skills import Schedule
-from handloom.tasks import load_task, sample_task
-from handloom.tasks.loading import library
+from handloom.bench.tasks import Trial, carry_out
+from handloom.tasks import library
+
+SEEDS = 6
+"""A task that succeeds on 95 % of all seeds has two failures among six in 3 % of all choices of seeds; these seeds are
+fixed, so a test that passes goes on passing."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(library()))
+@pytest.mark.parametrize("name", library())
 def test_a_task_of_the_library_succeeds(name: str) -> None:
-    task = load_task(name)
-    reasons = []
-    for episode in range(50):
-        scene = build_scene(sample_task(task, 0, episode))
-        record = run_episode(scene, Schedule(scene, task.config.skills, generator(0, episode, "skills")))
-        reasons += [str(record.failure)] if record.failure else []
-    assert len(reasons) <= 2, reasons
+    attempts = carry_out(Trial(task=name, first=0, count=SEEDS))
+    failures = [f"{a.receipt.reason}: {a.receipt.detail}" for a in attempts if not a.receipt.success]
+    assert len(failures) <= 1, failures

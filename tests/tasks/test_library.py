@@ -1,0 +1,59 @@
+"""The library as a whole: what it covers, and what every task of it says about itself."""
+
+from collections import Counter
+
+import pytest
+
+from handloom.skills import SKILLS
+from handloom.skills.configs import skill_name
+from handloom.tasks import Task, library, load_task, sample_task, worded_skills
+from handloom.tasks.robots import robot_source
+
+ROBOTS = ("fr3", "franka_robotiq85", "genie1", "lift2", "so101", "split_aloha")
+"""Every robot with an arm."""
+
+
+@pytest.fixture(scope="module")
+def tasks() -> dict[str, Task]:
+    return {name: load_task(name) for name in library()}
+
+
+def skills_of(task: Task) -> list[str]:
+    lanes = (lane for stage in task.config.skills for blocks in stage.values() for b in blocks for lane in b.values())
+    return [skill_name(skill.name) for lane in lanes for skill in lane]
+
+
+def test_there_are_at_least_twenty_tasks_and_three_for_every_robot(tasks):
+    assert len(tasks) >= 20
+    count = Counter(robot_source(task, entry) for task in tasks.values() for entry in task.config.robots)
+    assert {robot: count[robot] for robot in ROBOTS if count[robot] < 3} == {}
+
+
+def test_every_skill_is_used_by_a_task(tasks):
+    used = {skill for task in tasks.values() for skill in skills_of(task)}
+    assert set(SKILLS) - used == set()
+
+
+@pytest.mark.parametrize("name", library())
+def test_a_task_describes_itself_and_samples(name):
+    task = load_task(name)
+    header = task.path.read_text().splitlines()[:3]
+    assert [line.partition(":")[0] for line in header] == ["# Task", "# Randomizations", "# Success"]
+    assert not task.notices
+    instance = sample_task(task, 0, 0)
+    assert instance.cameras
+    spoken = [instance.instruction, *_labels(task, instance)]
+    assert all(text.endswith(".") for text in spoken), spoken
+    assert not any("_" in text or "{" in text for text in spoken), spoken
+
+
+@pytest.mark.parametrize("name", library())
+def test_a_task_has_several_wordings(name):
+    task = load_task(name)
+    assert len({task.config.data.language_instruction, *task.config.data.paraphrases}) > 1
+
+
+def _labels(task, instance):
+    stages = worded_skills(task, instance)
+    lanes = (lane for stage in stages for blocks in stage.values() for b in blocks for lane in b.values())
+    return [skill.instruction for lane in lanes for skill in lane]
