@@ -36,8 +36,8 @@ def page() -> str:
     parts = [
         "# The task library",
         "Made by `tools/write_task_library.py`; do not edit.",
-        "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML file "
-        "to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
+        "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML "
+        "file to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
         "attempts with seeds from 0 on, no pictures drawn; planning as a share of the work, and simulated seconds per "
         "second of one core.",
         _table(tasks, measured),
@@ -116,6 +116,6 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if words[:1] == ["--draw"]:
         for task_name in words[1:] or library():
-            print(draw(task_name))
+            sys.stdout.write(f"{draw(task_name)}\n")
     PAGE.write_text(page())
-    print(PAGE)
+    sys.stdout.write(f"{PAGE}\n")
