@@ -138,6 +138,17 @@ def test_another_task_or_seed_into_an_existing_run_is_refused(finished):
         RunDirectory.begin(finished.path, other)
 
 
+def test_the_unit_size_of_a_run_stays_and_its_report_counts_the_goal_only(finished, tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings().model_copy(update={"unit_size": 3}))
+    generate_run(run, Goal(successes=1), InlineExecutor())
+    assert (len(run.receipts()), len(run.counted())) == (3, 1)
+    again = RunDirectory.begin(run.path, settings())
+    assert again.settings.unit_size == 3
+    generate_run(again, Goal(successes=3), InlineExecutor())
+    assert len(again.counted()) == 3
+    assert digest(again.dataset) == digest(finished.dataset)
+
+
 def test_a_folder_with_other_things_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("precious")
     with pytest.raises(ConfigError, match="not empty and holds no run"):

@@ -44,7 +44,7 @@ def run(
     lerobot_features: tuple[str, ...] = (),
     keep_failures: bool = False,
     max_attempts: int | None = None,
-    unit_size: int = 4,
+    unit_size: int | None = None,
     shard: str = "0/1",
     proxy_assets: bool = False,
     set: tuple[str, ...] = (),
@@ -70,7 +70,7 @@ def run(
             frames).
         keep_failures: Also write failed attempts, into a dataset of their own.
         max_attempts: Bound on the attempts; default ten per demonstration.
-        unit_size: Attempts per work unit.
+        unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
         shard: i/N: run every N-th unit from i on, for job arrays that share the folder; merge with handloom merge.
         proxy_assets: Replace asset files that are not there by library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
@@ -80,10 +80,11 @@ def run(
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
     )
+    count = workers if workers is not None else cores()
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
-        unit_size=unit_size,
+        unit_size=unit_size if unit_size is not None else _unit_size(goal, count),
         render=render,
         preset=preset,
         codec=codec,
@@ -91,13 +92,18 @@ def run(
         lerobot_features=lerobot_features,
         keep_failures=keep_failures,
     )
-    count = workers if workers is not None else cores()
     chosen, part = _executor(executor, count, ray_address), _shard(shard)
     compile_kernels()
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
     with GenerateDisplay(goal, workers=count, quiet=json) as display, _stop_on_interrupt(directory, display):
         outcome = generate_run(directory, goal, chosen, shard=part, on_receipts=display.update)
     return _tell(outcome, goal, workers=count, as_json=json)
+
+
+def _unit_size(goal: Goal, workers: int) -> int:
+    """Return a unit size that leaves every worker several units."""
+    wanted = goal.successes or goal.attempts or 1
+    return min(4, max(1, wanted // (8 * max(workers, 1))))
 
 
 def _executor(name: str, workers: int, ray_address: str | None) -> Executor:

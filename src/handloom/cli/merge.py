@@ -27,7 +27,7 @@ def run(
             raise InputError("give one run folder, or several datasets and -o for the new one")
         directory = RunDirectory.open(paths[0])
         with directory.locked():
-            merge_run(directory, directory.receipts())
+            merge_run(directory, directory.counted())
         print(f"dataset: {directory.dataset}")
         return
     print(f"dataset: {merge_datasets([dataset_of(path) for path in paths], output)}")

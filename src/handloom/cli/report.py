@@ -26,7 +26,7 @@ def run(
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
     directory = RunDirectory.open(path)
-    report = report_of(directory.receipts().values())
+    report = report_of(directory.counted().values())
     if json:
         print(dumps(report.to_json(workers=workers)))
     else:

@@ -56,6 +56,8 @@ def generate_run(
         receipts = run.receipts()
         on_receipts(receipts)
         work = _Work(run, goal, shard, receipts)
+        if work.finish.look(receipts) is None:
+            run.note_finished(None)
         try:
             work.carry_out(executor, on_receipts)
         finally:
@@ -65,6 +67,7 @@ def generate_run(
             return RunOutcome(run=run, receipts=receipts, complete=False)
         counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
         merge_run(run, counted)
+        run.note_finished(end)
         return RunOutcome(run=run, receipts=counted, complete=True)
 
 

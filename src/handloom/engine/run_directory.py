@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from handloom.dataset.durable import file_errors, finished_whole
+from handloom.dataset.durable import damage_named, file_errors, finished_whole, read_json, write_json
 from handloom.engine.journal import Journal
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_settings import RunSettings
@@ -24,7 +24,7 @@ class RunDirectory:
 
     @classmethod
     def begin(cls, path: Path, settings: RunSettings) -> "RunDirectory":
-        """Begin a run, or go on with the one that is there if it is the same.
+        """Begin a run, or go on with the one that is there if it is the same; that one keeps its unit size.
 
         Raises:
             ConfigError: Another run, or something else, is in that folder.
@@ -80,6 +80,29 @@ class RunDirectory:
             found.update(Journal(file).read())
         return dict(sorted(found.items()))
 
+    def counted(self) -> dict[int, Receipt]:
+        """Return the attempts that count: all of them, or those of the goal when that was reached.
+
+        Workers may have been ahead of the goal when it was; what they finished is kept for a later, larger one.
+        """
+        receipts = self.receipts()
+        if not self._finished.is_file():
+            return receipts
+        with damage_named(self._finished):
+            end = int(read_json(self._finished)["attempts"])
+        return {episode: receipt for episode, receipt in receipts.items() if episode < end}
+
+    def note_finished(self, attempts: int | None) -> None:
+        """Write down with how many attempts the goal was reached; None when it is not reached yet."""
+        if attempts is None:
+            self._finished.unlink(missing_ok=True)
+        elif not self._finished.is_file() or read_json(self._finished) != {"attempts": attempts}:
+            write_json(self._finished, {"attempts": attempts})
+
+    @property
+    def _finished(self) -> Path:
+        return self.path / "finished.json"
+
     @property
     def stop_file(self) -> Path:
         """While this file exists, workers start no further attempt."""
@@ -110,7 +133,7 @@ def _difference(there: RunSettings, given: RunSettings) -> str:
     """Say in a few words what differs between two manifests."""
     a, b = there.model_dump(), given.model_dump()
     for key in a:
-        if key not in ("task", "arena", "task_path") and a[key] != b[key]:
+        if key not in ("task", "arena", "task_path", "unit_size") and a[key] != b[key]:
             return f"its {key} is {a[key]!r}, now {b[key]!r}"
     for part in ("task", "arena"):
         for key in sorted({*a[part], *b[part]}):

@@ -84,8 +84,8 @@ class RunSettings(Config):
         )
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that decides the data; where the task file lay is not part of it."""
-        values = self.model_dump(mode="json", exclude={"task_path"})
+        """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
+        values = self.model_dump(mode="json", exclude={"task_path", "unit_size"})
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
     def to_yaml(self) -> str:

@@ -32,7 +32,7 @@ def write_page(run: RunDirectory, folder: Path, *, workers: int = 1) -> Path:
         folder: Where the files go.
         workers: Worker count the robot hours per day are given for.
     """
-    receipts = list(run.receipts().values())
+    receipts = list(run.counted().values())
     report = report_of(receipts)
     reader = DatasetReader(run.dataset) if (run.dataset / "meta" / "info.json").is_file() else None
     diversity = diversity_of(reader) if reader else Diversity(episodes=0)
