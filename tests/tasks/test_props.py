@@ -236,3 +236,22 @@ def test_both_instructions_name_what_the_objects_are(make):
     words = instance.objects[-1].words
     assert instance.instruction == f"Take the {words}."
     assert instance.detailed_instruction == f"Grasp the {words} gently."
+
+
+def test_a_table_from_a_file_is_that_file_or_with_stand_ins_our_own(make, tmp_path):
+    entry = {
+        "name": "bench",
+        "target_class": "GeometryObject",
+        "path": "tables/table0/instance.xml",
+        "scale": [1, 2, 1],
+    }
+    entry["size"] = [0.3, 0.2, 0.1]
+    with pytest.raises(ConfigError, match=r"instance\.xml"):
+        one(make, entry)
+    assert one(make, entry, proxy_assets=True).objects[-1].category == "table"
+    (tmp_path / "tables" / "table0").mkdir(parents=True)
+    (tmp_path / "tables" / "table0" / "instance.xml").write_text(
+        '<mujoco><worldbody><body><geom type="box" size=".3 .2 .02"/></body></worldbody></mujoco>'
+    )
+    entry["scale"] = [1, 1, 1]
+    assert "path" in one(make, entry, proxy_assets=True).objects[-1].parameters

@@ -1,8 +1,10 @@
 """From an object instance to the asset it is made of, and to the points that bound it."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from functools import lru_cache
 from json import dumps, loads
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -10,20 +12,31 @@ from numpy.typing import NDArray
 
 from handloom.errors import unknown_name
 from handloom.objects import ObjectAsset, make_object
-from handloom.objects.geometry import convex_hull, geom_ids, vertices_of
+from handloom.objects.geometry import geom_ids, vertices_of
 from handloom.scene.fixtures import FIXTURES, fixture_asset
 from handloom.scene.markers import AXIS_TRIAD, marker_asset
 from handloom.values import ObjectInstance
 
 Array = NDArray[np.float64]
 
-FEW_POINTS = 64
-"""Up to so many points are used as they are; of more, only the corners of their hull."""
+_KEPT = 1024
+"""How many assets are kept; one takes some ten kilobytes."""
+_assets: OrderedDict[tuple[str, str], ObjectAsset] = OrderedDict()
 
 
 def asset_of(thing: ObjectInstance) -> ObjectAsset:
     """Return the asset of an instance; equal instances share one, since assets are frozen and slow to compile."""
-    return _cached(thing.category, dumps(thing.parameters, sort_keys=True))
+    return _asset(thing.category, dumps(thing.parameters, sort_keys=True))
+
+
+def remember(asset: ObjectAsset) -> ObjectAsset:
+    """Keep an asset that was just made, so that instances of it need not make it again; return the one that is kept."""
+    key = (asset.category, dumps(dict(asset.parameters), sort_keys=True))
+    _assets.setdefault(key, asset)
+    _assets.move_to_end(key)
+    while len(_assets) > _KEPT:
+        _assets.popitem(last=False)
+    return _assets[key]
 
 
 def outline_of(thing: ObjectInstance, part: str | None = None) -> Array:
@@ -41,17 +54,25 @@ def outline_of(thing: ObjectInstance, part: str | None = None) -> Array:
     )
 
 
-@lru_cache(maxsize=256)
-def _cached(category: str, parameters: str) -> ObjectAsset:
-    values = loads(parameters)
+def _asset(category: str, parameters: str) -> ObjectAsset:
+    key = (category, parameters)
+    if key not in _assets:
+        _assets[key] = _made(category, loads(parameters))
+        return remember(_assets[key])
+    return _assets[key]
+
+
+def _made(category: str, parameters: dict[str, Any]) -> ObjectAsset:
     if category == AXIS_TRIAD:
-        return marker_asset(values)
-    return fixture_asset(category, values) if category in FIXTURES else make_object(category, parameters=values)
+        return marker_asset(parameters)
+    if category in FIXTURES:
+        return fixture_asset(category, parameters)
+    return make_object(category, parameters=parameters)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=_KEPT)
 def _outline(category: str, parameters: str, joints: str, solid: bool, part: str | None) -> Array:
-    asset = _cached(category, parameters)
+    asset = _asset(category, parameters)
     model = asset.model
     data = _posed(model, loads(joints))
     geoms = geom_ids(model, solid=solid) or geom_ids(model, solid=False)
@@ -61,7 +82,6 @@ def _outline(category: str, parameters: str, joints: str, solid: bool, part: str
             return _keypoint(asset, data, name)
         geoms = _geoms_of(asset, geoms, name)
     points = np.concatenate([vertices_of(model, data, g) for g in geoms])
-    points = points if len(points) <= FEW_POINTS else convex_hull(points)[0]
     points.setflags(write=False)
     return points
 

@@ -23,6 +23,7 @@ TABLE_LEG = 0.028
 """Radius of a table leg [m]."""
 FIXTURES = ("table", "plane")
 """Categories this module builds."""
+GRAY = (0.5, 0.5, 0.5)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,11 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
     )
 
 
+def plain_parameters(category: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the same fixture in gray, which is all that physics needs."""
+    return {"size": parameters["size"], "color": list(GRAY)} if category in FIXTURES else dict(parameters)
+
+
 def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -> None:
     """Add a material: a ``color``, or a procedural ``texture`` with its ``texture_seed`` and ``repeat`` per metre."""
     if parameters.get("texture"):
@@ -96,7 +102,7 @@ def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -
         spec.add_material(name=name, rgba=[*parameters["color"], 1.0], specular=0.2, shininess=0.3)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def _picture(name: str, seed: int) -> NDArray[np.uint8]:
     """Draw a procedural texture; the same in every episode that asks for it, and slow enough to keep."""
     return texture(name, np.random.default_rng(seed))

@@ -10,8 +10,9 @@ from handloom.config.search import MAX_PARENTS
 from handloom.errors import ConfigError, FileError, HandloomError, InputError, NotFoundError
 from handloom.objects import ObjectAsset, import_object, make_object, proxy_object
 from handloom.objects.importers.asset_files import find_asset
-from handloom.objects.importers.proxy import category_of_path
+from handloom.objects.importers.proxy import category_of_path, clean_category
 from handloom.objects.registry import CATEGORIES
+from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
 from handloom.tasks.task import Task
 
@@ -60,7 +61,7 @@ def choose_asset(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gen
     try:
         if entry.path or not entry.category:
             return _file_asset(task, entry, look)
-        return ChosenAsset(_library_asset(entry, look, rng))
+        return ChosenAsset(remember(_library_asset(entry, look, rng)))
     except (InputError, NotFoundError, FileError) as error:
         raise ConfigError(f"{where}: {error}") from error
 
@@ -74,6 +75,19 @@ def asset_folders(task: Task) -> tuple[Path, ...]:
 def small_categories() -> tuple[str, ...]:
     """Return the categories of the library that a hand can move, sorted."""
     return tuple(sorted(set(CATEGORIES) - FURNITURE))
+
+
+def stands_as_table(task: Task, entry: ObjectConfig) -> bool:
+    """Return whether an entry is one of our tables: asked for as such, or in the place of a file that is not there."""
+    if not entry.path:
+        return entry.category == "table"
+    if not task.config.proxy_assets or "table" not in clean_category(entry.category or category_of_path(entry.path)):
+        return False
+    try:
+        find_asset(entry.path, asset_folders(task))
+    except FileError:
+        return True
+    return False
 
 
 @lru_cache(maxsize=128)

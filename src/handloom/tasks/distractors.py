@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.importers.proxy import category_of_path, clean_category
-from handloom.scene.assets import outline_of
+from handloom.scene.assets import outline_of, remember
 from handloom.scene.region_config import DistractorsConfig
 from handloom.scene.regions import CLEARANCE, Placed
 from handloom.spatial import quat_from_rotvec
@@ -93,7 +93,7 @@ def _excluded(choice: str | Path, config: DistractorsConfig, taken: set[str]) ->
 
 def _asset(task: Task, config: DistractorsConfig, choice: str | Path, rng: np.random.Generator) -> ObjectAsset:
     if isinstance(choice, str):
-        return make_object(choice, rng=np.random.default_rng(int(rng.integers(LOOKS))))
+        return remember(make_object(choice, rng=np.random.default_rng(int(rng.integers(LOOKS)))))
     return imported(choice, category_of_path(choice), config.scale[0], None, asset_folders(task))
 
 

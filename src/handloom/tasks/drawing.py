@@ -97,7 +97,8 @@ class Drawing:
             refusal = self._refusal(region, place, outlines)
             if refusal is None:
                 places[name] = place
-                outlines[name] = footprint(place)
+                if self.spread:
+                    outlines[name] = footprint(place)
                 if region.container and spot is not None:
                     taken[region.container].add(spot)
                 return
@@ -107,9 +108,10 @@ class Drawing:
     def _refusal(self, region: RegionConfig, place: Placed, outlines: dict[str, Array]) -> str | None:
         """Return what is wrong with a place, or None."""
         name = region.object
-        outline = footprint(place)
-        for other, there in outlines.items():
-            if (name in self.spread or other in self.spread) and outline_distance(outline, there) <= 0.0:
+        near = {o: there for o, there in outlines.items() if name in self.spread or o in self.spread}
+        outline = footprint(place) if near else None
+        for other, there in near.items():
+            if outline is not None and outline_distance(outline, there) <= 0.0:
                 self.scratch.park(name)
                 return f"overlapped {other} seen from above"
         self.scratch.put(name, place.position, place.quat)

@@ -11,7 +11,7 @@ from handloom.objects import ObjectAsset
 from handloom.render.textures import TEXTURES
 from handloom.scene.object_config import ObjectConfig
 from handloom.spatial import quat_from_euler_deg, quat_normalize, random_quats
-from handloom.tasks.asset_choice import ChosenAsset, choose_asset
+from handloom.tasks.asset_choice import ChosenAsset, choose_asset, stands_as_table
 from handloom.tasks.joint_start import sample_joints
 from handloom.tasks.task import Task
 from handloom.values import ObjectInstance
@@ -49,7 +49,7 @@ def shown_by_regions(task: Task, props: Sequence[ObjectInstance]) -> tuple[Objec
 
 
 def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator, *, fixture: bool) -> ObjectInstance:
-    if entry.target_class == "PlaneObject" or entry.category == "table":
+    if entry.target_class == "PlaneObject" or stands_as_table(task, entry):
         return _surface(task, entry, where, rng)
     chosen = choose_asset(task, entry, where, rng)
     asset, physics = chosen.asset, task.config.physics

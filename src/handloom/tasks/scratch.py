@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from handloom.errors import ConfigError
 from handloom.scene.assets import asset_of
 from handloom.scene.build import add_object, empty_spec
+from handloom.scene.fixtures import plain_parameters
 from handloom.scene.regions import Placed
 from handloom.tasks.sampling_error import NoPlaceError
 from handloom.values import ObjectInstance
@@ -60,7 +61,8 @@ class Scratch:
         spec = empty_spec(STEP)
         spec.option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
         for name, thing in self.objects.items():
-            add_object(spec, thing, asset_of(thing), free=name in self.loose)
+            plain = replace(thing, parameters=plain_parameters(thing.category, thing.parameters), look={})
+            add_object(spec, plain, asset_of(plain), free=name in self.loose)
         try:
             self.model = spec.compile()
         except ValueError as error:
