@@ -12,6 +12,7 @@ from handloom.grasping.grasp_candidates import GraspCandidates, turned_around, t
 from handloom.grasping.grasp_set import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH, GraspSet
 from handloom.grasping.grip_table import GripTable
 from handloom.grasping.gripper_shape import GripperShape
+from handloom.grasping.ground import STRAIGHT_DOWN, Ground
 from handloom.objects import ObjectAsset
 from handloom.objects.geometry import geom_ids, posed
 from handloom.spatial import make_pose
@@ -24,7 +25,14 @@ BATCH = 2000
 """Poses tested before the search looks whether it has enough."""
 
 
-def annotate(asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions, rng: np.random.Generator) -> GraspSet:
+def annotate(
+    asset: ObjectAsset,
+    gripper: GripperShape,
+    options: AnnotateOptions,
+    rng: np.random.Generator,
+    *,
+    ground: Ground | None = None,
+) -> GraspSet:
     """Find antipodal grasps of an object that the gripper can reach without touching it before it closes.
 
     Args:
@@ -32,13 +40,14 @@ def annotate(asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions
         gripper: The gripper's shape; ``GripperShape.of(robot)``.
         options: Settings.
         rng: Draws surface points, closing and approach directions; the same state gives the same bits.
+        ground: What the object lies on, which the gripper must not touch either; None lets it float.
 
     Returns:
         At most ``options.count`` grasps, best score first; empty when the gripper cannot hold the object.
     """
     solid = object_parts(asset)
     table = gripper.grips(options.depths, options.edge)
-    found, funnel = _search(asset, solid, gripper, table, options, rng)
+    found, funnel = _search(asset, solid, gripper, table, options, rng, ground)
     chosen = spread_out(found.contact, found.R, 1.1 - found.score, options.count, METRES_PER_RADIAN)
     best = found.take(chosen[np.argsort(found.score[chosen], kind="stable")])
     return GraspSet(
@@ -83,17 +92,23 @@ def _search(
     table: GripTable,
     options: AnnotateOptions,
     rng: np.random.Generator,
+    ground: Ground | None,
 ) -> tuple[GraspCandidates, dict[str, int]]:
     """Return candidates without collision, and how many there were at each stage."""
     widest = max(float(np.nanmax(table.opening, initial=0.0)) - 2.0 * options.clearance, 0.0)
     pairs = antipodal_pairs(asset.model, solid, widest, options, rng)
-    poses = turned_around(pairs, table, options, rng)
+    if ground is not None:
+        pairs = pairs.take(np.flatnonzero(ground.level(pairs.closing)))
+    poses = turned_around(pairs, table, options, rng, down=STRAIGHT_DOWN if ground is None else ground.down)
     poses = poses.take(rng.permutation(len(poses))[: options.poses])
     found = poses.take(np.zeros(0, np.int64))
     tested, wanted = 0, options.enough * options.count
 
     def free(batch: GraspCandidates) -> GraspCandidates:
-        return batch.take(np.flatnonzero(clear_of(solid, gripper, batch.R, batch.hand, batch.level, options)))
+        for solids in (solid,) if ground is None else (ground.solid, solid):
+            clear = clear_of(solids, gripper, batch.R, batch.hand, batch.level, options)
+            batch = batch.take(np.flatnonzero(clear))
+        return batch
 
     while tested < len(poses) and len(found) < wanted:
         batch = poses.take(np.arange(tested, min(tested + BATCH, len(poses))))

@@ -34,6 +34,15 @@ class AntipodalPairs:
         """Return m."""
         return len(self.score)
 
+    def take(self, rows: NDArray[np.int64]) -> "AntipodalPairs":
+        """Return some of them, in the order of ``rows``."""
+        return AntipodalPairs(contacts=self.contacts[rows], normals=self.normals[rows], score=self.score[rows])
+
+    @property
+    def closing(self) -> Array:
+        """Unit vectors (m, 3) from the first contact to the second."""
+        return (self.contacts[:, 1] - self.contacts[:, 0]) / self.width[:, None]
+
     @property
     def width(self) -> Array:
         """Distance (m,) of the two contacts [m]."""

@@ -59,10 +59,13 @@ class GraspCandidates:
 
 
 def turned_around(
-    pairs: AntipodalPairs, table: GripTable, options: AnnotateOptions, rng: np.random.Generator
+    pairs: AntipodalPairs, table: GripTable, options: AnnotateOptions, rng: np.random.Generator, *, down: Array
 ) -> GraspCandidates:
-    """Combine every pair with approach directions around its closing axis and with every depth the pads allow."""
-    R = _orientations(pairs, options.approaches, rng)
+    """Combine every pair with approach directions around its closing axis and with every depth the pads allow.
+
+    The first direction of every pair is as near to ``down`` (3,) as its closing axis allows.
+    """
+    R = _orientations(pairs, options.approaches, rng, down)
     depths = len(table.depths)
     pair = np.repeat(np.arange(len(pairs)), options.approaches * depths)
     depth = np.tile(np.arange(depths), len(pairs) * options.approaches)
@@ -73,7 +76,7 @@ def turned_like(
     pairs: AntipodalPairs, approach: Array, table: GripTable, options: AnnotateOptions, rng: np.random.Generator
 ) -> GraspCandidates:
     """Give each pair an approach direction near a given one (m, 3) and any depth."""
-    y = (pairs.contacts[:, 1] - pairs.contacts[:, 0]) / pairs.width[:, None]
+    y = pairs.closing
     x = approach + TURN * rng.standard_normal((len(y), 3)) * rng.uniform(size=(len(y), 1)) ** 2
     x -= np.sum(x * y, axis=1, keepdims=True) * y
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -106,13 +109,13 @@ def _placed(
     )
 
 
-def _orientations(pairs: AntipodalPairs, count: int, rng: np.random.Generator) -> Array:
+def _orientations(pairs: AntipodalPairs, count: int, rng: np.random.Generator, down: Array) -> Array:
     """Return ``count`` hand orientations per pair (m * count, 3, 3), half of them regular, half random."""
-    y = (pairs.contacts[:, 1] - pairs.contacts[:, 0]) / pairs.width[:, None]
-    # The first approach comes as near to straight down as the closing axis allows, or along x where that axis is z.
-    steep = np.abs(y[:, 2:]) > 0.99
-    down = np.where(steep, [1.0, 0.0, 0.0], [0.0, 0.0, -1.0])
-    first = down - np.sum(down * y, axis=1, keepdims=True) * y
+    y = pairs.closing
+    # Where the closing axis itself points down, an axis of the object at right angles takes its place.
+    steep = np.abs(y @ down)[:, None] > 0.99
+    wanted = np.where(steep, np.eye(3)[int(np.argmin(np.abs(down)))], down)
+    first = wanted - np.sum(wanted * y, axis=1, keepdims=True) * y
     first /= np.linalg.norm(first, axis=1, keepdims=True)
     second = np.cross(y, first)
     regular = (count + 1) // 2

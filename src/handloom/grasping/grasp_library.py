@@ -1,7 +1,9 @@
 """Grasps of any object and robot, annotated on first use and kept."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +12,16 @@ from numpy.typing import NDArray
 from handloom.cache import user_cache
 from handloom.errors import HandloomError
 from handloom.grasping.annotate import annotate
-from handloom.grasping.annotate_options import AnnotateOptions
+from handloom.grasping.annotate_options import DEPTHS, AnnotateOptions
 from handloom.grasping.grasp_file import read_grasps, write_grasps
 from handloom.grasping.gripper_shape import GripperShape
+from handloom.grasping.ground import Ground
 from handloom.objects import ObjectAsset
 
+LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)
+"""How grasps of lying objects are searched: half of the approaches straight down, and with the very fingertips too."""
+REST_POSES = 4
+"""Rest poses of an object that are looked at."""
 ALGORITHM = 2
 """Raised whenever the annotator gives other rows for the same input, so that no old file is taken."""
 
@@ -33,7 +40,35 @@ def grasps_for(
         options: Settings of the annotator.
     """
     options = options or AnnotateOptions()
-    key = grasp_key(asset, gripper, options)
+    return _cached(grasp_key(asset, gripper, options), partial(_floating, asset, gripper, options))
+
+
+def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:
+    """Return grasp rows (n, 17) of an object that lies on a table, in any of its first few rest poses.
+
+    They reach down to pens and spoons, where of grasps that are good in the air hardly any leaves the table alone.
+
+    Args:
+        asset: The object.
+        gripper: Shape of the gripper.
+    """
+    return _cached(grasp_key(asset, gripper, LYING), partial(_lying, asset, gripper))
+
+
+def _floating(
+    asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    return annotate(asset, gripper, options, rng).rows
+
+
+def _lying(asset: ObjectAsset, gripper: GripperShape, rng: np.random.Generator) -> NDArray[np.float32]:
+    poses = range(min(REST_POSES, len(asset.rest_poses.quats)))
+    sets = [annotate(asset, gripper, LYING, rng, ground=Ground.under(asset, pose)).rows for pose in poses]
+    return np.concatenate(sets)
+
+
+def _cached(key: str, make: Callable[[np.random.Generator], NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the rows of a key from the cache, or make and keep them."""
     file = cache_file(key)
     if file.is_file():
         try:
@@ -41,7 +76,7 @@ def grasps_for(
         except HandloomError:
             # A damaged cache file is no reason to stop: the rows can be computed again.
             file.unlink(missing_ok=True)
-    rows = annotate(asset, gripper, options, np.random.default_rng(int(key[:16], 16))).rows
+    rows = make(np.random.default_rng(int(key[:16], 16)))
     write_grasps(file, rows)
     return rows
 

@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import ConfigError, InputError
-from handloom.grasping import AnnotateOptions, GripperShape, clear_of, convex_parts, grasps_for, read_grasps
+from handloom.grasping import (
+    AnnotateOptions,
+    GripperShape,
+    clear_of,
+    convex_parts,
+    grasps_for,
+    lying_grasps_for,
+    read_grasps,
+)
 from handloom.objects import ObjectAsset
 from handloom.robots import ee_poses_of_grasps
 from handloom.skills.configs.parts import Filters
@@ -29,17 +37,24 @@ def gripper_of(skill: Skill) -> GripperShape:
     return GripperShape.of(skill.scene.robot(arm.robot_name).description, arm.arm)
 
 
-def annotated_grasps(skill: Skill, name: str, keys: PickConfig | None = None) -> tuple[Array, Array]:
+def annotated_grasps(
+    skill: Skill, name: str, keys: PickConfig | None = None, *, lying: bool = False
+) -> tuple[Array, Array]:
     """Return grasps T_base_ee (n, 4, 4) of an object and their scores (n,); none after telling the skill why.
 
     Args:
         skill: The skill that asks.
         name: The object.
         keys: Annotation file, scale, offset and window; None takes the defaults.
+        lying: Take grasps that leave a table under the object alone, whatever file there is.
     """
     arm, gripper = skill.controller.arm, gripper_of(skill)
-    file = None if keys is None else grasp_file(skill.scene.assets[name], keys)
-    rows = grasps_for(skill.scene.assets[name], gripper) if file is None else read_grasps(file)
+    asset = skill.scene.assets[name]
+    file = None if keys is None or lying else grasp_file(asset, keys)
+    if lying:
+        rows = lying_grasps_for(asset, gripper)
+    else:
+        rows = grasps_for(asset, gripper) if file is None else read_grasps(file)
     if len(rows) == 0:
         widest = arm.arm.gripper_max_width
         skill.fail(Stage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.draws import between
 from handloom.skills.grasp_moves import GraspMoves
-from handloom.skills.grasp_poses import annotated_grasps, attainable_grasps, clear_grasps, drawn_by_score, filtered
+from handloom.skills.grasp_poses import (
+    annotated_grasps,
+    attainable_grasps,
+    clear_grasps,
+    drawn_by_score,
+    filtered,
+    grasp_file,
+)
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
@@ -32,6 +39,9 @@ class Pick(Skill):
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
         self._moves = self.moves(float(lift))
         candidates = self._candidates(name)
+        if len(candidates) == 0 and self._lies_too_low(name):
+            self.failure = None
+            candidates = self._candidates(name, lying=True)
         if len(candidates):
             self.manip_list = self._moves.commands(self, candidates)
 
@@ -58,10 +68,15 @@ class Pick(Skill):
         """Return grasps (n, 4, 4) after tuning; a pick takes them as they are."""
         return T_base_ee
 
-    def _candidates(self, name: str) -> Array:
+    def _lies_too_low(self, name: str) -> bool:
+        """Return whether all grasps touched something, and there are others made for objects on a table."""
+        collided = self.failure is not None and self.failure.reason == "grasps_collide"
+        return collided and grasp_file(self.scene.assets[name], cast(PickConfig, self.config)) is None
+
+    def _candidates(self, name: str, *, lying: bool = False) -> Array:
         """Return grasps T_base_ee (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
         config = cast(PickConfig, self.config)
-        T_base_ee, score = annotated_grasps(self, name, config)
+        T_base_ee, score = annotated_grasps(self, name, config, lying=lying)
         if len(T_base_ee) == 0:
             return T_base_ee
         if config.fixed_orientation is not None:

@@ -1,0 +1,72 @@
+"""Thin things are picked up from the table, and things with a rim by it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.skills.conftest import run_with, table_instance, thing
+
+from handloom.episode.examine import examine
+from handloom.errors import ConfigError
+from handloom.grasping import GripperShape, annotate, write_grasps
+from handloom.grasping.annotate_options import AnnotateOptions
+from handloom.objects import import_object
+from handloom.robots import load_robot
+from handloom.values import Stage
+
+PICK: dict[str, Any] = {
+    "name": "pick", "objects": ["it"], "filter_z_dir": ["downward", 130], "gripper_change_steps": 20, "t_eps": 0.01,
+    "o_eps": 0.1, "post_grasp_offset_min": 0.1, "post_grasp_offset_max": 0.1, "lift_th": 0.05,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("category", ["pen", "spoon", "bowl", "cup"])
+def test_it_is_lifted_and_the_table_spared(category: str, tmp_path: Path) -> None:
+    _, record = run_with(table_instance(tmp_path, thing("it", category, (0.0, 0.05), yaw=60)), PICK, seed=1)
+    assert record.success, record.failure
+    assert examine(record).into_surroundings.metres < 0.002
+
+
+BLOCK = """<mujoco><worldbody><body name="object">
+  <geom type="box" size="0.02 0.02 0.03" density="400"/></body></worldbody></mujoco>"""
+
+
+def test_grasps_come_from_the_file_beside_the_asset_scaled_as_the_task_says(tmp_path: Path) -> None:
+    (tmp_path / "model.xml").write_text(BLOCK)
+    asset = import_object(tmp_path / "model.xml").asset
+    gripper = GripperShape.of(load_robot("fr3"))
+    rows = annotate(asset, gripper, AnnotateOptions(count=60), np.random.default_rng(0)).rows.copy()
+    rows[:, 13:16] *= 0.5  # as annotated on a model of half the size
+    write_grasps(tmp_path / "half.npy", rows)
+    block = thing("it", "block", (0.0, 0.05), path=str(tmp_path / "model.xml"))
+    instance = table_instance(tmp_path, block)
+    _, record = run_with(instance, {**PICK, "npy_name": "half.npy", "grasp_scale": 2.0})
+    assert record.success, record.failure
+    with pytest.raises(ConfigError, match=r"no grasp annotation .*other\.npy"):
+        run_with(instance, {**PICK, "npy_name": "other.npy"})
+
+
+def test_constraints_keep_grasps_of_one_end_of_the_object(tmp_path: Path) -> None:
+    instance = table_instance(tmp_path, thing("it", "banana", (0.0, 0.05), yaw=90))
+    ends = []
+    for low, high in ((0.0, 0.3), (0.7, 1.0)):
+        keys = {
+            "constraints": ["x", low, high],
+            "post_grasp_offset_max": 0.0,
+            "post_grasp_offset_min": 0.0,
+            "lift_th": 0,
+        }
+        scene, record = run_with(instance, {**PICK, **keys})
+        assert record.success, record.failure
+        hand = scene.world.body_pose("franka/fr3_hand")[:3, 3]
+        ends.append(float((scene.object_pose("it")[:3, :3].T @ (hand - scene.object_pose("it")[:3, 3]))[0]))
+    assert ends[1] - ends[0] > 0.03
+
+
+def test_an_object_wider_than_the_gripper_says_so(tmp_path: Path) -> None:
+    (tmp_path / "model.xml").write_text(BLOCK.replace("0.02 0.02 0.03", "0.1 0.1 0.1"))
+    wide = thing("it", "block", (0.0, 0.1), path=str(tmp_path / "model.xml"))
+    _, record = run_with(table_instance(tmp_path, wide), PICK)
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (Stage.GRASP, "no_grasp")
