@@ -1,5 +1,6 @@
 """Write the reference pages of the docs from the config models; a test holds that they are up to date."""
 
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -15,7 +16,8 @@ from handloom.skills.table import SKILLS
 from handloom.tasks.robot_entry import RobotEntry
 from handloom.tasks.task_config import DataConfig, EnvMapConfig, FluidConfig, PhysicsNoise, TaskConfig
 
-DOCS = Path(__file__).parents[1] / "docs" / "reference"
+ROOT = Path(__file__).parents[1]
+DOCS, EXAMPLES = ROOT / "docs" / "reference", ROOT / "examples" / "skills"
 TASK_MODELS: tuple[type[Config], ...] = (
     TaskConfig,
     RobotEntry,
@@ -37,29 +39,65 @@ TASK_MODELS: tuple[type[Config], ...] = (
 def pages() -> dict[str, str]:
     """Return file name > text of every reference page."""
     task = "\n\n".join(section(model) for model in TASK_MODELS)
-    skills = "\n\n".join(
-        section(model, name, "" if name in SKILLS else "*Described and checked, not run yet.*")
-        for name, model in SKILL_CONFIGS.items()
-    )
     made = "Made by `tools/write_reference.py` from the models; do not edit."
     return {
         "task.md": f"# Task files\n\n{made}\n\nA file holds a list `tasks:`, or one task at its top level.\n\n{task}\n",
-        "skills.md": f"# Skills\n\n{made}\n\n{skills}\n",
+        "skills.md": skill_index(made),
+        **{f"skills/{name}.md": skill_page(name, made) for name in SKILL_CONFIGS},
         "robot.md": f"# robot.yaml\n\n{made}\n\n{section(RobotConfig)}\n",
     }
 
 
-def section(model: type[Config], title: str = "", note: str = "") -> str:
-    """Return heading, description and key table of a model."""
+def skill_index(made: str) -> str:
+    """Return the page that lists all skills."""
+    rows = []
+    for name, model in SKILL_CONFIGS.items():
+        runs = "" if name in SKILLS else " *Described and checked, not run yet.*"
+        rows.append(f"| [{name}](skills/{name}.md) | {_sentence(model)}{runs} |")
+    own = (
+        "Names may be written with one underscore too. [Your own](../guides/write_a_skill.md) are named `module:Class`."
+    )
+    return f"# Skills\n\n{made}\n\n{own}\n\n| skill | what it does |\n|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def skill_page(name: str, made: str) -> str:
+    """Return the page of one skill: what it does, five moments of a run, an example, its keys."""
+    plain = re.sub("_+", "_", name)
+    example, strip = EXAMPLES / f"{plain}.yaml", DOCS.parent / "images" / "skills" / f"{plain}.jpg"
+    parts = [f"# {name}", _sentence(SKILL_CONFIGS[name])]
+    if name in SKILLS:
+        module, _, cls = SKILLS[name].partition(":")
+        parts.append(_plain_text(getattr(importlib.import_module(module), cls).__doc__ or ""))
+    else:
+        parts.append("*Described and checked, not run yet.*")
+    if strip.is_file():
+        parts.append(f"![five moments of {name}](../../images/skills/{plain}.jpg)")
+    if example.is_file():
+        parts.append(f"```yaml\n{example.read_text().strip()}\n```")
+        parts.append(f"This is `examples/skills/{plain}.yaml`: `handloom generate examples/skills/{plain}.yaml -n 1`.")
+    parts.append(f"## Keys\n\n{key_table(SKILL_CONFIGS[name])}")
+    parts.append(made)
+    return "\n\n".join(parts) + "\n"
+
+
+def _sentence(model: type[Config]) -> str:
+    return _plain_text(model.__doc__ or "")
+
+
+def _plain_text(docstring: str) -> str:
+    return "\n\n".join(" ".join(part.split()) for part in docstring.split("\n\n"))
+
+
+def key_table(model: type[Config]) -> str:
+    """Return the keys of a model as a table."""
     rows = [_row(name, field) for name, field in model.model_fields.items()]
+    return "| key | type | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
+
+
+def section(model: type[Config]) -> str:
+    """Return heading, description and key table of a model."""
     text = " ".join((model.__doc__ or "").split())
-    parts = [
-        f"## {title or model.__name__}",
-        text,
-        note,
-        "| key | type | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join([f"## {model.__name__}", text, key_table(model)])
 
 
 def _row(name: str, field: Any) -> str:
@@ -100,5 +138,6 @@ def _plain(value: Any) -> str:
 if __name__ == "__main__":
     DOCS.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
+        (DOCS / name).parent.mkdir(parents=True, exist_ok=True)
         (DOCS / name).write_text(text)
         sys.stdout.write(f"{DOCS / name}\n")
