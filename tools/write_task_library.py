@@ -49,9 +49,10 @@ def page() -> str:
 
 
 def draw(name: str) -> Path:
-    """Draw a strip of a task's first successful episode, as its first camera sees it."""
+    """Draw a strip of a successful episode of a task, as its first camera sees it."""
     task = load_task(name)
-    for episode in range(10):
+    first = sum(map(ord, name)) % 7  # another one for every task, so that tables and lights differ on the page
+    for episode in range(first, first + 10):
         scene, record = simulate(task, 0, episode, Stopwatch())
         if record.success:
             break
