@@ -81,3 +81,9 @@ def test_arms_at_work_together_share_a_segment() -> None:
         ("open the lid", 4, 6),
         ("pick cube", 7, 8),
     ]
+
+
+def test_sentences_of_two_arms_become_one_sentence() -> None:
+    timeline = (span("left", 0, 4, "Pick up the can."), span("right", 2, 6, "Open the lid."))
+    labels = [s.label for s in segments_of(replace(sample(), timeline=timeline))]
+    assert labels == ["Pick up the can.", "Pick up the can and open the lid.", "Open the lid."]

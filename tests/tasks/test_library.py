@@ -57,3 +57,14 @@ def _labels(task, instance):
     stages = worded_skills(task, instance)
     lanes = (lane for stage in stages for blocks in stage.values() for b in blocks for lane in b.values())
     return [skill.instruction for lane in lanes for skill in lane]
+
+
+def test_a_task_anywhere_inherits_a_setup_of_the_library(tmp_path):
+    file = tmp_path / "mine.yaml"
+    text = "base: setups/{}.yaml\nskills: [{{{}: [{{left: [{{name: home}}]}}]}}]\n"
+    names = {"fr3": "franka", "franka_robotiq85": "franka"}
+    for robot in ROBOTS:
+        file.write_text(text.format(robot, names.get(robot, robot)))
+        task = load_task(file)
+        assert [robot_source(task, entry) for entry in task.config.robots] == [robot]
+        assert len(task.config.cameras) > 1

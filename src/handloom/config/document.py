@@ -34,18 +34,22 @@ class Document:
         return Mark(str(self.path))
 
 
-def read_document(path: str | Path) -> Document:
+def read_document(path: str | Path, *, shipped: Path | None = None) -> Document:
     """Read a YAML file and the files its top-level ``base:`` key names, nearest file winning.
 
     Mappings merge key by key; lists replace, except lists of mappings with a ``name``, which merge by name.
 
+    Args:
+        path: The file.
+        shipped: Folder whose files can be a ``base`` from anywhere; looked through last.
+
     Raises:
         ConfigError: The file is missing, unreadable, too large, not YAML, repeats a key, or inherits in a circle.
     """
-    return _read(Path(path), ())
+    return _read(Path(path), (), shipped=shipped)
 
 
-def _read(path: Path, parents: tuple[Path, ...], named_by: str = "") -> Document:
+def _read(path: Path, parents: tuple[Path, ...], named_by: str = "", *, shipped: Path | None = None) -> Document:
     try:
         resolved = path.resolve(strict=True)
         text = _read_text(resolved, f"{named_by}{path}")
@@ -66,7 +70,8 @@ def _read(path: Path, parents: tuple[Path, ...], named_by: str = "") -> Document
     mark = document.mark(("base",))
     if not isinstance(base, str):
         raise ConfigError(f"{mark}: base: must be the name of a YAML file, got {base!r}")
-    parent = _read(find_file(base, near=path.parent, what=f"{mark}: base"), (*parents, resolved), f"{mark}: base: ")
+    file = find_file(base, near=path.parent, asset_root=shipped, what=f"{mark}: base")
+    parent = _read(file, (*parents, resolved), f"{mark}: base: ", shipped=shipped)
     return _merged(parent, document)
 
 

@@ -90,12 +90,20 @@ def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:
                 active[frame].append(label)
     kept = [active[frame] for frame in record.kept]
     segments, start = [], 0
-    for label, run in groupby(" and ".join(labels) for labels in kept):
+    for label, run in groupby(_joined(labels) for labels in kept):
         stop = start + len(list(run))
         if label:
             segments.append(Segment(label=label, start=start, stop=stop))
         start = stop
     return tuple(segments)
+
+
+def _joined(labels: list[str]) -> str:
+    """Return one label: sentences become one sentence, other labels are joined as they are."""
+    if not all(label.endswith(".") for label in labels):
+        return " and ".join(labels)
+    first, *others = (label.removesuffix(".") for label in labels) if labels else ("",)
+    return " and ".join([first, *(label[:1].lower() + label[1:] for label in others)]) + ("." if labels else "")
 
 
 def _span(value: dict[str, Any]) -> SkillSpan:

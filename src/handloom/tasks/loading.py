@@ -15,8 +15,12 @@ from handloom.tasks.task_config import TaskConfig, TaskFile
 
 def library() -> dict[str, Path]:
     """Return the tasks that ship with Handloom, by name."""
-    folder = Path(str(resources.files("handloom.tasks") / "library"))
-    return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    return {file.stem: file for file in sorted(_shipped().glob("*.yaml"))}
+
+
+def _shipped() -> Path:
+    """Return the folder of the tasks that ship with Handloom, their setups and arenas."""
+    return Path(str(resources.files("handloom.tasks") / "library"))
 
 
 def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index: int = 0) -> Task:
@@ -32,7 +36,7 @@ def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index:
         NotFoundError: No such task in the library and no such file.
     """
     path = _find(name_or_path)
-    document = read_document(path)
+    document = read_document(path, shipped=_shipped())
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
         root: tuple[str | int, ...] = ("tasks", index)
         count = len(document.values["tasks"])
@@ -74,7 +78,7 @@ def _exists(path: Path) -> bool:
 def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> ArenaConfig:
     """Read the arena beside the task, in its parents or the asset root; ours ship with the library."""
     asset_root = Path(config.asset_root) if config.asset_root else None
-    shipped = Path(str(resources.files("handloom.tasks") / "library"))
+    shipped = _shipped()
     what = f"{document.mark((*root, 'arena_file'))}: arena_file"
     try:
         file = find_file(config.arena_file, near=path.parent, asset_root=asset_root, what=what)
