@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.errors import unknown_name
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, FreeIkResult, PlanResult, Stage
+from handloom.motion.trajectory import MotionLimits
 from handloom.scene import Scene, SceneArm
 from handloom.skills.attainable import attainable
 from handloom.skills.held_parts import HeldParts
-from handloom.skills.trajectory import PlayedPath, play
+from handloom.skills.trajectory import play
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
 
@@ -21,7 +22,9 @@ OPEN, CLOSED = 1, -1
 """Gripper states, as published."""
 JOINT_SPEED = 1.2
 JOINT_ACCELERATION = 4.0
-"""Limits of planned motion [rad/s, rad/s^2]: about half of what the arms can do, a calm human pace."""
+JOINT_JERK = 40.0
+"""Limits of planned motion [rad/s, rad/s^2, rad/s^3]: about half of what the arms can do, a calm human pace that
+builds up within a tenth of a second."""
 REPLAN = 5e-3
 """A command that differs by more than this from the last planned one is planned anew [m or rad]; published value."""
 
@@ -52,7 +55,7 @@ class ArmController:
         self.held: tuple[str, ...] = ()
         """Objects that move with the hand in planning."""
         self._held_parts: HeldParts | None = None
-        self._path: PlayedPath | None = None
+        self._path: Array | None = None
         self._played = 0
         self._target = arm.joints.copy()
         self._goal = self.commanded_pose
@@ -184,7 +187,7 @@ class ArmController:
             if not self._is_new(pose) or self._go(pose, command):
                 self._settled = command
         if self._path is not None and self._played < len(self._path):
-            self._target = self._path.positions[self._played]
+            self._target = self._path[self._played]
             self._played += 1
         else:
             self.num_last_cmd += 1
@@ -208,9 +211,8 @@ class ArmController:
                 self.last_failure = result
                 return False
             path = result.path
-        dof = len(self._target)
-        speed, acceleration = np.full(dof, JOINT_SPEED), np.full(dof, JOINT_ACCELERATION)
-        self._path = play(path, speed=speed, acceleration=acceleration, fps=self.scene.instance.fps)
+        limits = MotionLimits.of(JOINT_SPEED, JOINT_ACCELERATION, JOINT_JERK, dof=len(self._target))
+        self._path = play(path, limits, fps=self.scene.instance.fps)
         self._played = 0
         self._goal = pose
         self.num_plan_failed = 0

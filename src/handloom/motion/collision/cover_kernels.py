@@ -1,4 +1,4 @@
-"""The greedy choice of spheres that cover points."""
+"""The greedy choice of spheres that cover points, and which cells lie inside spheres."""
 
 import numpy as np
 
@@ -48,3 +48,18 @@ def _count(point, columns, squared, gain, step):
     for j in range(len(squared)):
         x, y, z = px - cx[j], py - cy[j], pz - cz[j]
         gain[j] += step if x * x + y * y + z * z < squared[j] else 0
+
+
+@kernel
+def cells_inside(cells, half, centres, radii):
+    """Return for each cube (n, 3) of a half side whether its furthest corner from some centre is inside that sphere."""
+    inside = np.zeros(len(cells), np.bool_)
+    for i in range(len(cells)):
+        for s in range(len(radii)):
+            x = abs(cells[i, 0] - centres[s, 0]) + half
+            y = abs(cells[i, 1] - centres[s, 1]) + half
+            z = abs(cells[i, 2] - centres[s, 2]) + half
+            if x * x + y * y + z * z <= radii[s] * radii[s]:
+                inside[i] = True
+                break
+    return inside

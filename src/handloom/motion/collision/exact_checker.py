@@ -20,7 +20,7 @@ Pair = frozenset[str]
 HORIZON = 0.1
 """Distances beyond this are not measured [m]."""
 
-STRIDE = 16
+STRIDE = 64
 """Of configurations that spheres prove free, every so many is checked exactly all the same."""
 
 _TYPES = {
@@ -135,7 +135,7 @@ class ExactChecker:
             step: Largest unchecked motion of any joint [rad or m].
             allowed: Overlap that is tolerated for some pairs [m], such as contacts at the start of the path.
             surely_free: Tells which of many configurations (m, n) need no exact check, because spheres that contain
-                the solids are free there. Every sixteenth of these is checked exactly all the same.
+                the solids are free there. Some of these are checked exactly all the same.
         """
         q, segment, fraction = samples_along(path, step)
         needed = np.ones(len(q), bool)

@@ -5,7 +5,9 @@ from numpy.typing import NDArray
 
 from handloom.errors import InputError
 from handloom.motion.collision.cover_kernels import greedy_choice
+from handloom.motion.collision.cover_proof import bare_cells
 from handloom.motion.collision.shape import Shape, ShapeKind
+from handloom.motion.collision.solid_points import depth, half_width, surface_samples
 from handloom.motion.kinematics.low_discrepancy import halton
 
 Array = NDArray[np.float64]
@@ -24,15 +26,15 @@ THIN = 0.5
 """Spheres reach out of a thin solid by at most this fraction of its smallest half width: a centimetre around a
 finger of two would double it, and no gripper could be opened around anything."""
 
-FEWEST_SAMPLES, MOST_SAMPLES = 600, 20000
+FINEST = 0.04
+"""Half side of the smallest cells of the proof that nothing is bare, as a fraction of the tolerance."""
 
 
 def sphere_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple[Array, Array]:
     """Return centres (n, 3) and radii (n,) [m] of spheres in the frame of the solid.
 
-    Every surface sample lies inside a sphere and no sphere reaches out of the solid by more than ``tolerance`` [m],
-    nor by more than half of the solid's smallest half width. The inside need not be filled: whatever touches the
-    solid crosses its surface.
+    The spheres contain the whole solid, which is proved cell by cell (``bare_cells``), and none reaches out of it by
+    more than ``tolerance`` [m], nor by more than half of the solid's smallest half width.
 
     Args:
         shape: The solid.
@@ -45,20 +47,10 @@ def sphere_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple
         raise InputError(f"a {shape.kind.name.lower()} cannot be part of a moving body")
     if shape.kind == ShapeKind.SPHERE:
         return np.zeros((1, 3)), np.array([shape.size[0]])
-    tolerance = min(tolerance, max(THIN * _half_width(shape), least))
+    tolerance = min(tolerance, max(THIN * half_width(shape), least))
     if shape.kind == ShapeKind.CAPSULE:
         return _capsule_cover(shape.size[0], shape.size[1], tolerance)
-    return _greedy_cover(shape, tolerance)
-
-
-def _half_width(shape: Shape) -> float:
-    """Return half the smallest extent of a solid [m]; for a convex solid, the depth of its deepest point."""
-    if shape.kind == ShapeKind.CAPSULE:
-        return shape.size[0]
-    if shape.kind == ShapeKind.CONVEX and shape.vertices is not None:
-        low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
-        return float(depth(shape, low + (high - low) * halton(512, 3)).max())
-    return min(length for length in shape.size if length > 0)
+    return _without_gaps(shape, *_greedy_cover(shape, tolerance), tolerance)
 
 
 def _capsule_cover(radius: float, half: float, tolerance: float) -> tuple[Array, Array]:
@@ -69,7 +61,8 @@ def _capsule_cover(radius: float, half: float, tolerance: float) -> tuple[Array,
     gap = 2.0 * half / max(1, count - 1)
     centres = np.zeros((count, 3))
     centres[:, 2] = np.linspace(-half, half, count) if count > 1 else 0.0
-    return centres, np.full(count, np.hypot(radius, 0.5 * gap) if count > 1 else radius)
+    # Halfway between two centres this is the capsule's radius; the factor keeps rounding on the safe side.
+    return centres, np.full(count, (np.hypot(radius, 0.5 * gap) if count > 1 else radius) * (1.0 + 1e-12))
 
 
 def _greedy_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
@@ -80,6 +73,22 @@ def _greedy_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
     chosen, uncovered = greedy_choice(samples, centres, radii - SLACK * tolerance)
     corners, corner_radii = _corner_spheres(samples[uncovered], tolerance)
     return np.concatenate([centres[chosen], corners]), np.concatenate([radii[chosen], corner_radii])
+
+
+def _without_gaps(shape: Shape, centres: Array, radii: Array, tolerance: float) -> tuple[Array, Array]:
+    """Add spheres where a part of the solid is bare, as large as the tolerance allows there, until nothing is."""
+    while True:
+        cells, half = bare_cells(shape, centres, radii, FINEST * tolerance)
+        if not len(cells):
+            return centres, radii
+        corner = np.sqrt(3.0) * half
+        # The centre of a cell may lie outside the solid by the distance to its corner.
+        sizes = np.maximum(depth(shape, cells), 0.0) + tolerance - 3.0 * corner
+        chosen, left = [], np.argsort(-sizes, kind="stable")
+        while len(left):
+            chosen.append(left[0])
+            left = left[np.linalg.norm(cells[left] - cells[left[0]], axis=1) + corner > sizes[left[0]]]
+        centres, radii = np.concatenate([centres, cells[chosen]]), np.concatenate([radii, sizes[chosen]])
 
 
 def _corner_spheres(samples: Array, tolerance: float) -> tuple[Array, Array]:
@@ -100,83 +109,3 @@ def _candidates(shape: Shape, samples: Array) -> Array:
     middle = samples.mean(axis=0)
     points = np.concatenate([spread, *(middle + inward * (near - middle) for inward in (0.97, 0.999, 1.0))])
     return points[depth(shape, points) >= -1e-9]
-
-
-def depth(shape: Shape, points: Array) -> Array:
-    """Return a lower bound of the distance from points (n, 3) to the surface (n,) [m], negative outside."""
-    x, y, z = shape.size
-    if shape.kind == ShapeKind.BOX:
-        return (np.array(shape.size) - np.abs(points)).min(axis=1)
-    if shape.kind == ShapeKind.CYLINDER:
-        return np.minimum(x - np.hypot(points[:, 0], points[:, 1]), y - np.abs(points[:, 2]))
-    if shape.kind == ShapeKind.ELLIPSOID:
-        # A concentric copy scaled by s is at least (1 - s) times the shortest half axis away from the surface.
-        return (1.0 - np.linalg.norm(points / np.array([x, y, z]), axis=1)) * min(x, y, z)
-    assert shape.normals is not None
-    assert shape.vertices is not None
-    offsets = (shape.normals @ shape.vertices.T).max(axis=1)
-    return (offsets - points @ shape.normals.T).min(axis=1)
-
-
-def surface_samples(shape: Shape, spacing: float) -> Array:
-    """Return points (n, 3) on the surface, about ``spacing`` apart [m]; corners and edges are among them."""
-    if shape.kind == ShapeKind.CYLINDER:
-        return _cylinder_samples(shape.size[0], shape.size[1], spacing)
-    if shape.kind == ShapeKind.ELLIPSOID:
-        count = _sample_count(4.0 * np.pi * max(shape.size) ** 2, spacing)
-        return fibonacci_directions(count) * np.array(shape.size)
-    vertices, triangles = _triangles(shape)
-    corners = vertices[triangles]
-    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    points = halton(_sample_count(float(area.sum()), spacing), 3)
-    which = np.searchsorted(np.cumsum(area) / area.sum(), points[:, 0]).clip(0, len(area) - 1)
-    u, v = points[:, 1], points[:, 2]
-    u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
-    a, b, c = corners[which, 0], corners[which, 1], corners[which, 2]
-    return np.concatenate([vertices, a + u[:, None] * (b - a) + v[:, None] * (c - a), _edge_samples(corners, spacing)])
-
-
-def _edge_samples(corners: Array, spacing: float) -> Array:
-    """Return points along the sides of triangles (n, 3, 3): covers tend to miss sharp edges first."""
-    parts = []
-    for i in range(3):
-        a, b = corners[:, i], corners[:, (i + 1) % 3]
-        for start, end in zip(a, b, strict=True):
-            count = int(np.linalg.norm(end - start) / (2.0 * spacing))
-            parts.append(start + np.linspace(0, 1, count + 2)[1:-1, None] * (end - start))
-    return np.concatenate(parts)
-
-
-def _cylinder_samples(radius: float, half: float, spacing: float) -> Array:
-    around = max(12, int(np.ceil(2 * np.pi * radius / spacing)))
-    angle = 2 * np.pi * np.arange(around) / around
-    ring = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    levels = np.linspace(-half, half, max(2, int(np.ceil(2 * half / spacing)) + 1))
-    side = np.concatenate([np.c_[ring, np.full(around, z)] for z in levels])
-    rings = np.arange(0.0, radius, spacing) / radius
-    lids = [np.c_[ring * r, np.full(around, z)] for r in rings for z in (-half, half)]
-    return np.concatenate([side, *lids])
-
-
-def _sample_count(area: float, spacing: float) -> int:
-    return int(np.clip(area / spacing**2, FEWEST_SAMPLES, MOST_SAMPLES))
-
-
-def fibonacci_directions(count: int) -> Array:
-    """Return unit vectors (count, 3) spread evenly over the sphere."""
-    k = np.arange(count) + 0.5
-    z = 1.0 - 2.0 * k / count
-    turn = np.pi * (1.0 + np.sqrt(5.0)) * k
-    ring = np.sqrt(1.0 - z**2)
-    return np.stack([ring * np.cos(turn), ring * np.sin(turn), z], axis=1)
-
-
-def _triangles(shape: Shape) -> tuple[Array, NDArray[np.int64]]:
-    """Return corners and triangles of a box or convex solid."""
-    if shape.kind == ShapeKind.BOX:
-        signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
-        quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-        return signs * np.array(shape.size), np.array([t for q in quads for t in (q[:3], (q[0], q[2], q[3]))])
-    assert shape.vertices is not None
-    fans = [(face[0], face[i], face[i + 1]) for face in shape.faces for i in range(1, len(face) - 1)]
-    return shape.vertices, np.array(fans)

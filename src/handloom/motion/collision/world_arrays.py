@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from handloom.motion.collision.arrays import ROW, WorldArrays
 from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.shape import Shape, ShapeKind
-from handloom.motion.collision.sphere_cover import fibonacci_directions
+from handloom.motion.collision.solid_points import fibonacci_directions
 
 Array = NDArray[np.float64]
 

@@ -56,17 +56,19 @@ class SmoothedTrajectory(Trajectory):
         return (self._motion.sample(times)[2] - self._motion.sample(times - window)[2]) / window
 
     def _shortest_window(self, limits: MotionLimits) -> float:
-        """Return the shortest of some windows that keeps the jerk limits; the longest one always does."""
+        """Return a short window that keeps the jerk limits, found by halving; the longest one always does."""
         assert limits.jerk is not None
         shortest = float((limits.acceleration / limits.jerk).max())
         if self._motion.duration == 0.0:
             return shortest
         # Accelerations jump by up to twice their limit, which a window of twice the shortest absorbs.
-        for window in shortest * np.linspace(1.0, 2.0, WINDOW_STEPS)[:-1]:
-            times = self._telling_times(float(window))
-            if np.all(np.abs(self._jerk(times, float(window))) <= limits.jerk * (1.0 + 1e-9)):
-                return float(window)
-        return 2.0 * shortest
+        windows = (shortest * np.linspace(1.0, 2.0, WINDOW_STEPS)).tolist()
+        low, high = 0, WINDOW_STEPS - 1
+        while low < high:
+            middle = (low + high) // 2
+            jerk = np.abs(self._jerk(self._telling_times(windows[middle]), windows[middle]))
+            low, high = (low, middle) if np.all(jerk <= limits.jerk * (1.0 + 1e-9)) else (middle + 1, high)
+        return windows[high]
 
     def _telling_times(self, window: float) -> Array:
         """Return times (m,) at which the jerk is largest: just around jumps of the acceleration, and evenly spread."""
