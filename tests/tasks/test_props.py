@@ -255,3 +255,42 @@ def test_a_table_from_a_file_is_that_file_or_with_stand_ins_our_own(make, tmp_pa
     )
     entry["scale"] = [1, 1, 1]
     assert "path" in one(make, entry, proxy_assets=True).objects[-1].parameters
+
+
+def test_pictures_of_a_folder_cover_surfaces_and_a_missing_folder_is_said(make, tmp_path):
+    from PIL import Image
+
+    entry = thing("a", "cube", texture={"texture_lib": "covers", "texture_id": 1, "texture_scale": [2.0]})
+    task = make(objects=[entry], regions=[region("a")])
+    assert task.notices == ("objects.0.texture.texture_lib: there is no folder covers; our plaster stands in",)
+    (tmp_path / "covers").mkdir()
+    for i, color in enumerate(((255, 0, 0), (0, 255, 0))):
+        Image.new("RGB", (40, 30), color).save(tmp_path / "covers" / f"{i}.png")
+    task = make(objects=[entry], regions=[region("a")])
+    assert not task.notices
+    instance = sample_task(task, 0, 0)
+    assert instance.objects[-1].look == {"picture": str(tmp_path / "covers" / "1.png"), "repeat": [2.0, 2.0]}
+    model = build_scene(instance).world.model
+    assert tuple(model.tex_data[-3:]) == (0, 255, 0)
+    entry["texture"]["apply_randomization"] = True
+    task = make(objects=[entry], regions=[region("a")])
+    assert len({sample_task(task, 0, e).objects[-1].look["picture"] for e in range(8)}) == 2
+    entry["texture"] = {"texture_lib": "covers", "texture_id": 7}
+    with pytest.raises(ConfigError, match="covers has 2 pictures"):
+        sample_task(make(objects=[entry], regions=[region("a")]), 0, 0)
+
+
+@pytest.mark.parametrize("category", sorted(FURNITURE))
+def test_articulated_things_and_furniture_start_half_open_without_a_bang(make, category):
+    from handloom.objects import make_object
+
+    asset = make_object(category, rng=np.random.default_rng(0))
+    kind = "ArticulatedObject" if asset.articulated else "GeometryObject"
+    entry = {**thing("a", category), "target_class": kind, "fix_base": True}
+    if asset.articulated:
+        low, high = asset.joints[0].range
+        entry["joint_position_range"] = [(low + high) / 2, (low + high) / 2]
+    task = make(objects=[entry], regions=[region("a", low=(0, 0.25, 0), high=(0, 0.3, 0), yaw=(0, 0))])
+    scene = build_scene(sample_task(task, 0, 0))
+    scene.world.step(500)
+    assert np.abs(scene.world.data.qvel).max() < 3.0

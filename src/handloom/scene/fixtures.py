@@ -11,9 +11,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.errors import InputError, unknown_name
+from handloom.errors import FileError, InputError, unknown_name
 from handloom.objects import ObjectAsset
-from handloom.render.textures import add_texture, texture
+from handloom.render.textures import SIZE, add_texture, texture
 
 Color = tuple[float, float, float]
 
@@ -92,9 +92,16 @@ def plain_parameters(category: str, parameters: Mapping[str, Any]) -> dict[str, 
 
 
 def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -> None:
-    """Add a material: a ``color``, or a procedural ``texture`` with its ``texture_seed`` and ``repeat`` per metre."""
-    if parameters.get("texture"):
-        image = _picture(parameters["texture"], int(parameters.get("texture_seed", 0)))
+    """Add a material: a ``color``, a procedural ``texture`` with its ``texture_seed``, or the file of a ``picture``.
+
+    Textures and pictures are repeated ``repeat`` times per metre.
+    """
+    if parameters.get("texture") or parameters.get("picture"):
+        image = (
+            _picture_file(parameters["picture"])
+            if parameters.get("picture")
+            else _picture(parameters["texture"], int(parameters.get("texture_seed", 0)))
+        )
         add_texture(spec, name, image, repeat=tuple(parameters.get("repeat", (1.0, 1.0))))
         material = spec.material(name)
         material.specular, material.shininess = 0.2, 0.3
@@ -106,6 +113,18 @@ def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -
 def _picture(name: str, seed: int) -> NDArray[np.uint8]:
     """Draw a procedural texture; the same in every episode that asks for it, and slow enough to keep."""
     return texture(name, np.random.default_rng(seed))
+
+
+@lru_cache(maxsize=64)
+def _picture_file(path: str) -> NDArray[np.uint8]:
+    """Read a picture as a square of the size our own textures have."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            return np.asarray(image.convert("RGB").resize((SIZE, SIZE)))
+    except (OSError, UnidentifiedImageError, ValueError) as error:
+        raise FileError(f"{path}: cannot be read as a picture: {error}") from error
 
 
 def _add_table(body: mujoco.MjsBody, size: Any) -> None:

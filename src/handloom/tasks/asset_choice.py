@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from handloom.config.search import MAX_PARENTS
 from handloom.errors import ConfigError, FileError, HandloomError, InputError, NotFoundError
 from handloom.objects import ObjectAsset, import_object, make_object, proxy_object
 from handloom.objects.importers.asset_files import find_asset
@@ -66,12 +65,6 @@ def choose_asset(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gen
         raise ConfigError(f"{where}: {error}") from error
 
 
-def asset_folders(task: Task) -> tuple[Path, ...]:
-    """Return the folders a relative asset path is looked up in, in order."""
-    parents = list(task.path.resolve().parents)[: MAX_PARENTS + 1]
-    return (*parents, *([task.asset_root] if task.asset_root else []))
-
-
 def small_categories() -> tuple[str, ...]:
     """Return the categories of the library that a hand can move, sorted."""
     return tuple(sorted(set(CATEGORIES) - FURNITURE))
@@ -84,7 +77,7 @@ def stands_as_table(task: Task, entry: ObjectConfig) -> bool:
     if not task.config.proxy_assets or "table" not in clean_category(entry.category or category_of_path(entry.path)):
         return False
     try:
-        find_asset(entry.path, asset_folders(task))
+        find_asset(entry.path, task.asset_folders)
     except FileError:
         return True
     return False
@@ -123,7 +116,7 @@ def _file_asset(task: Task, entry: ObjectConfig, look: np.random.Generator) -> C
             raise ConfigError(f"{error}; --set proxy_assets=true puts a library object in its place") from error
         return ChosenAsset(_stand_in(entry, name, look), stands_in=True)
     info = entry.info_name or (Path(entry.obj_info_path).parent.name if entry.obj_info_path else None)
-    return ChosenAsset(imported(file, category, _uniform(entry), info, asset_folders(task)))
+    return ChosenAsset(imported(file, category, _uniform(entry), info, task.asset_folders))
 
 
 def _stand_in(entry: ObjectConfig, name: str, look: np.random.Generator) -> ObjectAsset:
@@ -140,7 +133,7 @@ def _stand_in(entry: ObjectConfig, name: str, look: np.random.Generator) -> Obje
 
 def _pick_file(task: Task, entry: ObjectConfig, look: np.random.Generator) -> tuple[Path, str]:
     """Return the asset file and its category: the one named, or another instance if the entry is randomized."""
-    folders = asset_folders(task)
+    folders = task.asset_folders
     if entry.art_cat and (entry.apply_randomization or not entry.path):
         found = _instances(folders, Path(entry.art_cat), Path(entry.path).name or "instance.usd")
         if found:

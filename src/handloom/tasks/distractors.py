@@ -13,7 +13,7 @@ from handloom.scene.assets import outline_of, remember
 from handloom.scene.region_config import DistractorsConfig
 from handloom.scene.regions import CLEARANCE, Placed
 from handloom.spatial import quat_from_rotvec
-from handloom.tasks.asset_choice import asset_folders, imported, small_categories
+from handloom.tasks.asset_choice import imported, small_categories
 from handloom.tasks.footprints import footprint, outline_distance
 from handloom.tasks.robot_room import in_boxes, robot_boxes
 from handloom.tasks.scratch import Scratch, at_place
@@ -66,7 +66,7 @@ def _choices(task: Task, config: DistractorsConfig) -> list[str | Path]:
     """Return categories of the library, or instance files of the asset folder, sorted."""
     if not config.path:
         return list(small_categories())
-    for folder in asset_folders(task):
+    for folder in task.asset_folders:
         files = [
             next((instance / name for name in ASSET_FILES if (instance / name).is_file()), None)
             for instance in sorted((folder / config.path).glob("*/*"))
@@ -76,7 +76,7 @@ def _choices(task: Task, config: DistractorsConfig) -> list[str | Path]:
             return list(found)
     if task.config.proxy_assets:
         return list(small_categories())
-    searched = ", ".join(str(folder) for folder in asset_folders(task))
+    searched = ", ".join(str(folder) for folder in task.asset_folders)
     raise ConfigError(
         f"{task.where('distractors', 'path')}: {config.path} has no assets <category>/<instance>/Aligned_obj.usd; "
         f"searched {searched}; --set proxy_assets=true takes library objects instead"
@@ -94,7 +94,7 @@ def _excluded(choice: str | Path, config: DistractorsConfig, taken: set[str]) ->
 def _asset(task: Task, config: DistractorsConfig, choice: str | Path, rng: np.random.Generator) -> ObjectAsset:
     if isinstance(choice, str):
         return remember(make_object(choice, rng=np.random.default_rng(int(rng.integers(LOOKS)))))
-    return imported(choice, category_of_path(choice), config.scale[0], None, asset_folders(task))
+    return imported(choice, category_of_path(choice), config.scale[0], None, task.asset_folders)
 
 
 class Clutter:

@@ -1,14 +1,16 @@
 """Tasks by name or path: YAML to a checked config with its arena."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document
+from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document, unused_keys
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.checking import check_task
+from handloom.tasks.looks import look_notices
 from handloom.tasks.task import Task
 from handloom.tasks.task_config import TaskConfig, TaskFile
 
@@ -55,7 +57,7 @@ def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index:
         root=root,
     )
     check_task(task)
-    return task
+    return replace(task, notices=(*unused_keys(config), *unused_keys(task.arena, "arena"), *look_notices(task)))
 
 
 def _find(name_or_path: str | Path) -> Path:

@@ -2,26 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset
-from handloom.render.textures import TEXTURES
 from handloom.scene.object_config import ObjectConfig
 from handloom.spatial import quat_from_euler_deg, quat_normalize, random_quats
 from handloom.tasks.asset_choice import ChosenAsset, choose_asset, stands_as_table
 from handloom.tasks.joint_start import sample_joints
+from handloom.tasks.looks import sample_look
 from handloom.tasks.task import Task
 from handloom.values import ObjectInstance
 
 PLANE_THICKNESS = 0.01
 """A sheet is a thin box [m]; its upper face is where the task says the plane is."""
-LOOKS = 24
-"""How many looks of each procedural texture are drawn from."""
-PLAIN = (0.82, 0.80, 0.76)
-"""Colour of surfaces without colour and texture, linear RGB."""
 
 
 def sample_props(task: Task, rng: np.random.Generator) -> tuple[ObjectInstance, ...]:
@@ -65,7 +60,7 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         joints=sample_joints(entry, chosen, where, rng),
         mass_scale=_mass_scale(entry, asset, where) * (float(rng.uniform(*physics.mass_scale)) if movable else 1.0),
         friction=float(rng.uniform(*physics.friction)) if movable and physics.friction else None,
-        look=_look(entry, rng) if entry.texture or isinstance(entry.color, tuple) else {},
+        look=sample_look(task, entry, where, rng) if entry.texture or isinstance(entry.color, tuple) else {},
         visible=entry.visible,
         solid=entry.target_class != "XFormObject",
     )
@@ -99,25 +94,13 @@ def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generat
     return ObjectInstance(
         name=entry.name,
         category="plane" if plane else "table",
-        parameters={"size": [float(v) for v in size], **_look(entry, rng)},
+        parameters={"size": [float(v) for v in size], **sample_look(task, entry, where, rng)},
         position=(x, y, z - PLANE_THICKNESS / 2 if plane and entry.euler is None else z + height / 2),
         quat=_orientation(entry, None, rng),
         fixed=True,
         words=entry.name,
         visible=entry.visible,
     )
-
-
-def _look(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, Any]:
-    """Return colour or texture; a folder of pictures stands for the procedural texture in its name."""
-    if isinstance(entry.color, tuple):
-        return {"color": list(entry.color)}
-    if entry.texture is None:
-        return {"color": list(PLAIN)}
-    name = next((known for known in TEXTURES if known in entry.texture.texture_lib), "plaster")
-    seed = int(rng.integers(LOOKS)) if entry.texture.apply_randomization else entry.texture.texture_id
-    repeat = [float(value) for value in (*entry.texture.texture_scale, *entry.texture.texture_scale)[:2]]
-    return {"texture": name, "texture_seed": seed, "repeat": repeat}
 
 
 def _orientation(
