@@ -12,7 +12,7 @@ from handloom.engine.run_settings import RunSettings
 from handloom.scene.camera_config import CameraConfig
 from handloom.seeding import generator
 from handloom.tasks.lights import sample_lights
-from handloom.tasks.props import LOOKS
+from handloom.tasks.looks import LOOKS
 from handloom.tasks.views import sample_cameras
 from handloom.values import ObjectInstance, TaskInstance
 
