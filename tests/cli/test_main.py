@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from handloom.cli.main import BAD_INPUT, DONE, VERBS, main
+from handloom.cli.main import BAD_INPUT, DONE, FAILED, VERBS, main
 
 HEAVY = ("numba", "mujoco", "mink", "pyarrow", "av", "numpy", "pydantic", "torch")
 
@@ -39,6 +39,15 @@ def test_an_error_is_one_message_and_exit_code_2(capsys):
     error = capsys.readouterr().err
     assert error.startswith("handloom bench: no benchmark named 'nothing'")
     assert "Traceback" not in error
+
+
+def test_a_verb_that_is_stopped_says_so_without_a_traceback(capsys, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("handloom.cli.bench.run", stop)
+    assert main(["bench"]) == FAILED
+    assert capsys.readouterr().err == "handloom bench: stopped\n"
 
 
 def test_the_version_is_printed(capsys):

@@ -76,3 +76,20 @@ def test_killed_runs_end_with_the_same_bytes(tmp_path):
         left = [folder.name for folder in run.glob("episodes/*")]
         assert all(name > "episode_000004" and "partial" not in name for name in left), "only attempts beyond the goal"
         sys.stdout.write(f"{moment:5.1f} s: {who} killed, {len(expected)} files with the same bytes\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_finishes_what_it_does_and_says_how_to_go_on(number, tmp_path):
+    run = tmp_path / "run"
+    process = start(run)
+    while not list(run.glob("journal/*")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, error = process.communicate()
+    assert process.returncode == 1
+    assert b"go on with: handloom generate fr3_pick_cube -n 5" in error
+    assert 1 <= len(list(run.glob("episodes/episode_*"))) < 5
+    assert finish(start(run)) == 0
+    assert sum("states.npz" in name for name in digest(run)) == 5

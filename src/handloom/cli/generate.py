@@ -149,17 +149,21 @@ def cores() -> int:
 
 
 class _stop_on_interrupt:  # noqa: N801 - reads as a statement
-    """While inside, Ctrl-C asks the workers to finish their present attempt; a second one ends at once."""
+    """While inside, Ctrl-C, or the end that a job scheduler announces, lets the workers finish their present attempt.
+
+    A second one ends at once.
+    """
 
     def __init__(self, directory: RunDirectory, display: GenerateDisplay) -> None:
         self.directory = directory
         self.display = display
 
     def __enter__(self) -> None:
-        self.before = signal.signal(signal.SIGINT, self._interrupt)
+        self.before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self.before)
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
 
     def _interrupt(self, *_: object) -> None:
         if self.directory.stop_file.exists():

@@ -69,6 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # An error of the disk carries its number for programs; people read the sentence.
         print(f"handloom {name}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
         return BAD_INPUT
+    except KeyboardInterrupt:
+        print(f"handloom {name}: stopped", file=sys.stderr)
+        return FAILED
     except BrokenPipeError:
         sys.stderr.close()  # The reader of a pipe went away, as `handloom list | head` does.
         return DONE

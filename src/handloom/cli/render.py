@@ -1,6 +1,5 @@
 """``handloom render RUN``: draw recorded episodes, again or for the first time."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
+from handloom.cli.generate import cores
 from handloom.cli.warmup import compile_kernels
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory
 from handloom.engine.look import Look, read_cameras
@@ -47,7 +47,7 @@ def run(
     look = Look(cameras=views, size=size, relight=relight, retexture=retexture)
     compile_kernels()
     total = len(archives_of(directory.path))
-    count = workers if workers is not None else min(os.cpu_count() or 1, max(total, 1))
+    count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)

@@ -1,6 +1,5 @@
 """``handloom verify RUN``: replay every episode and compare the bits."""
 
-import os
 from json import dumps
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import tyro
 from rich.console import Console
 from rich.progress import track
 
+from handloom.cli.generate import cores
 from handloom.dataset import check_layout
 from handloom.engine import InlineExecutor, ProcessExecutor, verify_dataset
 from handloom.engine.verify import archives_of, dataset_of
@@ -22,7 +22,7 @@ def run(path: tyro.conf.Positional[Path], *, workers: int | None = None, json: b
         json: Print one JSON object instead of a table.
     """
     total = len(archives_of(path))
-    count = workers if workers is not None else min(os.cpu_count() or 1, max(total, 1))
+    count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
     console = Console(stderr=True, quiet=json)
     verdicts = list(track(verify_dataset(path, executor), "replaying", total=total, console=console, transient=True))
