@@ -7,10 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from handloom.errors import InputError, NotFoundError
+from handloom.errors import InputError, NotFoundError, StateError
 from handloom.render import BACKENDS, Renderer, probe_backends, spec_of_mjcf_camera
-from handloom.render.backends import make_backend
-from handloom.render.preset import CPU_PRESETS, GL_PRESETS
+from handloom.render.backends import LEFT_OUT, make_backend
+from handloom.render.filament import driver
+from handloom.render.preset import CPU_PRESETS, FILAMENT_PRESETS, GL_PRESETS
+from handloom.render.trial import run_trial
 
 DRAW = """
 from handloom.render import Renderer
@@ -37,33 +39,54 @@ def test_any_value_of_mujoco_gl_imports_and_draws(value):
 
 def test_every_backend_is_probed_and_says_why():
     states = {state.name: state for state in probe_backends()}
-    assert set(states) == set(BACKENDS)
+    assert set(states) == set(BACKENDS) | set(LEFT_OUT)
     assert states["cpu"].works
     assert all(state.reason for state in states.values())
 
 
 def test_every_backend_has_the_same_presets():
-    assert set(CPU_PRESETS) == set(GL_PRESETS) == {"fast", "balanced", "quality"}
+    assert set(CPU_PRESETS) == set(GL_PRESETS) == set(FILAMENT_PRESETS) == {"fast", "balanced", "quality"}
 
 
 def test_an_unknown_backend_is_named(table):
     model, _ = table
-    with pytest.raises(NotFoundError, match="no render backend named 'vulkan'; known: cpu, gl"):
+    with pytest.raises(NotFoundError, match="no render backend named 'vulkan'; known: cpu, filament, gl"):
         make_backend("vulkan", model, "fast")
 
 
 @pytest.mark.gl
-def test_gl_and_cpu_agree_on_what_is_where(table):
+@pytest.mark.parametrize("backend", ["gl", "filament"])
+def test_backends_agree_with_the_ray_caster_on_what_is_where(table, backend):
+    states = {state.name: state for state in probe_backends()}
+    if not states[backend].works:
+        pytest.skip(states[backend].reason)
     model, data = table
     camera = spec_of_mjcf_camera(model, "front", width=320, height=240)
     kinds = ("depth", "segmentation", "rgb")
     ours = Renderer(model).render(data, [camera], kinds)["front"]
-    classic = Renderer(model, backend="gl").render(data, [camera], kinds)["front"]
-    same = ours["segmentation"] == classic["segmentation"]
+    other = Renderer(model, backend=backend)
+    theirs = other.render(data, [camera], kinds)["front"]
+    same = ours["segmentation"] == theirs["segmentation"]
     assert same.mean() > 0.995
     near = same & (ours["depth"] < 5)
-    error = np.abs(ours["depth"][near] - classic["depth"][near])
+    error = np.abs(ours["depth"][near] - theirs["depth"][near])
     assert np.quantile(error, 0.99) < 1e-3
-    assert classic["rgb"].shape == (240, 320, 3)
-    with pytest.raises(InputError, match="the gl backend cannot draw normals"):
-        Renderer(model, backend="gl").render(data, [camera], ("normals",))
+    assert theirs["rgb"].shape == (240, 320, 3)
+    assert theirs["rgb"].std() > 10
+    with pytest.raises(InputError, match=f"the {backend} backend cannot draw normals"):
+        other.render(data, [camera], ("normals",))
+
+
+def test_a_broken_driver_is_found_out_in_a_child_process():
+    trial = run_trial("import os; os.abort()")
+    assert trial.error == "the trial ended with code -6"
+
+
+def test_filament_says_what_is_missing_without_vulkan(monkeypatch, table):
+    monkeypatch.setattr(driver, "LIBRARY", "libvulkan_is_not_here.so.1")
+    driver.find_driver.cache_clear()
+    try:
+        with pytest.raises(StateError, match=r"libvulkan_is_not_here\.so\.1 is missing"):
+            make_backend("filament", table[0], "fast")
+    finally:
+        driver.find_driver.cache_clear()

@@ -8,13 +8,25 @@ import mujoco
 
 from handloom.errors import unknown_name
 from handloom.render.cpu.arrays import FrameArrays
+from handloom.render.filament.driver import find_driver
 from handloom.render.gl.platform import find_platform
 from handloom.values import CameraSpec
 
 # Name > (module, class, module and function that give its presets, one line about it).
 BACKENDS: dict[str, tuple[str, str, str, str]] = {
     "cpu": ("handloom.render.cpu.cpu_renderer", "CpuRenderer", "cpu_preset", "ray caster in Numba, needs no driver"),
+    "filament": (
+        "handloom.render.filament.filament_renderer",
+        "FilamentRenderer",
+        "filament_preset",
+        "MuJoCo's physically based renderer over Vulkan",
+    ),
     "gl": ("handloom.render.gl.gl_renderer", "GlRenderer", "gl_preset", "MuJoCo's classic OpenGL renderer"),
+}
+
+# Renderers that were looked at and left out, and why; ``handloom doctor`` shows it.
+LEFT_OUT: dict[str, str] = {
+    "warp": "not offered: mujoco-warp only draws cameras compiled into the model; ours are placed when drawing",
 }
 
 
@@ -51,8 +63,10 @@ def make_backend(name: str, model: mujoco.MjModel, preset: str) -> Backend:
 
 def probe_backends() -> list[BackendState]:
     """Try every backend without risk to this process; the ray caster always works."""
-    platform = find_platform()
+    platform, driver = find_platform(), find_driver()
     return [
         BackendState(name="cpu", works=True, reason=BACKENDS["cpu"][3]),
+        BackendState(name="filament", works=driver.device is not None, reason=driver.reason),
         BackendState(name="gl", works=platform.name is not None, reason=platform.reason),
+        *(BackendState(name=name, works=False, reason=reason) for name, reason in LEFT_OUT.items()),
     ]

@@ -29,6 +29,18 @@ class GlPreset:
     """Side of a shadow map [px]."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class FilamentPreset:
+    """Effects of MuJoCo's Filament renderer."""
+
+    shadows: bool = True
+    """Shadows of every light that casts them."""
+    reflections: bool = True
+    """Mirror images in materials with reflectance."""
+    samples: int = 1
+    """Multisampling per pixel; 1 is none."""
+
+
 CPU_PRESETS: dict[str, CpuPreset] = {
     "fast": CpuPreset(ambient_occlusion=False, smoothing=0),
     "balanced": CpuPreset(),
@@ -38,6 +50,11 @@ GL_PRESETS: dict[str, GlPreset] = {
     "fast": GlPreset(shadows=False),
     "balanced": GlPreset(),
     "quality": GlPreset(samples=4, shadow_size=2048),
+}
+FILAMENT_PRESETS: dict[str, FilamentPreset] = {
+    "fast": FilamentPreset(shadows=False, reflections=False),
+    "balanced": FilamentPreset(),
+    "quality": FilamentPreset(samples=4),
 }
 
 
@@ -53,3 +70,10 @@ def gl_preset(name: str) -> GlPreset:
     if name not in GL_PRESETS:
         raise unknown_name("render preset", name, GL_PRESETS)
     return GL_PRESETS[name]
+
+
+def filament_preset(name: str) -> FilamentPreset:
+    """Return a preset of the Filament renderer by name: fast, balanced or quality."""
+    if name not in FILAMENT_PRESETS:
+        raise unknown_name("render preset", name, FILAMENT_PRESETS)
+    return FILAMENT_PRESETS[name]

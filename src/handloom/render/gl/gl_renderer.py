@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from handloom.errors import InputError, StateError
 from handloom.render.cameras import camera_pose
 from handloom.render.cpu.arrays import FrameArrays
+from handloom.render.frustum import Frustum, frustum_of
 from handloom.render.gl.platform import find_platform
 from handloom.render.preset import GlPreset
 from handloom.values import CameraSpec
@@ -57,12 +58,13 @@ class GlRenderer:
         if wanted - KINDS:
             raise InputError(f"the gl backend cannot draw {', '.join(sorted(wanted - KINDS))}; try backend='cpu'")
         self._resize(camera.width, camera.height)
-        self._aim(camera, camera_pose(self._model, data, camera))
+        frustum = frustum_of(self._model, camera)
+        self._aim(frustum, camera_pose(self._model, data, camera))
         none = np.empty((0, 0, 3))
         height, width = camera.height, camera.width
         return FrameArrays(
             rgb=self._read(height, width) if "rgb" in wanted else none.astype(np.uint8),
-            depth=self._depth(height, width) if "depth" in wanted else np.empty((0, 0), np.float32),
+            depth=self._depth(height, width, frustum) if "depth" in wanted else np.empty((0, 0), np.float32),
             segmentation=self._ids(height, width) if "segmentation" in wanted else np.empty((0, 0), np.int32),
             normals=none.astype(np.float32),
             albedo=none.astype(np.uint8),
@@ -96,19 +98,15 @@ class GlRenderer:
         self._mjr.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._size = size
 
-    def _aim(self, camera: CameraSpec, T_world_camera: NDArray[np.float64]) -> None:
-        """Set pose and frustum of both eyes of the scene; any principal point and pixel aspect."""
-        near = float(self._model.vis.map.znear * self._model.stat.extent)
+    def _aim(self, frustum: Frustum, T_world_camera: NDArray[np.float64]) -> None:
+        """Set pose and frustum of both eyes of the scene."""
         for eye in self._scene.camera:
             eye.pos = T_world_camera[:3, 3]
             eye.forward = T_world_camera[:3, 2]
             eye.up = -T_world_camera[:3, 1]
-            eye.frustum_near = near
-            eye.frustum_far = float(self._model.vis.map.zfar * self._model.stat.extent)
-            eye.frustum_width = near * camera.width / 2 / camera.fx
-            eye.frustum_center = near * (camera.width / 2 - camera.cx) / camera.fx
-            eye.frustum_top = near * camera.cy / camera.fy
-            eye.frustum_bottom = -near * (camera.height - camera.cy) / camera.fy
+            eye.frustum_near, eye.frustum_far = frustum.near, frustum.far
+            eye.frustum_center, eye.frustum_width = frustum.center, frustum.width
+            eye.frustum_bottom, eye.frustum_top = frustum.bottom, frustum.top
 
     def _read(self, height: int, width: int, *, flat: bool = False, depth: bool = False) -> NDArray:
         """Render once and read the pixels, top row first."""
@@ -120,13 +118,9 @@ class GlRenderer:
         mujoco.mjr_readPixels(None if depth else pixels, pixels if depth else None, rect, self._mjr)
         return np.ascontiguousarray(pixels[::-1])
 
-    def _depth(self, height: int, width: int) -> NDArray[np.float32]:
-        """Return planar depth [m]: the buffer holds reversed z, near 1 and far 0."""
-        near = float(self._model.vis.map.znear * self._model.stat.extent)
-        far = float(self._model.vis.map.zfar * self._model.stat.extent)
-        z = self._read(height, width, flat=True, depth=True).astype(float)
-        meters = near * far / (z * (far - near) + near)
-        return np.where(z > 0, meters, np.inf).astype(np.float32)
+    def _depth(self, height: int, width: int, frustum: Frustum) -> NDArray[np.float32]:
+        """Return planar depth [m]."""
+        return frustum.depth(self._read(height, width, flat=True, depth=True))
 
     def _ids(self, height: int, width: int) -> NDArray[np.int32]:
         """Return geom ids: colours number the scene's geoms, which know what they show."""

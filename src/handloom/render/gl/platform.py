@@ -4,15 +4,12 @@ Loading a broken driver can end a process, and importing MuJoCo with ``MUJOCO_GL
 missing raises. So the libraries are looked for first, and then a child process draws one picture.
 """
 
-import os
-import subprocess
-import sys
 from functools import cache
 from typing import NamedTuple
 
 from handloom.graphics import LIBRARIES, missing_libraries
+from handloom.render.trial import run_trial
 
-TIMEOUT = 60.0
 TRIAL = """
 import mujoco
 model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
@@ -40,27 +37,8 @@ def find_platform() -> Platform:
         if missing:
             reasons.append(f"{name} lacks {', '.join(missing)}")
             continue
-        trial = _try(name)
-        if trial is None:
+        error = run_trial(TRIAL, {"MUJOCO_GL": name}).error
+        if error is None:
             return Platform(name, f"{name} draws")
-        reasons.append(f"{name}: {trial}")
+        reasons.append(f"{name}: {error}")
     return Platform(None, "; ".join(reasons))
-
-
-def _try(name: str) -> str | None:
-    """Draw in a child process; return what went wrong, or None."""
-    try:
-        child = subprocess.run(
-            [sys.executable, "-c", TRIAL],
-            env={**os.environ, "MUJOCO_GL": name},
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"no picture after {TIMEOUT:.0f} s"
-    if child.returncode == 0:
-        return None
-    lines = child.stderr.strip().splitlines()
-    return lines[-1] if lines else f"the trial ended with code {child.returncode}"

@@ -1,0 +1,1 @@
+"""MuJoCo 4's physically based renderer, Filament, over Vulkan."""
