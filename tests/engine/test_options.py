@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from handloom.dataset import DatasetReader, check_layout, record_of_archive
-from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run, verify_dataset
+from handloom.engine import (
+    Goal,
+    InlineExecutor,
+    ProcessExecutor,
+    RunDirectory,
+    RunSettings,
+    generate_run,
+    verify_dataset,
+)
 from handloom.engine.look import Look, read_cameras
 from handloom.engine.rerender import rerender_run
 from handloom.errors import ConfigError, NotFoundError
@@ -119,3 +127,26 @@ def test_a_manifest_of_another_version_is_named_and_left_alone(undrawn, tmp_path
     manifest.write_text("- not a manifest")
     with pytest.raises(ConfigError, match="no run manifest"):
         RunDirectory.open(tmp_path)
+
+
+class KillsItsFirstWorker(ProcessExecutor):
+    """Ends one worker with SIGKILL as soon as it has begun to draw."""
+
+    killed = False
+
+    def _received(self, worker, pool):
+        finished = super()._received(worker, pool)
+        if worker.begun and not self.killed:
+            worker.process.kill()
+            self.killed = True
+        return finished
+
+
+def test_frames_of_a_renderer_that_dies_are_drawn_again(undrawn, tmp_path):
+    expected = rerender_run(undrawn, tmp_path / "quiet", InlineExecutor(), preset="fast")
+    executor = KillsItsFirstWorker(1)
+    drawn = rerender_run(undrawn, tmp_path / "killed", executor, preset="fast")
+    assert executor.killed
+    videos = [path.relative_to(expected) for path in sorted(expected.rglob("*.mp4"))]
+    assert videos
+    assert all((drawn / path).read_bytes() == (expected / path).read_bytes() for path in videos)

@@ -18,6 +18,9 @@ from handloom.engine.verify import archives_of
 from handloom.errors import StateError
 from handloom.scene import build_scene
 
+MAX_TRIES = 3
+"""How often drawing an episode may end its worker."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Job:
@@ -59,13 +62,27 @@ def rerender_run(
         _Job(archive=str(archive), folder=str(episodes / folder_name(index)), settings=settings, look=look)
         for index, archive in enumerate(archives_of(run.path))
     ]
-    for finished in executor.run(rerender_episode, iter(jobs)):
-        if finished.crash:
-            raise StateError(f"drawing {finished.item.archive} failed: {finished.crash}; run the same command again")
-        on_episode()
+    _draw_all(jobs, executor, on_episode)
     merge_episodes([Path(job.folder) for job in jobs], out, options=merge_options(settings), replace=True)
     shutil.rmtree(episodes, ignore_errors=True)
     return out
+
+
+def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], None]) -> None:
+    """Draw every episode; one whose worker died is drawn again by another."""
+    todo, crash = jobs, ""
+    for _ in range(MAX_TRIES):
+        died = []
+        for finished in executor.run(rerender_episode, iter(todo)):
+            if finished.crash:
+                died.append(finished.item)
+                crash = f"drawing {finished.item.archive} failed {MAX_TRIES} times: {finished.crash}"
+            else:
+                on_episode()
+        if not died:
+            return
+        todo = died
+    raise StateError(f"{crash}; the other episodes are drawn, the same command goes on from there")
 
 
 def rerender_episode(job: _Job) -> None:

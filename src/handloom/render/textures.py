@@ -16,6 +16,10 @@ from handloom.render.color import linear_from_srgb, srgb_from_linear
 Picture = NDArray[np.uint8]
 Field = NDArray[np.float64]
 SIZE = 256
+# Fine enough for a wrist camera half a metre above a metre of table.
+FINE = 512
+# Shades between the two colours of a blend.
+SHADES = 1024
 
 
 def wrapped_noise(rng: np.random.Generator, cells_x: int, cells_y: int, size: int = SIZE) -> Field:
@@ -43,24 +47,37 @@ def cloud_noise(rng: np.random.Generator, roughness: float, size: int = SIZE) ->
 def _blend(field: Field, dark: ArrayLike, light: ArrayLike) -> Picture:
     """Return the image that goes from one sRGB colour to another, blended in linear light."""
     a, b = linear_from_srgb(dark), linear_from_srgb(light)
-    mix = np.clip(field, 0, 1)[..., None]
-    return np.rint(255 * srgb_from_linear(a + (b - a) * mix)).astype(np.uint8)
+    shades = np.rint(255 * srgb_from_linear(a + (b - a) * np.linspace(0, 1, SHADES)[:, None])).astype(np.uint8)
+    return shades[np.rint((SHADES - 1) * np.clip(field, 0, 1)).astype(np.int32)]
 
 
 def _near(rng: np.random.Generator, color: ArrayLike, spread: float) -> NDArray[np.float64]:
-    """Return a colour near the given one."""
-    return np.clip(np.asarray(color, float) * (1 + rng.normal(0, spread, 3)), 0.02, 0.98)
+    """Return a colour near the given one: lighter or darker, and a little off in hue, as things of one kind are."""
+    scale = 1 + rng.normal(0, spread) + rng.normal(0, 0.3 * spread, 3)
+    return np.clip(np.asarray(color, float) * scale, 0.02, 0.98)
 
 
-def wood(rng: np.random.Generator, size: int = SIZE) -> Picture:
-    """Return planks of grain along x: long fibres, rings that wander, a few darker streaks."""
+# sRGB of oak, beech, walnut, maple and cherry, oiled.
+WOODS = ((0.66, 0.50, 0.35), (0.74, 0.58, 0.44), (0.45, 0.32, 0.23), (0.79, 0.67, 0.51), (0.62, 0.40, 0.27))
+
+
+def wood(rng: np.random.Generator, size: int = FINE) -> Picture:
+    """Return a top glued from boards along x: each its own tone and grain, fine fibres and pores, seams between."""
+    boards = int(rng.integers(4, 7))
     y = np.arange(size)[:, None] / size
-    fibres = 0.5 * wrapped_noise(rng, 3, 64, size) + 0.3 * wrapped_noise(rng, 6, 128, size)
-    wander = wrapped_noise(rng, 3, 5, size)
-    rings = 0.5 + 0.5 * np.sin(2 * np.pi * (rng.integers(4, 8) * y + 1.8 * wander))
-    field = 0.45 * fibres / 0.8 + 0.35 * rings + 0.2 * wrapped_noise(rng, 2, 12, size)
-    tone = _near(rng, [0.70, 0.51, 0.33], 0.10)
-    return _blend(field, tone * 0.66, np.clip(tone * 1.14, 0, 1))
+    board = np.minimum((y * boards).astype(int), boards - 1)
+    # Every board is cut from another place of the trunk: its rings start elsewhere and lie closer or wider.
+    start, width = rng.uniform(0, 1, boards)[board], rng.integers(1, 4, boards)[board]
+    wander = wrapped_noise(rng, 3, 4 * boards, size)
+    rings = 0.5 + 0.5 * np.sin(2 * np.pi * (width * boards * y + start + 1.1 * wander))
+    fibres = 0.6 * wrapped_noise(rng, 6, size // 4, size) + 0.4 * wrapped_noise(rng, 24, size // 2, size)
+    pores = wrapped_noise(rng, 40, size, size) > 0.86
+    field = 0.30 * rings + 0.45 * fibres + 0.25 * wrapped_noise(rng, 2, 3 * boards, size) - 0.12 * pores
+    field += rng.uniform(-0.10, 0.10, boards)[board]
+    seam = np.abs((y * boards) % 1.0 - 0.5) > 0.5 - 0.8 * boards / size
+    field = np.where(seam, 0.5 * field, field)
+    tone = _near(rng, WOODS[int(rng.integers(len(WOODS)))], 0.06)
+    return _blend(field + 0.08, tone * 0.60, np.clip(tone * 1.22, 0, 1))
 
 
 def stone(rng: np.random.Generator, size: int = SIZE) -> Picture:
@@ -142,11 +159,14 @@ TEXTURES: dict[str, Callable[..., Picture]] = {
 }
 
 
-def texture(name: str, rng: np.random.Generator, size: int = SIZE) -> Picture:
-    """Return a procedural texture (size, size, 3) uint8 by name; ``size`` is best a power of two."""
+def texture(name: str, rng: np.random.Generator, size: int | None = None) -> Picture:
+    """Return a procedural texture (size, size, 3) uint8 by name; ``size`` is best a power of two.
+
+    Without a size, it is as fine as the texture deserves.
+    """
     if name not in TEXTURES:
         raise unknown_name("texture", name, TEXTURES)
-    return TEXTURES[name](rng, size)
+    return TEXTURES[name](rng) if size is None else TEXTURES[name](rng, size)
 
 
 def add_texture(

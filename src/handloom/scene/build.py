@@ -147,6 +147,7 @@ def _add_light(spec: mujoco.MjSpec, light: LightInstance) -> None:
         ambient=list(light.ambient),
         specular=[0.3 * c for c in light.diffuse],
         castshadow=light.shadows,
+        bulbradius=light.radius,
         cutoff=80.0,
         exponent=1.0,
         attenuation=[1.0, 0.0, 0.0],

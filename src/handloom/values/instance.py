@@ -102,6 +102,8 @@ class LightInstance:
     """Part that reaches every surface, linear RGB."""
     shadows: bool = True
     """Whether it casts shadows."""
+    radius: float = 0.08
+    """Of the luminous disc [m]: a bulb is small and throws hard shadows, a soft box is wide."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ from handloom.render.cpu.layout import (
     W_ZENITH,
     WORLD_COLUMNS,
 )
+from handloom.render.cpu.texture import texture_image
 
 DIFFUSE_GAIN = 1.6
 SPECULAR_GAIN = 1.6
@@ -45,6 +46,9 @@ FULL_CONE = 0.67
 # Ambient light comes from a cool ceiling and a warm floor.
 SKY_TINT = np.array([1.22, 1.28, 1.36])
 GROUND_TINT = np.array([0.66, 0.60, 0.54])
+# Zenith, horizon and nadir of the sky when the model has no skybox, linear RGB.
+DAY = ((0.30, 0.42, 0.62), (0.78, 0.82, 0.86), (0.34, 0.33, 0.32))
+SKY_FACES = 6
 # Heights of the two probes of ambient occlusion [m] and what light is left in the tightest corner.
 AO_LOW, AO_HIGH, AO_FLOOR = 0.025, 0.10, 0.25
 
@@ -112,6 +116,22 @@ def place_lamps(model: mujoco.MjModel, data: mujoco.MjData, lights: list[int], t
         row[L_U : L_U + 9] = _frame_of(towards)
 
 
+def sky_of(model: mujoco.MjModel) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return linear light from the zenith, the horizon and the nadir: of the model's skybox, or of a bright day."""
+    skies = np.flatnonzero(model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX)
+    if len(skies) == 0:
+        return np.array(DAY[0]), np.array(DAY[1]), np.array(DAY[2])
+    image = texture_image(model, int(skies[0])).astype(float)
+    side = image.shape[1]
+    # Six faces below each other: right, left, up, down, front, back. One face alone stands for all of them.
+    faces = image.reshape(-1, side, side, 3)
+    up, down = (faces[2], faces[3]) if len(faces) == SKY_FACES else (faces[0], faces[0])
+    around = faces[[0, 1, 4, 5]] if len(faces) == SKY_FACES else faces
+    middle = around[:, side // 2 - 1 : side // 2 + 1].mean(axis=(0, 1, 2))
+    # The curve of the screen takes light off again; a skybox says what is to be seen.
+    return up.mean(axis=(0, 1)) / EXPOSURE, middle / EXPOSURE, down.mean(axis=(0, 1)) / EXPOSURE
+
+
 def build_world(model: mujoco.MjModel) -> NDArray[np.float32]:
     """Return the surroundings: ambient light, sky, exposure, ambient occlusion."""
     world = np.zeros(WORLD_COLUMNS, np.float32)
@@ -124,9 +144,10 @@ def build_world(model: mujoco.MjModel) -> NDArray[np.float32]:
     above, below = ambient * SKY_TINT, ambient * GROUND_TINT
     world[W_AMBIENT : W_AMBIENT + 3] = (above + below) / 2
     world[W_AMBIENT + 9 : W_AMBIENT + 12] = (above - below) / 2
-    world[W_ZENITH : W_ZENITH + 3] = (0.30, 0.42, 0.62)
-    world[W_HORIZON : W_HORIZON + 3] = (0.78, 0.82, 0.86)
-    world[W_NADIR : W_NADIR + 3] = (0.34, 0.33, 0.32)
+    zenith, horizon, nadir = sky_of(model)
+    world[W_ZENITH : W_ZENITH + 3] = zenith
+    world[W_HORIZON : W_HORIZON + 3] = horizon
+    world[W_NADIR : W_NADIR + 3] = nadir
     world[W_EXPOSURE] = EXPOSURE
     world[W_AO_LOW], world[W_AO_HIGH], world[W_AO_FLOOR] = AO_LOW, AO_HIGH, AO_FLOOR
     return world

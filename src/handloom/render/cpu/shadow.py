@@ -49,7 +49,21 @@ def _clamp01(t):
 
 
 @picture_kernel(inline="always")
-def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz):
+def _within(gap, t0, t1, along, extent):
+    """Return the gap and where it is; a wide gap where the solid lies behind the surface point or the lamp.
+
+    A line that hits is in the solid from t0 to t1. For one that misses, these say nothing when it runs along a face;
+    the solid's centre on the segment, ``along``, and half its length there, ``extent``, bound where they are close.
+    """
+    hits = t0 <= t1
+    first = t0 if hits else along - extent
+    last = t1 if hits else along + extent
+    t = min(max(HALF * (t0 + t1), first), last)
+    return (gap if (last > ZERO) & (first < ONE) else ONE), _clamp01(t)
+
+
+@picture_kernel(inline="always")
+def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz, nearness):
     """Return signed distance to the nearest silhouette edge and where; from overlaps of the slabs' intervals."""
     ix = ONE / (x + TINY)
     iy = ONE / (y + TINY)
@@ -69,8 +83,10 @@ def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz):
     less = r * abs(r) * a < p * abs(p) * c
     p = r if less else p
     a = c if less else a
-    gap = -p / np.sqrt(a)
-    return (gap if (t1 > ZERO) & (t0 < ONE) else ONE), _clamp01(HALF * (t0 + t1))
+    inverse = nearness * nearness
+    along = -(ox * x + oy * y + oz * z) * inverse
+    extent = (abs(x) * sx + abs(y) * sy + abs(z) * sz) * inverse
+    return _within(-p / np.sqrt(a), t0, t1, along, extent)
 
 
 @picture_kernel(inline="always")
@@ -87,8 +103,10 @@ def _cylinder_gap(ox, oy, oz, x, y, z, radius, length, nearness):
     t0 = max(middle - half, m - k)
     t1 = min(middle + half, m + k)
     rim = (abs(m - middle) - half - k) * abs(z) * flat * nearness
-    gap = max(aside - radius, rim)
-    return (gap if (t1 > ZERO) & (t0 < ONE) else ONE), _clamp01(HALF * (t0 + t1))
+    square = nearness * nearness
+    along = -(ox * x + oy * y + oz * z) * square
+    extent = (flat * radius + abs(z) * length) * square
+    return _within(max(aside - radius, rim), t0, t1, along, extent)
 
 
 @picture_kernel(inline="always")
@@ -175,7 +193,7 @@ def _shade_box(lanes, rotation, position, lamp, size, radius, gid):
     sx, sy, sz = size
     for i in range(LANES):
         ox, oy, oz = _local(lanes, i, rotation, position)
-        gap, t = _box_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, sz)
+        gap, t = _box_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, sz, lanes[i + NEARNESS])
         _darken(lanes, i, gap, t, radius, gid)
 
 

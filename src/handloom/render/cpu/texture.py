@@ -42,6 +42,8 @@ from handloom.render.cpu.reduce import greatest
 # A pixel may cover this many texels before a coarser level is used; higher is sharper and flickers more.
 SHARPNESS = np.float32(1.4)
 TEXEL_SCALE = np.float32(1.0 / (255.0 * 255.0))
+# Linear light of every sRGB byte.
+LINEAR = linear_from_srgb(np.arange(256) / 255).astype(np.float32)
 # Texel numbers must stay exact in float32, so larger images are halved until both sides are at most this long.
 MAX_SIDE = 2048
 
@@ -82,7 +84,7 @@ def texture_image(model: mujoco.MjModel, texture: int) -> NDArray[np.float32]:
     start = int(model.tex_adr[texture])
     raw = model.tex_data[start : start + height * width * channels].reshape(height, width, channels)
     color = raw[..., :3] if channels >= 3 else np.repeat(raw[..., :1], 3, axis=-1)
-    return linear_from_srgb(color / np.float32(255)).astype(np.float32)
+    return LINEAR[color]
 
 
 def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

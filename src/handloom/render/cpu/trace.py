@@ -91,6 +91,8 @@ LIFT = np.float32(2e-4)
 LAYER_GAP = np.float32(1e-4)
 # At most this many things are seen behind something transparent.
 MAX_LAYERS = 4
+# Penumbras are mitred at corners and reach farther there, by this factor at a right angle.
+MITRE = np.float32(1.42)
 # Below this distance along a light's axis its picture plane is of no use for culling [m].
 LIGHT_NEAR = np.float32(0.02)
 
@@ -156,7 +158,7 @@ def _pick_casters(picked, casters, radius, left, right, top, bottom, farthest):
     inverses = casters[C_INVERSE]
     inverse = ONE / farthest
     for g in range(inverses.shape[0]):
-        margin = radius * (inverses[g] - inverse)
+        margin = MITRE * radius * (inverses[g] - inverse)
         inside = (lefts[g] - margin <= right) & (rights[g] + margin >= left)
         inside = inside & (tops[g] - margin <= bottom) & (bottoms[g] + margin >= top)
         picked[g] = inside & (margin >= ZERO)
@@ -239,7 +241,7 @@ def _cast_shadows(lanes, scene, canvas, k, sole):
                 continue
             gid = np.float32(g)
             mesh = scene.geoms[g, G_TYPE] == TRIANGLES
-            margin = radius * (casters[C_INVERSE, g] - inverse)
+            margin = MITRE * radius * (casters[C_INVERSE, g] - inverse)
             if sole == gid and not mesh:
                 continue
             if _outline_touches(scene.bands[k, g], light, margin, left, right, top, bottom):

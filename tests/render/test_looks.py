@@ -1,0 +1,62 @@
+"""Looks: shadows without seams, the sky of the model, lamps of any size."""
+
+import mujoco
+import numpy as np
+
+from handloom.render import Renderer
+
+SHADOW = """
+<mujoco>
+  <visual><headlight ambient=".3 .3 .3" diffuse="0 0 0" specular="0 0 0"/></visual>
+  <worldbody>
+    <light pos="{x} .3 2.5" dir="0 0 -1" diffuse=".8 .8 .8" specular="0 0 0" bulbradius="{radius}"/>
+    <geom type="plane" size="4 4 1" rgba=".7 .7 .7 1"/>
+    <geom name="caster" type="{shape}" size="{size}" pos="0 0 .7" euler="10 25 {turn}"/>
+    <camera name="top" pos="0 0 6" fovy="30"/>
+  </worldbody>
+</mujoco>
+"""
+
+
+def picture(xml: str, camera: str = "top", **options: str) -> tuple[np.ndarray, np.ndarray]:
+    """Colours and geom ids of a scene."""
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    images = Renderer(model, **options).render(data, [camera], ("rgb", "segmentation"))[camera]
+    return images["rgb"].astype(int), images["segmentation"]
+
+
+def test_soft_shadows_have_no_seams_where_tiles_meet():
+    shapes = {"box": ".3 .2 .002", "cylinder": ".2 .3", "capsule": ".1 .3"}
+    for shape, size in shapes.items():
+        for turn in (0, 20, 45, 70):
+            xml = SHADOW.format(x=0.4, radius=0.3, shape=shape, size=size, turn=turn)
+            rgb, ids = picture(xml)
+            floor = ids == 0
+            step = np.abs(np.diff(rgb[..., 0], axis=1))[floor[:, 1:] & floor[:, :-1]]
+            # Away from the caster itself the penumbra is dozens of pixels wide: no step of more than a few levels.
+            assert np.quantile(step, 0.9995) <= 6, (shape, turn)
+
+
+def test_a_wider_lamp_throws_a_softer_shadow():
+    steps = []
+    for radius in (0.02001, 0.3):
+        rgb, ids = picture(SHADOW.format(x=0.4, radius=radius, shape="box", size=".3 .2 .05", turn=20))
+        floor = ids == 0
+        step = np.abs(np.diff(rgb[..., 0], axis=1))[floor[:, 1:] & floor[:, :-1]]
+        steps.append(np.quantile(step, 0.999))
+    assert steps[0] > 2 * steps[1]
+
+
+def test_the_sky_is_the_models_skybox():
+    sky = '<asset><texture type="skybox" builtin="gradient" rgb1="{up}" rgb2="{down}" width="64" height="64"/></asset>'
+    scene = (
+        '<mujoco>{}<worldbody><camera name="level" pos="0 0 1" xyaxes="1 0 0 0 0 1" fovy="90"/></worldbody></mujoco>'
+    )
+    red, _ = picture(scene.format(sky.format(up=".9 .1 .1", down=".1 .1 .1")), "level")
+    plain, _ = picture(scene.format(""), "level")
+    top, bottom = red[:40].mean(axis=(0, 1)), red[-40:].mean(axis=(0, 1))
+    assert top[0] > 1.5 * top[2]
+    assert abs(bottom[0] - bottom[2]) < 40
+    assert plain[:40].mean(axis=(0, 1))[2] > plain[:40].mean(axis=(0, 1))[0]
