@@ -23,9 +23,10 @@ def test_a_texture_depends_on_its_generator_only(name):
 def test_a_texture_repeats_without_a_seam(name):
     image = texture(name, np.random.default_rng(0)).astype(float)
     for axis in (0, 1):
-        inner = np.abs(np.diff(image, axis=axis)).mean()
+        inner = np.abs(np.diff(image, axis=axis)).mean(axis=(1 - axis, 2))
         seam = np.abs(np.take(image, 0, axis) - np.take(image, -1, axis)).mean()
-        assert seam < 2.0 * inner + 2.0
+        # Boards have seams of their own: the border may look like one of them.
+        assert seam < max(2.0 * inner.mean() + 2.0, inner.max())
 
 
 def test_an_unknown_texture_is_named():

@@ -38,10 +38,10 @@ def build_scene(*, objects: int = 10) -> tuple[mujoco.MjModel, mujoco.MjData]:
     light.type, light.cutoff, light.castshadow = mujoco.mjtLightType.mjLIGHT_SPOT, 65, True
     materials = {
         name: add_texture(spec, f"bench_{name}", texture(name, rng), repeat=(repeat, repeat))
-        for name, repeat in (("wood", 1.3), ("plaster", 0.8), ("checker", 1.0))
+        for name, repeat in (("wood", 1.3), ("plaster", 0.8), ("stone", 0.7))
     }
     world = spec.worldbody
-    world.add_geom(type=GEOM.mjGEOM_PLANE, size=[0, 0, 1], pos=[0, 0, -0.75], material=materials["checker"])
+    world.add_geom(type=GEOM.mjGEOM_PLANE, size=[0, 0, 1], pos=[0, 0, -0.75], material=materials["stone"])
     walls = (([-0.9, 0.0, 0.5], [0.5, 0.5, 0.5, 0.5]), ([0.0, 1.2, 0.5], [0.7071, 0.7071, 0.0, 0.0]))
     for position, quat in walls:
         world.add_geom(type=GEOM.mjGEOM_PLANE, size=[4, 4, 1], pos=position, quat=quat, material=materials["plaster"])
