@@ -63,6 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in VERBS:
         print(f"handloom: no verb {name!r}; {suggest(name, VERBS)}", file=sys.stderr)
         return BAD_INPUT
+    return _guarded(name, words)
+
+
+def _guarded(name: str, words: list[str]) -> int:
+    """Run a verb; what a user did or may do ends with one message, not with a traceback."""
     try:
         return _run_verb(name, words)
     except HandloomError as error:
