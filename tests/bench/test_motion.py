@@ -30,6 +30,17 @@ def test_planning_reports_each_kind_and_verifies_every_path(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("robot", ["fr3", "franka_robotiq85", "lift2", "split_aloha", "genie1", "so101"])
+def test_every_arm_solves_its_feasible_problems_with_free_paths(robot, monkeypatch):
+    monkeypatch.delenv(plan.PROBLEMS_VARIABLE, raising=False)
+    row = plan.run(problems=200, names=(robot,)).rows[-1]
+    assert row["problems"] == 200
+    assert row["feasible"] >= 190
+    assert row["solved_percent"] >= 99.0
+    assert row["exact_free_percent"] == 100.0
+
+
+@pytest.mark.slow
 def test_timing_is_measured_beside_ruckig():
     result = trajectory.run(paths=3)
     assert "ruckig along each straight part" in [row["name"] for row in result.rows]
