@@ -58,7 +58,7 @@ def _spheres(planner: ArmPlanner, q: np.ndarray, truth: np.ndarray, threads: int
     known = free[: len(truth)]
     return {
         "name": f"handloom spheres, {'1 thread' if threads == 1 else 'all cores'}",
-        "spheres": len(checker.robot.radius),
+        "spheres": len(checker.robot.sphere),
         "configurations_per_s": len(q) / seconds,
         "free_percent": 100.0 * float(free.mean()),
         "missed_percent": 100.0 * float(np.mean(known & ~truth)),
