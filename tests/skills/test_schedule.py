@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from handloom.episode import run_episode
+from handloom.episode.examine import examine
 from handloom.scene import Scene, build_scene
 from handloom.skills import Schedule
 from handloom.skills.configs import SKILL_CONFIGS
@@ -118,11 +119,34 @@ def goto(scene: Scene, robot: str, world: tuple[float, float, float]) -> Any:
     return SKILL_CONFIGS["goto__pose"].model_validate(keys)
 
 
-def test_two_arms_that_are_sent_into_each_other_end_the_episode_with_a_reason(facing: TaskInstance) -> None:
+def test_an_arm_whose_goal_another_has_taken_ends_with_a_reason(facing: TaskInstance) -> None:
     scene = build_scene(facing)
     stages = [{robot: [{"left": [goto(scene, robot, (0.0, 0.0, 1.1))]}] for robot in ("south", "north")}]
+    record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (Stage.PLAN, "goal_in_collision"), record.failure
+    assert "south" in record.failure.detail
+
+
+def test_arms_that_touch_end_the_episode_with_a_reason(facing: TaskInstance) -> None:
+    scene = build_scene(facing)
+    # Joint moves are not planned, so nothing keeps these two apart.
+    reach = {"name": "heuristic__skill", "mode": "rel_qpos", "value": [0, 1.0, 0, 0.9, 0, 0, 0], "t_eps": 0.1}
+    lean = SKILL_CONFIGS["heuristic__skill"].model_validate(reach)
+    stages = [{robot: [{"left": [lean]}] for robot in ("south", "north")}]
     record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
     assert record.failure is not None
     assert (record.failure.stage, record.failure.reason) == (Stage.EXECUTE, "arms_touch"), record.failure
     assert "south/left" in record.failure.detail
     assert "north/left" in record.failure.detail
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arms_that_work_in_one_place_never_touch(facing: TaskInstance, seed: int) -> None:
+    scene, rng = build_scene(facing), np.random.default_rng(seed)
+    goals = {robot: [goto(scene, robot, tuple(rng.uniform([-0.25, -0.12, 0.95], [0.25, 0.12, 1.15]))) for _ in range(3)]
+             for robot in ("south", "north")}  # fmt: skip
+    stages = [{robot: [{"left": skills}] for robot, skills in goals.items()}]
+    record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
+    assert record.failure is None or record.failure.stage in (Stage.PLAN, Stage.REACH), record.failure
+    assert examine(record).between_arms.metres == 0.0

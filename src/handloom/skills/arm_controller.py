@@ -1,6 +1,7 @@
 """Carries out the commands of a skill with one arm, one frame at a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,21 @@ JOINT_JERK = 40.0
 builds up within a tenth of a second."""
 REPLAN = 5e-3
 """A command that differs by more than this from the last planned one is planned anew [m or rad]; published value."""
+
+
+class Way(Enum):
+    """Whether an arm may begin a path."""
+
+    FREE = "free"
+    BUSY = "busy"
+    """Another arm moves in the way; wait."""
+    BLOCKED = "blocked"
+    """Another arm stands in the way; go another way."""
+
+
+def _free_way(path: Array) -> Way:
+    """Return that nobody is in the way: there is no other arm."""
+    return Way.FREE
 
 
 class ArmController:
@@ -62,6 +78,22 @@ class ArmController:
         self._settled: Command | None = None
         """The command whose pose is the goal, so that it need not be compared in every frame."""
         self._rotation_start: float | None = None
+        self.way: Callable[[Array], Way] = _free_way
+        """Asked before a path (frames, n) is begun, and again in every frame until it may be."""
+        self._distrusted: Command | None = None
+        """A command whose path another arm stands in, so that it is planned anew."""
+
+    @property
+    def upcoming(self) -> Array:
+        """Joint targets (k, n) of the frames to come, at least the present one; a path not begun does not count."""
+        if self._path is None or not 0 < self._played < len(self._path):
+            return self._target[None]
+        return self._path[self._played :]
+
+    @property
+    def moving(self) -> bool:
+        """Whether a path is being played."""
+        return self._path is not None and 0 < self._played < len(self._path)
 
     @property
     def target(self) -> Array:
@@ -186,11 +218,20 @@ class ArmController:
             pose = pose_from_pos_quat(command.p_base_ee, command.q_base_ee)
             if not self._is_new(pose) or self._go(pose, command):
                 self._settled = command
-        if self._path is not None and self._played < len(self._path):
+        if self._path is None or self._played >= len(self._path):
+            self.num_last_cmd += 1
+        elif self._played > 0 or self._may_begin(command):
             self._target = self._path[self._played]
             self._played += 1
-        else:
-            self.num_last_cmd += 1
+
+    def _may_begin(self, command: Command) -> bool:
+        """Ask whether the way is free; plan once more, in the next frame, when waiting would not make it so."""
+        way = Way.FREE if self._path is None else self.way(self._path)
+        if way is Way.BLOCKED and command is not self._distrusted:
+            self._distrusted = command
+            self._path, self._settled, self._goal = None, None, self.commanded_pose
+            return False
+        return way is not Way.BUSY
 
     def _is_new(self, pose: Array) -> bool:
         distance, angle = pose_error(self._goal, pose)
@@ -202,7 +243,7 @@ class ArmController:
         Returns:
             Whether there is a path.
         """
-        path = command.params.get("path")
+        path = None if command is self._distrusted else command.params.get("path")
         self.num_last_cmd = 0
         if path is None or np.abs(path[0] - self._target).max() > REPLAN:
             result = self._plan_move(pose, straight=bool(command.params.get("straight")))

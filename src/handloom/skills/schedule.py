@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -10,17 +11,22 @@ from numpy.typing import NDArray
 
 from handloom.errors import StateError
 from handloom.scene import Scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arm_controller import ArmController, Way
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import Skill as SkillConfig
 from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
 from handloom.skills.table import checked_config, skill_class
+from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, SkillSpan, Stage
 
 Array = NDArray[np.float64]
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
 """Stage > robot > block > arm > skill configs, as the task file nests them."""
+
+
+RETRY = 10
+"""Frames after which a skill that found no way is tried again, while another arm is at work."""
 
 
 @dataclass
@@ -32,6 +38,8 @@ class _Lane:
     waiting: deque[SkillConfig]
     active: Skill | None = None
     started: int = 0
+    not_before: int = 0
+    """Frame before which the next skill is not tried again."""
 
 
 class Schedule:
@@ -48,6 +56,7 @@ class Schedule:
         self.recording = True
         """Whether the last frame belongs to the demonstration: every active skill says so."""
         self._rng = rng
+        self._traffic = Traffic(scene)
         self._stages = deque(stages)
         self._blocks: dict[str, deque[Mapping[str, Sequence[Any]]]] = {}
         self._lanes: list[_Lane] = []
@@ -96,10 +105,7 @@ class Schedule:
                     return
 
     def _judge_arms(self, frame: int) -> None:
-        """End the episode when two arms that move at the same time touch each other.
-
-        Each arm plans around where the other is at that moment, not around where it is going.
-        """
+        """End the episode when two arms that move at the same time touch each other all the same."""
         busy = [lane for lane in self._lanes if lane.active is not None]
         for i, lane in enumerate(busy):
             for other in busy[:i]:
@@ -121,10 +127,25 @@ class Schedule:
         self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
         while self._open_blocks():
             self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
+        idle = not any(lane.active for lane in self._lanes)
+        stuck: list[tuple[_Lane, Skill, Failure]] = []
         for lane in self._lanes:
-            if lane.active is None and not self._start(lane, frame):
+            if lane.active is None and (idle or frame >= lane.not_before):
+                skill = self._start(lane, frame)
+                if skill is not None:
+                    stuck.append((lane, skill, skill.failure or _no_commands(skill)))
+        return self._wait_for_others(stuck, frame) and bool(self._lanes)
+
+    def _wait_for_others(self, stuck: Sequence[tuple[_Lane, Skill, Failure]], frame: int) -> bool:
+        """Try skills that found no way again later while another arm is at work; return False when that is no help."""
+        at_work = any(lane.active for lane in self._lanes)
+        for lane, skill, failure in stuck:
+            # What another arm is in the way of now, it will not be in the way of for ever.
+            if failure.stage is not Stage.PLAN or not at_work:
+                self._stop(skill, frame, lane, failure)
                 return False
-        return bool(self._lanes)
+            lane.not_before = frame + RETRY
+        return True
 
     def _open_blocks(self) -> bool:
         """Open the next block of every robot that is done with the one before, or the next stage; tell whether any."""
@@ -138,23 +159,34 @@ class Schedule:
             self._lanes += [_Lane(robot, arm, deque(skills)) for arm, skills in block.items()]
         return bool(free)
 
-    def _start(self, lane: _Lane, frame: int) -> bool:
-        """Make the commands of an arm's next skill; return False when it cannot be done."""
-        config = checked_config(lane.waiting.popleft())
+    def _start(self, lane: _Lane, frame: int) -> Skill | None:
+        """Make the commands of an arm's next skill and let it begin; return the skill when it cannot be done now."""
+        config = checked_config(lane.waiting[0])
         skill = skill_class(config.name)(self.scene, self._controller(lane.robot, lane.arm), config, self._rng)
         skill.simple_generate_manip_cmds()
         lane.started = frame
         if skill.is_ready() and not skill.manip_list:
-            self._stop(skill, frame, lane, skill.failure or _no_commands(skill))
-            return False
+            return skill
+        lane.waiting.popleft()
         lane.active = skill
-        return True
+        return None
 
     def _controller(self, robot: str, arm: str) -> ArmController:
         key = (robot, arm)
         if key not in self._controllers:
-            self._controllers[key] = ArmController(self.scene, self.scene.robot(robot).arm(arm))
+            controller = ArmController(self.scene, self.scene.robot(robot).arm(arm))
+            controller.way = partial(self._way_of, controller)
+            self._controllers[key] = controller
         return self._controllers[key]
+
+    def _way_of(self, mover: ArmController, path: Array) -> Way:
+        """Return whether an arm may begin a path: not while it would come near another arm on the way."""
+        others = [other for other in self._controllers.values() if other is not mover]
+        moving = any(other.moving for other in others)
+        # Those that stand still were obstacles of the plan, unless they have come since.
+        if not others or not self._traffic.blocked(mover, path, others, margin=MARGIN if moving else 0.0):
+            return Way.FREE
+        return Way.BUSY if moving else Way.BLOCKED
 
     def _stop(self, skill: Skill, frame: int, lane: _Lane, failure: Failure) -> None:
         self._close(skill, frame, lane, success=False)
