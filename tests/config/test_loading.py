@@ -55,6 +55,18 @@ def test_a_wrong_type_says_what_was_given(tmp_path):
     assert "'many'" in message
 
 
+def test_an_unknown_key_does_not_hide_other_mistakes(tmp_path):
+    file = write(tmp_path, "titel: t\nsize: {}\ncameras:\n  - {name: head, widht: 3, width: x}\n")
+    lines = error_of(file).splitlines()
+    assert [line.removeprefix(f"{file}:").partition(": ")[2].partition(":")[0] for line in lines] == [
+        "titel",
+        "size",
+        "title",
+        "cameras.0.widht",
+        "cameras.0.width",
+    ]
+
+
 def test_every_mistake_gets_its_own_line(tmp_path):
     message = error_of(write(tmp_path, "cameras:\n  - width: x\n"))
     assert message.count("\n") == 2

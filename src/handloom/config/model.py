@@ -1,10 +1,10 @@
 """The base of every config model, and the marker for keys that are accepted but have no effect here."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from handloom.errors import suggest
 
@@ -16,18 +16,41 @@ class Config(BaseModel):
         frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, validate_default=True
     )
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _refuse_unknown_keys(cls, given: Any) -> Any:
-        """Name each unknown key and the nearest known one; pydantic's own message cannot."""
+    def _refuse_unknown_keys(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Name each unknown key and the nearest known one, beside all other mistakes; pydantic's own message cannot."""
         if not isinstance(given, dict) or cls.model_config.get("extra") == "allow":
-            return given
-        known = {field.alias or name for name, field in cls.model_fields.items()}
-        for key in given:
-            if key not in known:
-                hint = suggest(str(key), known).replace("known:", "known keys:")
-                raise PydanticCustomError("unknown_key", "unknown key, {hint}", {"key": str(key), "hint": hint})
-        return given
+            return handler(given)
+        known = {field.alias or name for name, field in cls.model_fields.items()} | cls.more_keys()
+        unknown = [key for key in given if key not in known]
+        if not unknown:
+            return handler(given)
+        mistakes = [_unknown_key(str(key), known) for key in unknown]
+        try:
+            handler({key: value for key, value in given.items() if key in known})
+        except ValidationError as error:
+            mistakes += [_again(item) for item in error.errors(include_url=False)]
+        raise ValidationError.from_exception_data(cls.__name__, mistakes)
+
+    @classmethod
+    def more_keys(cls) -> set[str]:
+        """Return keys that are accepted although no field has their name."""
+        return set()
+
+
+def _unknown_key(key: str, known: set[str]) -> InitErrorDetails:
+    hint = suggest(key, known).replace("known:", "known keys:")
+    return InitErrorDetails(
+        type=PydanticCustomError("unknown_key", "unknown key, {hint}", {"key": key, "hint": hint}), loc=(), input=None
+    )
+
+
+def _again(item: Any) -> InitErrorDetails:
+    """Return a mistake that was found inside, so that it can be raised together with others."""
+    context = {name: value for name, value in item.get("ctx", {}).items() if name == "key"}
+    kind = PydanticCustomError(item["type"], item["msg"], context)
+    return InitErrorDetails(type=kind, loc=item["loc"], input=item["input"])
 
 
 @dataclass(frozen=True)

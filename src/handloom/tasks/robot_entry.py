@@ -3,10 +3,8 @@
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from handloom.config import Angles, Config, Position, Quaternion, UnusedKey
-from handloom.errors import suggest
 from handloom.robots import RobotConfig
 
 
@@ -37,14 +35,14 @@ class RobotEntry(Config):
     def _collect_overrides(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        own = {key: value for key, value in given.items() if key in cls.model_fields}
-        other = {key: value for key, value in given.items() if key not in cls.model_fields}
-        for key in other:
-            if key not in RobotConfig.model_fields:
-                known = suggest(str(key), {*cls.model_fields, *RobotConfig.model_fields})
-                raise PydanticCustomError(
-                    "unknown_key",
-                    "unknown key, {hint}",
-                    {"key": str(key), "hint": known.replace("known:", "known keys:")},
-                )
-        return {**own, "overrides": {**own.get("overrides", {}), **other}}
+        robot = {
+            key: value for key, value in given.items() if key in RobotConfig.model_fields.keys() - cls.model_fields
+        }
+        own = {key: value for key, value in given.items() if key not in robot}
+        overrides = own.get("overrides", {})
+        return {**own, "overrides": {**overrides, **robot} if isinstance(overrides, dict) else overrides}
+
+    @classmethod
+    def more_keys(cls) -> set[str]:
+        """Return the keys of ``robot.yaml``."""
+        return set(RobotConfig.model_fields)
