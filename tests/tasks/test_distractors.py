@@ -1,14 +1,18 @@
 """Clutter keeps its distance, measured by brute force."""
 
+import copy
+
 import numpy as np
 import pytest
-from task_files import region, thing
+import yaml
+from task_files import ARENA, region, thing
 
 from handloom.errors import ConfigError
+from handloom.scene import build_scene
 from handloom.scene.assets import outline_of
 from handloom.scene.regions import Placed
 from handloom.spatial import quat_rotate
-from handloom.tasks import sample_task
+from handloom.tasks import load_task, sample_task
 from handloom.tasks.footprints import footprint
 
 CLUTTER = {
@@ -96,3 +100,15 @@ def test_distractors_stay_out_of_the_robot(make):
             if o.name.startswith("distractor_"):
                 points = quat_rotate(np.array(o.quat), outline_of(o)) + o.position
                 assert np.linalg.norm(points[:, :2] - [0.0, -0.42], axis=1).min() > 0.06
+
+
+def test_distractors_stay_out_of_fixtures_too(write, tmp_path):
+    arena = copy.deepcopy(ARENA)
+    shelf = {"name": "shelf", "target_class": "GeometryObject", "category": "shelf", "translation": [0.0, 0.2, 1.05]}
+    arena["fixtures"].append(shelf)
+    file = write(distractors={**CLUTTER, "min_num": 12, "max_num": 12, "pos_range": [[-0.3, 0.0], [0.3, 0.4]]})
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(arena))
+    for episode in range(3):
+        scene = build_scene(sample_task(load_task(file), 0, episode))
+        depths = [-c.distance for c in scene.world.contacts() if "shelf" in c.body_a + c.body_b]
+        assert max(depths, default=0.0) < 5e-4

@@ -220,3 +220,76 @@ def test_nothing_is_placed_inside_the_robot(make):
 def test_the_table_top_is_where_it_was_said_to_be(make):
     task = make(objects=[thing("cube", "cube", parameters={"edge": 0.04})], regions=[region("cube")])
     assert objects_of(task)["cube"].position[2] == pytest.approx(TABLE_TOP + 0.02, abs=5e-4)
+
+
+def box_of(o):
+    return Placed(np.array(o.position), np.array(o.quat), outline_of(o)).box
+
+
+def test_circle_samplers_of_a_task_keep_their_distances(make):
+    """One fixed block is the centre; what lies around it is fixed too, so that nothing settles."""
+    names = ("ring", "face", "along")
+    fixed = [
+        {**thing(name, "cube", parameters={"edge": 0.03}), "target_class": "GeometryObject"}
+        for name in (*names, "b", "c")
+    ]
+    task = make(
+        objects=fixed,
+        regions=[
+            region("b", low=(0, 0.1, 0), high=(0, 0.1, 0), yaw=(30, 30)),
+            region("c", low=(0.3, 0.1, 0), high=(0.3, 0.1, 0), yaw=(0, 0)),
+            {
+                "object": "ring",
+                "target": "b",
+                "random_type": "A_by_B_circle_sampler",
+                "random_config": {"r_range": [0.1, 0.2], "theta_range": [100, 160], "yaw_rotation": [0, 0]},
+            },
+            {
+                "object": "face",
+                "target": "b",
+                "random_type": "A_face_B_circle_sampler",
+                "random_config": {"r_range": [0.1, 0.15], "yaw_rotation": [0, 0]},
+            },
+            {
+                "object": "along",
+                "target": "b",
+                "target2": "c",
+                "random_type": "A_along_B_C_circle_sampler",
+                "random_config": {"r_range": [0.0, 0.05], "yaw_rotation": [0, 0]},
+            },
+        ],
+    )
+    for episode in range(20):
+        things = objects_of(task, episode)
+        middle = box_of(things["b"]).mean(axis=0)
+        offsets = {name: np.array(things[name].position) - middle for name in names}
+        radius = {name: float(np.hypot(*offset[:2])) for name, offset in offsets.items()}
+        theta = {name: float(np.rad2deg(np.arctan2(offset[1], offset[0]))) for name, offset in offsets.items()}
+        assert 0.1 <= radius["ring"] <= 0.2
+        assert 100 <= theta["ring"] <= 160
+        assert 0.1 <= radius["face"] <= 0.15
+        assert 0.3 <= radius["along"] <= 0.35 + 1e-9
+        assert theta["face"] == pytest.approx(30, abs=1e-6)
+        assert theta["along"] == pytest.approx(30, abs=1e-6)
+        for name in names:
+            assert box_of(things[name])[0, 2] == pytest.approx(box_of(things["b"])[0, 2], abs=1e-6)
+
+
+def test_what_is_put_in_something_ends_on_or_in_it(make):
+    """The sampler sinks A 5 mm into B's top; a hollow B lets it in, a solid one pushes it out."""
+    for category, inside in (("bowl", True), ("cutting_board", False)):
+        task = make(
+            objects=[thing("b", category), thing("cube", "cube", parameters={"edge": 0.03})],
+            regions=[
+                region("b", low=(0, 0.1, 0), high=(0, 0.1, 0)),
+                {
+                    "object": "cube",
+                    "target": "b",
+                    "random_type": "A_in_B_region_sampler",
+                    "random_config": {"z_bias": 0.0},
+                },
+            ],
+        )
+        for episode in range(4):
+            things = objects_of(task, episode)
+            assert (box_of(things["cube"])[0, 2] < box_of(things["b"])[1, 2] - 0.004) == inside

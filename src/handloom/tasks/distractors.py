@@ -129,10 +129,9 @@ class Clutter:
         for name, thing in self.things.items():
             for _ in range(config.max_attempts):
                 place = self._drawn(config, thing, target, rng)
-                if self._free(place, target, neighbours, parts):
+                if self._free(place, target, neighbours, parts) and self._put(name, place):
                     self.placed[name] = place
                     neighbours.append((footprint(place), config.distractor_buffer))
-                    self.scratch.put(name, place.position, place.quat)
                     break
 
     def remove(self, name: str) -> None:
@@ -143,6 +142,14 @@ class Clutter:
     def instances(self) -> tuple[ObjectInstance, ...]:
         """Return the distractors that have a place."""
         return tuple(at_place(self.things[name], place) for name, place in self.placed.items())
+
+    def _put(self, name: str, place: Placed) -> bool:
+        """Put a distractor down and return whether it is in nothing else, such as a fixture; else take it away again."""
+        self.scratch.put(name, place.position, place.quat)
+        free = all(overlap.depth < LEAST_ROOM / 2 for overlap in self.scratch.overlaps(name))
+        if not free:
+            self.scratch.park(name)
+        return free
 
     @staticmethod
     def _drawn(config: DistractorsConfig, thing: ObjectInstance, target: Array, rng: np.random.Generator) -> Placed:
