@@ -144,7 +144,7 @@ class Clutter:
         return tuple(at_place(self.things[name], place) for name, place in self.placed.items())
 
     def _put(self, name: str, place: Placed) -> bool:
-        """Put a distractor down and return whether it is in nothing else, such as a fixture; else take it away again."""
+        """Put a distractor down and return whether it is in nothing, not in a fixture either; else take it away."""
         self.scratch.put(name, place.position, place.quat)
         free = all(overlap.depth < LEAST_ROOM / 2 for overlap in self.scratch.overlaps(name))
         if not free:
