@@ -8,6 +8,9 @@ from handloom.skills.checks import holds
 from handloom.spatial import make_pose, random_rotations, transform_points
 from handloom.values import Check, TaskInstance
 
+POINT = np.array([0.0, 0.03, 0.05])
+"""A point beside the cube, in its frame [m]."""
+
 
 def vertex_box(scene: Scene, name: str) -> np.ndarray:
     vertices, _ = scene.assets[name].collision_triangles()
@@ -20,7 +23,10 @@ def expected(scene: Scene) -> dict[str, bool]:
     sides = np.minimum(a[1], b[1]) - np.maximum(a[0], b[0])
     common = np.prod(sides) if np.all(sides > 0) else 0.0
     overlap = common / (np.prod(a[1] - a[0]) + np.prod(b[1] - b[0]) - common)
-    base_z = scene.robot("franka").arm("left").T_world_base[2, 3]
+    base = scene.robot("franka").arm("left").T_world_base
+    base_z = base[2, 3]
+    R = scene.object_pose("cube")[:3, :3]
+    away = np.linalg.norm(p + R @ POINT - b.mean(axis=0))
     return {
         "overlapping": bool(overlap > 0.02),
         "over_box": bool(np.all(p[:2] > b[0, :2] + 0.015) and np.all(p[:2] < b[1, :2] - 0.015)),
@@ -28,6 +34,10 @@ def expected(scene: Scene) -> dict[str, bool]:
         "right_of": bool(p[0] > b[1, 0] + 0.03),
         "raised_above": bool(a[0, 2] > b[0, 2] + 0.01),
         "lower_than": bool(p[2] - base_z < 0.02),
+        "above_bottom": bool(p[2] >= b[0, 2]),
+        "points_up": bool(np.rad2deg(np.arccos(np.clip(R[2, 1], -1.0, 1.0))) < 60.0),
+        "point_at": bool(away < 0.12),
+        "ahead": bool(0.5 < (p - base[:3, 3]) @ base[:3, 0] < 0.55),
     }
 
 
@@ -39,6 +49,10 @@ ARGUMENTS = {
     "right_of": {**PAIR, "distance": 0.03},
     "raised_above": {**PAIR, "by": 0.01},
     "lower_than": {"object": "cube", "robot": "franka", "arm": "left", "height": 0.02},
+    "above_bottom": PAIR,
+    "points_up": {"object": "cube", "axis": [0.0, 2.0, 0.0], "angle": np.deg2rad(60.0)},
+    "point_at": {"object": "cube", "point": POINT.tolist(), "distance": 0.12},
+    "ahead": {"object": "cube", "robot": "franka", "arm": "left", "low": 0.5, "high": 0.55},
 }
 
 
@@ -48,10 +62,12 @@ def test_a_success_term_says_what_the_vertices_say(plate_instance: TaskInstance,
     plate = scene.object_pose("plate")[:3, 3]
     answers = set()
     for _ in range(60):
-        position = plate + rng.uniform([-0.2, -0.12, 0.0], [0.2, 0.12, 0.05])
+        position = plate + rng.uniform([-0.2, -0.12, -0.03], [0.2, 0.12, 0.05])
         scene.world.set_body_pose("cube/object", make_pose(random_rotations(rng, 1)[0], position))
         scene.world.refresh()
-        answer = expected(scene)[name]
-        assert holds(scene, Check(name=name, arguments=ARGUMENTS[name])) == answer
+        answer, arguments = expected(scene)[name], dict(ARGUMENTS[name])
+        if name == "point_at":
+            arguments["position"] = vertex_box(scene, "plate").mean(axis=0).tolist()
+        assert holds(scene, Check(name=name, arguments=arguments)) == answer
         answers.add(answer)
     assert answers == {True, False}
