@@ -246,8 +246,10 @@ def test_a_table_from_a_file_is_that_file_or_with_stand_ins_our_own(make, tmp_pa
         "scale": [1, 2, 1],
     }
     entry["size"] = [0.3, 0.2, 0.1]
-    with pytest.raises(ConfigError, match=r"instance\.xml"):
+    with pytest.raises(ConfigError, match=r"objects.0.scale: must be the same in all axes, got \[1.0, 2.0, 1.0\]"):
         one(make, entry)
+    with pytest.raises(ConfigError, match=r"instance\.xml"):
+        one(make, {**entry, "scale": [1, 1, 1]})
     assert one(make, entry, proxy_assets=True).objects[-1].category == "table"
     (tmp_path / "tables" / "table0").mkdir(parents=True)
     (tmp_path / "tables" / "table0" / "instance.xml").write_text(
@@ -294,3 +296,9 @@ def test_articulated_things_and_furniture_start_half_open_without_a_bang(make, c
     scene = build_scene(sample_task(task, 0, 0))
     scene.world.step(500)
     assert np.abs(scene.world.data.qvel).max() < 3.0
+
+
+def test_the_scale_of_a_plane_may_differ_by_axis(make):
+    plane = {"name": "mat", "target_class": "PlaneObject", "size": [0.2, 0.1], "scale": [2.0, 3.0, 1.0]}
+    instance = sample_task(make(objects=[plane]), 0, 0)
+    assert instance.objects[-1].parameters["size"][:2] == pytest.approx([0.4, 0.3])

@@ -62,7 +62,7 @@ class ObjectConfig(Config):
     quaternion: Quaternion | None = None
     """wxyz; wins over euler."""
     scale: Triple = (1.0, 1.0, 1.0)
-    """Size factor, the same in all three axes."""
+    """Size factor, the same in all three axes; may differ for tables and planes."""
     visible: bool = True
     """Whether cameras see it; a region may say otherwise."""
     texture: TextureConfig | None = None

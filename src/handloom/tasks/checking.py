@@ -79,9 +79,18 @@ def _objects(task: Task) -> Iterator[str]:
             yield f"{where}.init_parent: {entry.init_parent!r} starts with no robot or object: {', '.join(names)}"
         if entry.init_parent is not None and any(r.object == entry.name for r in task.config.regions):
             yield f"{where}.init_parent: {entry.name} starts at its parent and cannot have a region too"
+        yield from _scale(task, entry, where)
         yield from _library_words(entry, where)
     for entry in task.arena.fixtures:
+        yield from _scale(task, entry, f"{task.config.arena_file}: fixtures: {entry.name}")
         yield from _library_words(entry, f"{task.config.arena_file}: fixtures: {entry.name}")
+
+
+def _scale(task: Task, entry: ObjectConfig, where: str) -> Iterator[str]:
+    """Check that a scale is uniform where it must be: not for tables, planes and files that may be stood in for."""
+    surface = entry.target_class == "PlaneObject" or (entry.category == "table" and not entry.path)
+    if len(set(entry.scale)) > 1 and not surface and not (entry.path and task.config.proxy_assets):
+        yield f"{where}.scale: must be the same in all axes, got {list(entry.scale)}"
 
 
 def _library_words(entry: ObjectConfig, where: str) -> Iterator[str]:
@@ -96,8 +105,6 @@ def _library_words(entry: ObjectConfig, where: str) -> Iterator[str]:
     for color in colors:
         if color not in COLORS:
             yield f"{where}.color: {unknown_name('color', color, COLORS)}"
-    if len(set(entry.scale)) > 1:
-        yield f"{where}.scale: must be the same in all axes, got {list(entry.scale)}"
 
 
 def _clutter_and_fluid(task: Task) -> Iterator[str]:

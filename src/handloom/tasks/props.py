@@ -79,7 +79,9 @@ def _mass_scale(entry: ObjectConfig, asset: ObjectAsset, where: str) -> float:
 
 
 def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator) -> ObjectInstance:
-    size = tuple(entry.size or (1.2, 0.8, 0.75))
+    # The scale of a file that is not there says nothing about the table that stands in for it.
+    scale = (1.0, 1.0, 1.0) if entry.path else entry.scale
+    size = tuple(length * factor for length, factor in zip(entry.size or (1.2, 0.8, 0.75), scale, strict=False))
     plane = entry.target_class == "PlaneObject"
     size = (*size[:2], PLANE_THICKNESS) if plane else size
     if len(size) != 3 or (not plane and size[2] < 0.05):
