@@ -24,7 +24,7 @@ def bench_picture(preset: str, backend: str, size: tuple[int, int]) -> NDArray[n
     """Draw the scene of the benchmark."""
     model, data = build_scene()
     camera = front_camera(*size)
-    return Renderer(model, preset, backend=backend).render(data, [camera])[camera.name]["rgb"]
+    return np.asarray(Renderer(model, preset, backend=backend).render(data, [camera])[camera.name]["rgb"], np.uint8)
 
 
 def task_picture(name: str) -> NDArray[np.uint8]:
@@ -32,7 +32,8 @@ def task_picture(name: str) -> NDArray[np.uint8]:
     instance = sample_task(load_task(name), 0, 0)
     scene = build_task_scene(instance)
     camera = instance.cameras[0].resized(*SMALL)
-    return Renderer(scene.world.model, "quality").render(scene.world.data, [camera])[camera.name]["rgb"]
+    images = Renderer(scene.world.model, "quality").render(scene.world.data, [camera])
+    return np.asarray(images[camera.name]["rgb"], np.uint8)
 
 
 def main() -> None:

@@ -1,9 +1,10 @@
-"""Looks: shadows without seams, the sky of the model, lamps of any size."""
+"""Looks: shadows without seams, the sky of the model, lamps of any size, mirrors."""
 
 import mujoco
 import numpy as np
+import pytest
 
-from handloom.render import Renderer
+from handloom.render import Renderer, camera_pose, project, spec_of_mjcf_camera
 
 SHADOW = """
 <mujoco>
@@ -60,3 +61,31 @@ def test_the_sky_is_the_models_skybox():
     assert top[0] > 1.5 * top[2]
     assert abs(bottom[0] - bottom[2]) < 40
     assert plain[:40].mean(axis=(0, 1))[2] > plain[:40].mean(axis=(0, 1))[0]
+
+
+MIRROR = """
+<mujoco>
+  <visual><headlight ambient=".4 .4 .4" diffuse=".4 .4 .4" specular="0 0 0"/></visual>
+  <asset><material name="glass" rgba=".1 .1 .1 1" reflectance="{reflectance}"/></asset>
+  <worldbody>
+    <geom name="mirror" type="{shape}" size="{size}" material="glass"/>
+    <geom name="ball" type="sphere" size=".1" pos="0 0 .5" rgba="1 0 0 1"/>
+    <camera name="side" pos="0 -1.5 1" xyaxes="1 0 0 0 .5 1" fovy="60"/>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize(("shape", "size"), [("plane", "1 1 1"), ("box", "1 1 .02")])
+def test_a_mirror_shows_a_ball_where_the_mirrored_ball_would_be(shape, size):
+    top = 0.02 if shape == "box" else 0.0
+    rgb, ids = picture(MIRROR.format(reflectance=0.8, shape=shape, size=size), "side")
+    plain, _ = picture(MIRROR.format(reflectance=0, shape=shape, size=size), "side")
+    y, x = np.nonzero((rgb[..., 0] - rgb[..., 2] > 60) & (ids == 0))
+    model = mujoco.MjModel.from_xml_string(MIRROR.format(reflectance=0, shape=shape, size=size))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    camera = spec_of_mjcf_camera(model, "side")
+    image, _ = project(camera, camera_pose(model, data, camera), [[0, 0, 2 * top - 0.5]])
+    assert np.hypot(x.mean() + 0.5 - image[0, 0], y.mean() + 0.5 - image[0, 1]) < 2.0
+    assert (rgb == plain)[ids == 1].mean() > 0.8

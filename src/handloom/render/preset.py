@@ -13,6 +13,8 @@ class CpuPreset:
     """Soft shadows of every light that casts them."""
     ambient_occlusion: bool = True
     """Darker corners and contacts."""
+    mirrors: bool = True
+    """Mirror images in planes and box tops whose material has reflectance."""
     smoothing: int = 1
     """Anti-aliasing: 0 none, 1 edge pixels borrow their neighbours' colours, 2 edge pixels are shaded four times."""
 
@@ -42,7 +44,7 @@ class FilamentPreset:
 
 
 CPU_PRESETS: dict[str, CpuPreset] = {
-    "fast": CpuPreset(ambient_occlusion=False, smoothing=0),
+    "fast": CpuPreset(ambient_occlusion=False, mirrors=False, smoothing=0),
     "balanced": CpuPreset(),
     "quality": CpuPreset(smoothing=2),
 }

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from handloom.render.cpu.bvh import Hierarchy
 from handloom.render.cpu.image_pool import ImagePool
-from handloom.render.cpu.layout import LANE_QUANTITIES, LANES, TILE_HEIGHT, TILE_WIDTH
+from handloom.render.cpu.layout import LANE_QUANTITIES, LANES, TILE_HEIGHT, TILE_WIDTH, VIEW_COLUMNS
 
 
 class SceneArrays(NamedTuple):
@@ -33,6 +33,21 @@ class SceneArrays(NamedTuple):
     """All texels of all levels."""
     world: NDArray[np.float32]
     """Surroundings (WORLD_COLUMNS,)."""
+
+
+class MirrorArrays(NamedTuple):
+    """What the cameras behind the mirrors see."""
+
+    rows: NDArray[np.int32]
+    """Geom row of each mirror (m,)."""
+    geoms: NDArray[np.float32]
+    """Geom tables of the mirrored cameras (m, g, GEOM_COLUMNS)."""
+    views: NDArray[np.float32]
+    """Mirrored camera rows (m, VIEW_COLUMNS)."""
+    first: NDArray[np.int32]
+    """First tile column of each geom in each tile row (m, rows, g)."""
+    last: NDArray[np.int32]
+    """One past the last tile column."""
 
 
 class CanvasArrays(NamedTuple):
@@ -99,6 +114,18 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
         edge_words=edge.view(np.int64),
         base=np.zeros((height, width, 3), np.uint8),
         todo=np.zeros(TILE_HEIGHT * padded, np.int32),
+    )
+
+
+def make_mirrors(rows: NDArray[np.int32], geoms: NDArray[np.float32], height: int) -> MirrorArrays:
+    """Allocate the tables of the mirrored cameras for images of one height."""
+    count, tile_rows = len(rows), -(-height // TILE_HEIGHT)
+    return MirrorArrays(
+        rows=rows,
+        geoms=np.repeat(geoms[None], count, axis=0),
+        views=np.zeros((count, VIEW_COLUMNS), np.float32),
+        first=np.zeros((count, tile_rows, len(geoms)), np.int32),
+        last=np.zeros((count, tile_rows, len(geoms)), np.int32),
     )
 
 

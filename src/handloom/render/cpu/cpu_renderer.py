@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.render.cameras import camera_body
-from handloom.render.cpu.arrays import CanvasArrays, FrameArrays, SceneArrays, make_canvas, make_frame
+from handloom.render.cpu.arrays import (
+    CanvasArrays,
+    FrameArrays,
+    MirrorArrays,
+    SceneArrays,
+    make_canvas,
+    make_frame,
+    make_mirrors,
+)
 from handloom.render.cpu.frame import draw
 from handloom.render.cpu.geom_table import build_geom_table, drawn_geoms
 from handloom.render.cpu.image_pool import ImagePool
@@ -28,7 +36,9 @@ from handloom.render.cpu.layout import (
     VIEW_COLUMNS,
 )
 from handloom.render.cpu.light_table import active_lights, build_world, make_light_table, place_lamps
+from handloom.render.cpu.mirrors import mirror_rows, mirrored_view
 from handloom.render.cpu.placement import place_geoms, place_lights, place_view
+from handloom.render.cpu.reflect import add_mirror_images
 from handloom.render.cpu.texture import texture_arrays
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
@@ -68,6 +78,8 @@ class CpuRenderer:
             world=build_world(model),
         )
         self._canvases: dict[tuple[int, int], CanvasArrays] = {}
+        self._mirror_rows = mirror_rows(shapes.geoms) if preset.mirrors else np.zeros(0, np.int32)
+        self._mirrors: dict[int, MirrorArrays] = {}
         self._mounts: dict[CameraSpec, tuple[int, NDArray[np.float64]]] = {}
         self._images = ImagePool()
         self._lamps = b""
@@ -109,7 +121,22 @@ class CpuRenderer:
             preset.ambient_occlusion,
             preset.smoothing,
         )
+        if len(self._mirror_rows) > 0 and "rgb" in wanted:
+            mirrors = self._place_mirrors(view, weld, canvas, camera.height)
+            add_mirror_images(self._scene, mirrors, view, canvas, frame, preset.shadows, preset.ambient_occlusion)
         return frame
+
+    def _place_mirrors(self, view: NDArray[np.float32], weld: float, canvas: CanvasArrays, height: int) -> MirrorArrays:
+        """Mirror the camera in every mirror and write what it sees there."""
+        if height not in self._mirrors:
+            self._mirrors[height] = make_mirrors(self._mirror_rows, self._scene.geoms, height)
+        mirrors = self._mirrors[height]
+        for k, row in enumerate(mirrors.rows):
+            mirrors.geoms[k] = self._scene.geoms
+            mirrors.views[k] = mirrored_view(view, self._scene.geoms[row])
+            spans = canvas._replace(first=mirrors.first[k], last=mirrors.last[k])
+            place_view(mirrors.geoms[k], mirrors.views[k], weld, spans, self._corners, np.empty((len(spans.first), 2)))
+        return mirrors
 
     def _canvas(self, width: int, height: int) -> CanvasArrays:
         """Return the scratch of an image size, allocated once."""

@@ -35,7 +35,7 @@ INFINITE = np.float32(np.inf)
 
 
 @picture_kernel
-def _aim(lanes, left, top, view):
+def aim(lanes, left, top, view):
     """Aim the lanes at the pixel centres of a tile."""
     inv_fx, inv_fy, cx, cy = view[V_INV_FX], view[V_INV_FY], view[V_CX], view[V_CY]
     x = np.float32(left) + HALF - cx
@@ -139,7 +139,7 @@ def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
             left = column * TILE_WIDTH
             top = row * TILE_HEIGHT
             candidates = find_candidates(canvas, row, column, column)
-            _aim(lanes, left, top, view)
+            aim(lanes, left, top, view)
             find_nearest(lanes, canvas.candidates, candidates, scene, view)
             if want_color or want_normals or want_albedo:
                 find_surface(lanes, canvas.candidates, candidates, scene, canvas, view)

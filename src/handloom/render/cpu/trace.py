@@ -319,7 +319,7 @@ def _occlude(lanes, scene, canvas, sole):
 
 
 @picture_kernel
-def _cast_all(lanes, candidates, count, scene, layer):
+def cast_all(lanes, candidates, count, scene, layer):
     """Cast the rays against all candidates; callees in this loop get single arrays."""
     geoms = scene.geoms
     hulls = scene.hulls
@@ -339,7 +339,7 @@ def find_nearest(lanes, candidates, count, scene, view):
         lanes[i + START] = near
         lanes[i + T] = BIG
         lanes[i + ID] = -ONE
-    _cast_all(lanes, candidates, count, scene, 0)
+    cast_all(lanes, candidates, count, scene, 0)
 
 
 @picture_kernel
@@ -349,7 +349,7 @@ def find_next(lanes, candidates, count, scene, layer):
         lanes[i + START] = lanes[i + T] + LAYER_GAP
         lanes[i + T] = BIG
         lanes[i + ID] = -ONE
-    _cast_all(lanes, candidates, count, scene, layer)
+    cast_all(lanes, candidates, count, scene, layer)
 
 
 @picture_kernel

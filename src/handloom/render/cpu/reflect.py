@@ -1,0 +1,124 @@
+"""Mirror images in planes and in the upper faces of boxes, where the material has ``reflectance``.
+
+Seen in a mirror, the world is what a camera behind the mirror sees. A ray keeps its u, v and its depth when the camera
+is mirrored, so its way beyond the mirror starts where it hit: every stage runs as it is, with the tables of the
+mirrored camera. This is a second pass over a finished picture, so that pictures without mirrors pay nothing for it.
+"""
+
+import numpy as np
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.arrays import SceneArrays
+from handloom.render.cpu.frame import aim
+from handloom.render.cpu.layout import (
+    BIG,
+    BLUE,
+    G_MIRROR,
+    G_TYPE,
+    GREEN,
+    HALF,
+    ID,
+    LANES,
+    ONE,
+    PLANE,
+    RED,
+    START,
+    TILE_HEIGHT,
+    TILE_WIDTH,
+    T,
+)
+from handloom.render.cpu.smooth import FACE_KEYS, FACE_ZERO
+from handloom.render.cpu.trace import LAYER_GAP, cast_all, find_surface, light_up
+
+# The upper face of a box, as the surface stage numbers them.
+UPPER_FACE = 4
+
+
+@picture_kernel
+def _start_at_mirror(lanes, canvas, frame, left, top, row, g):
+    """Start the rays of the pixels that show a mirror where they hit it, the others nowhere; return their number."""
+    height, width = frame.depth.shape
+    is_plane = int(row[G_TYPE]) == PLANE
+    count = 0
+    for i in range(LANES):
+        y = top + i // TILE_WIDTH
+        x = left + i % TILE_WIDTH
+        start = BIG
+        if y < height and x < width:
+            key = canvas.key[y, x] - FACE_ZERO - g * FACE_KEYS
+            if key == UPPER_FACE or (is_plane and key == 0):
+                start = frame.depth[y, x] + LAYER_GAP
+                count += 1
+        lanes[i + START] = start
+        lanes[i + T] = BIG
+        lanes[i + ID] = -ONE
+    return count
+
+
+@picture_kernel
+def _list_mirrored(canvas, mirrors, k, row, column):
+    """List the geoms that the mirrored camera may see in a tile; return their number."""
+    count = 0
+    for g in range(mirrors.first.shape[2]):
+        if mirrors.first[k, row, g] <= column < mirrors.last[k, row, g]:
+            canvas.candidates[count] = g
+            count += 1
+    return count
+
+
+@picture_kernel
+def _blend(lanes, frame, left, top, weight):
+    """Blend the mirror image into the picture, on screen, as GL does."""
+    height, width = frame.depth.shape
+    for i in range(LANES):
+        y = top + i // TILE_WIDTH
+        x = left + i % TILE_WIDTH
+        if y < height and x < width and lanes[i + START] < BIG:
+            red = np.float32(frame.rgb[y, x, 0])
+            green = np.float32(frame.rgb[y, x, 1])
+            blue = np.float32(frame.rgb[y, x, 2])
+            frame.rgb[y, x, 0] = np.uint8(np.int32(red + weight * (lanes[i + RED] - red) + HALF))
+            frame.rgb[y, x, 1] = np.uint8(np.int32(green + weight * (lanes[i + GREEN] - green) + HALF))
+            frame.rgb[y, x, 2] = np.uint8(np.int32(blue + weight * (lanes[i + BLUE] - blue) + HALF))
+
+
+@picture_kernel(entry=True)
+def add_mirror_images(scene, mirrors, view, canvas, frame, shadows, occlusion):
+    """Add what mirrors show to a picture with depths and edge keys.
+
+    Args:
+        scene: ``SceneArrays``, placed for this frame and camera.
+        mirrors: ``MirrorArrays``, placed likewise.
+        view: Camera row.
+        canvas: ``CanvasArrays`` with the keys of the picture.
+        frame: ``FrameArrays`` of the picture.
+        shadows: Whether lights cast shadows.
+        occlusion: Whether ambient light is occluded.
+    """
+    lanes = canvas.lanes
+    height, width = frame.depth.shape
+    for k in range(mirrors.rows.shape[0]):
+        g = mirrors.rows[k]
+        seen = SceneArrays(
+            mirrors.geoms[k],
+            scene.hulls,
+            scene.meshes,
+            scene.lights,
+            scene.casters,
+            scene.bands,
+            scene.boxes,
+            scene.textures,
+            scene.texels,
+            scene.world,
+        )
+        for row in range((height + TILE_HEIGHT - 1) // TILE_HEIGHT):
+            for column in range((width + TILE_WIDTH - 1) // TILE_WIDTH):
+                left, top = column * TILE_WIDTH, row * TILE_HEIGHT
+                if _start_at_mirror(lanes, canvas, frame, left, top, scene.geoms[g], g) == 0:
+                    continue
+                aim(lanes, left, top, view)
+                count = _list_mirrored(canvas, mirrors, k, row, column)
+                cast_all(lanes, canvas.candidates, count, seen, k + 1)
+                find_surface(lanes, canvas.candidates, count, seen, canvas, mirrors.views[k])
+                light_up(lanes, seen, canvas, mirrors.views[k], shadows, occlusion)
+                _blend(lanes, frame, left, top, scene.geoms[g, G_MIRROR])
