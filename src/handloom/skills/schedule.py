@@ -78,15 +78,18 @@ class Schedule:
         self.recording = all(lane.active is None or lane.active.is_record() for lane in self._lanes)
         for lane in self._lanes:
             skill = lane.active
-            if skill is None or not skill.is_ready():
+            if skill is None or not skill.is_ready() or frame < lane.not_before:
                 continue
             arm = skill.controller.arm
             joints, gripper = skill.controller.forward(skill.manip_list[0])
             targets[arm.ctrl_index] = joints
             targets[arm.gripper_ctrl_index] = gripper
             if not skill.is_feasible():
-                self._stop(skill, frame, lane, _planning_failure(skill))
-                return None
+                if not any(other.active for other in self._lanes if other is not lane):
+                    self._stop(skill, frame, lane, _planning_failure(skill))
+                    return None
+                lane.not_before = frame + RETRY
+                skill.controller.num_plan_failed = 0
         return targets
 
     def _judge_active(self, frame: int) -> None:
