@@ -21,6 +21,9 @@ DRAWS = 200_000
 CLEAR = 0.01
 """Room around start and goal beyond the robot's spheres [m]."""
 
+HANGING = 0.25
+"""Height of a hanging arm's tool above the table, as a share of its reach."""
+
 MOST_REFUSED = 200
 """Scenes without a free start and goal before the arm is declared unfit for a kind."""
 
@@ -103,10 +106,15 @@ def planning_problems(setup: ArmSetup, count: int, *, seed: int = 0) -> list[Pla
 
 
 def _T_world_scene(setup: ArmSetup) -> Array:  # noqa: N802 - frame notation
-    """Return an upright frame (4, 4) at the arm's base whose x points to where the tool is at home."""
-    tool = (setup.T_world_base @ setup.chain.T_base_tip(setup.home))[:3, 3] - setup.T_world_base[:3, 3]
-    heading = np.arctan2(tool[1], tool[0])
-    return make_pose(matrix_from_rotvec([0.0, 0.0, heading]), setup.T_world_base[:3, 3])
+    """Return an upright frame (4, 4) at the arm's base whose x points to where the tool is at home.
+
+    Under an arm that hangs from a shoulder, its tool lower than its base, it lies below the tool.
+    """
+    origin = setup.T_world_base[:3, 3].copy()
+    tool = (setup.T_world_base @ setup.chain.T_base_tip(setup.home))[:3, 3] - origin
+    if tool[2] < 0.0:
+        origin[2] += tool[2] - HANGING * setup.reach
+    return make_pose(matrix_from_rotvec([0.0, 0.0, np.arctan2(tool[1], tool[0])]), origin)
 
 
 def _configuration_in(

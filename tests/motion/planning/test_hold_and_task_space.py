@@ -100,6 +100,6 @@ def test_task_space_planning_gives_up_after_its_iterations(tabletop, planner):
     options = PlannerOptions(iterations=50)
     result = ArmPlanner(tabletop, planner.chains, options=options).plan_task_space(HOME, translation([3, 0, 0]))
     assert result.status is PlanStatus.NO_PATH
-    assert result.iterations == 7 + 13 + 25 + 50 + 50
+    assert result.iterations == 7 + 13 + 25 + 50 + 50 + 200
     bad = planner.plan_task_space(HOME, np.full((4, 4), np.nan))
     assert bad.status is PlanStatus.INVALID_REQUEST

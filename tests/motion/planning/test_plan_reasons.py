@@ -130,9 +130,9 @@ def test_a_search_that_runs_out_of_samples_says_how_many(tabletop, planner):
     )
     result = impatient.plan_to_joints(LEFT, RIGHT)
     assert result.status is PlanStatus.NO_PATH
-    # Five rounds with an eighth, a quarter, a half, all and all of the budget, rounded up.
-    assert result.iterations == 1 + 1 + 2 + 3 + 3
-    assert "no path was found in 10 samples" in result.reason
+    # Six rounds with an eighth, a quarter, a half, all, all and four times the budget, rounded up.
+    assert result.iterations == 1 + 1 + 2 + 3 + 3 + 12
+    assert "no path was found in 22 samples" in result.reason
     poses = impatient.plan_to_poses(LEFT, planner.chains[0].T_base_tip(RIGHT))
     assert poses.status is PlanStatus.NO_PATH
     assert poses.counts.not_connected == 1

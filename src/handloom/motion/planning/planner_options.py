@@ -22,7 +22,7 @@ class PlannerOptions:
     tree_step: float = 2.0
     """Longest edge of the search trees [rad or m]; later rounds of a search take shorter ones."""
     iterations: int = 8000
-    """Samples per search."""
+    """Samples per round of a search; the last round takes four times as many."""
     goal_iterations: int = 300
     """Samples per candidate goal before the next best one is tried."""
     tree_size: int = 20000
