@@ -40,9 +40,10 @@ def _objects() -> None:
 def _tasks() -> None:
     from handloom.tasks import library
 
+    width = max(map(len, library())) + 2
     for name, path in library().items():
         first = path.read_text().splitlines()[0]
-        print(f"{name:<30}{first.removeprefix('# Task:').strip()}")
+        print(f"{name:<{width}}{first.removeprefix('# Task:').strip()}")
 
 
 def _skills() -> None:

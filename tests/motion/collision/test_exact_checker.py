@@ -149,6 +149,20 @@ def test_an_attached_object_collides_and_lets_go(robot, fixed_parts):
     assert holding.detach("stick").bodies == robot.bodies
 
 
+def test_an_object_left_behind_touches_nothing_until_it_counts_again(robot, fixed_parts):
+    fixed_parts.add_box("shelf", (0.6, 0.6, 0.02), translation([0.45, 0.0, 0.25]))
+    stick = Shape(kind=ShapeKind.CAPSULE, size=(0.01, 0.15, 0.0))
+    holding = robot.attach("stick", stick, "hand", make_pose(np.eye(3), [0, 0, 0.2]))
+    exact = ExactChecker(holding.tree, holding.parts, list(fixed_parts), holding.ignored)
+    assert "stick" in [touch.part for touch in exact.touches(HOME)]
+    exact.leave_behind(["stick"])
+    assert "stick" not in [touch.part for touch in exact.touches(HOME)]
+    exact.place(fixed_parts)
+    assert "stick" not in [touch.part for touch in exact.touches(HOME)]
+    exact.leave_behind(())
+    assert "stick" in [touch.part for touch in exact.touches(HOME)]
+
+
 def test_neighbours_and_bodies_that_always_overlap_may_touch(robot, odd_scene):
     assert frozenset(("link1", "link2")) in robot.ignored
     assert frozenset(("link0", "link1")) in robot.ignored
