@@ -1,5 +1,6 @@
 """Videos: exact frame numbers, keyframes, equal bytes, joining without loss."""
 
+import os
 from fractions import Fraction
 from pathlib import Path
 
@@ -110,3 +111,11 @@ def test_damaged_and_missing_videos_are_named(tmp_path: Path) -> None:
     feature = video_feature("observation.images.a", height=48, width=64)
     with pytest.raises(FileError, match="ends at frame 9, but 12 were expected"):
         list(read_frames(tmp_path / "a.mp4", feature, start=7, stop=12, fps=30))
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="reads the scheduling policy of Linux")
+@pytest.mark.parametrize("codec", CODECS)
+def test_no_encoder_changes_how_this_process_is_scheduled(tmp_path: Path, codec: str) -> None:
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))  # Whatever a test before this one left behind.
+    write(tmp_path / "a.mp4", codec, 0, 3)
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER

@@ -144,12 +144,17 @@ def _extended(image: NDArray[Any], height: int, width: int) -> NDArray[Any]:
 
 @contextmanager
 def quiet_encoder() -> Iterator[None]:
-    """Keep the AV1 library's start-up lines off the terminal; it only listens to this variable."""
-    if "SVT_LOG" in os.environ:
-        yield
-        return
-    os.environ["SVT_LOG"] = "1"
+    """Open an encoder without traces: the AV1 library talks on the terminal, and as root makes the caller real-time.
+
+    A real-time process takes its core from every other program, and two threads of it that wait by spinning hang.
+    """
+    had = os.environ.get("SVT_LOG")
+    os.environ["SVT_LOG"] = had or "1"  # The library only listens to this variable.
+    policy = (os.sched_getscheduler(0), os.sched_getparam(0)) if hasattr(os, "sched_getscheduler") else None
     try:
         yield
     finally:
-        os.environ.pop("SVT_LOG", None)
+        if had is None:
+            os.environ.pop("SVT_LOG", None)
+        if policy is not None:
+            os.sched_setscheduler(0, *policy)

@@ -24,6 +24,8 @@ TABLE_LEG = 0.028
 FIXTURES = ("table", "plane")
 """Categories this module builds."""
 GRAY = (0.5, 0.5, 0.5)
+PICTURES = 48
+"""How many textures a worker keeps; one takes up to 0.8 MB."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +111,13 @@ def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -
         spec.add_material(name=name, rgba=[*parameters["color"], 1.0], specular=0.2, shininess=0.3)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=PICTURES)
 def _picture(name: str, seed: int) -> NDArray[np.uint8]:
     """Draw a procedural texture; the same in every episode that asks for it, and slow enough to keep."""
     return texture(name, np.random.default_rng(seed))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=PICTURES)
 def _picture_file(path: str) -> NDArray[np.uint8]:
     """Read a picture as a square of the size our own textures have."""
     from PIL import Image, UnidentifiedImageError
