@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from handloom.errors import unknown_name
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.geometry import geom_ids, vertices_of
-from handloom.scene.fixtures import FIXTURES, fixture_asset
+from handloom.scene.fixtures import FIXTURES, fixture_asset, plain_parameters
 from handloom.scene.markers import AXIS_TRIAD, marker_asset
 from handloom.values import ObjectInstance
 
 Array = NDArray[np.float64]
 
-_KEPT = 1024
-"""How many assets are kept; one takes some ten kilobytes."""
+_KEPT = 512
+"""How many assets are kept; the model of one of the library takes 5 to 120 kilobytes, 30 on average."""
 _assets: OrderedDict[tuple[str, str], ObjectAsset] = OrderedDict()
 
 
@@ -49,8 +49,10 @@ def outline_of(thing: ObjectInstance, part: str | None = None) -> Array:
     Raises:
         NotFoundError: It has no such part; the text lists what there is.
     """
+    # In gray: a fixture that is compiled for its outline would keep its texture, almost a megabyte each.
+    plain = plain_parameters(thing.category, thing.parameters)
     return _outline(
-        thing.category, dumps(thing.parameters, sort_keys=True), dumps(thing.joints, sort_keys=True), thing.solid, part
+        thing.category, dumps(plain, sort_keys=True), dumps(thing.joints, sort_keys=True), thing.solid, part
     )
 
 

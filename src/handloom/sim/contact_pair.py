@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from handloom.sim.name_table import NameTable
     from handloom.sim.world import World
 
 
 class ContactPair:
     """Contacts between two groups of bodies: are they touching, how hard?
 
-    Binding makes two masks over the geoms, so that a question is a few array operations over the contact list and
-    decodes forces only of the points that belong to the pair.
+    Binding makes two masks over the geoms, which the world keeps, so that a question is a few array operations over
+    the contact list and decodes forces only of the points that belong to the pair.
 
     Args:
         world: The world to ask.
@@ -24,17 +25,11 @@ class ContactPair:
         bodies_b: Second group of bodies; None means every body outside the first group.
     """
 
-    def __init__(self, world: "World", bodies_a: "Iterable[str]", bodies_b: "Iterable[str] | None" = None) -> None:
+    def __init__(
+        self, world: "World", bodies_a: "str | Iterable[str]", bodies_b: "str | Iterable[str] | None" = None
+    ) -> None:
         self._world = world
-        in_a = np.zeros(world.model.nbody, dtype=bool)
-        in_a[world.bodies.indices(bodies_a)] = True
-        in_b = ~in_a
-        if bodies_b is not None:
-            in_b = np.zeros(world.model.nbody, dtype=bool)
-            in_b[world.bodies.indices(bodies_b)] = True
-        # One more entry, False, answers for index -1, which marks the flex side of a flex contact.
-        self._geom_in_a = np.append(in_a[world.model.geom_bodyid], False)
-        self._geom_in_b = np.append(in_b[world.model.geom_bodyid], False)
+        self._geom_in_a, self._geom_in_b = world.contact_masks(bodies_a, bodies_b)
 
     def _points(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the pressing contact points of the pair (n,) and +1 where geom 0 belongs to a, -1 where to b (n,)."""
@@ -73,3 +68,19 @@ class ContactPair:
             mujoco.mj_contactForce(self._world.model, self._world.data, int(point), wrench)
             total += float(wrench[0])
         return total
+
+
+def contact_masks(
+    model: mujoco.MjModel, names: "NameTable", bodies_a: "Iterable[str]", bodies_b: "Iterable[str] | None"
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which geoms belong to each of two groups of bodies (ngeom + 1,); None means all outside the first.
+
+    The last entry, False, answers for index -1, which marks the flex side of a flex contact.
+    """
+    in_a = np.zeros(model.nbody, dtype=bool)
+    in_a[names.indices(bodies_a)] = True
+    in_b = ~in_a
+    if bodies_b is not None:
+        in_b = np.zeros(model.nbody, dtype=bool)
+        in_b[names.indices(bodies_b)] = True
+    return np.append(in_a[model.geom_bodyid], False), np.append(in_b[model.geom_bodyid], False)

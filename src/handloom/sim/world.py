@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.errors import ConfigError, InputError, StateError, unknown_name
 from handloom.sim.attachments import Attachments
 from handloom.sim.contact import Contact
-from handloom.sim.contact_pair import ContactPair
+from handloom.sim.contact_pair import ContactPair, contact_masks
 from handloom.sim.faults import describe_fault
 from handloom.sim.name_table import NameTable
 from handloom.spatial import make_pose, pos_quat_from_pose, relative_pose
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 _KINDS = mujoco.mjtObj
@@ -60,7 +61,8 @@ class World:
         self._before = np.empty(self._state_size)
         # A live view of MuJoCo's counters; kept at zero, so that one look tells whether a step raised any.
         self._faults = self.data.warning.number
-        self._pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], ContactPair] = {}
+        # Masks, not the pairs: a pair holds its world, and a world in a cycle lives on until Python looks for cycles.
+        self._masks: dict[tuple[tuple[str, ...], tuple[str, ...] | None], tuple[Mask, Mask]] = {}
         self._before_step: list[Callable[[], None]] = []
         self._stale = True
         self.forward()
@@ -356,24 +358,27 @@ class World:
             )
         return tuple(found)
 
-    def contact_pair(self, bodies_a: Iterable[str], bodies_b: Iterable[str] | None = None) -> ContactPair:
+    def contact_pair(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str] | None = None) -> ContactPair:
         """Bind a question about two groups of bodies once, to ask it every step."""
         return ContactPair(self, bodies_a, bodies_b)
 
     def contact_force_between(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str]) -> Array:
         """Return the total force that bodies a exert on bodies b, in world (3,) [N]."""
-        return self._pair(bodies_a, bodies_b).force()
+        return ContactPair(self, bodies_a, bodies_b).force()
 
     def touching(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str]) -> bool:
         """Return whether any body of the first group touches any of the second."""
-        return self._pair(bodies_a, bodies_b).touching()
+        return ContactPair(self, bodies_a, bodies_b).touching()
 
-    def _pair(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str]) -> ContactPair:
+    def contact_masks(
+        self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str] | None = None
+    ) -> tuple[Mask, Mask]:
+        """Return which geoms belong to each of two groups of bodies (ngeom + 1,), found once per pair of groups."""
         a = (bodies_a,) if isinstance(bodies_a, str) else tuple(bodies_a)
-        b = (bodies_b,) if isinstance(bodies_b, str) else tuple(bodies_b)
-        if (a, b) not in self._pairs:
-            self._pairs[a, b] = ContactPair(self, a, b)
-        return self._pairs[a, b]
+        b = (bodies_b,) if isinstance(bodies_b, str) else None if bodies_b is None else tuple(bodies_b)
+        if (a, b) not in self._masks:
+            self._masks[a, b] = contact_masks(self.model, self.bodies, a, b)
+        return self._masks[a, b]
 
     # -- attachments ---------------------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,12 +178,15 @@ class Schedule:
         key = (robot, arm)
         if key not in self._controllers:
             controller = ArmController(self.scene, self.scene.robot(robot).arm(arm))
-            controller.way = partial(self._way_of, controller)
+            # A controller that held its schedule would keep the episode's whole world alive after the episode.
+            schedule = proxy(self)
+            controller.way = lambda path: schedule._way_of(key, path)
             self._controllers[key] = controller
         return self._controllers[key]
 
-    def _way_of(self, mover: ArmController, path: Array) -> Way:
+    def _way_of(self, key: tuple[str, str], path: Array) -> Way:
         """Return whether an arm may begin a path: not while it would come near another arm on the way."""
+        mover = self._controllers[key]
         others = [other for other in self._controllers.values() if other is not mover]
         moving = any(other.moving for other in others)
         # Those that stand still were obstacles of the plan, unless they have come since.
