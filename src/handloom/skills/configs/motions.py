@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Config, Quaternion, UnusedKey
 from handloom.skills.configs.parts import Filters, Skill, Triple
 
 GripperState = Literal[1, -1]
@@ -15,7 +15,7 @@ class GotoPoseConfig(Skill, Filters):
 
     position: Triple
     """[m]"""
-    quaternion: tuple[float, float, float, float] | None = None
+    quaternion: Quaternion | None = None
     """wxyz; without it and without euler the held object's axis is aligned."""
     euler: Triple | None = None
     """Extrinsic xyz [deg]."""
@@ -103,7 +103,7 @@ class TrackConfig(Skill):
     way_points_num: int = Field(default=1, ge=1)
     way_points_trans: WayPointRange
     """Relative to the middle of the table top, in base axes [m]."""
-    way_points_ori: Triple | tuple[float, float, float, float]
+    way_points_ori: Triple | Quaternion
     """Orientation of the hand in the arm base: extrinsic xyz [deg], or a quaternion wxyz."""
     max_noise_deg: float = Field(default=5.0, ge=0)
     """Largest random turn of each way point [deg]."""

@@ -1,8 +1,9 @@
 """Pieces that several skill configs share."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config
 
@@ -13,6 +14,8 @@ Hold = tuple[float, float, float, float, float, float]
 DirectionFilter = tuple[str, float] | tuple[str, float, float]
 """``[direction, a]`` or ``[direction, a, b]`` in degrees; see :class:`Filters`."""
 
+LARGEST = 1e5
+"""Nobody means a length [m], an angle [deg] or a number of frames beyond this; arithmetic with more overflows."""
 POSITIVE = ("forward", "leftward", "upward")
 NEGATIVE = ("backward", "rightward", "downward")
 
@@ -30,6 +33,14 @@ class Skill(Config):
     """The skill in words, for sub-task labels (ours)."""
     objects_needed: ClassVar[int] = 0
     """How many objects the skill cannot do without."""
+
+    @field_validator("*")
+    @classmethod
+    def _numbers_are_sane(cls, given: Any) -> Any:
+        for number in _numbers(given):
+            if not -LARGEST <= number <= LARGEST:  # NaN too, which a key of any kind could hold
+                raise ValueError(f"{number:g} is not between {-LARGEST:g} and {LARGEST:g}, as numbers of a skill are")
+        return given
 
     @model_validator(mode="after")
     def _has_its_objects(self) -> "Skill":
@@ -68,3 +79,14 @@ class Filters(Config):
             if given is not None and given[0] not in POSITIVE + NEGATIVE:
                 raise ValueError(f"{key}: direction must be one of {', '.join(POSITIVE + NEGATIVE)}, got {given[0]!r}")
         return self
+
+
+def _numbers(given: Any) -> Iterator[float]:
+    """Yield every number in a value, in its lists, mappings and configs."""
+    if isinstance(given, int | float):
+        yield given
+    elif isinstance(given, Config):
+        yield from _numbers(dict(given))
+    elif isinstance(given, list | tuple | dict):
+        for item in given.values() if isinstance(given, dict) else given:
+            yield from _numbers(item)

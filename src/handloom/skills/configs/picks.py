@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from handloom.config import UnusedKey
+from handloom.config import Quaternion, UnusedKey
 from handloom.skills.configs.parts import Filters, Hold, Range, Tolerances, Triple
 
 TestMode = Literal["forward", "ik"]
@@ -24,7 +24,7 @@ class PickConfig(Tolerances, Filters):
     """Keep grasps in this part of the object along an axis, as ratios 0..1."""
     final_gripper_state: Literal[1, -1] = -1
     """1 ends with an open gripper: approach only."""
-    fixed_orientation: tuple[float, float, float, float] | None = None
+    fixed_orientation: Quaternion | None = None
     """wxyz in the arm base, instead of the grasp's."""
     direction_to_obj: Literal["left", "right"] | None = None
     """Keep grasps on this side of the object."""
