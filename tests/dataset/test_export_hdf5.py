@@ -1,11 +1,13 @@
 """The HDF5 export has robomimic's layout and the dataset's numbers."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from handloom.cli.main import main
 from handloom.dataset import DatasetReader, export_hdf5, find_episodes, merge_episodes
 from handloom.errors import FileError, MissingExtraError
 
@@ -36,6 +38,34 @@ def test_the_file_has_robomimics_layout(dataset: DatasetReader, tmp_path: Path, 
             assert demo["rewards"][:].tolist() == [0] * (length - 1) + [1]
             assert demo["dones"][:].tolist() == [0] * (length - 1) + [1]
             assert json.loads(demo.attrs["instance"])["index"] == index
+
+
+def test_states_of_frames_outside_the_demonstration_are_left_out(dataset: DatasetReader, tmp_path: Path, monkeypatch):
+    h5py = pytest.importorskip("h5py", reason="h5py comes with the extra hdf5")
+    archives = DatasetReader.archive
+
+    def with_two_more_states(reader, index):
+        archive = archives(reader, index)
+        states = archive.states["integration"]
+        more = np.insert(states, [3, 3], np.nan, axis=0)  # simulated, not in the demonstration
+        timeline = {**archive.timeline, "left_out": [[3, 5]]}
+        return replace(archive, states={"integration": np.vstack([more, more[-1:]])}, timeline=timeline)
+
+    monkeypatch.setattr(DatasetReader, "archive", with_two_more_states)
+    with h5py.File(export_hdf5(dataset, tmp_path / "demos.hdf5", images=False)) as file:
+        np.testing.assert_array_equal(file["data/demo_0/states"], archives(dataset, 0).states["integration"])
+
+
+def test_the_command_line_exports_what_a_path_leads_to(dataset: DatasetReader, tmp_path: Path, capsys) -> None:
+    h5py = pytest.importorskip("h5py", reason="h5py comes with the extra hdf5")
+    file = tmp_path / "demos.hdf5"
+    words = ["export", str(dataset.root), "--format", "hdf5", "-o", str(file)]
+    assert main([*words, "--no-images"]) == 0
+    assert capsys.readouterr().out.strip() == str(file)
+    with h5py.File(file) as demos:
+        assert sorted(demos["data/demo_0/obs"]) == ["gripper", "state"]
+    assert main(words) == 2
+    assert "exists; choose another name" in capsys.readouterr().err
 
 
 def test_two_exports_are_equal_and_nothing_is_overwritten(dataset: DatasetReader, tmp_path: Path) -> None:

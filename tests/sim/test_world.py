@@ -107,7 +107,7 @@ def test_reset_goes_to_the_start_or_to_a_keyframe(world: World) -> None:
 
 
 def test_an_unstable_simulation_says_which_joint_and_when(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)  # MuJoCo writes its own log file where it runs.
+    monkeypatch.chdir(tmp_path)  # MuJoCo left to itself writes a log file where it runs.
     world = World.from_xml_string(
         """<mujoco><option timestep="0.002"/><worldbody>
         <body pos="1 0 1"><freejoint name="free"/><geom type="sphere" size=".1"/></body>
@@ -127,6 +127,7 @@ def test_an_unstable_simulation_says_which_joint_and_when(tmp_path: Path, monkey
     world.data.qpos[7] = np.nan
     with pytest.raises(StateError, match="the position at qpos 7, joint 'hinge'"):
         world.step()
+    assert not list(tmp_path.iterdir())
     world.reset()
     world.step()
 

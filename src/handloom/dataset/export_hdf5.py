@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from handloom.dataset.archive import EpisodeArchive
 from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.durable import finished_whole
@@ -74,9 +76,8 @@ def _write_demo(
     _write(group, "dones", ends.astype(np.int64))
     if dataset.archive_folder(episode.index).is_dir():
         archive = dataset.archive(episode.index)
-        # One state per frame, before its action; the archive has the one after the last frame, too.
         if STATES in archive.states:
-            _write(group, "states", archive.states[STATES][: episode.length])
+            _write(group, "states", _kept_states(archive)[: episode.length])
         group.attrs["instance"] = json.dumps(archive.instance)
     for feature in features:
         if feature.is_video:
@@ -86,6 +87,18 @@ def _write_demo(
         name = observation_name(feature)
         _write(group, f"obs/{name}", values)
         _write(group, f"next_obs/{name}", np.concatenate([values[1:], values[-1:]]))
+
+
+def _kept_states(archive: EpisodeArchive) -> NDArray[np.float64]:
+    """Return the states (n, size) before each frame of the demonstration, and the one after the last.
+
+    The archive has every simulated frame, also those that a skill kept out of the demonstration.
+    """
+    states = archive.states[STATES]
+    kept = np.ones(len(states), dtype=bool)
+    for start, stop in archive.timeline.get("left_out", ()):
+        kept[start:stop] = False
+    return states[kept]
 
 
 def observation_name(feature: Feature) -> str:

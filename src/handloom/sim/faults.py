@@ -38,3 +38,13 @@ def describe_fault(model: mujoco.MjModel, data: mujoco.MjData, kind: mujoco.mjtW
     elif kind == mujoco.mjtWarning.mjWARN_INERTIA:
         joint = int(model.dof_jntid[place])
     return _ADVICE[kind].format(place=place, joint=joints.label(joint) if joint >= 0 else "?")
+
+
+def quiet_mujoco() -> None:
+    """Keep MuJoCo from writing its warnings to the terminal and to ``MUJOCO_LOG.TXT`` in the working folder.
+
+    A ``World`` looks at the same warnings after every step and raises what they mean.
+    """
+    log = mujoco.MjLogConfig.get()
+    log.logto_console = log.logto_file = False
+    log.set()
