@@ -18,8 +18,6 @@ DEEPEST = 0.002
 """Robots press at most this deep into tables and into each other, at any physics step [m]."""
 EXCESS = 1e-3
 """Joints leave their ranges by at most this, under the weight of the arm [rad]."""
-FASTEST = 2.62
-"""No arm joint is ever faster [rad/s]: what the slowest joints of the zoo's arms, the FR3's first four, may do."""
 
 
 @pytest.mark.slow
@@ -37,14 +35,16 @@ def test_successful_episodes_replay_and_spare_the_robot(name: str, capsys: pytes
             continue
         again, seen = replay(record), examine(record)
         table, arms = seen.into_surroundings, seen.between_arms
+        share = seen.share_of_speed_limit
         lines.append(
             f"{name} {attempts - 1}: table {1e3 * table.metres:.2f} mm {table.between}, "
             f"arms {1e3 * arms.metres:.2f} mm, out of range {seen.joint_excess:.4f} rad, "
-            f"speed {seen.speed:.2f} rad/s (asked {seen.commanded_speed:.2f}), "
+            f"speed {seen.speed:.2f} rad/s (asked {seen.commanded_speed:.2f}, {share:.0%} of a limit), "
             f"replay {'exact' if again.exact else 'different'}"
         )
         kept = again.exact and seen.final_state_same and max(table.metres, arms.metres) <= DEEPEST
-        kept &= seen.joint_excess <= EXCESS and seen.speed <= FASTEST and seen.commanded_speed <= 1.01 * JOINT_SPEED
+        kept &= seen.joint_excess <= EXCESS and 0.0 < share <= 1.0
+        kept &= seen.commanded_speed <= 1.01 * JOINT_SPEED
         if not kept:
             wrong.append(lines[-1])
     seconds = time.process_time() - begin

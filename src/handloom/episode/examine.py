@@ -37,6 +37,8 @@ class Examination:
     """How far any arm joint was outside its range [rad]; 0 when none was."""
     speed: float
     """Largest speed of any arm joint [rad/s]."""
+    share_of_speed_limit: float
+    """Largest speed of any arm joint as a share of that joint's limit; 0 where none is known."""
     commanded_speed: float
     """Largest change of any arm joint's target from frame to frame [rad/s]."""
     final_state_same: bool
@@ -60,6 +62,7 @@ def examine(record: EpisodeRecord) -> Examination:
         between_arms=watch.arms,
         joint_excess=watch.excess,
         speed=watch.speed,
+        share_of_speed_limit=watch.share,
         commanded_speed=_commanded_speed(scene, record),
         final_state_same=same,
     )
@@ -78,12 +81,14 @@ class _Watch:
         world = scene.world
         self._model, self._data = world.model, world.data
         self.surroundings, self.arms = Depth(), Depth()
-        self.excess, self.speed = 0.0, 0.0
+        self.excess, self.speed, self.share = 0.0, 0.0, 0.0
         self._owner = _arm_of_bodies(scene)
         robots = [f"{name}/" for name in scene.robots]
         self._robot = np.array([_name(self._model, b).startswith(tuple(robots)) for b in range(self._model.nbody)])
         self._fixed = (self._model.body_weldid == 0) & ~self._robot
-        joints = [world.joint_index(j) for r in scene.robots.values() for arm in r.arms for j in arm.joint_names]
+        arms = [arm for robot in scene.robots.values() for arm in robot.arms]
+        joints = [world.joint_index(joint) for arm in arms for joint in arm.joint_names]
+        self._speed_limit = np.concatenate([arm.arm.speed_limit for arm in arms]) if arms else np.zeros(0)
         self._qpos, self._dof = self._model.jnt_qposadr[joints], self._model.jnt_dofadr[joints]
         self._range = self._model.jnt_range[joints]
 
@@ -92,7 +97,9 @@ class _Watch:
         q = self._data.qpos[self._qpos]
         outside = np.maximum(self._range[:, 0] - q, q - self._range[:, 1])
         self.excess = max(self.excess, float(outside.max(initial=0.0)))
-        self.speed = max(self.speed, float(np.abs(self._data.qvel[self._dof]).max(initial=0.0)))
+        speed = np.abs(self._data.qvel[self._dof])
+        self.speed = max(self.speed, float(speed.max(initial=0.0)))
+        self.share = max(self.share, float((speed / self._speed_limit).max(initial=0.0)))
         contact = self._data.contact
         a, b = self._model.geom_bodyid[contact.geom.T]
         into = (self._robot[a] & self._fixed[b]) | (self._robot[b] & self._fixed[a])

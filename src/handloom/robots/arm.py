@@ -39,6 +39,12 @@ class Arm:
     """Joint positions at home, one per joint [rad]."""
     home_std: NDArray[np.float64]
     """Standard deviation of the noise on ``home`` [rad]."""
+    speed_limit: NDArray[np.float64]
+    """Largest speed of each joint [rad/s]; infinite where it is not known."""
+    acceleration_limit: NDArray[np.float64]
+    """Largest acceleration of each joint [rad/s^2]; infinite where it is not known."""
+    gripper_speed_limit: NDArray[np.float64]
+    """Largest speed of each drive joint of the gripper [m/s or rad/s]; infinite where it is not known."""
     gripper_home: NDArray[np.float64]
     """Positions of the drive joints at home [m or rad]."""
     gripper_open: NDArray[np.float64]

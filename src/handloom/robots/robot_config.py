@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveFloat, model_validator
 
 from handloom.config import Config, UnusedKey
 from handloom.robots.drive_config import DriveConfig
@@ -86,6 +86,13 @@ NO_ARM: dict[str, Any] = {
     "fl_base_path": "",
     "fl_gripper_keypoints": dict.fromkeys(("tool_head", "tool_tail", "tool_side"), (0, 0, 0, 1)),
 }
+
+
+PER_JOINT = {
+    "joint": ("home", "home_std", "speed_limit", "acceleration_limit"),
+    "gripper": ("home", "open", "closed", "speed_limit"),
+}
+"""Keys of an arm and of its gripper that have one entry per joint when they are given."""
 
 
 class RobotConfig(Config):
@@ -185,6 +192,15 @@ class RobotConfig(Config):
     fl_grasp_site: str = "grasp"
     """Site with GraspNet axes at the tool centre."""
     fr_grasp_site: str = ""
+    left_joint_speed_limit: tuple[PositiveFloat, ...] = ()
+    """Largest speed of each arm joint [rad/s]; empty: not known."""
+    right_joint_speed_limit: tuple[PositiveFloat, ...] = ()
+    left_joint_acceleration_limit: tuple[PositiveFloat, ...] = ()
+    """Largest acceleration of each arm joint [rad/s^2]; empty: not known."""
+    right_joint_acceleration_limit: tuple[PositiveFloat, ...] = ()
+    left_gripper_speed_limit: tuple[PositiveFloat, ...] = ()
+    """Largest speed of each drive joint of the gripper [m/s or rad/s]; empty: not known."""
+    right_gripper_speed_limit: tuple[PositiveFloat, ...] = ()
     other_joint_home: dict[str, float] = Field(default_factory=dict)
     """Home of joints no list above names, such as gripper followers [m or rad]."""
     body_aliases: dict[str, str] = Field(default_factory=dict)
@@ -228,10 +244,8 @@ class RobotConfig(Config):
     @model_validator(mode="after")
     def _lengths_agree(self) -> Self:
         for side in ("left", "right"):
-            self._same_length(f"{side}_joint_names", f"{side}_joint_home", f"{side}_joint_home_std")
-            self._same_length(
-                f"{side}_gripper_names", f"{side}_gripper_home", f"{side}_gripper_open", f"{side}_gripper_closed"
-            )
+            for per, keys in PER_JOINT.items():
+                self._same_length(f"{side}_{per}_names", *(f"{side}_{per}_{key}" for key in keys))
         for group in ("lift", "body", "head"):
             self._same_length(f"{group}_names", f"{group}_home")
         return self

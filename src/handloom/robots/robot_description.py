@@ -134,6 +134,9 @@ class RobotDescription:
             R_ee_graspnet=_frozen(config.R_ee_graspnet),
             home=_frozen(getattr(config, f"{side}_joint_home")),
             home_std=_frozen(std),
+            speed_limit=self._limit(f"{side}_joint_speed_limit", joints),
+            acceleration_limit=self._limit(f"{side}_joint_acceleration_limit", joints),
+            gripper_speed_limit=self._limit(f"{side}_gripper_speed_limit", drives),
             gripper_home=_frozen(getattr(config, f"{side}_gripper_home")),
             gripper_open=_frozen(getattr(config, f"{side}_gripper_open")),
             gripper_closed=_frozen(getattr(config, f"{side}_gripper_closed")),
@@ -149,6 +152,11 @@ class RobotDescription:
     def _resolved(self, key: str) -> tuple[str, ...]:
         names: tuple[str, ...] = getattr(self.config, key)
         return tuple(self.resolve_joint(name) for name in names)
+
+    def _limit(self, key: str, joints: tuple[str, ...]) -> np.ndarray:
+        """Return a limit per joint (n,), infinite where the configuration gives none."""
+        given: tuple[float, ...] = getattr(self.config, key)
+        return _frozen(given or (np.inf,) * len(joints))
 
     def _site(self, name: str, key: str) -> str:
         sites = [self.model.site(i).name for i in range(self.model.nsite)]

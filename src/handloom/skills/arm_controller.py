@@ -10,6 +10,7 @@ from handloom.errors import unknown_name
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, FreeIkResult, PlanResult, Stage
 from handloom.motion.trajectory import MotionLimits
+from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
 from handloom.skills.attainable import attainable
 from handloom.skills.held_parts import HeldParts
@@ -24,8 +25,11 @@ OPEN, CLOSED = 1, -1
 JOINT_SPEED = 1.2
 JOINT_ACCELERATION = 4.0
 JOINT_JERK = 40.0
-"""Limits of planned motion [rad/s, rad/s^2, rad/s^3]: about half of what the arms can do, a calm human pace that
-builds up within a tenth of a second."""
+"""Pace of the expert [rad/s, rad/s^2, rad/s^3]: about half of what the arms can do, a calm human pace that builds up
+within a tenth of a second."""
+SHARE_OF_LIMITS = 0.7
+"""The expert asks for at most this much of a robot's own limits: joints that follow targets from frame to frame are up
+to 1.4 times as fast, for a moment, as the targets are on average."""
 REPLAN = 5e-3
 """A command that differs by more than this from the last planned one is planned anew [m or rad]; published value."""
 
@@ -45,6 +49,15 @@ def _free_way(path: Array) -> Way:
     return Way.FREE
 
 
+def motion_limits(arm: Arm) -> MotionLimits:
+    """Return how fast an arm is asked to move: at the expert's pace, or slower where the robot needs it."""
+    return MotionLimits.of(
+        np.minimum(JOINT_SPEED, SHARE_OF_LIMITS * arm.speed_limit),
+        np.minimum(JOINT_ACCELERATION, SHARE_OF_LIMITS * arm.acceleration_limit),
+        JOINT_JERK,
+    )
+
+
 class ArmController:
     """Turns commands into joint and gripper targets of one arm.
 
@@ -58,6 +71,7 @@ class ArmController:
         self.chain = Chain.from_model(model, arm.ee_body, arm.base_body, arm.joint_names, qpos=data.qpos)
         robot = next(r for r in scene.instance.robots if r.name == arm.robot_name)
         self.planner = ArmPlanner(model, self.chain, data=data, ignore=robot.ignore_obstacles)
+        self.limits = motion_limits(arm.arm)
         self.gripper_state = self._measured_gripper()
         self.num_last_cmd = 0
         """Frames since the planned path ran out."""
@@ -252,8 +266,7 @@ class ArmController:
                 self.last_failure = result
                 return False
             path = result.path
-        limits = MotionLimits.of(JOINT_SPEED, JOINT_ACCELERATION, JOINT_JERK, dof=len(self._target))
-        self._path = play(path, limits, fps=self.scene.instance.fps)
+        self._path = play(path, self.limits, fps=self.scene.instance.fps)
         self._played = 0
         self._goal = pose
         self.num_plan_failed = 0

@@ -5,7 +5,6 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.skills.arm_controller import JOINT_SPEED
 from handloom.skills.skill import Skill
 from handloom.values import Check, Command
 
@@ -20,7 +19,8 @@ class JointLine(Skill):
         self._goal: Array | None = None
         self._goal = self.joint_goal()
         if self._goal is not None:
-            line = joint_line(self.controller.target, self._goal, self.steps(), self.scene.instance.fps)
+            speed, fps = self.controller.limits.velocity, self.scene.instance.fps
+            line = joint_line(self.controller.target, self._goal, self.steps(), speed, fps)
             self.manip_list = [self._joint_command(q) for q in line]
             self.manip_list += [self._joint_command(self._goal)] * self.patience
 
@@ -62,7 +62,7 @@ class JointLine(Skill):
         return self.stay("dummy_forward", arm_action=joints, gripper_state=self.gripper())
 
 
-def joint_line(start: Array, goal: Array, steps: int, fps: int) -> Array:
+def joint_line(start: Array, goal: Array, steps: int, speed: Array, fps: int) -> Array:
     """Return joint targets (frames, n) [rad] on a straight line that starts and ends at rest.
 
     The published line is as fast as its steps say; a long way in few steps would throw things about, so it takes more.
@@ -71,9 +71,10 @@ def joint_line(start: Array, goal: Array, steps: int, fps: int) -> Array:
         start: Joints (n,) [rad].
         goal: Joints (n,) [rad].
         steps: Frames at least.
+        speed: Largest speed of each joint (n,) [rad/s].
         fps: Frames per second.
     """
-    fewest = int(np.ceil(fps * 1.875 * np.abs(goal - start).max() / JOINT_SPEED))
+    fewest = int(np.ceil(fps * 1.875 * (np.abs(goal - start) / speed).max()))
     count = max(1, steps, fewest)
     s = np.arange(1, count + 1) / count
     smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)

@@ -46,6 +46,7 @@ FAULTS = {
     "slippery pads": ('friction="1.2', 'friction="0.05', {}, "pads", "friction of 0.05"),
     "pads without torsion": ('condim="4"', 'condim="3"', {}, "pads", "condim 3"),
     "a gripper without force": ('forcerange="-140 140"', 'forcerange="-0.5 0.5"', {}, "grip", "drops|slips"),
+    "fingers that shoot": (' damping="700"/>', "/>", {}, "gripper speed", "fr3_finger_joint1.*its limit is 0.2"),
     "gravity not carried": (' gravcomp="1"', "", {}, "holding", "drifts"),
     "gains that blow up": ('kp="750" kv="19"', 'kp="4e7" kv="0"', {}, "holding", "unstable|jitter"),
     "a joint name that is none": ("", "", {"dof_names": ["elbow"]}, "dof names", "'elbow', which is no joint"),

@@ -4,7 +4,12 @@ from handloom.config import unused_keys
 from handloom.errors import ConfigError, FileError
 from handloom.robots.checks.check_report import CheckReport, CheckRow
 from handloom.robots.checks.frame_checks import check_cameras, check_keypoints, check_tool_frames
-from handloom.robots.checks.gripper_checks import check_grip, check_opening, check_pads
+from handloom.robots.checks.gripper_checks import (
+    check_grip,
+    check_gripper_speed,
+    check_opening,
+    check_pads,
+)
 from handloom.robots.checks.model_checks import (
     check_actuators,
     check_dof_names,
@@ -13,6 +18,7 @@ from handloom.robots.checks.model_checks import (
     check_limits,
     check_self_collision,
     check_shapes,
+    check_speed_limits,
 )
 from handloom.robots.checks.robot_at_home import RobotAtHome
 from handloom.robots.robot_description import RobotDescription
@@ -20,6 +26,7 @@ from handloom.robots.robot_description import RobotDescription
 CHECKS = (
     check_dof_names,
     check_limits,
+    check_speed_limits,
     check_inertias,
     check_shapes,
     check_self_collision,
@@ -29,7 +36,7 @@ CHECKS = (
     check_pads,
 )
 # These step the physics, which needs a sound model and one actuator per joint.
-PHYSICS_CHECKS = (check_holding, check_opening, check_grip)
+PHYSICS_CHECKS = (check_holding, check_opening, check_gripper_speed, check_grip)
 
 
 def check_robot(robot: RobotDescription) -> CheckReport:

@@ -5,7 +5,7 @@ import numpy as np
 
 from handloom.robots.checks.check_report import CheckRow, row
 from handloom.robots.checks.grip_trial import GripTrial
-from handloom.robots.checks.opening import measured_opening
+from handloom.robots.checks.opening import measured_gripper_speed, measured_opening
 from handloom.robots.checks.robot_at_home import RobotAtHome
 
 # Of the published width. Makers round: the G1 is sold with 100 mm and its linkage opens to 102.6 mm.
@@ -15,6 +15,8 @@ CLOSED_TOLERANCE_M = 1e-3
 CUBE_SHARE, CUBE_LARGEST_M, CUBE_MASS_KG = 0.6, 0.04, 0.1
 LARGEST_SLIP_M = 2e-3
 RISE_M, HOLD_S = 0.05, 1.0
+# Of the limit: followers that catch up with the drive jerk it for a few milliseconds.
+SPEED_TOLERANCE = 1.1
 
 
 def check_opening(home: RobotAtHome) -> CheckRow:
@@ -38,6 +40,21 @@ def check_opening(home: RobotAtHome) -> CheckRow:
                 f"gripper_min_width says {arm.gripper_min_width * 1000:.1f} mm"
             )
     return row("gripper opening", faults, "; ".join(found))
+
+
+def check_gripper_speed(home: RobotAtHome) -> CheckRow:
+    """No gripper is faster than its limit, opening or closing: one that is hits objects before it can hold them."""
+    faults, found = [], []
+    for arm in home.robot.arms:
+        if not np.isfinite(arm.gripper_speed_limit).all():
+            found.append(f"{arm.name} not limited ({arm.name}_gripper_speed_limit)")
+            continue
+        speed = measured_gripper_speed(home, arm)
+        found.append(f"{arm.name} {speed.max():.3g}")
+        for joint, fastest, limit in zip(arm.gripper_joint_names, speed, arm.gripper_speed_limit, strict=True):
+            if fastest > SPEED_TOLERANCE * limit:
+                faults.append(f"drive joint {joint!r} moves at {fastest:.3g} (m/s or rad/s), its limit is {limit:g}")
+    return row("gripper speed", faults, "; ".join(found) + " (m/s or rad/s)" if found else "no gripper")
 
 
 def check_grip(home: RobotAtHome) -> CheckRow:

@@ -43,6 +43,18 @@ def check_limits(home: RobotAtHome) -> CheckRow:
     return row("limits", faults, f"{len(home.commanded_joints)} joints limited, home inside")
 
 
+def check_speed_limits(home: RobotAtHome) -> CheckRow:
+    """The arms say how fast their joints may be; where they do not, only the pace of the expert holds them."""
+    found = []
+    for arm in home.robot.arms:
+        known = np.isfinite(arm.speed_limit).all()
+        slowest = (
+            f"{arm.speed_limit.min():g} rad/s and faster" if known else f"not given ({arm.name}_joint_speed_limit)"
+        )
+        found.append(f"{arm.name} {slowest}")
+    return row("speed limits", [], "; ".join(found) or "no arm")
+
+
 def check_inertias(home: RobotAtHome) -> CheckRow:
     """Every moving body has a plausible mass and inertia."""
     model, faults, total = home.model, [], 0.0
