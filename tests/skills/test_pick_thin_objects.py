@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.skills.conftest import run_with, table_instance, thing
+from tests.skills.conftest import FRANKA, run_with, table_instance, thing
 
 from handloom.episode.examine import examine
 from handloom.errors import ConfigError
@@ -24,6 +24,26 @@ PICK: dict[str, Any] = {
 @pytest.mark.parametrize("category", ["pen", "spoon", "bowl", "cup"])
 def test_it_is_lifted_and_the_table_spared(category: str, tmp_path: Path) -> None:
     _, record = run_with(table_instance(tmp_path, thing("it", category, (0.0, 0.05), yaw=60)), PICK, seed=1)
+    assert record.success, record.failure
+    assert examine(record).into_surroundings.metres < 0.002
+
+
+def test_a_plate_is_taken_by_its_rim_and_set_down_again(tmp_path: Path) -> None:
+    robot = {**FRANKA, "robot_config_file": "franka_robotiq85"}
+    plate = thing("it", "plate", (-0.15, 0.05), parameters={"radius": 0.09, "height": 0.022})
+    mat = thing("mat", "place_mat", (0.18, 0.05), yaw=90)
+    instance = table_instance(tmp_path, mat, plate, robot=robot)
+    pick = {**PICK, "filter_z_dir": None, "pre_grasp_offset": 0.06, "constraints": ["z", 0.0, 0.5]}
+    place = {
+        "name": "place", "objects": ["it", "mat"], "position_constraint": "object", "align_pick_obj_axis": [0, 0, 1],
+        "align_place_obj_axis": [0, 0, 1], "align_obj_tol": 2, "pre_place_z_offset": 0.08, "place_z_offset": 0.013,
+        "gripper_change_steps": 18, "post_place_vector": [0, 0, -0.08], "t_eps": 0.01, "o_eps": 0.1,
+        "success_mode": "resting",
+    }  # fmt: skip
+    _, record = run_with(instance, pick)
+    assert record.failure is not None
+    assert record.failure.stage is Stage.GRASP, record.failure
+    _, record = run_with(instance, {**pick, "rim": True}, {**place, "rim": True}, seed=1)
     assert record.success, record.failure
     assert examine(record).into_surroundings.metres < 0.002
 

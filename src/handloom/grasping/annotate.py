@@ -77,9 +77,10 @@ def clear_of(
         R: Hand orientations (n, 3, 3) in the object frame.
         hand: Hand positions (n, 3) in the object frame [m].
         level: Levels (n,) at which the fingers are just clear of the contacts.
-        options: Margin, approach, and whether the fingers arrive at that level or fully open.
+        options: Margin, approach, and whether the fingers arrive at that level, at a given opening or fully open.
     """
-    arriving = level if options.preshape else np.full(len(level), len(gripper.position) - 1.0)
+    opened = gripper.level_at(options.opening) if options.opening is not None else len(gripper.position) - 1.0
+    arriving = level if options.preshape else np.full(len(level), opened)
     segments = 0 if options.preshape else (CURVED_SEGMENTS if gripper.curved else 1)
     shape = (gripper.parts, gripper.position, gripper.rotation, gripper.moving)
     return free_poses(solid, *shape, R, hand, level, arriving, options.approach_length, segments, options.margin)
@@ -95,9 +96,10 @@ def _search(
     ground: Ground | None,
 ) -> tuple[GraspCandidates, dict[str, int]]:
     """Return candidates without collision, and how many there were at each stage."""
-    widest = max(float(np.nanmax(table.opening, initial=0.0)) - 2.0 * options.clearance, 0.0)
+    opening = float(np.nanmax(table.opening, initial=0.0)) if options.opening is None else options.opening
+    widest = max(opening - 2.0 * options.clearance, 0.0)
     pairs = antipodal_pairs(asset.model, solid, widest, options, rng)
-    if ground is not None:
+    if ground is not None and options.opening is None:
         pairs = pairs.take(np.flatnonzero(ground.level(pairs.closing)))
     poses = turned_around(pairs, table, options, rng, down=STRAIGHT_DOWN if ground is None else ground.down)
     poses = poses.take(rng.permutation(len(poses))[: options.poses])

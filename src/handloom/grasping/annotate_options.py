@@ -45,6 +45,8 @@ class AnnotateOptions:
     """Length of the straight approach that must be free [m]."""
     preshape: bool = False
     """Approach with the fingers at the width of the row; False approaches fully open, as the pick skill does."""
+    opening: float | None = None
+    """How far the fingers are open on the approach [m], the same for all rows; None: fully, or as ``preshape`` says."""
     enough: int = 4
     """The search ends once it has this many times ``count`` grasps to choose from."""
     poses: int = 12000
@@ -61,6 +63,11 @@ class AnnotateOptions:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0.0 < self.margin < self.clearance:
             raise InputError(f"margin must lie between 0 and clearance {self.clearance}, got {self.margin}")
+        if self.opening is not None and (self.preshape or self.opening <= 2.0 * self.clearance):
+            raise InputError(
+                f"opening is for hands that are not preshaped row by row, and wider than twice the clearance of "
+                f"{self.clearance} m, got {self.opening}"
+            )
         if not self.frictions or min(self.frictions) <= 0.0 or np.any(np.diff(self.frictions) <= 0.0):
             raise InputError(f"frictions must be positive and rise, got {self.frictions}")
         if not self.depths or min(self.depths) <= 0.0:

@@ -20,6 +20,11 @@ from handloom.objects import ObjectAsset
 
 LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)
 """How grasps of lying objects are searched: half of the approaches straight down, and with the very fingertips too."""
+RIM = AnnotateOptions(
+    count=150, samples=3000, depths=(0.003, *DEPTHS), opening=0.020, clearance=0.004, margin=0.001, enough=2
+)
+"""How rims are searched: fingers 20 mm apart hold what is up to 12 mm thick, and leave room for an arm that is a few
+millimetres off on its way."""
 REST_POSES = 4
 """Rest poses of an object that are looked at."""
 ALGORITHM = 2
@@ -52,7 +57,19 @@ def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.fl
         asset: The object.
         gripper: Shape of the gripper.
     """
-    return _cached(grasp_key(asset, gripper, LYING), partial(_lying, asset, gripper))
+    return _cached(grasp_key(asset, gripper, LYING), partial(_lying, asset, gripper, LYING))
+
+
+def rim_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:
+    """Return grasp rows (n, 17) of rims and edges of an object on a table, for a hand that is open ``RIM.opening``.
+
+    They take plates: one finger goes under the rim, where an open one would be in the table.
+
+    Args:
+        asset: The object.
+        gripper: Shape of the gripper.
+    """
+    return _cached(grasp_key(asset, gripper, RIM), partial(_lying, asset, gripper, RIM))
 
 
 def _floating(
@@ -61,9 +78,11 @@ def _floating(
     return annotate(asset, gripper, options, rng).rows
 
 
-def _lying(asset: ObjectAsset, gripper: GripperShape, rng: np.random.Generator) -> NDArray[np.float32]:
+def _lying(
+    asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions, rng: np.random.Generator
+) -> NDArray[np.float32]:
     poses = range(min(REST_POSES, len(asset.rest_poses.quats)))
-    sets = [annotate(asset, gripper, LYING, rng, ground=Ground.under(asset, pose)).rows for pose in poses]
+    sets = [annotate(asset, gripper, options, rng, ground=Ground.under(asset, pose)).rows for pose in poses]
     return np.concatenate(sets)
 
 
@@ -83,7 +102,8 @@ def _cached(key: str, make: Callable[[np.random.Generator], NDArray[np.float32]]
 
 def grasp_key(asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions) -> str:
     """Return the hash of everything that the rows depend on."""
-    words = (ALGORITHM, asset.content_hash, gripper.content_hash, sorted(asdict(options).items()))
+    settings = [item for item in sorted(asdict(options).items()) if item[1] is not None]
+    words = (ALGORITHM, asset.content_hash, gripper.content_hash, settings)
     return hashlib.sha256(repr(words).encode()).hexdigest()
 
 

@@ -17,6 +17,8 @@ from handloom.robots.grasp_poses import clipped_widths, extra_depth_curve
 
 LEVELS = 17
 """Openings the shape is known at. Between two of them a pivoting jaw is off a straight line by less than 0.1 mm."""
+TIP = (0.005, 0.01, 0.02)
+"""Distances from the fingertips at which an opening is measured [m]; the first that lies on both pads counts."""
 SETTLE_STEPS = 200
 """Steps of 5 ms at each opening: the drives of real grippers settle within a few tenths of a second."""
 TURNING = 0.02
@@ -44,10 +46,14 @@ class GripperShape:
     """The two parts (2,) that hold; the one on the negative y side first."""
     curved: bool
     """Whether a part turns while the gripper closes."""
+    joint_names: tuple[str, ...]
+    """Joints behind the arm's last one, as in the robot's model."""
+    joints: Array
+    """Where they stand (levels, j) [m or rad]."""
     arm: Arm
     """Names, tool centre and extra depths of the arm."""
     content_hash: str
-    """Hash of all the above, lengths to a micrometre."""
+    """Hash of the shape and of the arm's figures, lengths to a micrometre."""
 
     @classmethod
     def of(cls, robot: RobotDescription, arm: Arm | None = None) -> "GripperShape":
@@ -69,8 +75,10 @@ class GripperShape:
                 f"{name}: grasps need two pad geoms (fl_pad_geoms, fr_pad_geoms), got {len(arm.pad_geoms)}"
             )
         model = _weightless(robot)
-        geoms = _hand_geoms(model, arm)
-        position, rotation = _levels(model, robot, arm, geoms)
+        bodies = _hand_bodies(model, arm)
+        geoms = _solid_geoms(model, bodies)
+        moved = [j for j in range(model.njnt) if int(model.jnt_bodyid[j]) in bodies[1:]]
+        position, rotation, joints = _levels(model, robot, arm, geoms, moved)
         # What lies furthest forward collides most often: tested first, it saves the other questions.
         order = np.argsort(-position[-1, :, 0], kind="stable")
         geoms, position, rotation = [geoms[i] for i in order], position[:, order], rotation[:, order]
@@ -87,6 +95,8 @@ class GripperShape:
             moving=(shift > 1e-4) | (turn > 1e-3),
             pads=pads,
             curved=bool(turn.max() > TURNING),
+            joint_names=tuple(model.joint(j).name for j in moved),
+            joints=joints,
             arm=arm,
             content_hash=_hash(parts, position, rotation, pads, *_numbers(arm)),
         )
@@ -130,6 +140,24 @@ class GripperShape:
                     middle[k, j] = tip - depth, (sides[0][0] + sides[0][1]) / 2, centre[2]
         return GripTable(depths=np.array(depths), opening=opening, middle=middle)
 
+    def level_at(self, opening: float) -> float:
+        """Return the level, a fraction, at which the fingertips are ``opening`` [m] apart."""
+        table = self.grips(TIP, 0.0)
+        level, _ = table.at_opening(np.full(len(TIP), opening), np.arange(len(TIP)))
+        if not np.isfinite(level).any():
+            raise InputError(f"{self.name}: the gripper does not open {opening} m")
+        return float(level[np.isfinite(level)][0])
+
+    def drive_at(self, level: float) -> Array:
+        """Return the targets of the drive (d,) [m or rad] that bring the fingers to a level."""
+        closed, opened = self.arm.gripper_closed, self.arm.gripper_open
+        return closed + level / (len(self.position) - 1) * (opened - closed)
+
+    def joints_at(self, level: float) -> dict[str, float]:
+        """Return where each joint of the hand stands at a level [m or rad], followers of the drive included."""
+        known = np.arange(len(self.joints))
+        return {name: float(np.interp(level, known, self.joints[:, k])) for k, name in enumerate(self.joint_names)}
+
     def _at_level(self, level: int) -> ConvexParts:
         return self.parts._replace(position=self.position[level], rotation=self.rotation[level])
 
@@ -161,22 +189,31 @@ def _weightless(robot: RobotDescription) -> mujoco.MjModel:
     return model
 
 
-def _hand_geoms(model: mujoco.MjModel, arm: Arm) -> list[int]:
-    """Return the colliding geoms of the body that the last arm joint moves, and of all bodies it carries."""
+def _hand_bodies(model: mujoco.MjModel, arm: Arm) -> list[int]:
+    """Return the body that the last arm joint moves, and all bodies it carries."""
     root = int(model.joint(arm.joint_names[-1]).bodyid[0])
-    inside = {root}
+    inside = [root]
     for body in range(root + 1, model.nbody):
         if int(model.body_parentid[body]) in inside:
-            inside.add(body)
+            inside.append(body)
+    return inside
+
+
+def _solid_geoms(model: mujoco.MjModel, bodies: list[int]) -> list[int]:
     return [
         g
         for g in range(model.ngeom)
-        if int(model.geom_bodyid[g]) in inside and (model.geom_contype[g] or model.geom_conaffinity[g])
+        if int(model.geom_bodyid[g]) in bodies and (model.geom_contype[g] or model.geom_conaffinity[g])
     ]
 
 
-def _levels(model: mujoco.MjModel, robot: RobotDescription, arm: Arm, geoms: list[int]) -> tuple[Array, Array]:
-    """Drive the gripper from closed to open; return positions (levels, g, 3) and rotations (levels, g, 3, 3)."""
+def _levels(
+    model: mujoco.MjModel, robot: RobotDescription, arm: Arm, geoms: list[int], moved: list[int]
+) -> tuple[Array, Array, Array]:
+    """Drive the gripper from closed to open; return positions and rotations of geoms, and positions of joints.
+
+    Shapes (levels, g, 3), (levels, g, 3, 3) and (levels, j).
+    """
     data = mujoco.MjData(model)
     for joint, value in robot.home.items():
         data.joint(robot.resolve_joint(joint)).qpos = value
@@ -186,15 +223,17 @@ def _levels(model: mujoco.MjModel, robot: RobotDescription, arm: Arm, geoms: lis
     actuators = [model.actuator(name).id for name in arm.gripper_actuators]
     ee = model.body(arm.ee_body).id
     position, rotation = np.zeros((LEVELS, len(geoms), 3)), np.zeros((LEVELS, len(geoms), 3, 3))
+    joints = np.zeros((LEVELS, len(moved)))
     for level, share in enumerate(np.linspace(0.0, 1.0, LEVELS)):
         data.ctrl[actuators] = arm.gripper_closed + share * (arm.gripper_open - arm.gripper_closed)
         mujoco.mj_step(model, data, SETTLE_STEPS * (5 if level == 0 else 1))
         mujoco.mj_kinematics(model, data)
         R_world_hand = data.xmat[ee].reshape(3, 3) @ arm.R_ee_graspnet
         position[level] = (data.geom_xpos[geoms] - data.xpos[ee]) @ R_world_hand
+        joints[level] = data.qpos[model.jnt_qposadr[moved]]
         rotation[level] = R_world_hand.T @ data.geom_xmat[geoms].reshape(-1, 3, 3)
     # What is left of the settling is far below a micrometre; rounding keeps it out of every later comparison.
-    return np.round(position, 6), np.round(rotation, 6)
+    return np.round(position, 6), np.round(rotation, 6), np.round(joints, 6)
 
 
 def _reach(parts: ConvexParts, k: int, direction: Array) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 
+import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -73,6 +74,10 @@ class ArmController:
         self.planner = ArmPlanner(model, self.chain, data=data, ignore=robot.ignore_obstacles)
         self.limits = motion_limits(arm.arm)
         self.gripper_state = self._measured_gripper()
+        self._opened = arm.arm.gripper_open
+        """Targets of the gripper while its state is open; a command may bring its own."""
+        self.fingers: dict[str, float] = {}
+        """Joints of the hand, by their names in the robot's model, that plans take to stand elsewhere [m or rad]."""
         self.num_last_cmd = 0
         """Frames since the planned path ran out."""
         self.num_plan_failed = 0
@@ -130,7 +135,7 @@ class ArmController:
         if command.function != "in_plane_rotation":
             self._rotation_start = None
         getattr(self, FUNCTIONS[command.function])(command)
-        gripper = self.arm.arm.gripper_open if self.gripper_state == OPEN else self.arm.arm.gripper_closed
+        gripper = self._opened if self.gripper_state == OPEN else self.arm.arm.gripper_closed
         return self._target, gripper
 
     def reached(self, command: Command, t_eps: float, o_eps: float) -> bool:
@@ -177,12 +182,31 @@ class ArmController:
         """Tell the planner where everything is now, what the hand holds included."""
         held, self.held = self.held, ()
         self._detach_all(held)
-        self.planner.update(self.scene.world.data)
+        self.planner.update(self._planned_state())
         for name in held:
             self._attach(name)
 
+    def _planned_state(self) -> mujoco.MjData:
+        """Return the present state, with the fingers where plans take them to be."""
+        world = self.scene.world
+        if not self.fingers:
+            return world.data
+        imagined = mujoco.MjData(world.model)
+        imagined.qpos[:], imagined.mocap_pos[:], imagined.mocap_quat[:] = (
+            world.data.qpos,
+            world.data.mocap_pos,
+            world.data.mocap_quat,
+        )
+        for name, value in self.fingers.items():
+            joint = world.joint_index(self.arm.prefix + name)
+            imagined.qpos[world.model.jnt_qposadr[joint]] = value
+        mujoco.mj_kinematics(world.model, imagined)
+        return imagined
+
     def _open(self, command: Command) -> None:
+        """Open the gripper, fully or to the drive targets (g,) that the command brings as ``drive`` [m or rad]."""
         self.gripper_state = OPEN
+        self._opened = command.params.get("drive", self.arm.arm.gripper_open)
         self._move(command)
 
     def _close(self, command: Command) -> None:

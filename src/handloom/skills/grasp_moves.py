@@ -9,6 +9,7 @@ from handloom.motion.planning import Stage as Move
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.parts import Hold
+from handloom.skills.preshape import Preshape
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command
@@ -37,6 +38,8 @@ class GraspMoves:
     """Whether the hold ends with the grasp."""
     back: bool = False
     """Whether the hand returns to where the approach started."""
+    preshape: Preshape | None = None
+    """How far the fingers are open on the way; None: fully."""
     test_mode: str = "forward"
 
     def commands(self, skill: Skill, grasps: Array) -> list[Command]:
@@ -55,7 +58,9 @@ class GraspMoves:
         moves.append(Move(T_base_tool=grasps, straight=bool(moves), ignore=itself))
         if self.lift != 0.0:
             moves.append(Move(T_base_tool=self._lifted(grasps), straight=True, ignore=itself))
+        controller.fingers = {} if self.preshape is None else self.preshape.joints
         chosen = choose(skill, moves, test_mode=self.test_mode)
+        controller.fingers = {}
         return [] if chosen is None else self._sequence(skill, grasps[chosen.index], chosen)
 
     def checks(self, skill: Skill, *, from_z: float, lift_th: float, process_valid: bool) -> tuple[Check, ...]:
@@ -92,15 +97,16 @@ class GraspMoves:
         """Return the commands; a tested path goes with each move."""
         close, own = gripper_function(self.final_state), skill.config.ignore_substring
         paths = iter(range(len(chosen.paths)))
+        opened = {} if self.preshape is None else {"drive": self.preshape.drive}
         without = (*own, *skill.controller.obstacles_of(self.object))
         commands = [skill.stay("update_pose_cost_metric"), skill.stay("update_specific", ignore_substring=own)]
         pre_grasp = self._pre_grasps(skill, grasp)
         if self.pre_grasp_offset > 0.0:
-            commands.append(command_at(pre_grasp, "open_gripper", **chosen.params(next(paths))))
+            commands.append(command_at(pre_grasp, "open_gripper", **chosen.params(next(paths)), **opened))
         if self.hold is not None:
             commands.append(command_at(pre_grasp, "update_pose_cost_metric", hold_vec_weight=self.hold))
         commands.append(command_at(grasp, "update_specific", ignore_substring=without))
-        commands.append(command_at(grasp, "open_gripper", straight=True, **chosen.params(next(paths))))
+        commands.append(command_at(grasp, "open_gripper", straight=True, **chosen.params(next(paths)), **opened))
         commands += [command_at(grasp, close)] * self.close_steps
         if self.final_state == CLOSED:
             commands.append(command_at(grasp, "attach_obj", object=self.object))

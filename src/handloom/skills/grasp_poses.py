@@ -1,6 +1,7 @@
 """Candidate grasps of an object: where they come from, which of them the gripper can reach."""
 
 from pathlib import Path
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -15,6 +16,7 @@ from handloom.grasping import (
     grasps_for,
     lying_grasps_for,
     read_grasps,
+    rim_grasps_for,
 )
 from handloom.objects import ObjectAsset
 from handloom.robots import ee_poses_of_grasps
@@ -27,6 +29,8 @@ from handloom.values import Stage
 
 Array = NDArray[np.float64]
 
+Source = Literal["any", "lying", "rim"]
+"""Which grasps of an object are looked at."""
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
 
@@ -38,7 +42,7 @@ def gripper_of(skill: Skill) -> GripperShape:
 
 
 def annotated_grasps(
-    skill: Skill, name: str, keys: PickConfig | None = None, *, lying: bool = False
+    skill: Skill, name: str, keys: PickConfig | None = None, *, source: Source = "any"
 ) -> tuple[Array, Array]:
     """Return grasps T_base_ee (n, 4, 4) of an object and their scores (n,); none after telling the skill why.
 
@@ -46,13 +50,14 @@ def annotated_grasps(
         skill: The skill that asks.
         name: The object.
         keys: Annotation file, scale, offset and window; None takes the defaults.
-        lying: Take grasps that leave a table under the object alone, whatever file there is.
+        source: Any grasps, of a file where there is one; or, whatever file there is, grasps that leave a table under
+            the object alone, or those of its rims.
     """
     arm, gripper = skill.controller.arm, gripper_of(skill)
     asset = skill.scene.assets[name]
-    file = None if keys is None or lying else grasp_file(asset, keys)
-    if lying:
-        rows = lying_grasps_for(asset, gripper)
+    file = None if keys is None or source != "any" else grasp_file(asset, keys)
+    if source != "any":
+        rows = lying_grasps_for(asset, gripper) if source == "lying" else rim_grasps_for(asset, gripper)
     else:
         rows = grasps_for(asset, gripper) if file is None else read_grasps(file)
     if len(rows) == 0:
@@ -106,9 +111,9 @@ def attainable_grasps(skill: Skill, T_base_ee: Array) -> tuple[Array, NDArray[np
 
 
 def clear_grasps(
-    skill: Skill, name: str, T_base_ee: Array, passing: NDArray[np.bool_], approach: float
+    skill: Skill, name: str, T_base_ee: Array, passing: NDArray[np.bool_], approach: float, level: float
 ) -> NDArray[np.intp]:
-    """Return the indices of grasps that pass and that the open gripper reaches; none after telling the skill why.
+    """Return the indices of grasps that pass and that the gripper reaches; none after telling the skill why.
 
     Args:
         skill: The skill that asks.
@@ -116,14 +121,16 @@ def clear_grasps(
         T_base_ee: Grasps (n, 4, 4).
         passing: Which of them (n,) pass the filters of the config.
         approach: Length of the straight approach [m].
+        level: How far the gripper is open on it, as a level of its shape.
     """
     clear = passing.copy()
-    clear[passing] = clear_of_surroundings(skill, name, T_base_ee[passing], approach)
+    clear[passing] = clear_of_surroundings(skill, name, T_base_ee[passing], approach, level)
     if not clear.any():
         counts = {"candidates": len(clear), "filtered": int(passing.sum())}
         detail = f"of {len(clear)} grasps of {name} {passing.sum()} pass the direction filters, "
         if passing.any():
-            skill.fail(Stage.GRASP, "grasps_collide", detail + "all of them touch something around it", **counts)
+            detail += "all of them touch something around it; plates are taken with rim: true"
+            skill.fail(Stage.GRASP, "grasps_collide", detail, **counts)
         else:
             skill.fail(Stage.GRASP, "filters_leave_nothing", detail + "widen filter_x/y/z_dir", **counts)
     return np.flatnonzero(clear)
@@ -143,8 +150,10 @@ def drawn_by_score(rng: np.random.Generator, score: Array, count: int) -> NDArra
     return np.argsort(rng.exponential(size=len(score)) * (score + 1e-8), kind="stable")[:count]
 
 
-def clear_of_surroundings(skill: Skill, name: str, T_base_ee: Array, approach: float) -> NDArray[np.bool_]:
-    """Return which grasps (n,) the open gripper reaches without touching tables, fixtures and other objects."""
+def clear_of_surroundings(
+    skill: Skill, name: str, T_base_ee: Array, approach: float, level: float
+) -> NDArray[np.bool_]:
+    """Return which grasps (n,) the gripper, open to a level of its shape, reaches without touching its surroundings."""
     scene, arm = skill.scene, skill.controller.arm
     model, data, gripper = scene.world.model, scene.world.data, gripper_of(skill)
     skipped = (f"{name}/", *(f"{robot}/" for robot in scene.robots))
@@ -158,6 +167,6 @@ def clear_of_surroundings(skill: Skill, name: str, T_base_ee: Array, approach: f
     around = convex_parts(model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
     T_world_ee = arm.T_world_base @ T_base_ee
     R = T_world_ee[:, :3, :3] @ arm.arm.R_ee_graspnet
-    opened = np.full(len(R), len(gripper.position) - 1.0)
+    opened = np.full(len(R), level)
     options = AnnotateOptions(preshape=True, approach_length=approach)
     return clear_of(around, gripper, R, np.ascontiguousarray(T_world_ee[:, :3, 3]), opened, options)

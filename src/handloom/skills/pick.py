@@ -1,5 +1,6 @@
 """Grasp an object and lift it."""
 
+from dataclasses import replace
 from typing import ClassVar, cast
 
 import numpy as np
@@ -9,13 +10,16 @@ from handloom.skills.configs.picks import PickConfig
 from handloom.skills.draws import between
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
+    Source,
     annotated_grasps,
     attainable_grasps,
     clear_grasps,
     drawn_by_score,
     filtered,
     grasp_file,
+    gripper_of,
 )
+from handloom.skills.preshape import Preshape
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
@@ -38,10 +42,12 @@ class Pick(Skill):
         self._from_z = float(self.scene.object_pose(name)[2, 3])
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
         self._moves = self.moves(float(lift))
-        candidates = self._candidates(name)
+        candidates = self._candidates(name, "rim" if config.rim else "any")
         if len(candidates) == 0 and self._lies_too_low(name):
             self.failure = None
-            candidates = self._candidates(name, lying=True)
+            candidates = self._candidates(name, "lying")
+        if config.rim and len(candidates):
+            self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
         if len(candidates):
             self.manip_list = self._moves.commands(self, candidates)
 
@@ -71,12 +77,16 @@ class Pick(Skill):
     def _lies_too_low(self, name: str) -> bool:
         """Return whether all grasps touched something, and there are others made for objects on a table."""
         collided = self.failure is not None and self.failure.reason == "grasps_collide"
-        return collided and grasp_file(self.scene.assets[name], cast(PickConfig, self.config)) is None
+        return (
+            collided
+            and not cast(PickConfig, self.config).rim
+            and grasp_file(self.scene.assets[name], cast(PickConfig, self.config)) is None
+        )
 
-    def _candidates(self, name: str, *, lying: bool = False) -> Array:
+    def _candidates(self, name: str, source: Source) -> Array:
         """Return grasps T_base_ee (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
         config = cast(PickConfig, self.config)
-        T_base_ee, score = annotated_grasps(self, name, config, lying=lying)
+        T_base_ee, score = annotated_grasps(self, name, config, source=source)
         if len(T_base_ee) == 0:
             return T_base_ee
         if config.fixed_orientation is not None:
@@ -85,5 +95,7 @@ class Pick(Skill):
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
         passing = taken & filtered(T_base_ee, config, config.direction_to_obj, T_base_object[1, 3])
         T_base_ee = self.adjusted(T_base_ee)
-        kept = clear_grasps(self, name, T_base_ee, passing, config.pre_grasp_offset)
+        gripper = gripper_of(self)
+        level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
+        kept = clear_grasps(self, name, T_base_ee, passing, config.pre_grasp_offset, level)
         return T_base_ee[kept[drawn_by_score(self.rng, score[kept], TESTED)]]

@@ -10,9 +10,11 @@ from handloom.motion.planning import Stage as Move
 from handloom.skills.boxes import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.grasp_poses import gripper_of
 from handloom.skills.held_parts import HeldParts
 from handloom.skills.orientations import Alignment, sample_orientations
 from handloom.skills.place_points import place_points
+from handloom.skills.preshape import Preshape
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, Stage
@@ -154,14 +156,15 @@ class Place(Skill):
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
-        commands += [command_at(place, "open_gripper")] * config.gripper_change_steps
+        opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim else {}
+        commands += [command_at(place, "open_gripper", **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
         if config.post_place_vector is not None:
             without = self.controller.obstacles_of(name)
             commands.append(command_at(place, "update_specific", ignore_substring=without))
             retreat = place @ translation(config.post_place_vector)
-            commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2)))
+            commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2), **opened))
         return commands
 
 

@@ -28,6 +28,7 @@ FURNITURE = frozenset(
         "microwave",
         "mug_tree",
         "oven",
+        "place_mat",
         "pot",
         "safe",
         "shelf",

@@ -169,6 +169,18 @@ def cutting_board(c: Choices) -> Blueprint:
     return _surface(("cutting board", "chopping board", "board"), color, parts, z)
 
 
+def place_mat(c: Choices) -> Blueprint:
+    """A thin mat for a plate, with a border of another shade."""
+    color = c.color(("gray", "navy", "green", "beige", "brown", "teal"))
+    x, y, z = c.number("length", 0.32, 0.40), c.number("width", 0.26, 0.30), 0.003
+    look = Look(color=rgb(color), substance="rubber", fill=0.5)
+    border = Look(color=shade(rgb(color), 0.7), substance="rubber", fill=0.0, solid=False)
+    parts = [slab((x, y, z), 0.020, (0.0, 0.0, z / 2), **look)]
+    parts += [box((x - 0.050, 0.004, 0.0006), (0.0, s * (y / 2 - 0.016), z), **border) for s in (-1.0, 1.0)]
+    parts += [box((0.004, y - 0.050, 0.0006), (s * (x / 2 - 0.016), 0.0, z), **border) for s in (-1.0, 1.0)]
+    return _surface(("place mat", "table mat", "mat"), color, parts, z)
+
+
 def conveyor(c: Choices) -> Blueprint:
     """A belt conveyor along x on legs. The belt's surface moves at ``speed`` [m/s], backwards below zero."""
     color, speed = c.color(("gray", "blue", "orange", "green")), c.number("speed", 0.03, 0.08, step=1e-3, signed=True)

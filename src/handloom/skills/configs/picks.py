@@ -22,6 +22,9 @@ class PickConfig(Tolerances, Filters):
     """[m]; absent takes the robot's."""
     constraints: tuple[Literal["x", "y", "z"], float, float] | None = None
     """Keep grasps in this part of the object along an axis, as ratios 0..1."""
+    rim: bool = False
+    """Take hold of a rim or an edge, with the fingers open only 20 mm on the way: one of them goes under the rim of a
+    plate, where an open one would be in the table (ours)."""
     final_gripper_state: Literal[1, -1] = -1
     """1 ends with an open gripper: approach only."""
     fixed_orientation: Quaternion | None = None

@@ -38,6 +38,8 @@ class PlaceConfig(Tolerances, Filters):
     """Horizontal placing: shifts along the aligned axis and the offset axis of the target [m]."""
     pre_place_hold_vec_weight: Hold | None = None
     post_place_hold_vec_weight: Hold | None = None
+    rim: bool = False
+    """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
     gripper_change_steps: int = Field(default=10, ge=0)
     hesitate_steps: int = Field(default=0, ge=0)
     """Frames to wait at the place before opening."""
