@@ -40,6 +40,19 @@ def test_soft_shadows_have_no_seams_where_tiles_meet():
             assert np.quantile(step, 0.9995) <= 6, (shape, turn)
 
 
+def test_panels_on_the_sides_of_a_block_throw_no_shadow_on_its_top():
+    for x, y, turn in ((0.3, -0.5, 20), (0.6, 0.8, 40), (0.2, -0.2, 60), (-0.2, 0.8, 75)):
+        rgb, ids = picture(
+            f"""<mujoco><visual><headlight ambient=".3 .3 .3" diffuse="0 0 0" specular="0 0 0"/></visual>
+            <worldbody><light pos="{x} {y} 1" dir="{-x} {-y} -1" diffuse=".8 .8 .8" specular="0 0 0"/>
+            <body euler="0 0 {turn}"><geom type="box" size=".02 .02 .02"/>
+            <geom type="box" size=".0204 .0124 .0124"/><geom type="box" size=".0124 .0204 .0124"/></body>
+            <camera name="top" pos="0 0 .1" fovy="30"/></worldbody></mujoco>"""
+        )
+        top = rgb[..., 0][ids == 0]
+        assert (top < np.median(top) - 12).mean() < 0.002, (x, y, turn)
+
+
 def test_a_wider_lamp_throws_a_softer_shadow():
     steps = []
     for radius in (0.02001, 0.3):

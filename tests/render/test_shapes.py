@@ -157,6 +157,26 @@ def test_random_scenes_of_all_shapes_agree(cast_reference):
     assert worst < 1e-4
 
 
+def test_a_camera_among_shapes_that_reach_past_it_sees_them_as_mujocos_ray_casting_does(cast_reference):
+    rng = np.random.default_rng(7)
+    # A height field is its surface to us, and a solid block below it to MuJoCo when the camera is inside.
+    names = [name for name in SHAPES if "plane" not in name and name != "height field"]
+    geoms = "".join(
+        f'<geom {SHAPES[name]} pos="{" ".join(map(str, rng.uniform(-0.12, 0.12, 3)))}" '
+        f'quat="{" ".join(map(str, random_quats(rng, 1)[0]))}"/>'
+        for name in names
+    )
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco>{ASSETS}<worldbody><body><joint/><geom size=".01"/>{geoms}</body></worldbody></mujoco>'
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    cameras = [look_at(rng, distance, f"c{k}") for k, distance in enumerate([0.05, 0.1, 0.15, 0.2] * 5)]
+    equal, worst = compare(model, data, cameras, cast_reference)
+    assert equal >= 0.9999
+    assert worst < 1e-4
+
+
 def test_glass_lets_what_is_behind_it_shine_through():
     def picture(alpha: float) -> np.ndarray:
         model = mujoco.MjModel.from_xml_string(

@@ -7,7 +7,17 @@ from numpy.typing import NDArray
 
 from handloom.render.cpu.bvh import Hierarchy
 from handloom.render.cpu.image_pool import ImagePool
-from handloom.render.cpu.layout import LANE_QUANTITIES, LANES, TILE_HEIGHT, TILE_WIDTH, VIEW_COLUMNS
+from handloom.render.cpu.layout import (
+    GROUPS,
+    LANE_QUANTITIES,
+    LANES,
+    LIGHT_COLUMNS,
+    PATCH,
+    POSE,
+    TILE_HEIGHT,
+    TILE_WIDTH,
+    VIEW_COLUMNS,
+)
 
 
 class SceneArrays(NamedTuple):
@@ -23,8 +33,6 @@ class SceneArrays(NamedTuple):
     """Light table (l, LIGHT_COLUMNS)."""
     casters: NDArray[np.float32]
     """What each light sees of each geom (l, CASTER_COLUMNS, g)."""
-    bands: NDArray[np.float32]
-    """Left and right end of each geom in each band of a light's picture plane (l, g, BANDS, 2)."""
     boxes: NDArray[np.float32]
     """World bounds of all geoms (6, g): low x, y, z, high x, y, z [m]; endless for planes."""
     textures: NDArray[np.int32]
@@ -51,7 +59,7 @@ class MirrorArrays(NamedTuple):
 
 
 class CanvasArrays(NamedTuple):
-    """Scratch of one image size."""
+    """What one camera draws on: scratch, and its last picture with what had a say in each tile."""
 
     lanes: NDArray[np.float32]
     """Flat batch of rays (LANE_QUANTITIES * LANES,)."""
@@ -71,6 +79,40 @@ class CanvasArrays(NamedTuple):
     """The same memory, eight geoms at a time."""
     candidates: NDArray[np.int32]
     """Geoms that may be seen in the current tile (g,)."""
+    near: NDArray[np.int32]
+    """Geoms near the surfaces of the current tile (g,)."""
+    near_gap: NDArray[np.float32]
+    """How near they can come [m] (g,)."""
+    touching: NDArray[np.uint8]
+    """1 for geoms that may be seen in the current tile, shade or occlude it (g rounded up to 8,)."""
+    patches: NDArray[np.float32]
+    """Patch of each light's picture plane that holds the current tile's surface points (l, PATCH)."""
+    spaces: NDArray[np.float32]
+    """SURFACE and ABOVE of the current tile (2, 6): low and high x, y, z [m]."""
+    group_ids: NDArray[np.float32]
+    """Geom of each group of lanes, -1 for what is left (GROUPS,)."""
+    group_spaces: NDArray[np.float32]
+    """SURFACE, ABOVE and BETWEEN of each group (GROUPS, 3, 6) [m]."""
+    changed: NDArray[np.uint8]
+    """1 for geoms that moved since the last picture (g rounded up to 8,)."""
+    changed_words: NDArray[np.int64]
+    """The same memory, eight geoms at a time."""
+    tile_touched: NDArray[np.uint8]
+    """``touching`` of every tile of the last picture (tiles, g rounded up to 8)."""
+    tile_touched_words: NDArray[np.int64]
+    """The same memory, eight geoms at a time."""
+    tile_patches: NDArray[np.float32]
+    """``patches`` of every tile (tiles, l, PATCH)."""
+    tile_spaces: NDArray[np.float32]
+    """``spaces`` of every tile (tiles, 2, 6)."""
+    poses: NDArray[np.int32]
+    """Bits of the rotations and positions of the geoms in the last picture (g, 12)."""
+    setting: NDArray[np.int32]
+    """Bits of the camera row and the light table of the last picture (VIEW_COLUMNS + l * LIGHT_COLUMNS,)."""
+    depth: NDArray[np.float32]
+    """Depths (h, w) [m]; written when they or mirrors are wanted."""
+    segmentation: NDArray[np.int32]
+    """Geom ids (h, w); written when they are wanted."""
     key: NDArray[np.int32]
     """Geom and face of each pixel (h, w)."""
     edge: NDArray[np.uint8]
@@ -93,12 +135,15 @@ class FrameArrays(NamedTuple):
     albedo: NDArray[np.uint8]
 
 
-def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
-    """Allocate the scratch for images of one size."""
+def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> CanvasArrays:
+    """Allocate what one camera draws on."""
     rows = -(-height // TILE_HEIGHT)
     padded = -(-width // TILE_WIDTH) * TILE_WIDTH
     edge = np.zeros((height, padded), np.uint8)
-    picked = np.zeros(-(-geom_count // 8) * 8, np.uint8)
+    tiles = rows * padded // TILE_WIDTH
+    geom_bytes = -(-geom_count // 8) * 8
+    picked, changed = np.zeros((2, geom_bytes), np.uint8)
+    tile_touched = np.zeros((tiles, geom_bytes), np.uint8)
     return CanvasArrays(
         lanes=np.zeros(LANE_QUANTITIES * LANES, np.float32),
         best=np.zeros(LANES, np.float32),
@@ -109,6 +154,23 @@ def make_canvas(width: int, height: int, geom_count: int) -> CanvasArrays:
         picked=picked,
         picked_words=picked.view(np.int64),
         candidates=np.zeros(max(geom_count, 1), np.int32),
+        near=np.zeros(max(geom_count, 1), np.int32),
+        near_gap=np.zeros(max(geom_count, 1), np.float32),
+        touching=np.zeros(geom_bytes, np.uint8),
+        patches=np.zeros((light_count, PATCH), np.float32),
+        spaces=np.zeros((2, 6), np.float32),
+        group_ids=np.zeros(GROUPS, np.float32),
+        group_spaces=np.zeros((GROUPS, 3, 6), np.float32),
+        changed=changed,
+        changed_words=changed.view(np.int64),
+        tile_touched=tile_touched,
+        tile_touched_words=tile_touched.view(np.int64),
+        tile_patches=np.zeros((tiles, light_count, PATCH), np.float32),
+        tile_spaces=np.zeros((tiles, 2, 6), np.float32),
+        poses=np.zeros((geom_count, POSE), np.int32),
+        setting=np.zeros(VIEW_COLUMNS + light_count * LIGHT_COLUMNS, np.int32),
+        depth=np.zeros((height, width), np.float32),
+        segmentation=np.zeros((height, width), np.int32),
         key=np.zeros((height, width), np.int32),
         edge=edge,
         edge_words=edge.view(np.int64),
@@ -130,15 +192,15 @@ def make_mirrors(rows: NDArray[np.int32], geoms: NDArray[np.float32], height: in
 
 
 def make_frame(pool: ImagePool, width: int, height: int, kinds: frozenset[str]) -> FrameArrays:
-    """Take the images asked for; depth and segmentation always, the kernel needs them."""
+    """Take the images asked for."""
 
     def area(kind: str) -> tuple[int, int]:
         return (height, width) if kind in kinds else (0, 0)
 
     return FrameArrays(
         rgb=pool.take((*area("rgb"), 3), np.uint8),
-        depth=pool.take((height, width), np.float32),
-        segmentation=pool.take((height, width), np.int32),
+        depth=pool.take(area("depth"), np.float32),
+        segmentation=pool.take(area("segmentation"), np.int32),
         normals=pool.take((*area("normals"), 3), np.float32),
         albedo=pool.take((*area("albedo"), 3), np.uint8),
     )

@@ -19,12 +19,11 @@ from handloom.render.cpu.arrays import (
 from handloom.render.cpu.frame import draw
 from handloom.render.cpu.geom_table import build_geom_table, drawn_geoms
 from handloom.render.cpu.image_pool import ImagePool
+from handloom.render.cpu.keep import find_changes
 from handloom.render.cpu.layout import (
-    BANDS,
     CASTER_COLUMNS,
     L_POS,
     L_W,
-    TILE_HEIGHT,
     V_AXES,
     V_CX,
     V_CY,
@@ -35,13 +34,20 @@ from handloom.render.cpu.layout import (
     V_PIXEL,
     VIEW_COLUMNS,
 )
+from handloom.render.cpu.light_placement import place_lights
 from handloom.render.cpu.light_table import active_lights, build_world, make_light_table, place_lamps
 from handloom.render.cpu.mirrors import mirror_rows, mirrored_view
-from handloom.render.cpu.placement import place_geoms, place_lights, place_view
+from handloom.render.cpu.outline import CORNERS, CUTS
+from handloom.render.cpu.placement import place_geoms, place_view
 from handloom.render.cpu.reflect import add_mirror_images
 from handloom.render.cpu.texture import texture_arrays
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
+
+# Cameras whose last picture is remembered; one of 640 x 480 pixels takes 6 MB.
+MAX_CANVASES = 8
+# Kinds that are written straight into the images.
+NEVER_KEPT = frozenset({"normals", "albedo"})
 
 
 class CpuRenderer:
@@ -71,20 +77,19 @@ class CpuRenderer:
             meshes=shapes.meshes,
             lights=lights,
             casters=np.zeros((len(lights), CASTER_COLUMNS, count), np.float32),
-            bands=np.zeros((len(lights), count, BANDS, 2), np.float32),
             boxes=np.zeros((6, count), np.float32),
             textures=textures,
             texels=texels,
             world=build_world(model),
         )
-        self._canvases: dict[tuple[int, int], CanvasArrays] = {}
+        self._canvases: dict[CameraSpec, CanvasArrays] = {}
+        self._drawn: dict[CameraSpec, frozenset[str]] = {}
         self._mirror_rows = mirror_rows(shapes.geoms) if preset.mirrors else np.zeros(0, np.int32)
         self._mirrors: dict[int, MirrorArrays] = {}
         self._mounts: dict[CameraSpec, tuple[int, NDArray[np.float64]]] = {}
         self._images = ImagePool()
         self._lamps = b""
-        self._corners = np.zeros((3, 8))
-        self._bands = np.zeros((BANDS, 2))
+        self._points = np.zeros((3, CORNERS + CUTS))
 
     def place(self, data: mujoco.MjData) -> None:
         """Move geoms and lights to where ``data`` has them; needs positions computed by ``mj_kinematics`` and on."""
@@ -95,33 +100,37 @@ class CpuRenderer:
             place_lamps(self._model, data, self._lights, scene.lights)
             self._lamps = lamps
         if self._preset.shadows:
-            place_lights(scene.geoms, scene.lights, scene.casters, scene.bands, self._corners, self._bands)
+            place_lights(scene.geoms, scene.lights, scene.casters, self._points)
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Iterable[str]) -> FrameArrays:
         """Draw the placed scene from one camera."""
         wanted = frozenset(kinds)
-        canvas = self._canvas(camera.width, camera.height)
+        canvas = self._canvas(camera)
         body, T_body_camera = self._mount(camera)
         R_world_body = data.xmat[body].reshape(3, 3)
         R_world_camera = R_world_body @ T_body_camera[:3, :3]
         p_world_camera = R_world_body @ T_body_camera[:3, 3] + data.xpos[body]
         view = self._view(camera, R_world_camera, p_world_camera)
-        rows = -(-camera.height // TILE_HEIGHT)
         weld = float(self._model.body_weldid[body])
-        place_view(self._scene.geoms, view, weld, canvas, self._corners, np.empty((rows, 2)))
+        place_view(self._scene.geoms, view, weld, canvas, self._points, np.empty((len(canvas.first), 2)))
+        keep = self._can_keep(camera, canvas, view, wanted)
         frame = make_frame(self._images, camera.width, camera.height, wanted)
         preset = self._preset
+        mirrored = len(self._mirror_rows) > 0 and "rgb" in wanted
         draw(
             self._scene,
             view,
             canvas,
             frame,
             self._ids_or_none,
+            keep,
+            mirrored,
             preset.shadows,
             preset.ambient_occlusion,
             preset.smoothing,
         )
-        if len(self._mirror_rows) > 0 and "rgb" in wanted:
+        self._drawn[camera] = wanted
+        if mirrored:
             mirrors = self._place_mirrors(view, weld, canvas, camera.height)
             add_mirror_images(self._scene, mirrors, view, canvas, frame, preset.shadows, preset.ambient_occlusion)
         return frame
@@ -135,14 +144,31 @@ class CpuRenderer:
             mirrors.geoms[k] = self._scene.geoms
             mirrors.views[k] = mirrored_view(view, self._scene.geoms[row])
             spans = canvas._replace(first=mirrors.first[k], last=mirrors.last[k])
-            place_view(mirrors.geoms[k], mirrors.views[k], weld, spans, self._corners, np.empty((len(spans.first), 2)))
+            place_view(mirrors.geoms[k], mirrors.views[k], weld, spans, self._points, np.empty((len(spans.first), 2)))
         return mirrors
 
-    def _canvas(self, width: int, height: int) -> CanvasArrays:
-        """Return the scratch of an image size, allocated once."""
-        if (width, height) not in self._canvases:
-            self._canvases[width, height] = make_canvas(width, height, len(self._ids))
-        return self._canvases[width, height]
+    def _canvas(self, camera: CameraSpec) -> CanvasArrays:
+        """Return what a camera draws on; of cameras that are many, those drawn last keep theirs."""
+        canvas = self._canvases.pop(camera, None)
+        if canvas is None:
+            if len(self._canvases) == MAX_CANVASES:
+                oldest = next(iter(self._canvases))
+                canvas = self._canvases.pop(oldest)
+                del self._drawn[oldest]
+            if canvas is None or canvas.key.shape != (camera.height, camera.width):
+                canvas = make_canvas(camera.width, camera.height, len(self._ids), len(self._scene.lights))
+            self._drawn[camera] = frozenset()
+        self._canvases[camera] = canvas
+        return canvas
+
+    def _can_keep(
+        self, camera: CameraSpec, canvas: CanvasArrays, view: NDArray[np.float32], wanted: frozenset[str]
+    ) -> bool:
+        """Tell whether the last picture of a camera has tiles to keep; the next one has none unless it is finished."""
+        bits = self._scene.geoms.view(np.int32), self._scene.lights.view(np.int32), view.view(np.int32)
+        same_kinds = wanted == self._drawn[camera] and not wanted & NEVER_KEPT
+        self._drawn[camera] = frozenset()
+        return find_changes(*bits, canvas) and same_kinds
 
     def _mount(self, camera: CameraSpec) -> tuple[int, NDArray[np.float64]]:
         """Return the body that carries a camera and the camera's pose in it, looked up once."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from handloom.kernels import picture_kernel
+from handloom.render.cpu.keep import begin_tile, end_tile, is_stale
 from handloom.render.cpu.layout import (
     BIG,
     BLUE,
@@ -46,24 +47,26 @@ def aim(lanes, left, top, view):
 
 
 @picture_kernel
-def _store_hits(lanes, canvas, frame, left, top, ids, want_key):
+def _store_hits(lanes, canvas, left, top, ids, want_depth, want_ids, want_key):
     """Write depth, geom ids and edge keys of a tile; ``ids`` has one entry more than there are geoms, for no geom."""
-    height, width = frame.depth.shape
+    height, width = canvas.depth.shape
     count = min(TILE_WIDTH, width - left)
     for y in range(min(TILE_HEIGHT, height - top)):
-        depth = frame.depth[top + y, left:]
-        segmentation = frame.segmentation[top + y, left:]
-        key = canvas.key[top + y, left:]
         start = y * TILE_WIDTH
         # A test in a loop of fixed length becomes a masked store.
-        for x in range(TILE_WIDTH):
-            if x < count:
-                t = lanes[start + x + T]
-                depth[x] = t if t < BIG else INFINITE
-        for x in range(TILE_WIDTH):
-            if x < count:
-                segmentation[x] = ids[np.uint32(lanes[start + x + ID] + ONE)]
+        if want_depth:
+            depth = canvas.depth[top + y, left:]
+            for x in range(TILE_WIDTH):
+                if x < count:
+                    t = lanes[start + x + T]
+                    depth[x] = t if t < BIG else INFINITE
+        if want_ids:
+            segmentation = canvas.segmentation[top + y, left:]
+            for x in range(TILE_WIDTH):
+                if x < count:
+                    segmentation[x] = ids[np.uint32(lanes[start + x + ID] + ONE)]
         if want_key:
+            key = canvas.key[top + y, left:]
             for x in range(TILE_WIDTH):
                 if x < count:
                     i = start + x
@@ -71,9 +74,9 @@ def _store_hits(lanes, canvas, frame, left, top, ids, want_key):
 
 
 @picture_kernel
-def _store_albedo(lanes, frame, left, top, want_normals, want_albedo):
+def _store_albedo(lanes, canvas, frame, left, top, want_normals, want_albedo):
     """Write normals and sRGB albedo of a tile."""
-    height, width = frame.depth.shape
+    height, width = canvas.depth.shape
     for y in range(top, min(top + TILE_HEIGHT, height)):
         for x in range(left, min(left + TILE_WIDTH, width)):
             i = (y - top) * TILE_WIDTH + x - left
@@ -99,12 +102,12 @@ def _srgb_byte(linear):
 
 
 @picture_kernel
-def _store_color(lanes, frame, left, top):
+def _store_color(lanes, base, left, top):
     """Write the colours of a tile."""
-    height, width = frame.depth.shape
+    height, width, _ = base.shape
     count = min(TILE_WIDTH, width - left)
     for y in range(min(TILE_HEIGHT, height - top)):
-        rgb = frame.rgb[top + y, left:]
+        rgb = base[top + y, left:]
         start = y * TILE_WIDTH
         for x in range(count):
             i = start + x
@@ -114,42 +117,70 @@ def _store_color(lanes, frame, left, top):
 
 
 @picture_kernel(entry=True)
-def draw(scene, view, canvas, frame, ids, shadows, occlusion, smoothing):
+def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smoothing):
     """Draw one camera's images.
 
     Args:
         scene: ``SceneArrays``, placed for this frame and camera.
         view: Camera row.
-        canvas: ``CanvasArrays`` of the image size, tile spans filled.
+        canvas: ``CanvasArrays`` of the camera, tile spans filled.
         frame: ``FrameArrays`` to fill.
         ids: -1, then the geom id in the model of each row (1 + g,).
+        keep: Whether tiles of the last picture on the canvas can be kept; it had the same kinds and camera.
+        mirrors: Whether mirror images follow, which need depths.
         shadows: Whether lights cast shadows.
         occlusion: Whether ambient light is occluded.
         smoothing: 0 none, 1 edge pixels borrow their neighbours' colours, 2 edge pixels are shaded four times.
     """
     lanes = canvas.lanes
-    height, width = frame.depth.shape
-    rows = (height + TILE_HEIGHT - 1) // TILE_HEIGHT
-    columns = (width + TILE_WIDTH - 1) // TILE_WIDTH
+    rows = canvas.first.shape[0]
+    columns = canvas.edge.shape[1] // TILE_WIDTH
     want_color = frame.rgb.shape[0] > 0
+    want_depth = frame.depth.shape[0] > 0 or mirrors
+    want_ids = frame.segmentation.shape[0] > 0
     want_normals = frame.normals.shape[0] > 0
     want_albedo = frame.albedo.shape[0] > 0
     for row in range(rows):
         for column in range(columns):
+            tile = row * columns + column
+            if keep and not is_stale(
+                scene, canvas, row, column, tile, want_color and shadows, want_color and occlusion
+            ):
+                continue
             left = column * TILE_WIDTH
             top = row * TILE_HEIGHT
             candidates = find_candidates(canvas, row, column, column)
+            begin_tile(canvas, candidates)
             aim(lanes, left, top, view)
             find_nearest(lanes, canvas.candidates, candidates, scene, view)
             if want_color or want_normals or want_albedo:
                 find_surface(lanes, canvas.candidates, candidates, scene, canvas, view)
-            _store_hits(lanes, canvas, frame, left, top, ids, want_color and smoothing > 0)
+            _store_hits(lanes, canvas, left, top, ids, want_depth, want_ids, want_color)
             if want_normals or want_albedo:
-                _store_albedo(lanes, frame, left, top, want_normals, want_albedo)
+                _store_albedo(lanes, canvas, frame, left, top, want_normals, want_albedo)
             if want_color:
                 light_up(lanes, scene, canvas, view, shadows, occlusion)
                 if is_clear(lanes):
                     shade_behind(lanes, candidates, scene, canvas, view, shadows, occlusion)
-                _store_color(lanes, frame, left, top)
+                _store_color(lanes, canvas.base, left, top)
+            end_tile(canvas, tile)
+    _hand_over(canvas, frame)
     if smoothing > 0 and want_color:
         smooth(scene, view, canvas, frame, smoothing == RESHADE, shadows, occlusion)
+
+
+@picture_kernel
+def _hand_over(canvas, frame):
+    """Copy the images asked for from the canvas."""
+    height, width = canvas.depth.shape
+    for y in range(height):
+        if frame.rgb.shape[0] > 0:
+            for x in range(width):
+                for c in range(3):
+                    frame.rgb[y, x, c] = canvas.base[y, x, c]
+        if frame.depth.shape[0] > 0:
+            for x in range(width):
+                frame.depth[y, x] = canvas.depth[y, x]
+        if frame.segmentation.shape[0] > 0:
+            for x in range(width):
+                frame.segmentation[y, x] = canvas.segmentation[y, x]

@@ -32,8 +32,9 @@ VECTOR = 16
     SPARE_G, SPARE_H, SPARE_I, SPARE_J, SPARE_K,
     TRIANGLE,                       # number of the triangle hit
     NEARNESS,                       # one over the distance to the current light [1/m]
-) = (LANES * k for k in range(42))
-LANE_QUANTITIES = 42
+    LAMP_X, LAMP_Y, LAMP_INVERSE,   # place in the current light's picture plane, one over the distance along its axis
+) = (LANES * k for k in range(45))
+LANE_QUANTITIES = 45
 
 (
     G_TYPE, G_SIZE, _, _,           # mjtGeom; size as in the model, half extents for a mesh [m]
@@ -51,10 +52,11 @@ LANE_QUANTITIES = 42
     G_CASTS,                        # 1 when the geom throws shadows
     G_BODY,                         # body that rigidly carries the geom
     G_INSIDE,                       # 1 when a camera inside sees the inner wall
-    G_NEAREST,                      # smallest planar depth of its bounding box [m]
-) = range(54)
+) = range(53)
 GEOM_COLUMNS = 64
 # fmt: on
+# Rotation and position lie side by side.
+POSE = 12
 
 # Lights: ``lights[k, COLUMN]``.
 # fmt: off
@@ -66,16 +68,21 @@ GEOM_COLUMNS = 64
     L_SHADOW,                       # 1 when it casts shadows
     L_CUTOFF, L_BLEND,              # cosine of the cone's edge, 1 / (cosine where it is full - cosine of the edge)
     L_ATTENUATION, _, _,
-    L_BAND_LOW, L_BAND_SCALE,       # bands of the picture plane: row = (v - low) * scale
-) = range(27)
+) = range(25)
 LIGHT_COLUMNS = 32
 
 # What a light sees of the geoms: ``casters[k, COLUMN, g]``, geoms last so that all are culled in vector code.
-# C_INVERSE is one over the smallest distance along the light's axis [1/m], negative for geoms without shadow.
-C_POS, C_LEFT, C_RIGHT, C_TOP, C_BOTTOM, C_INVERSE = 0, 3, 4, 5, 6, 7
+(
+    C_POS, _, _,                    # the light in the geom frame [m]
+    C_LEFT, C_RIGHT, C_TOP, C_BOTTOM,   # upright rectangle in the light's picture plane
+    C_INVERSE,                      # one over the least distance along the light's axis [1/m]; negative: no shadow
+    C_DIRECTION, _,                 # of the turned rectangle, unit vector in the picture plane
+    C_ALONG_LOW, C_ALONG_HIGH, C_ACROSS_LOW, C_ACROSS_HIGH,
+) = range(14)
+CASTER_COLUMNS = 14
 # fmt: on
-CASTER_COLUMNS = 8
-BANDS = 48
+# A patch of a light's picture plane: left, right, top, bottom, and the farthest distance along its axis [m].
+PATCH = 5
 
 ZERO = np.float32(0)
 ONE = np.float32(1)
@@ -87,6 +94,12 @@ BIG = np.float32(1e6)
 PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 0, 1, 2, 3, 4, 5, 6, 7
 # A mesh that is not an intersection of few half spaces: triangles under a bounding volume hierarchy.
 TRIANGLES = 9
+
+# Lanes are grouped by the geom they show; with more geoms than this in a batch, the last group takes all that are left.
+GROUPS = 4
+# Spaces of a group or a tile: around its surface points, at the height of the upper probe of ambient occlusion above
+# them, and, for groups, at the height of the lower one.
+SURFACE, ABOVE, BETWEEN = 0, 1, 2
 
 # The surroundings: ``world[COLUMN]``. Light from a direction n is E0 + E1 . n per channel (first-order harmonics).
 (

@@ -35,9 +35,9 @@ UPPER_FACE = 4
 
 
 @picture_kernel
-def _start_at_mirror(lanes, canvas, frame, left, top, row, g):
+def _start_at_mirror(lanes, canvas, left, top, row, g):
     """Start the rays of the pixels that show a mirror where they hit it, the others nowhere; return their number."""
-    height, width = frame.depth.shape
+    height, width = canvas.depth.shape
     is_plane = int(row[G_TYPE]) == PLANE
     count = 0
     for i in range(LANES):
@@ -47,7 +47,7 @@ def _start_at_mirror(lanes, canvas, frame, left, top, row, g):
         if y < height and x < width:
             key = canvas.key[y, x] - FACE_ZERO - g * FACE_KEYS
             if key == UPPER_FACE or (is_plane and key == 0):
-                start = frame.depth[y, x] + LAYER_GAP
+                start = canvas.depth[y, x] + LAYER_GAP
                 count += 1
         lanes[i + START] = start
         lanes[i + T] = BIG
@@ -69,7 +69,7 @@ def _list_mirrored(canvas, mirrors, k, row, column):
 @picture_kernel
 def _blend(lanes, frame, left, top, weight):
     """Blend the mirror image into the picture, on screen, as GL does."""
-    height, width = frame.depth.shape
+    height, width, _ = frame.rgb.shape
     for i in range(LANES):
         y = top + i // TILE_WIDTH
         x = left + i % TILE_WIDTH
@@ -84,19 +84,19 @@ def _blend(lanes, frame, left, top, weight):
 
 @picture_kernel(entry=True)
 def add_mirror_images(scene, mirrors, view, canvas, frame, shadows, occlusion):
-    """Add what mirrors show to a picture with depths and edge keys.
+    """Add what mirrors show to a picture whose canvas has depths and edge keys.
 
     Args:
         scene: ``SceneArrays``, placed for this frame and camera.
         mirrors: ``MirrorArrays``, placed likewise.
         view: Camera row.
-        canvas: ``CanvasArrays`` with the keys of the picture.
+        canvas: ``CanvasArrays`` with depths and keys of the picture.
         frame: ``FrameArrays`` of the picture.
         shadows: Whether lights cast shadows.
         occlusion: Whether ambient light is occluded.
     """
     lanes = canvas.lanes
-    height, width = frame.depth.shape
+    height, width = canvas.depth.shape
     for k in range(mirrors.rows.shape[0]):
         g = mirrors.rows[k]
         seen = SceneArrays(
@@ -105,7 +105,6 @@ def add_mirror_images(scene, mirrors, view, canvas, frame, shadows, occlusion):
             scene.meshes,
             scene.lights,
             scene.casters,
-            scene.bands,
             scene.boxes,
             scene.textures,
             scene.texels,
@@ -114,7 +113,7 @@ def add_mirror_images(scene, mirrors, view, canvas, frame, shadows, occlusion):
         for row in range((height + TILE_HEIGHT - 1) // TILE_HEIGHT):
             for column in range((width + TILE_WIDTH - 1) // TILE_WIDTH):
                 left, top = column * TILE_WIDTH, row * TILE_HEIGHT
-                if _start_at_mirror(lanes, canvas, frame, left, top, scene.geoms[g], g) == 0:
+                if _start_at_mirror(lanes, canvas, left, top, scene.geoms[g], g) == 0:
                     continue
                 aim(lanes, left, top, view)
                 count = _list_mirrored(canvas, mirrors, k, row, column)

@@ -47,10 +47,9 @@ WORD = 8
 
 
 @picture_kernel
-def _mark_edges(canvas, rgb):
-    """Mark pixels beside one that shows another geom or another face of the same; keep the colours as they are now."""
+def _mark_edges(canvas):
+    """Mark pixels beside one that shows another geom or another face of the same."""
     key = canvas.key
-    base = canvas.base
     height, width = key.shape
     for y in range(height):
         here = key[y]
@@ -60,9 +59,6 @@ def _mark_edges(canvas, rgb):
         for x in range(1, width - 1):
             k = here[x]
             edge[x] = (here[x + 1] != k) | (here[x - 1] != k) | (above[x] != k) | (below[x] != k)
-        for x in range(width):
-            for c in range(3):
-                base[y, x, c] = rgb[y, x, c]
 
 
 @picture_kernel
@@ -187,7 +183,7 @@ def smooth(scene, view, canvas, frame, reshade, shadows, occlusion):
     """Anti-alias a picture."""
     lanes = canvas.lanes
     width = canvas.key.shape[1]
-    _mark_edges(canvas, frame.rgb)
+    _mark_edges(canvas)
     for row in range(canvas.first.shape[0]):
         total = _collect(canvas, row)
         for start in range(0, total, BATCH):

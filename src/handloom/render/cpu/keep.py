@@ -1,0 +1,162 @@
+"""What can be kept of the last picture: tiles that nothing which moved has, or had, a say in.
+
+A pixel of a tile is a function of the camera, the lights, and the geoms that culling lets through to the tile. When
+camera and lights are the same bits, and no geom whose pose changed was let through then or would be now, the same
+geoms with the same poses are let through: the tile is the same bits as if it were drawn again. This holds whatever
+culling does, as long as it judges every geom by itself. A tile that is kept stays true: all tiles of the last picture
+show the last state.
+"""
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.cast_shadows import may_shade, pick_casters
+from handloom.render.cpu.layout import (
+    ABOVE,
+    BIG,
+    G_ROT,
+    L_RADIUS,
+    L_SHADOW,
+    LIGHT_COLUMNS,
+    PATCH,
+    POSE,
+    SURFACE,
+    VIEW_COLUMNS,
+    W_AO_HIGH,
+    ZERO,
+)
+from handloom.render.cpu.occlude import pick_near
+from handloom.render.cpu.space import least_gap
+
+
+@picture_kernel(entry=True)
+def find_changes(geoms, lights, view, canvas):
+    """Mark the geoms that moved since the last picture on this canvas; return whether camera and lights did not.
+
+    Args:
+        geoms: Bits of the geom table.
+        lights: Bits of the light table.
+        view: Bits of the camera row.
+        canvas: ``CanvasArrays``; notes the poses, camera and lights of now.
+    """
+    same = True
+    for i in range(VIEW_COLUMNS):
+        same &= canvas.setting[i] == view[i]
+        canvas.setting[i] = view[i]
+    for k in range(lights.shape[0]):
+        at = VIEW_COLUMNS + k * LIGHT_COLUMNS
+        for i in range(LIGHT_COLUMNS):
+            same &= canvas.setting[at + i] == lights[k, i]
+            canvas.setting[at + i] = lights[k, i]
+    for g in range(geoms.shape[0]):
+        differences = 0
+        for i in range(POSE):
+            differences += canvas.poses[g, i] != geoms[g, G_ROT + i]
+            canvas.poses[g, i] = geoms[g, G_ROT + i]
+        canvas.changed[g] = differences > 0
+    return same
+
+
+@picture_kernel(inline="always")
+def begin_tile(canvas, count):
+    """Forget what touched the last tile, and note the geoms that may be seen in this one."""
+    canvas.touching[:] = 0
+    for k in range(count):
+        canvas.touching[canvas.candidates[k]] = 1
+    for k in range(canvas.patches.shape[0]):
+        for i in range(0, 4, 2):
+            canvas.patches[k, i] = BIG
+            canvas.patches[k, i + 1] = -BIG
+        canvas.patches[k, 4] = ZERO
+    for k in range(2):
+        for i in range(0, 6, 2):
+            canvas.spaces[k, i] = BIG
+            canvas.spaces[k, i + 1] = -BIG
+
+
+@picture_kernel(inline="always")
+def end_tile(canvas, tile):
+    """Keep what touched a tile."""
+    for g in range(canvas.touching.shape[0]):
+        canvas.tile_touched[tile, g] = canvas.touching[g]
+    for k in range(canvas.patches.shape[0]):
+        for i in range(PATCH):
+            canvas.tile_patches[tile, k, i] = canvas.patches[k, i]
+    for k in range(2):
+        for i in range(6):
+            canvas.tile_spaces[tile, k, i] = canvas.spaces[k, i]
+
+
+@picture_kernel
+def _was_touched(canvas, tile):
+    """Tell whether a geom that moved had a say in a tile of the last picture."""
+    moved = 0
+    for word in range(canvas.changed_words.shape[0]):
+        moved |= canvas.tile_touched_words[tile, word] & canvas.changed_words[word]
+    return moved != 0
+
+
+@picture_kernel
+def _may_be_seen(canvas, row, column):
+    """Tell whether a geom that moved may be seen in a tile."""
+    seen = 0
+    for g in range(canvas.first.shape[1]):
+        seen |= (canvas.first[row, g] <= column) & (column < canvas.last[row, g]) & (canvas.changed[g] != 0)
+    return seen != 0
+
+
+@picture_kernel
+def _only_changed(canvas):
+    """Drop picked geoms that did not move; tell whether any are left."""
+    moved = 0
+    for word in range(canvas.changed_words.shape[0]):
+        canvas.picked_words[word] &= canvas.changed_words[word]
+        moved |= canvas.picked_words[word]
+    return moved != 0
+
+
+@picture_kernel
+def _is_shaded(scene, canvas, tile):
+    """Tell whether a geom that moved may throw a shadow on a tile."""
+    for k in range(scene.lights.shape[0]):
+        radius = scene.lights[k, L_RADIUS]
+        if scene.lights[k, L_SHADOW] == ZERO:
+            continue
+        pick_casters(canvas.picked, scene.casters[k], radius, canvas.tile_patches[tile, k])
+        if not _only_changed(canvas):
+            continue
+        for g in range(scene.geoms.shape[0]):
+            if canvas.picked[g] != 0 and may_shade(
+                scene.geoms[g], scene.casters[k, :, g], canvas.tile_spaces[tile, SURFACE], radius
+            ):
+                return True
+    return False
+
+
+@picture_kernel
+def _is_occluded(scene, canvas, tile):
+    """Tell whether a geom that moved may come near the surfaces of a tile."""
+    space = canvas.tile_spaces[tile, ABOVE]
+    reach = scene.world[W_AO_HIGH]
+    pick_near(canvas.picked, scene.boxes, space, reach)
+    if _only_changed(canvas):
+        for g in range(scene.geoms.shape[0]):
+            if canvas.picked[g] != 0 and least_gap(scene.geoms[g], space) < reach:
+                return True
+    return False
+
+
+@picture_kernel
+def is_stale(scene, canvas, row, column, tile, shadows, occlusion):
+    """Tell whether a geom that moved had a say in a tile of the last picture, or has one now.
+
+    Args:
+        scene: ``SceneArrays``, placed for this frame and camera.
+        canvas: ``CanvasArrays`` with the changes since the last picture.
+        row: Row of the tile.
+        column: Column of the tile.
+        tile: Number of the tile.
+        shadows: Whether lights cast shadows on what is drawn.
+        occlusion: Whether ambient light is occluded.
+    """
+    if _was_touched(canvas, tile) or _may_be_seen(canvas, row, column):
+        return True
+    return (shadows and _is_shaded(scene, canvas, tile)) or (occlusion and _is_occluded(scene, canvas, tile))
