@@ -34,6 +34,7 @@ def run(
     attempts: int | None = None,
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
     seed: int = 0,
+    source: str = "expert",
     workers: int | None = None,
     executor: Literal["process", "inline", "ray"] = "process",
     ray_address: str | None = None,
@@ -58,6 +59,7 @@ def run(
         attempts: Attempts to make instead, whatever comes out.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
         seed: Seed of the run.
+        source: Who carries the task out: the scripted expert, or a class of yours, written my_module:MySource.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, inline in this one, or on a Ray cluster (extra ray).
         ray_address: Address of a running Ray cluster; default starts one here. The output folder must be shared.
@@ -84,6 +86,7 @@ def run(
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
+        source=source,
         unit_size=unit_size if unit_size is not None else _unit_size(goal, count),
         render=render,
         preset=preset,

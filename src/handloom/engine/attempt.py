@@ -3,19 +3,20 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_settings import RunSettings
+from handloom.engine.sources import EXPERT, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import episode_columns, image_name, video_features
 from handloom.episode.rendering import rendered_frames
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
-from handloom.skills import Schedule
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.values import EpisodeRecord, Failure
+from handloom.values import EpisodeRecord, Failure, Stage
 
 
 class Stopwatch:
@@ -51,7 +52,7 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
     """
     watch = Stopwatch()
     try:
-        scene, record = simulate(task, settings.seed, episode, watch)
+        scene, record = simulate(task, settings.seed, episode, watch, source=settings.source)
     except SamplingError as error:
         return _failed(episode, error.failure, watch, fps=task.config.data.fps)
     if record.frames and (record.success or settings.keep_failures):
@@ -59,8 +60,10 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
     return receipt_of(record, watch)
 
 
-def simulate(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Scene, EpisodeRecord]:
-    """Sample a scene and let the scripted expert carry the task out in it.
+def simulate(
+    task: Task, seed: int, episode: int, watch: Stopwatch, *, source: str = EXPERT
+) -> tuple[Scene, EpisodeRecord]:
+    """Sample a scene and let a source, by default the scripted expert, carry the task out in it.
 
     Raises:
         SamplingError: There is no scene that meets the task's regions.
@@ -69,8 +72,12 @@ def simulate(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Sce
         instance = sample_task(task, seed, episode)
     with watch.stage("build"):
         scene = build_scene(instance)
-        source = Schedule(scene, worded_skills(task, instance), generator(seed, episode, "skills"))
-    record = run_episode(scene, source)
+        make = source_factory(source)
+        commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills"))
+    record = run_episode(scene, commands)
+    if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
+        detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
+        record = replace(record, failure=Failure(stage=Stage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from handloom.config import Config, load_config, read_document
 from handloom.dataset.robot_columns import STYLES
 from handloom.dataset.video_codec import CODECS
+from handloom.engine.sources import EXPERT, source_factory
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.render.preset import CPU_PRESETS
 from handloom.scene.object_config import ArenaConfig
@@ -35,6 +36,8 @@ class RunSettings(Config):
     arena: dict[str, Any]
     """The arena, resolved."""
     seed: int = Field(ge=0)
+    source: str = EXPERT
+    """Who carries the task out: ``expert``, or ``my_module:MySource``."""
     unit_size: int = Field(default=4, ge=1)
     """Attempts per work unit."""
     render: RenderWhen = "now"
@@ -65,14 +68,20 @@ class RunSettings(Config):
 
     @classmethod
     def of_task(cls, task: Task, **options: Any) -> "RunSettings":
-        """Return the manifest of a new run of a task."""
-        return cls(
+        """Return the manifest of a new run of a task.
+
+        Raises:
+            HandloomError: An option names something that does not exist.
+        """
+        settings = cls(
             task_name=task.name,
             task_path=str(task.path.resolve()),
             task=_plain(task.config),
             arena=_plain(task.arena),
             **options,
         )
+        source_factory(settings.source)  # Here only: a run can be read where the module of its source is not.
+        return settings
 
     def loaded_task(self) -> Task:
         """Return the task as it was when the run began, whatever its file says by now."""

@@ -1,6 +1,7 @@
 """A scripted operator: where the cubes lie becomes how a hand would move a controller to stack them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,12 +57,20 @@ class ScriptedOperator:
         scene: A stacking scene in its first state.
         controller: The arm, for its kinematics and its jaw.
         config: How the operator works.
+        cubes: Names of the cubes, all of one size, from the bottom of the stack to its top.
     """
 
-    def __init__(self, scene: Scene, controller: SO101ActionController, config: OperatorConfig | None = None) -> None:
-        self._scene, self._controller = scene, controller
+    def __init__(
+        self,
+        scene: Scene,
+        controller: SO101ActionController,
+        config: OperatorConfig | None = None,
+        *,
+        cubes: Sequence[str] = CUBES,
+    ) -> None:
+        self._scene, self._controller, self._cubes = scene, controller, tuple(cubes)
         self._config = config or OperatorConfig()
-        self._edge = float(np.ptp(scene.assets[CUBES[0]].aabb[:, 0]))
+        self._edge = float(np.ptp(scene.assets[cubes[0]].aabb[:, 0]))
         self._finger = fixed_finger_distance(controller)
 
     def recording(self, rng: np.random.Generator) -> DeviceRecording:
@@ -85,8 +94,8 @@ class ScriptedOperator:
         rest = 2.0 * self._config.hand.engage_after
         path = ToolPath(Keyframe(seconds=rest, position=(x, y, z), roll=0.0, jaw=jaw))
         path.wait(0.3, jaw=self._config.jaw_approach)
-        poses = {name: self._scene.object_pose(name) for name in CUBES}
-        for level, name in enumerate(CUBES[1:], start=1):
+        poses = {name: self._scene.object_pose(name) for name in self._cubes}
+        for level, name in enumerate(self._cubes[1:], start=1):
             self._pick(path, poses, name)
             poses[name] = self._place(path, poses, level)
         path.wait(0.6, jaw=self._controller.jaw.open)
@@ -110,7 +119,7 @@ class ScriptedOperator:
 
     def _place(self, path: ToolPath, poses: dict[str, Array], level: int) -> Array:
         """Put the held cube on the tower, turned like the cube at its bottom; return its pose (4, 4)."""
-        config, bottom = self._config, poses[CUBES[0]]
+        config, bottom = self._config, poses[self._cubes[0]]
         T_world_cube = bottom.copy()
         T_world_cube[2, 3] += level * self._edge
         grasp = T_world_cube[:3, 3] + (0.0, 0.0, config.drop - config.grasp_depth)

@@ -1,0 +1,86 @@
+"""A run can be carried out by other sources than the scripted expert."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from handloom.engine import (
+    Goal,
+    InlineExecutor,
+    ProcessExecutor,
+    RunDirectory,
+    RunSettings,
+    generate_run,
+    verify_dataset,
+)
+from handloom.engine.sources import SOURCES, source_factory
+from handloom.errors import ConfigError, InputError, NotFoundError
+from handloom.skills import Schedule
+from handloom.tasks import load_task
+
+OPERATOR = "operator_source:StackOperator"
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (Path(__file__).parent, Path(__file__).parents[2] / "examples" / "retarget"):
+        monkeypatch.syspath_prepend(str(folder))
+
+
+def settings(task: str = "so101_stack_cubes", **options) -> RunSettings:
+    return RunSettings.of_task(load_task(task), seed=0, unit_size=1, render="none", **options)
+
+
+class Idle:
+    """Does nothing for one frame and says that it has done so."""
+
+    failure, timeline, recording = None, (), True
+
+    def __init__(self, scene, stages, rng) -> None:
+        self.controls = scene.world.model.nu
+
+    def next(self, frame: int):
+        return None if frame else np.full(self.controls, np.nan)
+
+
+def test_a_teleoperated_stream_is_judged_recorded_and_verified_like_the_expert(tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings(source=OPERATOR))
+    outcome = generate_run(run, Goal(successes=2), ProcessExecutor(1))
+    assert [receipt.skills.keys() for receipt in outcome.receipts.values()] == [{"teleop"}] * 2
+    assert [verdict.verdict for verdict in verify_dataset(run.path, InlineExecutor())] == ["exact"] * 2
+
+
+def test_a_source_that_nothing_judges_makes_no_demonstration(tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings("fr3_pick_cube", source="test_sources:Idle"))
+    outcome = generate_run(run, Goal(attempts=1), InlineExecutor())
+    receipt = outcome.receipts[0]
+    assert (receipt.success, receipt.reason) == (False, "not_judged")
+    assert "let its timeline have a span with checks" in receipt.detail
+    assert not run.dataset.exists()
+
+
+def test_a_run_goes_on_with_its_own_source_only(tmp_path):
+    RunDirectory.begin(tmp_path / "r", settings(source=OPERATOR))
+    with pytest.raises(ConfigError, match=f"its source is '{OPERATOR}', now 'expert'"):
+        RunDirectory.begin(tmp_path / "r", settings())
+
+
+def test_a_run_can_be_read_where_its_source_is_not(tmp_path, monkeypatch):
+    run = RunDirectory.begin(tmp_path / "r", settings(source=OPERATOR))
+    monkeypatch.setitem(sys.modules, "operator_source", None)
+    assert RunDirectory.open(run.path).settings.source == OPERATOR
+
+
+def test_every_source_of_the_table_can_be_made():
+    assert [source_factory(name) for name in SOURCES] == [Schedule]
+
+
+def test_a_source_that_is_not_there_is_refused_before_anything_is_written():
+    with pytest.raises(NotFoundError, match=r"no source named 'exprt'; did you mean 'expert'.*my_module:MySource"):
+        settings(source="exprt")
+    with pytest.raises(InputError, match=r"source 'nowhere:Nobody' cannot be imported: No module named 'nowhere'"):
+        settings(source="nowhere:Nobody")
+    with pytest.raises(InputError, match=r"source 'operator_source:Nobody' cannot be imported: .*has no attribute"):
+        settings(source="operator_source:Nobody")
