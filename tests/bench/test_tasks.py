@@ -17,6 +17,11 @@ def test_a_row_has_the_figures_of_a_task() -> None:
     assert row["failures"] == ""
 
 
+def test_another_seed_is_another_run() -> None:
+    first, same, other = (tasks.run(["fr3_pick_cube"], seeds=1, seed=seed, workers=1).rows[0] for seed in (0, 0, 7))
+    assert first["episode_s"] == same["episode_s"] != other["episode_s"]
+
+
 def test_failed_attempts_are_counted_by_reason(tmp_path) -> None:
     text = load_task("fr3_pick_cube").path.read_text()
     file = tmp_path / "impossible.yaml"

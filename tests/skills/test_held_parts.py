@@ -7,8 +7,15 @@ import pytest
 
 from handloom.scene import build_scene
 from handloom.skills.arm_controller import ArmController
-from handloom.skills.held_parts import HeldParts
-from handloom.spatial import invert_pose, make_pose, random_rotations, rotvec_from_matrix, translation
+from handloom.skills.held_parts import HeldAxis, HeldParts
+from handloom.spatial import (
+    invert_pose,
+    make_pose,
+    matrix_from_rotvec,
+    random_rotations,
+    rotvec_from_matrix,
+    translation,
+)
 from handloom.values import TaskInstance
 
 TURNS = [weights for weights in product((0.0, 1.0), repeat=3) if any(weights)]
@@ -82,3 +89,32 @@ def test_only_the_direction_of_one_axis_alone_can_be_kept_around_obstacles() -> 
         wanted = next((axis for held, axis in axes.items() if held == turns), None)
         assert (None if hold is None else hold.tool_axis) == wanted
     assert parts_of(1, 1, 0, 1, 0, 0).direction is None
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_any_axis_of_the_hand_keeps_its_direction_while_the_hand_turns_about_it(
+    plate_instance: TaskInstance, blocked: bool
+) -> None:
+    scene = build_scene(plate_instance)
+    controller = ArmController(scene, scene.robot("franka").arm("left"))
+    start = controller.commanded_pose
+    axis = np.array([0.1, 0.2, 1.0]) / np.linalg.norm([0.1, 0.2, 1.0])
+    goal = start.copy()
+    goal[:3, :3] = start[:3, :3] @ matrix_from_rotvec(0.6 * axis)
+    goal[1, 3] += 0.3
+    if blocked:
+        middle = controller.arm.T_world_base @ start @ translation([0.0, 0.0, 0.05])
+        middle[:3, 3] += controller.arm.T_world_base[:3, 1] * 0.15
+        controller.planner.world.add_box("post", [0.05, 0.05, 0.2], middle)
+    result = controller.plan_held(controller.target, goal, HeldAxis(tuple(axis.tolist())))
+    assert result.ok, result.reason
+    cosines = [controller.chain.T_base_tip(q)[:3, :3] @ axis @ start[:3, :3] @ axis for q in result.path]
+    assert min(cosines) > np.cos(0.11)
+
+
+def test_a_goal_that_tips_a_held_axis_is_refused(plate_instance: TaskInstance) -> None:
+    scene = build_scene(plate_instance)
+    controller = ArmController(scene, scene.robot("franka").arm("left"))
+    goal = controller.commanded_pose
+    goal[:3, :3] = goal[:3, :3] @ matrix_from_rotvec([0.4, 0.0, 0.0])
+    assert not controller.plan_held(controller.target, goal, HeldAxis((0.0, 0.0, 1.0))).ok

@@ -71,3 +71,18 @@ def test_a_success_term_says_what_the_vertices_say(plate_instance: TaskInstance,
         assert holds(scene, Check(name=name, arguments=arguments)) == answer
         answers.add(answer)
     assert answers == {True, False}
+
+
+def test_only_the_arms_and_the_object_itself_must_be_calm(plate_instance: TaskInstance) -> None:
+    scene = build_scene(plate_instance)
+    world, calm = scene.world, Check(name="calm", arguments={"object": "cube"})
+    spin = {name: world.dof_index(f"{name}/free") + 4 for name in ("cube", "plate")}
+    world.data.qvel[spin["plate"]] = 9.0
+    assert holds(scene, calm)
+    world.data.qvel[spin["cube"]] = 9.0
+    assert not holds(scene, calm)
+    world.data.qvel[:] = 0.0
+    for dof in scene.robot("franka").arm("left").dof_index:
+        world.data.qvel[dof] = -9.0
+        assert not holds(scene, calm)
+        world.data.qvel[dof] = 0.0

@@ -24,6 +24,8 @@ class Trial:
     first: int
     """First attempt."""
     count: int
+    seed: int
+    """Seed of the run the attempts belong to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +37,13 @@ class Attempt:
     """Processor time of everything from sampling to the last frame [s]."""
 
 
-def run(names: Sequence[str] = (), seeds: int = 50, workers: int = 2) -> BenchResult:
+def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0, workers: int = 2) -> BenchResult:
     """Let the expert attempt every task without pictures; one row per task.
 
     Args:
         names: Tasks of the library or YAML files; none means the whole library.
         seeds: Attempts per task.
+        seed: Seed of the run; the tasks were written while looking at the attempts of seed 0.
         workers: Processes; 1 runs everything here.
     """
     if seeds < 1:
@@ -51,7 +54,7 @@ def run(names: Sequence[str] = (), seeds: int = 50, workers: int = 2) -> BenchRe
     warm_up()
     executor: Executor = InlineExecutor() if workers == 1 else ProcessExecutor(workers)
     trials = [
-        Trial(task=name, first=first, count=min(PER_TRIAL, seeds - first))
+        Trial(task=name, first=first, count=min(PER_TRIAL, seeds - first), seed=seed)
         for name in wanted
         for first in range(0, seeds, PER_TRIAL)
     ]
@@ -64,7 +67,7 @@ def run(names: Sequence[str] = (), seeds: int = 50, workers: int = 2) -> BenchRe
 def carry_out(trial: Trial) -> list[Attempt]:
     """Attempt the seeds of a trial, in a worker."""
     task = _loaded(trial.task)
-    return [_attempt(task, episode) for episode in range(trial.first, trial.first + trial.count)]
+    return [_attempt(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]
 
 
 PER_TRIAL = 5
@@ -76,10 +79,10 @@ def _loaded(name: str) -> Task:
     return load_task(name)
 
 
-def _attempt(task: Task, episode: int) -> Attempt:
+def _attempt(task: Task, seed: int, episode: int) -> Attempt:
     watch, begin = Stopwatch(), time.process_time()
     try:
-        _, record = simulate(task, 0, episode, watch)
+        _, record = simulate(task, seed, episode, watch)
         receipt = receipt_of(record, watch)
     except SamplingError as error:
         failure = error.failure

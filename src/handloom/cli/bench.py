@@ -16,6 +16,7 @@ def run(
     only: tyro.conf.Positional[tuple[str, ...]] = (),
     *,
     seeds: int | None = None,
+    seed: int | None = None,
     json: bool = False,
 ) -> None:
     """Measure one part, beside peers where they are installed; without a name, list the benchmarks.
@@ -24,6 +25,7 @@ def run(
         name: Which benchmark.
         only: What to measure, for benchmarks of several things: names of tasks.
         seeds: Attempts per thing that is measured; the benchmark's own number by default.
+        seed: Seed of the run that is measured, where there is one; 0 by default.
         json: Print one JSON object instead of a table.
     """
     if not name:
@@ -33,7 +35,7 @@ def run(
     if name not in BENCHES:
         raise unknown_name("benchmark", name, BENCHES)
     measure = importlib.import_module(BENCHES[name][0]).run
-    options = {"names": only or None, "seeds": seeds}
+    options = {"names": only or None, "seeds": seeds, "seed": seed}
     given = {key: value for key, value in options.items() if value is not None}
     unknown = [key for key in given if key not in inspect.signature(measure).parameters]
     if unknown:

@@ -14,7 +14,7 @@ from handloom.motion.trajectory import MotionLimits
 from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
 from handloom.skills.attainable import attainable
-from handloom.skills.held_parts import HeldParts
+from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.trajectory import play
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
@@ -89,7 +89,7 @@ class ArmController:
         """Obstacles, by part of their name, that the present skill leaves out."""
         self.held: tuple[str, ...] = ()
         """Objects that move with the hand in planning."""
-        self._held_parts: HeldParts | None = None
+        self._kept: Held | None = None
         self._path: Array | None = None
         self._played = 0
         self._target = arm.joints.copy()
@@ -157,11 +157,11 @@ class ArmController:
         self.num_plans += 1
         return self.planner.plan_chain(self._target, stages, scores, ignore=(*self.ignored, *ignore))
 
-    def plan_held(self, q: Array, T_base_ee: Array, parts: HeldParts, *, ignore: Iterable[str] = ()) -> PlanResult:
-        """Plan from joints (n,) to a pose (4, 4) without changing the held parts of the hand's pose on the way."""
+    def plan_held(self, q: Array, T_base_ee: Array, kept: Held, *, ignore: Iterable[str] = ()) -> PlanResult:
+        """Plan from joints (n,) to a pose (4, 4) without changing what must be kept of the hand's pose on the way."""
         self.refresh()
         self.num_plans += 1
-        return parts.plan(self.planner, q, T_base_ee, (*self.ignored, *ignore))
+        return kept.plan(self.planner, q, T_base_ee, (*self.ignored, *ignore))
 
     def reachable(self, T_base_ee: ArrayLike, *, ignore: Iterable[str] = ()) -> FreeIkResult:
         """Return collision-free joints for each pose (n, 4, 4), without asking for a path."""
@@ -217,8 +217,9 @@ class ArmController:
         self.ignored = tuple(command.params.get("ignore_substring", ()))
 
     def _update_pose_cost_metric(self, command: Command) -> None:
-        """Hold parts of the pose during the next moves, from ``hold_vec_weight`` [angular xyz, linear xyz] or None."""
-        self._held_parts = HeldParts.given(command.params.get("hold_vec_weight"))
+        """Keep parts of the pose (``hold_vec_weight``) or an axis of the hand (``hold_axis``) during the next moves."""
+        axis = command.params.get("hold_axis")
+        self._kept = HeldAxis(axis) if axis is not None else HeldParts.given(command.params.get("hold_vec_weight"))
 
     def _attach_command(self, command: Command) -> None:
         name = command.params["object"]
@@ -297,8 +298,8 @@ class ArmController:
         return True
 
     def _plan_move(self, pose: Array, *, straight: bool) -> PlanResult:
-        if self._held_parts is not None:
-            return self.plan_held(self._target, pose, self._held_parts)
+        if self._kept is not None:
+            return self.plan_held(self._target, pose, self._kept)
         if not straight:
             return self.plan([Stage(T_base_tool=pose)])
         self.refresh()

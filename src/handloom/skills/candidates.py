@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from handloom.motion.planning import PlanResult
 from handloom.motion.planning import Stage as Move
-from handloom.skills.held_parts import HeldParts
+from handloom.skills.held_parts import Held
 from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
 from handloom.values import Failure, Stage
@@ -31,7 +31,7 @@ class Chosen:
 
 
 def choose(
-    skill: Skill, moves: Sequence[Move], *, test_mode: str = "forward", holds: Sequence[HeldParts | None] = ()
+    skill: Skill, moves: Sequence[Move], *, test_mode: str = "forward", holds: Sequence[Held | None] = ()
 ) -> Chosen | None:
     """Return the first candidate that passes, or None after telling the skill why there is none.
 
@@ -61,7 +61,7 @@ def _by_plan(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failur
 
 
 def _by_held_plan(
-    skill: Skill, moves: Sequence[Move], holds: Sequence[HeldParts | None]
+    skill: Skill, moves: Sequence[Move], holds: Sequence[Held | None]
 ) -> tuple[Chosen | None, Failure | None]:
     """Plan the candidates one after the other, each move from where the one before ends."""
     last: PlanResult | None = None
@@ -81,7 +81,7 @@ def _by_held_plan(
     return None, replace(plan_failure(last), counts=counts)
 
 
-def _one_move(skill: Skill, q: Array, move: Move, index: int, parts: HeldParts | None) -> PlanResult:
+def _one_move(skill: Skill, q: Array, move: Move, index: int, parts: Held | None) -> PlanResult:
     """Plan one move of one candidate from joints (n,)."""
     controller, T = skill.controller, np.asarray(move.T_base_tool, float)[index]
     ignore = (*controller.ignored, *move.ignore)

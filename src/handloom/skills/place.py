@@ -11,7 +11,7 @@ from handloom.skills.boxes import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import gripper_of
-from handloom.skills.held_parts import HeldParts
+from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.orientations import Alignment, sample_orientations
 from handloom.skills.place_points import place_points
 from handloom.skills.preshape import Preshape
@@ -25,6 +25,8 @@ CANDIDATES = 32
 """Poses tested; published: 20."""
 ANGLE = float(np.deg2rad(0.5))
 """How far an arm of few joints may turn the hand where no axis of the object is aligned [rad]."""
+HELD_ANGLE = 0.05
+"""How far an axis that is held on the way may have turned at the place, where none is aligned [rad]."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
@@ -72,12 +74,12 @@ class Place(Skill):
             left = self.controller.obstacles_of(config.objects[0])
             away = place @ translation(config.post_place_vector)
             moves.append(Move(T_base_tool=away, straight=True, released=left))
-        holds = [HeldParts.given(config.pre_place_hold_vec_weight), HeldParts.given(config.post_place_hold_vec_weight)]
+        holds = [self._kept(T_ee_object), HeldParts.given(config.post_place_hold_vec_weight)]
         # The retreat leaves the object behind, so nothing has to be held any more.
         chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
         if chosen is not None:
             self._place_z = float(place[chosen.index, 2, 3])
-            self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen)
+            self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen, holds[0])
 
     def checks(self) -> tuple[Check, ...]:
         """Return the terms of the success mode, and that nothing is flung about."""
@@ -116,10 +118,21 @@ class Place(Skill):
                 axis_base=R_base_target @ _unit(given[1]),
                 tolerance=float(np.deg2rad(given[2])),
             )
-        parts = HeldParts.given(config.pre_place_hold_vec_weight)
+        kept = self._kept(T_ee_object)
         R_start = self.controller.commanded_pose[:3, :3]
-        drawn = None if parts is None else partial(parts.orientations, R_start)
+        if isinstance(kept, HeldAxis) and alignment is None:
+            axis = np.asarray(kept.axis_ee)
+            alignment = Alignment(axis_ee=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
+        drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
         return sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
+
+    def _kept(self, T_ee_object: Array) -> Held | None:
+        """Return what the way to the place must keep of the hand's pose."""
+        config = cast(PlaceConfig, self.config)
+        if config.hold_obj_axis is None:
+            return HeldParts.given(config.pre_place_hold_vec_weight)
+        x, y, z = (T_ee_object[:3, :3] @ _unit(config.hold_obj_axis)).tolist()
+        return HeldAxis((x, y, z))
 
     def _attainable(self, pre: Array, place: Array, T_ee_object: Array) -> tuple[Array, Array]:
         """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""
@@ -143,14 +156,15 @@ class Place(Skill):
         T_base_object = make_pose(R_base_ee @ T_ee_object[:3, :3], p_base)
         return T_base_object @ invert_pose(T_ee_object)
 
-    def _commands(self, pre: Array, place: Array, chosen: Chosen) -> list[Command]:
+    def _commands(self, pre: Array, place: Array, chosen: Chosen, kept: Held | None) -> list[Command]:
         """Return the published sequence; a tested path goes with both moves."""
         config, name = cast(PlaceConfig, self.config), self.config.objects[0]
         commands = [self.stay("update_pose_cost_metric")]
         commands.append(self.stay("update_specific", ignore_substring=config.ignore_substring))
-        before, after = config.pre_place_hold_vec_weight, config.post_place_hold_vec_weight
-        if before is not None:
-            commands.append(self.stay("update_pose_cost_metric", hold_vec_weight=before))
+        after = config.post_place_hold_vec_weight
+        if kept is not None:
+            params = {"hold_axis": kept.axis_ee} if isinstance(kept, HeldAxis) else {"hold_vec_weight": kept.weights}
+            commands.append(self.stay("update_pose_cost_metric", **params))
         commands.append(command_at(pre, "close_gripper", **chosen.params(0)))
         if after is not None:
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))

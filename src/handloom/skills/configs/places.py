@@ -40,6 +40,8 @@ class PlaceConfig(Tolerances, Filters):
     post_place_hold_vec_weight: Hold | None = None
     rim: bool = False
     """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
+    hold_obj_axis: Triple | None = None
+    """Axis of the object that keeps its direction on the way, whatever the hand does; ours, to carry things upright."""
     gripper_change_steps: int = Field(default=10, ge=0)
     hesitate_steps: int = Field(default=0, ge=0)
     """Frames to wait at the place before opening."""
