@@ -80,8 +80,10 @@ def test_only_the_arms_and_the_object_itself_must_be_calm(plate_instance: TaskIn
     world.data.qvel[spin["plate"]] = 9.0
     assert holds(scene, calm)
     world.data.qvel[spin["cube"]] = 9.0
+    world.forward()
     assert not holds(scene, calm)
     world.data.qvel[:] = 0.0
+    world.forward()
     for dof in scene.robot("franka").arm("left").dof_index:
         world.data.qvel[dof] = -9.0
         assert not holds(scene, calm)
