@@ -26,3 +26,14 @@ def hang(value: int) -> int:
 
 def segfault(_: int) -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class UnportableError(Exception):
+    """An error that cannot be made again from its words alone."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} and {second}")
+
+
+def fail(_: int) -> None:
+    raise UnportableError("this", "that")

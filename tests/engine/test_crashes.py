@@ -1,10 +1,11 @@
 """An attempt that keeps crashing its worker is left out with a reason; a worker that is lost once costs nothing."""
 
+import numpy as np
 import pytest
 
-from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
+from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, generate_run, unit
 from handloom.engine.executor import Finished
-from handloom.errors import FileError
+from handloom.errors import FileError, InputError
 from handloom.tasks import load_task
 
 
@@ -42,6 +43,38 @@ def test_a_poison_attempt_is_quarantined_after_three_tries_and_the_rest_goes_on(
 def test_a_unit_whose_worker_was_lost_twice_is_made_all_the_same(tmp_path):
     outcome = generate_run(new_run(tmp_path / "run"), Goal(attempts=2), FragileExecutor({0: 2}))
     assert [receipt.success for receipt in outcome.receipts.values()] == [True, True]
+
+
+@pytest.mark.parametrize("error", [np.linalg.LinAlgError("SVD did not converge"), KeyError("x"), RuntimeError("odd")])
+def test_an_unforeseen_error_fails_its_attempt_and_not_the_run(tmp_path, monkeypatch, error):
+    def sometimes(settings, task, episode, episodes):
+        if episode == 1:
+            raise error
+        return Receipt(episode=episode, success=False, stage="plan", reason="no_path")
+
+    monkeypatch.setattr(unit, "run_attempt", sometimes)
+    outcome = generate_run(new_run(tmp_path / "run"), Goal(attempts=3), InlineExecutor())
+    assert [receipt.reason for receipt in outcome.receipts.values()] == ["no_path", "internal_error", "no_path"]
+    assert f"{type(error).__name__}: {error} (test_crashes.py:" in outcome.receipts[1].detail
+
+
+@pytest.mark.parametrize("error", [FileError("the disk is full"), InputError("no such object"), MemoryError()])
+def test_an_error_of_the_input_or_the_machine_stops_the_run(tmp_path, monkeypatch, error):
+    def always(*_):
+        raise error
+
+    monkeypatch.setattr(unit, "run_attempt", always)
+    with pytest.raises(type(error)):
+        generate_run(new_run(tmp_path / "run"), Goal(attempts=3), InlineExecutor())
+
+
+def test_a_damaged_journal_is_named(tmp_path):
+    run = new_run(tmp_path / "run")
+    generate_run(run, Goal(attempts=1), FragileExecutor({0: 9}))
+    journal = run.journal(0).path
+    journal.write_text("{" + journal.read_text())
+    with pytest.raises(FileError, match=r"unit_000000.jsonl is damaged \(JSONDecodeError"):
+        run.receipts()
 
 
 def test_shards_that_both_see_the_end_do_not_merge_at_once(tmp_path):

@@ -1,13 +1,14 @@
 """Worker processes may crash or hang; the others go on."""
 
 import importlib
+import multiprocessing
 import sys
 from pathlib import Path
 
 import pytest
 
 from handloom.engine import ProcessExecutor
-from handloom.errors import InputError
+from handloom.errors import InputError, StateError
 
 # Workers import their function by name, so its folder must be on the path of this process and of theirs.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -37,6 +38,25 @@ def test_a_hung_worker_is_ended_after_its_time():
     assert finished[0].result == 0
     assert finished[2].result == 2
     assert "no result after 3 s" in finished[1].crash
+
+
+def test_a_worker_that_is_killed_while_it_waits_costs_one_try():
+    def items():
+        yield 0
+        (idle,) = multiprocessing.active_children()
+        idle.kill()
+        idle.join()
+        yield 1
+        yield 2
+
+    finished = {f.item: f for f in ProcessExecutor(1).run(crashing.square, items())}
+    assert (finished[0].result, finished[2].result) == (0, 4)
+    assert "SIGKILL" in finished[1].crash
+
+
+def test_an_error_that_cannot_travel_arrives_in_words():
+    with pytest.raises(StateError, match="a worker failed with UnportableError: this and that"):
+        list(ProcessExecutor(1).run(crashing.fail, iter([0])))
 
 
 def test_a_pool_without_workers_is_refused():

@@ -136,7 +136,14 @@ def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> in
     if not as_json:
         print(f"dataset: {outcome.run.dataset}")
         print(f"check:   handloom verify {outcome.run.path}")
-    return 0 if goal.successes is None or report.episodes >= goal.successes else 1
+    if goal.successes is None or report.episodes >= goal.successes:
+        return 0
+    print(
+        f"{report.episodes} of {goal.successes} demonstrations after {report.attempts} attempts; for more, give the "
+        "same command a larger --max-attempts",
+        file=sys.stderr,
+    )
+    return 1
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from handloom.dataset.durable import file_errors
+from handloom.dataset.durable import damage_named, file_errors
 from handloom.engine.receipt import Receipt
 
 
@@ -20,7 +20,8 @@ class Journal:
             return {}
         with file_errors("read", self.path):
             whole, _, _ = self.path.read_bytes().rpartition(b"\n")
-        receipts = [Receipt.from_json(json.loads(line)) for line in whole.splitlines() if line.strip()]
+        with damage_named(self.path):
+            receipts = [Receipt.from_json(json.loads(line)) for line in whole.splitlines() if line.strip()]
         return {receipt.episode: receipt for receipt in receipts}
 
     def append(self, receipt: Receipt) -> None:

@@ -2,21 +2,26 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from handloom.engine.executor import Finished
-from handloom.errors import InputError
+from handloom.errors import InputError, StateError
 
-ONE_THREAD: dict[str, str] = dict.fromkeys(
-    ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1"
-)
-"""One worker uses one core: several threads in each of several workers only get in each other's way."""
+ENVIRONMENT: dict[str, str] = {
+    **dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1"),
+    "MALLOC_MMAP_THRESHOLD_": "1048576",
+}
+"""What workers are started with. One worker uses one core: several threads in each of several workers only get in each
+other's way. Blocks of a megabyte and more, such as a world's, go back to the system when they are freed: left to
+itself, glibc takes to keeping them, and the holes between what stays grow from attempt to attempt."""
 
 
 START_UP = 180.0
@@ -76,7 +81,8 @@ class ProcessExecutor:
                 free = _start(function)
                 pool.append(free)
             free.item, free.busy, free.begun, free.since = item, True, False, time.monotonic()
-            free.pipe.send(item)
+            with suppress(OSError):  # One that died while it was idle is found when its answer is waited for.
+                free.pipe.send(item)
 
     def _collect(self, busy: list[_Worker], pool: list[_Worker]) -> Iterator[Finished]:
         """Wait until something happens and yield what finished or died."""
@@ -111,8 +117,8 @@ class ProcessExecutor:
 def _start(function: Callable[[Any], Any]) -> _Worker:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)
     try:
         process = context.Process(target=_work, args=(there, function), daemon=True)
         process.start()
@@ -138,11 +144,20 @@ def _work(pipe: Connection, function: Callable[[Any], Any]) -> None:
             pipe.send(("begun", None))
             answer = ("result", function(item))
         except Exception as error:
-            answer = ("error", error)
+            answer = ("error", _portable(error))
         try:
             pipe.send(answer)
-        except (BrokenPipeError, OSError):
+        except OSError:
             return
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that arrives in the parent as it is, or its words where it would not."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return StateError(f"a worker failed with {type(error).__name__}: {error}")
+    return error
 
 
 def _end(worker: _Worker) -> None:

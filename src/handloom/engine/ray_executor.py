@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from handloom.engine.executor import Finished
-from handloom.engine.process_executor import ONE_THREAD
+from handloom.engine.process_executor import ENVIRONMENT
 from handloom.errors import InputError, StateError, require
 
 
@@ -63,7 +63,7 @@ class _Actors:
         self.free: list[Any] = []
         self.busy: dict[Any, tuple[Any, Any, float]] = {}
         """Pending answer > (actor, item, since)."""
-        self._actor = ray.remote(num_cpus=1, max_restarts=0, runtime_env={"env_vars": ONE_THREAD})(_Worker)
+        self._actor = ray.remote(num_cpus=1, max_restarts=0, runtime_env={"env_vars": ENVIRONMENT})(_Worker)
 
     def hand_out(self, function: Callable[[Any], Any], items: Iterator[Any]) -> None:
         """Give every free actor an item, starting actors as long as there is work for them."""

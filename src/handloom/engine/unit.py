@@ -8,6 +8,7 @@ from pathlib import Path
 from handloom.engine.attempt import run_attempt
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import RunDirectory
+from handloom.errors import HandloomError
 from handloom.tasks import Task
 
 
@@ -55,13 +56,15 @@ def quarantine(unit: Unit, reason: str, detail: str) -> None:
 
 
 def _attempt(run: RunDirectory, task: Task, episode: int) -> Receipt:
-    """Run one attempt; a fault in the code fails this attempt with its place, not the run.
+    """Run one attempt; a fault in the code, ours or the user's, fails this attempt with its place, not the run.
 
-    Errors of the disk or of the input concern every attempt and stop the run: they pass through.
+    Errors of the disk, the memory or the input concern every attempt and stop the run: they pass through.
     """
     try:
         return run_attempt(run.settings, task, episode, run.episodes)
-    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, AssertionError) as error:
+    except (HandloomError, OSError, MemoryError):
+        raise
+    except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
         return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
