@@ -8,6 +8,13 @@ from numpy.typing import NDArray
 from handloom.render.cpu.bvh import Hierarchy
 from handloom.render.cpu.image_pool import ImagePool
 from handloom.render.cpu.layout import (
+    B_CENTER,
+    B_INDEX,
+    B_ROT,
+    BIG,
+    BOX_BLOCK,
+    C_INVERSE,
+    CASTER_BLOCK,
     GROUPS,
     LANE_QUANTITIES,
     LANES,
@@ -16,6 +23,7 @@ from handloom.render.cpu.layout import (
     POSE,
     TILE_HEIGHT,
     TILE_WIDTH,
+    VECTOR,
     VIEW_COLUMNS,
 )
 
@@ -32,9 +40,9 @@ class SceneArrays(NamedTuple):
     lights: NDArray[np.float32]
     """Light table (l, LIGHT_COLUMNS)."""
     casters: NDArray[np.float32]
-    """What each light sees of each geom (l, CASTER_COLUMNS, g)."""
+    """What each light sees of each geom (l, blocks * CASTER_BLOCK)."""
     boxes: NDArray[np.float32]
-    """World bounds of all geoms (6, g): low x, y, z, high x, y, z [m]; endless for planes."""
+    """Bounding boxes of all geoms (blocks * BOX_BLOCK,)."""
     textures: NDArray[np.int32]
     """Texture table (k, 4): first texel, width, height, levels."""
     texels: NDArray[np.int32]
@@ -74,37 +82,37 @@ class CanvasArrays(NamedTuple):
     last: NDArray[np.int32]
     """One past the last tile column (rows, g)."""
     picked: NDArray[np.uint8]
-    """1 for geoms that passed the last culling (g rounded up to 8,)."""
+    """1 for geoms that passed the last culling (g rounded up to VECTOR,)."""
     picked_words: NDArray[np.int64]
     """The same memory, eight geoms at a time."""
     candidates: NDArray[np.int32]
     """Geoms that may be seen in the current tile (g,)."""
     near: NDArray[np.int32]
     """Geoms near the surfaces of the current tile (g,)."""
-    near_gap: NDArray[np.float32]
-    """How near they can come [m] (g,)."""
     touching: NDArray[np.uint8]
-    """1 for geoms that may be seen in the current tile, shade or occlude it (g rounded up to 8,)."""
+    """1 for geoms that may be seen in the current tile, shade or occlude it (g rounded up to VECTOR,)."""
+    touching_words: NDArray[np.int64]
+    """The same memory, eight geoms at a time."""
     patches: NDArray[np.float32]
-    """Patch of each light's picture plane that holds the current tile's surface points (l, PATCH)."""
+    """Patch of each light's picture plane that holds the current batch's surface points (l, PATCH)."""
     spaces: NDArray[np.float32]
-    """SURFACE and ABOVE of the current tile (2, 6): low and high x, y, z [m]."""
+    """SURFACE, ABOVE and BETWEEN of the current batch (3, 6): low and high x, y, z [m]."""
     group_ids: NDArray[np.float32]
     """Geom of each group of lanes, -1 for what is left (GROUPS,)."""
     group_spaces: NDArray[np.float32]
     """SURFACE, ABOVE and BETWEEN of each group (GROUPS, 3, 6) [m]."""
     changed: NDArray[np.uint8]
-    """1 for geoms that moved since the last picture (g rounded up to 8,)."""
+    """1 for geoms that moved since the last picture (g rounded up to VECTOR,)."""
     changed_words: NDArray[np.int64]
     """The same memory, eight geoms at a time."""
     tile_touched: NDArray[np.uint8]
-    """``touching`` of every tile of the last picture (tiles, g rounded up to 8)."""
+    """``touching`` of every tile of the last picture (tiles, g rounded up to VECTOR)."""
     tile_touched_words: NDArray[np.int64]
     """The same memory, eight geoms at a time."""
     tile_patches: NDArray[np.float32]
     """``patches`` of every tile (tiles, l, PATCH)."""
     tile_spaces: NDArray[np.float32]
-    """``spaces`` of every tile (tiles, 2, 6)."""
+    """``spaces`` of every tile (tiles, 3, 6)."""
     poses: NDArray[np.int32]
     """Bits of the rotations and positions of the geoms in the last picture (g, 12)."""
     setting: NDArray[np.int32]
@@ -135,14 +143,41 @@ class FrameArrays(NamedTuple):
     albedo: NDArray[np.uint8]
 
 
+NO_COLOR = np.zeros((0, 0, 3), np.uint8)
+NO_DEPTH = np.zeros((0, 0), np.float32)
+NO_IDS = np.zeros((0, 0), np.int32)
+NO_NORMALS = np.zeros((0, 0, 3), np.float32)
+
+
+def make_boxes(geom_count: int) -> NDArray[np.float32]:
+    """Allocate the table of bounding boxes; places without a geom are far from everything."""
+    table = np.zeros((block_count(geom_count), BOX_BLOCK // VECTOR, VECTOR), np.float32)
+    table[:, [B_ROT // VECTOR + k for k in (0, 4, 8)]] = 1
+    table[:, B_CENTER // VECTOR : B_CENTER // VECTOR + 3] = BIG
+    table[:, B_INDEX // VECTOR] = np.arange(table.shape[0] * VECTOR).reshape(-1, VECTOR)
+    return table.ravel()
+
+
+def make_casters(light_count: int, geom_count: int) -> NDArray[np.float32]:
+    """Allocate the caster table; places without a geom throw no shadow."""
+    table = np.zeros((light_count, block_count(geom_count), CASTER_BLOCK // VECTOR, VECTOR), np.float32)
+    table[:, :, C_INVERSE // VECTOR] = -BIG
+    return table.reshape(light_count, -1)
+
+
+def block_count(geom_count: int) -> int:
+    """Return how many blocks of VECTOR geoms hold all of them."""
+    return -(-geom_count // VECTOR)
+
+
 def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> CanvasArrays:
     """Allocate what one camera draws on."""
     rows = -(-height // TILE_HEIGHT)
     padded = -(-width // TILE_WIDTH) * TILE_WIDTH
     edge = np.zeros((height, padded), np.uint8)
     tiles = rows * padded // TILE_WIDTH
-    geom_bytes = -(-geom_count // 8) * 8
-    picked, changed = np.zeros((2, geom_bytes), np.uint8)
+    geom_bytes = block_count(geom_count) * VECTOR
+    picked, changed, touching = np.zeros((3, geom_bytes), np.uint8)
     tile_touched = np.zeros((tiles, geom_bytes), np.uint8)
     return CanvasArrays(
         lanes=np.zeros(LANE_QUANTITIES * LANES, np.float32),
@@ -155,10 +190,10 @@ def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> C
         picked_words=picked.view(np.int64),
         candidates=np.zeros(max(geom_count, 1), np.int32),
         near=np.zeros(max(geom_count, 1), np.int32),
-        near_gap=np.zeros(max(geom_count, 1), np.float32),
-        touching=np.zeros(geom_bytes, np.uint8),
+        touching=touching,
+        touching_words=touching.view(np.int64),
         patches=np.zeros((light_count, PATCH), np.float32),
-        spaces=np.zeros((2, 6), np.float32),
+        spaces=np.zeros((3, 6), np.float32),
         group_ids=np.zeros(GROUPS, np.float32),
         group_spaces=np.zeros((GROUPS, 3, 6), np.float32),
         changed=changed,
@@ -166,7 +201,7 @@ def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> C
         tile_touched=tile_touched,
         tile_touched_words=tile_touched.view(np.int64),
         tile_patches=np.zeros((tiles, light_count, PATCH), np.float32),
-        tile_spaces=np.zeros((tiles, 2, 6), np.float32),
+        tile_spaces=np.zeros((tiles, 3, 6), np.float32),
         poses=np.zeros((geom_count, POSE), np.int32),
         setting=np.zeros(VIEW_COLUMNS + light_count * LIGHT_COLUMNS, np.int32),
         depth=np.zeros((height, width), np.float32),
@@ -193,14 +228,11 @@ def make_mirrors(rows: NDArray[np.int32], geoms: NDArray[np.float32], height: in
 
 def make_frame(pool: ImagePool, width: int, height: int, kinds: frozenset[str]) -> FrameArrays:
     """Take the images asked for."""
-
-    def area(kind: str) -> tuple[int, int]:
-        return (height, width) if kind in kinds else (0, 0)
-
+    size = (height, width)
     return FrameArrays(
-        rgb=pool.take((*area("rgb"), 3), np.uint8),
-        depth=pool.take(area("depth"), np.float32),
-        segmentation=pool.take(area("segmentation"), np.int32),
-        normals=pool.take((*area("normals"), 3), np.float32),
-        albedo=pool.take((*area("albedo"), 3), np.uint8),
+        rgb=pool.take((*size, 3), np.uint8) if "rgb" in kinds else NO_COLOR,
+        depth=pool.take(size, np.float32) if "depth" in kinds else NO_DEPTH,
+        segmentation=pool.take(size, np.int32) if "segmentation" in kinds else NO_IDS,
+        normals=pool.take((*size, 3), np.float32) if "normals" in kinds else NO_NORMALS,
+        albedo=pool.take((*size, 3), np.uint8) if "albedo" in kinds else NO_COLOR,
     )

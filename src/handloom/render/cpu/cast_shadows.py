@@ -1,14 +1,17 @@
 """Shadows of a batch: find the geoms between a light and its surface points, ever more closely, and let them shade.
 
-First all geoms at once by rectangles in the light's picture plane, then each one that is left against planes, then
-against every lane by its turned rectangle; only one in ten of the first comes through, and shading costs the most.
+First all geoms at once by rectangles in the light's picture plane and by the faces of their boxes, then each one that
+is left against every lane by its turned rectangle; one in four comes through, and shading costs the most.
 """
 
 import numpy as np
 
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
+    B_CENTER,
+    B_HALF,
     BIG,
+    BOX_BLOCK,
     C_ACROSS_HIGH,
     C_ACROSS_LOW,
     C_ALONG_HIGH,
@@ -17,11 +20,9 @@ from handloom.render.cpu.layout import (
     C_DIRECTION,
     C_INVERSE,
     C_LEFT,
-    C_POS,
     C_RIGHT,
     C_TOP,
-    G_BOX,
-    G_HALF,
+    CASTER_BLOCK,
     G_TYPE,
     ID,
     L_POS,
@@ -51,11 +52,12 @@ from handloom.render.cpu.layout import (
     SURFACE,
     TINY,
     TRIANGLES,
+    VECTOR,
     ZERO,
 )
 from handloom.render.cpu.reduce import bounds
 from handloom.render.cpu.shadow import CONTACT, shade
-from handloom.render.cpu.space import box_along
+from handloom.render.cpu.space import box_along, middle_of
 from handloom.render.cpu.triangles import shade_triangles
 
 # Penumbras are mitred at corners and reach farther there, by this factor at a right angle.
@@ -100,56 +102,64 @@ def _find_patch(lanes, light):
     return left, right, top, bottom, farthest
 
 
-@picture_kernel
-def pick_casters(picked, casters, radius, patch):
-    """Mark the geoms that can stand between a light and a patch of its picture plane, by their bounding rectangles.
-
-    The rectangle is widened by the penumbra, ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for things that
-    stand on the surface.
-    """
-    lefts, rights, tops, bottoms = casters[C_LEFT], casters[C_RIGHT], casters[C_TOP], casters[C_BOTTOM]
-    inverses = casters[C_INVERSE]
-    left, right, top, bottom = patch[0], patch[1], patch[2], patch[3]
-    inverse = ONE / patch[4]
-    for g in range(inverses.shape[0]):
-        margin = MITRE * radius * (inverses[g] - inverse)
-        inside = (lefts[g] - margin <= right) & (rights[g] + margin >= left)
-        inside = inside & (tops[g] - margin <= bottom) & (bottoms[g] + margin >= top)
-        picked[g] = inside & (margin >= ZERO)
-
-
-@picture_kernel
-def may_shade(row, caster, space, radius):
-    """Tell whether a geom can hide a light from a point of a space; not when a face of its box has both before it.
+@picture_kernel(inline="always")
+def _face_between(boxes, i, caster, j, center, half, radius):
+    """Tell whether a face across axis ``j`` of a box has both a space and a light before it.
 
     At ``t`` on the way to the light a penumbra is ``radius t`` wide, and CONTACT more. Both ends of the way are that
     far from the face, so all of it is.
     """
-    for j in range(3):
-        center, half = box_along(row, j, space)
-        lamp = caster[C_POS + j] - row[G_BOX + j]
-        edge = row[G_HALF + j] + CONTACT
-        if (center - half > edge and lamp - radius > edge) or (center + half < -edge and lamp + radius < -edge):
-            return False
-    return True
+    edge = boxes[i + j + B_HALF] + CONTACT
+    before = (center - half > edge) & (caster - radius > edge)
+    return before | ((center + half < -edge) & (caster + radius < -edge))
 
 
 @picture_kernel
-def _may_shade_others(row, gid, caster, canvas, groups, radius):
-    """Tell whether a geom can hide a light from a point of any group but its own."""
-    for k in range(groups):
-        if canvas.group_ids[k] != gid and may_shade(row, caster, canvas.group_spaces[k, SURFACE], radius):
-            return True
-    return False
+def pick_casters(picked, casters, boxes, light, patch, space):
+    """Mark the geoms that can stand between a light and some surface points.
+
+    By upright rectangles in the light's picture plane, widened by the penumbra, which is
+    ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for things that stand on the surface; and by the faces of
+    bounding boxes.
+
+    Args:
+        picked: Marks (g rounded up to VECTOR,).
+        casters: Caster table of the light.
+        boxes: Table of bounding boxes.
+        light: Light row.
+        patch: Patch of the picture plane that holds the points.
+        space: Bounds of the points.
+    """
+    radius = light[L_RADIUS]
+    lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
+    left, right, top, bottom = patch[0], patch[1], patch[2], patch[3]
+    inverse = ONE / patch[4]
+    px, py, pz, dx, dy, dz = middle_of(space)
+    for block in range(boxes.shape[0] // BOX_BLOCK):
+        for lane in range(VECTOR):
+            i = lane + block * BOX_BLOCK
+            k = lane + block * CASTER_BLOCK
+            margin = MITRE * radius * (casters[k + C_INVERSE] - inverse)
+            inside = (casters[k + C_LEFT] - margin <= right) & (casters[k + C_RIGHT] + margin >= left)
+            inside = inside & (casters[k + C_TOP] - margin <= bottom) & (casters[k + C_BOTTOM] + margin >= top)
+            cx, cy, cz = boxes[i + B_CENTER], boxes[i + B_CENTER + VECTOR], boxes[i + B_CENTER + 2 * VECTOR]
+            x, y, z = px - cx, py - cy, pz - cz
+            u, v, w = lx - cx, ly - cy, lz - cz
+            apart = False
+            for j in (0, VECTOR, 2 * VECTOR):
+                center, half = box_along(boxes, i, j, x, y, z, dx, dy, dz)
+                lamp, _ = box_along(boxes, i, j, u, v, w, ZERO, ZERO, ZERO)
+                apart = apart | _face_between(boxes, i, lamp, j, center, half, radius)
+            picked[block * VECTOR + lane] = inside & (margin >= ZERO) & (not apart)
 
 
 @picture_kernel
 def _any_behind(lanes, caster, radius, gid):
     """Tell whether any lane lies in the turned rectangle of a geom, widened by its own penumbra, and behind it.
 
-    Lanes that show geom ``gid`` do not count.
+    Lanes that show geom ``gid`` do not count, nor those that are all in the dark already.
     """
-    x, y = caster[C_DIRECTION], caster[C_DIRECTION + 1]
+    x, y = caster[C_DIRECTION], caster[C_DIRECTION + VECTOR]
     a0, a1, b0, b1 = caster[C_ALONG_LOW], caster[C_ALONG_HIGH], caster[C_ACROSS_LOW], caster[C_ACROSS_HIGH]
     inverse = caster[C_INVERSE]
     widest = MITRE * radius
@@ -161,57 +171,43 @@ def _any_behind(lanes, caster, radius, gid):
         along = u * x + v * y
         across = v * x - u * y
         inside = (along >= a0 - margin) & (along <= a1 + margin) & (across >= b0 - margin) & (across <= b1 + margin)
-        count += inside & (margin >= ZERO) & (lanes[i + ID] != gid)
+        count += inside & (margin >= ZERO) & (lanes[i + ID] != gid) & (lanes[i + SHADE] < ONE)
     return count > 0
 
 
 @picture_kernel
-def join_patch(patches, k, patch):
-    """Widen the patch in row ``k`` so that it holds another."""
-    for i in range(0, 4, 2):
-        patches[k, i] = min(patches[k, i], patch[i])
-        patches[k, i + 1] = max(patches[k, i + 1], patch[i + 1])
-    patches[k, 4] = max(patches[k, 4], patch[4])
-
-
-@picture_kernel
-def cast_shadows(lanes, scene, canvas, k, groups):
+def cast_shadows(lanes, scene, canvas, k):
     """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points.
 
     Args:
         lanes: Flat batch with surface points and normals.
         scene: ``SceneArrays``.
-        canvas: ``CanvasArrays`` with the groups of the batch; geoms that may shade are noted as touching.
+        canvas: ``CanvasArrays`` with the space of the batch; its patch is written, geoms that may shade are noted.
         k: Row of the light.
-        groups: Number of groups of the batch.
     """
     light = scene.lights[k]
-    casters = scene.casters[k]
     for i in range(LANES):
         lanes[i + SHADE] = ZERO
-    patch = _find_patch(lanes, light)
+    patch = canvas.patches[k]
+    patch[0], patch[1], patch[2], patch[3], patch[4] = _find_patch(lanes, light)
     if patch[1] < patch[0]:
         return
-    join_patch(canvas.patches, k, patch)
     radius = light[L_RADIUS]
     endless = patch[4] >= BIG
-    pick_casters(canvas.picked, casters, radius, patch)
+    pick_casters(canvas.picked, scene.casters[k], scene.boxes, light, patch, canvas.spaces[SURFACE])
     for word in range(canvas.picked_words.shape[0]):
         if canvas.picked_words[word] == 0:
             continue
+        canvas.touching_words[word] |= canvas.picked_words[word]
         for g in range(8 * word, 8 * word + 8):
-            caster = casters[:, g]
+            if canvas.picked[g] == 0:
+                continue
+            caster = scene.casters[k, g // VECTOR * CASTER_BLOCK + g % VECTOR :]
             row = scene.geoms[g]
-            if canvas.picked[g] == 0 or not may_shade(row, caster, canvas.spaces[SURFACE], radius):
-                continue
-            canvas.touching[g] = 1
-            mesh = row[G_TYPE] == TRIANGLES
             gid = np.float32(g)
-            # A convex geom throws no shadow on itself; a mesh is no geom of its own here.
-            own = BIG if mesh else gid
-            if not _may_shade_others(row, own, caster, canvas, groups, radius):
-                continue
-            if not (endless or _any_behind(lanes, caster, radius, own)):
+            mesh = row[G_TYPE] == TRIANGLES
+            # A convex geom throws no shadow on itself, a mesh does.
+            if not (endless or _any_behind(lanes, caster, radius, BIG if mesh else gid)):
                 continue
             if mesh:
                 shade_triangles(lanes, row, caster, scene.meshes, light)

@@ -12,7 +12,9 @@ from handloom.render.cpu.arrays import (
     FrameArrays,
     MirrorArrays,
     SceneArrays,
+    make_boxes,
     make_canvas,
+    make_casters,
     make_frame,
     make_mirrors,
 )
@@ -21,7 +23,6 @@ from handloom.render.cpu.geom_table import build_geom_table, drawn_geoms
 from handloom.render.cpu.image_pool import ImagePool
 from handloom.render.cpu.keep import find_changes
 from handloom.render.cpu.layout import (
-    CASTER_COLUMNS,
     L_POS,
     L_W,
     V_AXES,
@@ -76,8 +77,8 @@ class CpuRenderer:
             hulls=shapes.hulls,
             meshes=shapes.meshes,
             lights=lights,
-            casters=np.zeros((len(lights), CASTER_COLUMNS, count), np.float32),
-            boxes=np.zeros((6, count), np.float32),
+            casters=make_casters(len(lights), count),
+            boxes=make_boxes(count),
             textures=textures,
             texels=texels,
             world=build_world(model),

@@ -162,6 +162,8 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
                 light_up(lanes, scene, canvas, view, shadows, occlusion)
                 if is_clear(lanes):
                     shade_behind(lanes, candidates, scene, canvas, view, shadows, occlusion)
+                    # Other surfaces than those of the last layer had a say; whatever moves, the tile is drawn again.
+                    canvas.touching[:] = 1
                 _store_color(lanes, canvas.base, left, top)
             end_tile(canvas, tile)
     _hand_over(canvas, frame)
@@ -170,17 +172,17 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
 
 
 @picture_kernel
+def _copy(source, target):
+    """Copy an image, unless it is not wanted and has no pixels."""
+    here = source.reshape(-1)
+    there = target.reshape(-1)
+    for i in range(there.shape[0]):
+        there[i] = here[i]
+
+
+@picture_kernel
 def _hand_over(canvas, frame):
     """Copy the images asked for from the canvas."""
-    height, width = canvas.depth.shape
-    for y in range(height):
-        if frame.rgb.shape[0] > 0:
-            for x in range(width):
-                for c in range(3):
-                    frame.rgb[y, x, c] = canvas.base[y, x, c]
-        if frame.depth.shape[0] > 0:
-            for x in range(width):
-                frame.depth[y, x] = canvas.depth[y, x]
-        if frame.segmentation.shape[0] > 0:
-            for x in range(width):
-                frame.segmentation[y, x] = canvas.segmentation[y, x]
+    _copy(canvas.base, frame.rgb)
+    _copy(canvas.depth, frame.depth)
+    _copy(canvas.segmentation, frame.segmentation)

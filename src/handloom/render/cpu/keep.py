@@ -8,12 +8,10 @@ show the last state.
 """
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.cast_shadows import may_shade, pick_casters
+from handloom.render.cpu.cast_shadows import pick_casters
 from handloom.render.cpu.layout import (
     ABOVE,
-    BIG,
     G_ROT,
-    L_RADIUS,
     L_SHADOW,
     LIGHT_COLUMNS,
     PATCH,
@@ -23,8 +21,7 @@ from handloom.render.cpu.layout import (
     W_AO_HIGH,
     ZERO,
 )
-from handloom.render.cpu.occlude import pick_near
-from handloom.render.cpu.space import least_gap
+from handloom.render.cpu.space import pick_near
 
 
 @picture_kernel(entry=True)
@@ -61,15 +58,6 @@ def begin_tile(canvas, count):
     canvas.touching[:] = 0
     for k in range(count):
         canvas.touching[canvas.candidates[k]] = 1
-    for k in range(canvas.patches.shape[0]):
-        for i in range(0, 4, 2):
-            canvas.patches[k, i] = BIG
-            canvas.patches[k, i + 1] = -BIG
-        canvas.patches[k, 4] = ZERO
-    for k in range(2):
-        for i in range(0, 6, 2):
-            canvas.spaces[k, i] = BIG
-            canvas.spaces[k, i + 1] = -BIG
 
 
 @picture_kernel(inline="always")
@@ -80,7 +68,7 @@ def end_tile(canvas, tile):
     for k in range(canvas.patches.shape[0]):
         for i in range(PATCH):
             canvas.tile_patches[tile, k, i] = canvas.patches[k, i]
-    for k in range(2):
+    for k in range(canvas.spaces.shape[0]):
         for i in range(6):
             canvas.tile_spaces[tile, k, i] = canvas.spaces[k, i]
 
@@ -104,29 +92,23 @@ def _may_be_seen(canvas, row, column):
 
 
 @picture_kernel
-def _only_changed(canvas):
-    """Drop picked geoms that did not move; tell whether any are left."""
+def _any_changed(canvas):
+    """Tell whether a picked geom moved."""
     moved = 0
     for word in range(canvas.changed_words.shape[0]):
-        canvas.picked_words[word] &= canvas.changed_words[word]
-        moved |= canvas.picked_words[word]
+        moved |= canvas.picked_words[word] & canvas.changed_words[word]
     return moved != 0
 
 
 @picture_kernel
 def _is_shaded(scene, canvas, tile):
     """Tell whether a geom that moved may throw a shadow on a tile."""
+    space = canvas.tile_spaces[tile, SURFACE]
     for k in range(scene.lights.shape[0]):
-        radius = scene.lights[k, L_RADIUS]
-        if scene.lights[k, L_SHADOW] == ZERO:
-            continue
-        pick_casters(canvas.picked, scene.casters[k], radius, canvas.tile_patches[tile, k])
-        if not _only_changed(canvas):
-            continue
-        for g in range(scene.geoms.shape[0]):
-            if canvas.picked[g] != 0 and may_shade(
-                scene.geoms[g], scene.casters[k, :, g], canvas.tile_spaces[tile, SURFACE], radius
-            ):
+        light = scene.lights[k]
+        if light[L_SHADOW] > ZERO:
+            pick_casters(canvas.picked, scene.casters[k], scene.boxes, light, canvas.tile_patches[tile, k], space)
+            if _any_changed(canvas):
                 return True
     return False
 
@@ -134,14 +116,8 @@ def _is_shaded(scene, canvas, tile):
 @picture_kernel
 def _is_occluded(scene, canvas, tile):
     """Tell whether a geom that moved may come near the surfaces of a tile."""
-    space = canvas.tile_spaces[tile, ABOVE]
-    reach = scene.world[W_AO_HIGH]
-    pick_near(canvas.picked, scene.boxes, space, reach)
-    if _only_changed(canvas):
-        for g in range(scene.geoms.shape[0]):
-            if canvas.picked[g] != 0 and least_gap(scene.geoms[g], space) < reach:
-                return True
-    return False
+    pick_near(canvas.picked, scene.boxes, canvas.tile_spaces[tile, ABOVE], scene.world[W_AO_HIGH])
+    return _any_changed(canvas)
 
 
 @picture_kernel

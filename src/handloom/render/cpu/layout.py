@@ -71,15 +71,29 @@ POSE = 12
 ) = range(25)
 LIGHT_COLUMNS = 32
 
-# What a light sees of the geoms: ``casters[k, COLUMN, g]``, geoms last so that all are culled in vector code.
+# Two tables are culled in vector code, VECTOR geoms at a time. They are flat, in blocks of VECTOR geoms: column ``C``
+# of geom ``i`` of a block that begins at ``b`` is ``table[b + i + C]``. As with the lanes, the compiler then sees that
+# columns never overlap.
+#
+# Bounding boxes in the world: ``boxes``.
+# fmt: off
+(
+    B_ROT, _, _, _, _, _, _, _, _,  # R_world_geom, row major
+    B_CENTER, _, _, B_HALF, _, _,   # middle in the world and half extents along the geom's axes [m]; endless for planes
+    B_INDEX,                        # number of the geom
+    B_GAP, B_LOW_GAP,               # written by culling: how near it can come to what is looked at [m]
+) = (VECTOR * k for k in range(18))
+BOX_BLOCK = 18 * VECTOR
+
+# What a light sees of the geoms: ``casters[k]``.
 (
     C_POS, _, _,                    # the light in the geom frame [m]
     C_LEFT, C_RIGHT, C_TOP, C_BOTTOM,   # upright rectangle in the light's picture plane
     C_INVERSE,                      # one over the least distance along the light's axis [1/m]; negative: no shadow
     C_DIRECTION, _,                 # of the turned rectangle, unit vector in the picture plane
     C_ALONG_LOW, C_ALONG_HIGH, C_ACROSS_LOW, C_ACROSS_HIGH,
-) = range(14)
-CASTER_COLUMNS = 14
+) = (VECTOR * k for k in range(14))
+CASTER_BLOCK = 14 * VECTOR
 # fmt: on
 # A patch of a light's picture plane: left, right, top, bottom, and the farthest distance along its axis [m].
 PATCH = 5

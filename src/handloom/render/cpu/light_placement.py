@@ -20,6 +20,7 @@ from handloom.render.cpu.layout import (
     C_POS,
     C_RIGHT,
     C_TOP,
+    CASTER_BLOCK,
     G_BOX,
     G_CASTS,
     G_HALF,
@@ -30,6 +31,7 @@ from handloom.render.cpu.layout import (
     L_U,
     L_V,
     L_W,
+    VECTOR,
 )
 from handloom.render.cpu.outline import CORNERS, FAR_AWAY
 
@@ -93,7 +95,7 @@ def place_lights(geoms, lights, casters, points):
     Args:
         geoms: Geom table with poses.
         lights: Light table.
-        casters: Caster table (l, CASTER_COLUMNS, g).
+        casters: Caster table (l, blocks * CASTER_BLOCK).
         points: Scratch (3, at least CORNERS) float64.
     """
     for k in range(lights.shape[0]):
@@ -101,7 +103,7 @@ def place_lights(geoms, lights, casters, points):
         if light[L_SHADOW] == 0.0:
             continue
         for g in range(geoms.shape[0]):
-            caster = casters[k, :, g]
+            caster = casters[k, g // VECTOR * CASTER_BLOCK + g % VECTOR :]
             row = geoms[g]
             if row[G_CASTS] == 0.0:
                 caster[C_INVERSE] = -FAR_AWAY
@@ -110,18 +112,18 @@ def place_lights(geoms, lights, casters, points):
                 here = 0.0
                 for i in range(3):
                     here += row[G_ROT + 3 * i + j] * (light[L_POS + i] - row[G_POS + i])
-                caster[C_POS + j] = here
+                caster[C_POS + VECTOR * j] = here
             nearest = _project_box(row, light, points)
             if nearest < LIGHT_NEAR:
                 caster[C_LEFT], caster[C_RIGHT] = -FAR_AWAY, FAR_AWAY
                 caster[C_TOP], caster[C_BOTTOM] = -FAR_AWAY, FAR_AWAY
                 caster[C_ALONG_LOW], caster[C_ALONG_HIGH] = -FAR_AWAY, FAR_AWAY
                 caster[C_ACROSS_LOW], caster[C_ACROSS_HIGH] = -FAR_AWAY, FAR_AWAY
-                caster[C_DIRECTION], caster[C_DIRECTION + 1] = 1.0, 0.0
+                caster[C_DIRECTION], caster[C_DIRECTION + VECTOR] = 1.0, 0.0
                 caster[C_INVERSE] = FAR_AWAY
                 continue
             x, y = _direction(row, points)
-            caster[C_DIRECTION], caster[C_DIRECTION + 1] = x, y
+            caster[C_DIRECTION], caster[C_DIRECTION + VECTOR] = x, y
             caster[C_LEFT], caster[C_RIGHT] = _extent(points, 1.0, 0.0)
             caster[C_TOP], caster[C_BOTTOM] = _extent(points, 0.0, 1.0)
             caster[C_ALONG_LOW], caster[C_ALONG_HIGH] = _extent(points, x, y)

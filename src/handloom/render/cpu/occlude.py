@@ -1,74 +1,65 @@
 """Ambient occlusion of a batch: find the geoms near its surface points, and let them close in."""
 
-import numpy as np
-
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.ambient import close_in
 from handloom.render.cpu.layout import (
     ABOVE,
-    BETWEEN,
+    B_GAP,
+    B_LOW_GAP,
+    BOX_BLOCK,
     FAR_GAP,
+    G_TYPE,
     HALF,
     ID,
     LANES,
     NEAR_GAP,
     ONE,
+    PLANE,
+    VECTOR,
     W_AO_FLOOR,
     W_AO_HIGH,
     W_AO_LOW,
     ZERO,
 )
-from handloom.render.cpu.reduce import greatest
-from handloom.render.cpu.space import least_gap
+from handloom.render.cpu.reduce import greatest_gaps
+from handloom.render.cpu.space import find_gaps, height_above, pick_near
 
 
 @picture_kernel
-def pick_near(picked, boxes, space, reach):
-    """Mark the geoms whose bounds come closer than ``reach`` to a space."""
-    x0, y0, z0, x1, y1, z1 = boxes[0], boxes[1], boxes[2], boxes[3], boxes[4], boxes[5]
-    ax, ay, az = space[0] - reach, space[2] - reach, space[4] - reach
-    bx, by, bz = space[1] + reach, space[3] + reach, space[5] + reach
-    for g in range(x0.shape[0]):
-        near = (x0[g] <= bx) & (y0[g] <= by) & (z0[g] <= bz) & (x1[g] >= ax) & (y1[g] >= ay) & (z1[g] >= az)
-        picked[g] = near
-
-
-@picture_kernel
-def _gap_of_others(row, gid, canvas, groups, level, height):
-    """Return a distance that no point ``height`` above a group is nearer to a geom than; ``height`` at most.
-
-    Nothing above a convex surface is closer to it than its height, so the geom's own group does not count.
-    """
-    gap = height
-    for k in range(groups):
-        if canvas.group_ids[k] != gid:
-            gap = min(gap, least_gap(row, canvas.group_spaces[k, level]))
-    return gap
+def is_near(row, space, reach):
+    """Tell whether a geom, picked by its bounding box, is near; only a plane, which has none, may not be."""
+    return int(row[G_TYPE]) != PLANE or height_above(row, space) < reach
 
 
 @picture_kernel
 def _list_near(scene, canvas, groups, far):
-    """List the geoms that can come closer than ``far`` to the groups, with their gaps, the nearest first."""
+    """List the geoms that can come closer than ``far`` to the groups, by their gaps; return their number."""
     space = canvas.spaces[ABOVE]
     pick_near(canvas.picked, scene.boxes, space, far)
+    for word in range(canvas.picked_words.shape[0]):
+        canvas.touching_words[word] |= canvas.picked_words[word]
+    find_gaps(scene.boxes, canvas.group_ids, canvas.group_spaces, groups)
     count = 0
     for word in range(canvas.picked_words.shape[0]):
         if canvas.picked_words[word] == 0:
             continue
         for g in range(8 * word, 8 * word + 8):
-            if canvas.picked[g] == 0 or least_gap(scene.geoms[g], space) >= far:
+            gap = scene.boxes[place_of(g) + B_GAP]
+            if canvas.picked[g] == 0 or gap >= far or not is_near(scene.geoms[g], space, far):
                 continue
-            canvas.touching[g] = 1
-            gap = _gap_of_others(scene.geoms[g], np.float32(g), canvas, groups, ABOVE, far)
-            if gap >= far:
-                continue
-            canvas.near[count] = g
-            canvas.near_gap[count] = gap
-            if gap < canvas.near_gap[0]:
-                canvas.near[count], canvas.near_gap[count] = canvas.near[0], canvas.near_gap[0]
-                canvas.near[0], canvas.near_gap[0] = g, gap
+            k = count
+            while k > 0 and scene.boxes[place_of(canvas.near[k - 1]) + B_GAP] > gap:
+                canvas.near[k] = canvas.near[k - 1]
+                k -= 1
+            canvas.near[k] = g
             count += 1
     return count
+
+
+@picture_kernel(inline="always")
+def place_of(g):
+    """Return where a geom is in the table of bounding boxes."""
+    return g // VECTOR * BOX_BLOCK + g % VECTOR
 
 
 @picture_kernel
@@ -95,14 +86,16 @@ def occlude(lanes, scene, canvas, groups):
         return
     near_left = near
     far_left = far
+    closed = False
     for k in range(_list_near(scene, canvas, groups, far)):
         g = canvas.near[k]
-        row = scene.geoms[g]
-        closer = canvas.near_gap[k] < far_left
-        if closer or _gap_of_others(row, np.float32(g), canvas, groups, BETWEEN, near) < near_left:
-            close_in(lanes, row, near, far)
-            near_left = greatest(lanes, NEAR_GAP)
-            far_left = greatest(lanes, FAR_GAP)
+        gap, low_gap = scene.boxes[place_of(g) + B_GAP], scene.boxes[place_of(g) + B_LOW_GAP]
+        if closed and gap > ZERO:
+            near_left, far_left = greatest_gaps(lanes)
+            closed = False
+        if gap < far_left or low_gap < near_left:
+            close_in(lanes, scene.geoms[g], near, far)
+            closed = True
     a = HALF * (ONE - floor) / near
     b = HALF * (ONE - floor) / far
     for i in range(LANES):

@@ -4,6 +4,11 @@ import numpy as np
 
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
+    B_CENTER,
+    B_HALF,
+    B_ROT,
+    BIG,
+    BOX_BLOCK,
     G_BODY,
     G_BOX,
     G_EYE,
@@ -20,8 +25,9 @@ from handloom.render.cpu.layout import (
     V_AXES,
     V_EYE,
     V_NEAR,
+    VECTOR,
 )
-from handloom.render.cpu.outline import FAR_AWAY, outline
+from handloom.render.cpu.outline import outline
 
 # Boxes are cut this much before the near plane of the camera, and never nearer than the second value [m]: a hit is
 # never lost to rounding.
@@ -30,24 +36,20 @@ BEFORE_NEAR, LEAST_NEAR = 0.5, 1e-4
 
 @picture_kernel(entry=True)
 def place_geoms(geoms, boxes, positions, rotations):
-    """Write pose and world bounds of every geom; positions (g, 3) [m], rotations (g, 9) row major."""
+    """Write pose and bounding box of every geom; positions (g, 3) [m], rotations (g, 9) row major."""
     for g in range(geoms.shape[0]):
         row = geoms[g]
+        box = boxes[g // VECTOR * BOX_BLOCK + g % VECTOR :]
+        endless = int(row[G_TYPE]) == PLANE
         for i in range(3):
             row[G_POS + i] = positions[g, i]
+            center = positions[g, i]
             for j in range(3):
                 row[G_ROT + 3 * i + j] = rotations[g, 3 * i + j]
-        for i in range(3):
-            center = positions[g, i]
-            extent = 0.0
-            for j in range(3):
+                box[B_ROT + VECTOR * (3 * i + j)] = rotations[g, 3 * i + j]
                 center += rotations[g, 3 * i + j] * row[G_BOX + j]
-                extent += abs(rotations[g, 3 * i + j]) * row[G_HALF + j]
-            boxes[i, g] = center - extent
-            boxes[3 + i, g] = center + extent
-        if int(row[G_TYPE]) == PLANE:
-            boxes[:3, g] = -FAR_AWAY
-            boxes[3:, g] = FAR_AWAY
+            box[B_CENTER + VECTOR * i] = positions[g, i] if endless else center
+            box[B_HALF + VECTOR * i] = BIG if endless else row[G_HALF + i]
 
 
 @picture_kernel(entry=True)

@@ -5,7 +5,18 @@ six bounds side by side.
 """
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.layout import LANES, SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F, VECTOR
+from handloom.render.cpu.layout import (
+    FAR_GAP,
+    LANES,
+    NEAR_GAP,
+    SPARE_A,
+    SPARE_B,
+    SPARE_C,
+    SPARE_D,
+    SPARE_E,
+    SPARE_F,
+    VECTOR,
+)
 
 
 @picture_kernel
@@ -35,6 +46,23 @@ def bounds(lanes):
 
 
 @picture_kernel
+def greatest_gaps(lanes):
+    """Return the greatest NEAR_GAP and FAR_GAP; spares E and F are overwritten."""
+    for i in range(VECTOR):
+        lanes[i + SPARE_E] = lanes[i + NEAR_GAP]
+        lanes[i + SPARE_F] = lanes[i + FAR_GAP]
+    for k in range(VECTOR, LANES, VECTOR):
+        for i in range(VECTOR):
+            lanes[i + SPARE_E] = max(lanes[i + SPARE_E], lanes[i + k + NEAR_GAP])
+            lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + k + FAR_GAP])
+    near, far = lanes[SPARE_E], lanes[SPARE_F]
+    for i in range(1, VECTOR):
+        near = max(near, lanes[i + SPARE_E])
+        far = max(far, lanes[i + SPARE_F])
+    return near, far
+
+
+@picture_kernel
 def greatest(lanes, quantity):
     """Return the greatest value of a quantity; spare F is overwritten."""
     for i in range(VECTOR):
@@ -42,7 +70,8 @@ def greatest(lanes, quantity):
     for k in range(VECTOR, LANES, VECTOR):
         for i in range(VECTOR):
             lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + k + quantity])
-    result = lanes[SPARE_F]
-    for i in range(1, VECTOR):
-        result = max(result, lanes[i + SPARE_F])
-    return result
+    for i in range(VECTOR // 2):
+        lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + VECTOR // 2 + SPARE_F])
+    for i in range(VECTOR // 4):
+        lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + VECTOR // 4 + SPARE_F])
+    return max(lanes[SPARE_F], lanes[SPARE_F + 1], lanes[SPARE_F + 2], lanes[SPARE_F + 3])

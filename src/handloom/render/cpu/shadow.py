@@ -35,6 +35,7 @@ from handloom.render.cpu.layout import (
     SPARE_C,
     SPHERE,
     TINY,
+    VECTOR,
     ZERO,
 )
 
@@ -144,7 +145,7 @@ def _shade_polytope(lanes, row, caster, hulls, radius, gid):
     """Clip the segment by the half spaces; the gap is the largest plane distance at the middle of what is left."""
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
-    lx, ly, lz = caster[C_POS], caster[C_POS + 1], caster[C_POS + 2]
+    lx, ly, lz = caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR]
     first = int(row[G_HULL])
     last = first + int(row[G_HULL_COUNT])
     for i in range(LANES):
@@ -246,7 +247,7 @@ def shade(lanes, row, gid, caster, hulls, light):
     size = size_of(row)
     rotation = rotation_of(row)
     position = position_of(row)
-    lamp = (caster[C_POS], caster[C_POS + 1], caster[C_POS + 2])
+    lamp = (caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR])
     if kind == CYLINDER:
         _shade_cylinder(lanes, rotation, position, lamp, size, radius, gid)
     elif kind == CAPSULE:

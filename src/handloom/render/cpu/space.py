@@ -9,13 +9,17 @@ import numpy as np
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
     ABOVE,
+    B_CENTER,
+    B_GAP,
+    B_HALF,
+    B_INDEX,
+    B_LOW_GAP,
+    B_ROT,
     BETWEEN,
     BIG,
-    G_BOX,
-    G_HALF,
+    BOX_BLOCK,
     G_POS,
     G_ROT,
-    G_TYPE,
     GROUPS,
     HALF,
     ID,
@@ -24,7 +28,6 @@ from handloom.render.cpu.layout import (
     NY,
     NZ,
     ONE,
-    PLANE,
     PX,
     PY,
     PZ,
@@ -35,10 +38,12 @@ from handloom.render.cpu.layout import (
     SPARE_E,
     SPARE_F,
     SURFACE,
+    VECTOR,
     ZERO,
 )
 from handloom.render.cpu.reduce import bounds, greatest
 
+LEVELS = 3
 # Gaps are taken to be this much smaller than they are, against rounding.
 CLOSER = np.float32(0.9999)
 
@@ -70,26 +75,23 @@ def _bound(lanes, lowest, highest, height, space):
 
 
 @picture_kernel
-def _join(whole, space):
-    """Widen a space so that it holds another."""
-    for i in range(0, 6, 2):
-        whole[i] = min(whole[i], space[i])
-        whole[i + 1] = max(whole[i + 1], space[i + 1])
-
-
-@picture_kernel
 def find_groups(lanes, canvas, height, share):
     """Group the lanes by the geom they show, with the bounds of their surface points and of points above those.
 
     Args:
         lanes: Flat batch with surface points and normals.
-        canvas: ``CanvasArrays``; groups are written, and the spaces of the tile widened to hold them.
+        canvas: ``CanvasArrays``; the spaces of the groups and of all together are written.
         height: How far above the surface ABOVE lies [m].
         share: How much of that height BETWEEN is above it.
 
     Returns:
         Number of groups. The last of GROUPS holds all that are left and stands for no geom, so its number is -1.
     """
+    whole = canvas.spaces
+    for level in range(LEVELS):
+        for i in range(0, 6, 2):
+            whole[level, i] = BIG
+            whole[level, i + 1] = -BIG
     count = 0
     highest = BIG
     while count < GROUPS:
@@ -104,37 +106,103 @@ def find_groups(lanes, canvas, height, share):
         # All points rise by the same share of their way, so their bounds do.
         for i in range(6):
             spaces[BETWEEN, i] = spaces[SURFACE, i] + share * (spaces[ABOVE, i] - spaces[SURFACE, i])
-        _join(canvas.spaces[SURFACE], spaces[SURFACE])
-        _join(canvas.spaces[ABOVE], spaces[ABOVE])
+        for level in range(LEVELS):
+            for i in range(0, 6, 2):
+                whole[level, i] = min(whole[level, i], spaces[level, i])
+                whole[level, i + 1] = max(whole[level, i + 1], spaces[level, i + 1])
         count += 1
     return count
 
 
-@picture_kernel
-def box_along(row, j, space):
-    """Return how a space lies along axis ``j`` of a geom, from the middle of its bounding box: centre, half length."""
-    a, b, c = row[G_ROT + j], row[G_ROT + 3 + j], row[G_ROT + 6 + j]
-    x = HALF * (space[0] + space[1]) - row[G_POS]
-    y = HALF * (space[2] + space[3]) - row[G_POS + 1]
-    z = HALF * (space[4] + space[5]) - row[G_POS + 2]
-    reach = abs(a) * (space[1] - space[0]) + abs(b) * (space[3] - space[2]) + abs(c) * (space[5] - space[4])
-    return a * x + b * y + c * z - row[G_BOX + j], HALF * reach
+@picture_kernel(inline="always")
+def box_along(boxes, i, j, x, y, z, dx, dy, dz):
+    """Return how a space lies along axis ``j`` of a box: where its centre (x, y, z) is, how far it reaches from there.
+
+    Args:
+        boxes: Table of bounding boxes.
+        i: Place of the box, with its block.
+        j: VECTOR times the number of the axis.
+        x: Centre of the space, from the middle of the box [m].
+        y: The same.
+        z: The same.
+        dx: Half extents of the space [m].
+        dy: The same.
+        dz: The same.
+    """
+    a, b, c = boxes[i + j + B_ROT], boxes[i + j + B_ROT + 3 * VECTOR], boxes[i + j + B_ROT + 6 * VECTOR]
+    return a * x + b * y + c * z, abs(a) * dx + abs(b) * dy + abs(c) * dz
+
+
+@picture_kernel(inline="always")
+def middle_of(space):
+    """Return centre and half extents of a space [m]."""
+    return (
+        HALF * (space[0] + space[1]),
+        HALF * (space[2] + space[3]),
+        HALF * (space[4] + space[5]),
+        HALF * (space[1] - space[0]),
+        HALF * (space[3] - space[2]),
+        HALF * (space[5] - space[4]),
+    )
+
+
+@picture_kernel(inline="always")
+def _least_gap(boxes, i, px, py, pz, dx, dy, dz):
+    """Return a distance that no point of a space is nearer to a box than, a little less against rounding [m]."""
+    x = px - boxes[i + B_CENTER]
+    y = py - boxes[i + B_CENTER + VECTOR]
+    z = pz - boxes[i + B_CENTER + 2 * VECTOR]
+    p, a = box_along(boxes, i, 0, x, y, z, dx, dy, dz)
+    q, b = box_along(boxes, i, VECTOR, x, y, z, dx, dy, dz)
+    r, c = box_along(boxes, i, 2 * VECTOR, x, y, z, dx, dy, dz)
+    p = max(abs(p) - a - boxes[i + B_HALF], ZERO)
+    q = max(abs(q) - b - boxes[i + B_HALF + VECTOR], ZERO)
+    r = max(abs(r) - c - boxes[i + B_HALF + 2 * VECTOR], ZERO)
+    return CLOSER * np.sqrt(p * p + q * q + r * r)
 
 
 @picture_kernel
-def least_gap(row, space):
-    """Return a distance [m] that no point of a space is nearer to a geom than, a little less against rounding."""
-    if int(row[G_TYPE]) != PLANE:
-        square = ZERO
-        for j in range(3):
-            center, half = box_along(row, j, space)
-            gap = max(abs(center) - half - row[G_HALF + j], ZERO)
-            square += gap * gap
-        return CLOSER * np.sqrt(square)
+def pick_near(picked, boxes, space, reach):
+    """Write to B_GAP how near every geom can come to a space, and mark those that can come closer than ``reach``."""
+    px, py, pz, dx, dy, dz = middle_of(space)
+    for block in range(boxes.shape[0] // BOX_BLOCK):
+        start = block * BOX_BLOCK
+        for i in range(start, start + VECTOR):
+            boxes[i + B_GAP] = _least_gap(boxes, i, px, py, pz, dx, dy, dz)
+        for i in range(VECTOR):
+            picked[block * VECTOR + i] = boxes[start + i + B_GAP] < reach
+
+
+@picture_kernel
+def find_gaps(boxes, ids, spaces, count):
+    """Write to B_GAP and B_LOW_GAP how near every geom can come to ABOVE and to BETWEEN of other geoms' groups.
+
+    Nothing above a convex surface is closer to it than its height, so the group of the geom itself does not count.
+    """
+    for i in range(boxes.shape[0] // BOX_BLOCK * VECTOR):
+        at = i // VECTOR * BOX_BLOCK + i % VECTOR
+        boxes[at + B_GAP] = BIG
+        boxes[at + B_LOW_GAP] = BIG
+    for k in range(count):
+        own = ids[k]
+        px, py, pz, dx, dy, dz = middle_of(spaces[k, ABOVE])
+        lx, ly, lz, ex, ey, ez = middle_of(spaces[k, BETWEEN])
+        for block in range(boxes.shape[0] // BOX_BLOCK):
+            start = block * BOX_BLOCK
+            for i in range(start, start + VECTOR):
+                high = _least_gap(boxes, i, px, py, pz, dx, dy, dz)
+                low = _least_gap(boxes, i, lx, ly, lz, ex, ey, ez)
+                other = boxes[i + B_INDEX] != own
+                boxes[i + B_GAP] = min(boxes[i + B_GAP], high) if other else boxes[i + B_GAP]
+                boxes[i + B_LOW_GAP] = min(boxes[i + B_LOW_GAP], low) if other else boxes[i + B_LOW_GAP]
+
+
+@picture_kernel
+def height_above(row, space):
+    """Return the least height of a space above a plane [m]."""
     nx, ny, nz = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
-    height = (
+    return (
         nx * ((space[0] if nx > ZERO else space[1]) - row[G_POS])
         + ny * ((space[2] if ny > ZERO else space[3]) - row[G_POS + 1])
         + nz * ((space[4] if nz > ZERO else space[5]) - row[G_POS + 2])
     )
-    return CLOSER * max(height, ZERO)

@@ -189,7 +189,7 @@ def light_up(lanes, scene, canvas, view, shadows, occlusion):
     groups = find_groups(lanes, canvas, high, scene.world[W_AO_LOW] / high)
     for k in range(scene.lights.shape[0]):
         if shadows and scene.lights[k, L_SHADOW] > ZERO:
-            cast_shadows(lanes, scene, canvas, k, groups)
+            cast_shadows(lanes, scene, canvas, k)
             add_light(lanes, scene.lights[k], view)
         else:
             add_soft_light(lanes, scene.lights[k], view)

@@ -39,6 +39,7 @@ from handloom.render.cpu.layout import (
     START,
     TINY,
     TRIANGLE,
+    VECTOR,
     ZERO,
     T,
     U,
@@ -239,8 +240,8 @@ def shade_triangles(lanes, row, caster, meshes, light):
         dy = a * light[L_U + 1] + b * light[L_V + 1]
         dz = a * light[L_U + 2] + b * light[L_V + 2]
         lx = caster[C_POS] + r0 * dx + r3 * dy + r6 * dz
-        ly = caster[C_POS + 1] + r1 * dx + r4 * dy + r7 * dz
-        lz = caster[C_POS + 2] + r2 * dx + r5 * dy + r8 * dz
+        ly = caster[C_POS + VECTOR] + r1 * dx + r4 * dy + r7 * dz
+        lz = caster[C_POS + 2 * VECTOR] + r2 * dx + r5 * dy + r8 * dz
         for i in range(LANES):
             lanes[i + SPARE_A] = lx - lanes[i + SPARE_G]
             lanes[i + SPARE_B] = ly - lanes[i + SPARE_H]
