@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from handloom.grasping import AnnotateOptions, GraspSet, GripperShape, annotate
+from handloom.grasping.annotate import clear_of
+from handloom.grasping.convex_parts import convex_parts
 from handloom.grasping.grasp_set import CENTRE, DEPTH, ROTATION, SCORE, WIDTH
 from handloom.objects import ObjectAsset, make_object
 from handloom.robots import RobotDescription, load_robot
@@ -168,13 +170,22 @@ def test_no_grasp_needs_more_friction_than_allowed(fr3):
     assert found.rows[:, SCORE].max() <= 0.3 + 1e-6
 
 
-def test_preshaped_fingers_reach_where_open_ones_do_not(fr3):
-    mug = an("mug", radius=0.036)
-    options = {"count": 400, "samples": 300, "enough": 1000, "neighbours": 0}
-    opened = grasps(mug, fr3, AnnotateOptions(**options)).funnel
-    shaped = grasps(mug, fr3, AnnotateOptions(**options, preshape=True)).funnel
-    assert shaped["poses"] == opened["poses"]
-    assert shaped["free"] > opened["free"]
+def test_preshaped_fingers_fit_between_walls_that_open_ones_hit(fr3):
+    found = grasps(an("cube", edge=0.02), fr3)
+    level = np.full(len(found), fr3.level_at(0.02 + 2 * OPTIONS.clearance))
+    walls = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody>"
+        + "".join(f'<geom type="box" size=".002 .012 .012" pos="{x} 0 0"/>' for x in (-0.048, 0.048))
+        + "</worldbody></mujoco>"
+    )
+    between = convex_parts(walls, [0, 1], walls.geom_pos, np.tile(np.eye(3), (2, 1, 1)))
+    along = np.flatnonzero(np.abs(found.hands[:, 0, 1]) > 0.999)
+    hands, level = found.hands[along], level[along]
+    assert len(along) > 5
+    for preshape in (False, True):
+        options = AnnotateOptions(preshape=preshape)
+        clear = clear_of(between, fr3, hands[:, :3, :3], hands[:, :3, 3], level, options)
+        assert clear.any() == preshape
 
 
 def test_chosen_grasps_are_spread_over_the_object(fr3):

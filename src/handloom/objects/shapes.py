@@ -19,6 +19,9 @@ from handloom.spatial import quat_from_axis_angle, quat_from_euler_deg, quat_rot
 ORIGIN: Point = (0.0, 0.0, 0.0)
 _SEAM = 0.01
 """Overlap of neighbouring wall pieces, as a share of their width."""
+FOOT = 0.0006
+"""Gap below the walls of things that stand on their floor [m]. Sixteen walls flush with the floor would each touch the
+table in four points, and physics would spend most of its time on contacts that the floor alone can bear."""
 Profile = list[tuple[float, float]]
 """Pairs (radius, z) [m]."""
 
@@ -118,11 +121,13 @@ def shell(
     *,
     sides: int = 12,
     start_deg: float = 0.0,
+    foot: float = 0.0,
     **look: Unpack[Look],
 ) -> list[Part]:
     """Return the wall between an outer and an inner profile as one convex hull per side.
 
-    The cross section is the hull of both profiles: the outer one may bulge, the inner one is straight.
+    The cross section is the hull of both profiles: the outer one may bulge, the inner one is straight. Nothing of it
+    is lower than ``foot`` [m]; see ``FOOT``.
     """
     step = 2.0 * math.pi / sides
     grow = _equal_area(sides)
@@ -131,7 +136,7 @@ def shell(
         # Neighbours overlap a little, so that no light passes between them.
         edges = math.radians(start_deg) + step * (np.array([k - _SEAM, k + 1 + _SEAM]) - 0.5)
         rim = np.stack([np.cos(edges), np.sin(edges)], axis=-1).tolist()
-        corners = [(grow * r * x, grow * r * y, z) for r, z in (*outer, *inner) for x, y in rim]
+        corners = [(grow * r * x, grow * r * y, max(z, foot)) for r, z in (*outer, *inner) for x, y in rim]
         parts.append(hull(corners, at, **look))
     return parts
 
@@ -144,11 +149,12 @@ def tube(
     *,
     flare: float = 0.0,
     sides: int = 16,
+    foot: float = 0.0,
     **look: Unpack[Look],
 ) -> list[Part]:
     """Return a wall of outer radius ``radius`` at the bottom and ``radius + flare`` at the top, bottom at ``at``."""
     outer = [(radius, 0.0), (radius + flare, height)]
-    return shell(outer, [(r - wall, z) for r, z in outer], at, sides=sides, **look)
+    return shell(outer, [(r - wall, z) for r, z in outer], at, sides=sides, foot=foot, **look)
 
 
 def open_box(

@@ -7,7 +7,21 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, HOUSING, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, bar, box, cylinder, ellipsoid, hull, laid, lathe, prism, shell, slab, tube
+from handloom.objects.shapes import (
+    FOOT,
+    Look,
+    bar,
+    box,
+    cylinder,
+    ellipsoid,
+    hull,
+    laid,
+    lathe,
+    prism,
+    shell,
+    slab,
+    tube,
+)
 
 
 def _print(color: tuple[float, float, float]) -> Look:
@@ -74,7 +88,7 @@ def pen_holder(c: Choices) -> Blueprint:
     outline = [(math.cos(a), math.sin(a)) for a in (2 * math.pi * (k - 0.5) / sides for k in range(sides))]
     grow = math.sqrt(2.0 * math.pi / (sides * math.sin(2.0 * math.pi / sides)))
     inside = radius - wall / 2
-    parts = tube(radius, height, wall, sides=sides, **look)
+    parts = tube(radius, height, wall, sides=sides, foot=FOOT, **look)
     parts.append(prism([(grow * inside * x, grow * inside * y) for x, y in outline], 0.004, (0.0, 0.0, 0.002), **look))
     return Blueprint(
         words=("pen holder", "pencil cup", "pen pot"),
@@ -270,7 +284,11 @@ def vase(c: Choices) -> Blueprint:
     radius, height = c.number("radius", 0.034, 0.044), c.number("height", 0.13, 0.18)
     wall, look, belly = 0.004, Look(color=rgb(color), substance="ceramic"), 0.42 * height
     low = shell(
-        [(0.66 * radius, 0.0), (radius, belly)], [(0.66 * radius - wall, 0.0), (radius - wall, belly)], sides=14, **look
+        [(0.66 * radius, 0.0), (radius, belly)],
+        [(0.66 * radius - wall, 0.0), (radius - wall, belly)],
+        sides=14,
+        foot=FOOT,
+        **look,
     )
     high = shell(
         [(radius, belly), (0.62 * radius, height)],

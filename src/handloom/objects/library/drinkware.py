@@ -5,7 +5,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, GLAZES, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, arc, cylinder, lathe, shell, striped, tube
+from handloom.objects.shapes import FOOT, Look, arc, cylinder, lathe, shell, striped, tube
 
 
 def mug(c: Choices) -> Blueprint:
@@ -17,7 +17,7 @@ def mug(c: Choices) -> Blueprint:
     wall = 0.0045
     body = Look(color=rgb(color), substance="ceramic")
     accent = Look(color=second, substance="ceramic")
-    parts = tube(radius, height, wall, **body)
+    parts = tube(radius, height, wall, foot=FOOT, **body)
     if style == "striped":
         parts = striped(parts, second)
     parts.append(cylinder(radius - wall / 2, 0.006, (0.0, 0.0, 0.003), **body))
@@ -49,7 +49,7 @@ def cup(c: Choices) -> Blueprint:
     flare, wall = c.number("flare", 0.006, 0.013), 0.003
     # A real cup's wall is about 0.8 mm thick; the model's is thicker so that fingers do not pass through it.
     body = Look(color=rgb(color), substance="plastic", fill=0.27)
-    parts = tube(radius, height, wall, flare=flare, **body)
+    parts = tube(radius, height, wall, flare=flare, foot=FOOT, **body)
     if style == "striped":
         parts = striped(parts, rgb("white" if color != "white" else "red"))
     parts.append(cylinder(radius - wall / 2, 0.003, (0.0, 0.0, 0.0015), **body))
@@ -62,7 +62,7 @@ def glass(c: Choices) -> Blueprint:
     radius, height = c.number("radius", 0.030, 0.038), c.number("height", 0.090, 0.135)
     flare, wall = c.number("flare", 0.001, 0.006), 0.003
     tint = Look(color=shade(rgb(color), 1.35), substance="glass")
-    parts = tube(radius, height, wall, flare=flare, **tint)
+    parts = tube(radius, height, wall, flare=flare, foot=FOOT, **tint)
     parts.append(
         cylinder(radius - wall / 2, 0.010, (0.0, 0.0, 0.005), color=shade(rgb(color), 0.85), substance="glass")
     )

@@ -5,7 +5,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part, Point
-from handloom.objects.shapes import Look, box, cylinder, lathe, shell, sphere, tube
+from handloom.objects.shapes import FOOT, Look, box, cylinder, lathe, shell, sphere, tube
 
 _LIQUIDS = ("red", "blue", "green", "yellow", "purple", "orange")
 _GLASS = (0.78, 0.86, 0.88)
@@ -121,7 +121,7 @@ def petri_dish(c: Choices) -> Blueprint:
     """A flat round dish with a culture in it."""
     color = c.color((*BRIGHT, "cream"))
     radius, height, wall = c.number("radius", 0.040, 0.050), c.number("height", 0.0165, 0.022), 0.003
-    parts = tube(radius, height, wall, color=_GLASS, substance="plastic")
+    parts = tube(radius, height, wall, foot=FOOT, color=_GLASS, substance="plastic")
     parts.append(cylinder(radius - wall / 2, 0.005, (0.0, 0.0, 0.0025), color=rgb(color), substance="water"))
     return _glassware(("petri dish", "dish", "culture dish"), color, parts, radius - wall, height, 0.005)
 

@@ -8,7 +8,7 @@ from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, GLAZES, HOUSING, rgb, shade
 from handloom.objects.link import Link
 from handloom.objects.part import Part, Point
-from handloom.objects.shapes import Look, bar, box, cylinder, lathe, open_box, rod, shell, slab, sphere, tube
+from handloom.objects.shapes import FOOT, Look, bar, box, cylinder, lathe, open_box, rod, shell, slab, sphere, tube
 
 _GAP = 0.0015
 """Play between lid and rim [m]."""
@@ -56,7 +56,7 @@ def pot(c: Choices) -> Blueprint:
     radius, z = c.number("radius", 0.085, 0.110), c.number("height", 0.085, 0.120)
     look = Look(color=rgb(color), substance="steel", fill=0.35)
     dark = Look(color=(0.07, 0.07, 0.08), substance="plastic")
-    parts = tube(radius, z, 0.005, sides=18, **look)
+    parts = tube(radius, z, 0.005, sides=18, foot=FOOT, **look)
     parts.append(cylinder(radius - 0.002, 0.006, (0.0, 0.0, 0.003), **look))
     for s in (-1.0, 1.0):
         out = s * (radius + 0.028)
@@ -73,7 +73,7 @@ def electric_cooker(c: Choices) -> Blueprint:
     radius, z = c.number("radius", 0.105, 0.130), c.number("height", 0.150, 0.190)
     look = Look(color=rgb(color), substance="plastic")
     outer = [(0.86 * radius, 0.0), (radius, 0.45 * z), (0.97 * radius, z)]
-    parts = shell(outer, [(0.78 * radius, 0.020), (0.88 * radius, z)], sides=18, **look)
+    parts = shell(outer, [(0.78 * radius, 0.020), (0.88 * radius, z)], sides=18, foot=FOOT, **look)
     parts += [
         cylinder(0.84 * radius, 0.020, (0.0, 0.0, 0.010), **look),
         box(

@@ -9,7 +9,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, arc, bar, box, cylinder, hull, open_box, rod, shell, slab
+from handloom.objects.shapes import FOOT, Look, arc, bar, box, cylinder, hull, open_box, rod, shell, slab
 
 
 def tray(c: Choices) -> Blueprint:
@@ -71,7 +71,7 @@ def basket(c: Choices) -> Blueprint:
     wall, flare = 0.006, 0.020
     look, dark = Look(color=rgb(color), substance="wood", fill=0.6), shade(rgb(color), 0.72)
     outer = [(radius, 0.0), (radius + flare, height)]
-    parts = shell(outer, [(r - wall, z) for r, z in outer], sides=18, **look)
+    parts = shell(outer, [(r - wall, z) for r, z in outer], sides=18, foot=FOOT, **look)
     parts = [replace(p, color=dark) if i % 2 else p for i, p in enumerate(parts)]
     parts.append(cylinder(radius - 0.001, wall, (0.0, 0.0, wall / 2), **look))
     top = radius + flare - wall / 2

@@ -9,7 +9,21 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import GLAZES, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, bar, box, cylinder, ellipsoid, hull, lathe, prism, rod, shell, slab, striped
+from handloom.objects.shapes import (
+    FOOT,
+    Look,
+    bar,
+    box,
+    cylinder,
+    ellipsoid,
+    hull,
+    lathe,
+    prism,
+    rod,
+    shell,
+    slab,
+    striped,
+)
 
 
 def bowl(c: Choices) -> Blueprint:
@@ -21,7 +35,7 @@ def bowl(c: Choices) -> Blueprint:
     look = Look(color=rgb(color), substance="ceramic")
     outer = [(foot * radius, 0.0), (0.82 * radius, 0.42 * height), (radius, height)]
     inner = [(foot * radius - 0.002, floor), (radius - wall, height)]
-    parts = shell(outer, inner, sides=16, **look)
+    parts = shell(outer, inner, sides=16, foot=FOOT, **look)
     if style == "striped":
         parts = striped(parts, second)
     parts.append(cylinder(foot * radius, floor, (0.0, 0.0, floor / 2), **look))
@@ -48,7 +62,7 @@ def plate(c: Choices) -> Blueprint:
     middle, floor = 0.64 * radius, 0.005
     look = Look(color=rgb(color), substance="ceramic")
     outer = [(middle, 0.0), (0.90 * radius, 0.45 * height), (radius, height)]
-    parts = shell(outer, [(middle, floor), (radius - 0.004, height)], sides=18, **look)
+    parts = shell(outer, [(middle, floor), (radius - 0.004, height)], sides=18, foot=FOOT, **look)
     parts.append(
         cylinder(
             middle + 0.003,
@@ -78,6 +92,7 @@ def frying_pan(c: Choices) -> Blueprint:
         [(0.82 * radius, 0.0), (radius, height)],
         [(0.82 * radius - wall, floor), (radius - wall, height)],
         sides=18,
+        foot=FOOT,
         color=rgb(color),
         substance="aluminium",
     )

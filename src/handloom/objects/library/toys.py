@@ -5,7 +5,21 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, bar, box, cylinder, ellipsoid, hull, lathe, prism, rod, shell, sphere, striped
+from handloom.objects.shapes import (
+    FOOT,
+    Look,
+    bar,
+    box,
+    cylinder,
+    ellipsoid,
+    hull,
+    lathe,
+    prism,
+    rod,
+    shell,
+    sphere,
+    striped,
+)
 
 
 def ball(c: Choices) -> Blueprint:
@@ -195,7 +209,7 @@ def stacking_cup(c: Choices) -> Blueprint:
     wall, flare = 0.003, 0.004
     look = Look(color=rgb(color), substance="plastic", fill=0.6)
     outer = [(radius, 0.0), (radius + flare, height)]
-    parts = shell(outer, [(r - wall, z) for r, z in outer], sides=14, **look)
+    parts = shell(outer, [(r - wall, z) for r, z in outer], sides=14, foot=FOOT, **look)
     parts = striped(parts, shade(rgb(color), 1.25))
     parts.append(cylinder(radius - wall / 2, 0.003, (0.0, 0.0, 0.0015), **look))
     return Blueprint(
