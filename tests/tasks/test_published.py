@@ -77,6 +77,8 @@ KEYS: dict[type[BaseModel], str] = {
     SKILL_CONFIGS["wait"]: "ignore_substring name objects success_threshold wait_steps",
 }
 """Keys in use in published task files, by the config that reads them."""
+OURS = {"hang"}
+"""Skills that no published file can have."""
 ROBOT_KEYS = (
     "euler name robot_config_file left_joint_home_std left_joint_home ignore_substring right_joint_home "
     "right_joint_home_std use_batch collision_activation_distance constrain_grasp_approach left_gripper_home "
@@ -102,7 +104,7 @@ def test_every_key_of_published_robot_entries_is_known():
     assert set(ROBOT_KEYS.split()) <= {*RobotEntry.model_fields, *RobotConfig.model_fields}
 
 
-def test_the_files_use_every_skill():
+def test_the_files_use_every_published_skill():
     used = {
         skill.name
         for file in FILES
@@ -112,4 +114,4 @@ def test_the_files_use_every_skill():
         for skills in block.values()
         for skill in skills
     }
-    assert set(SKILL_CONFIGS) <= used
+    assert set(SKILL_CONFIGS) - OURS <= used

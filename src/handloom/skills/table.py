@@ -16,6 +16,7 @@ SKILLS = {
     "flip": "handloom.skills.flip:Flip",
     "goto__pose": "handloom.skills.goto_pose:GotoPose",
     "gripper__action": "handloom.skills.gripper_action:GripperAction",
+    "hang": "handloom.skills.hang:Hang",
     "heuristic__skill": "handloom.skills.heuristic_skill:HeuristicSkill",
     "home": "handloom.skills.home:Home",
     "joint__ctrl": "handloom.skills.joint_ctrl:JointCtrl",

@@ -23,6 +23,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "flip": ("Turn the {0} over.", "Flip the {0}."),
     "goto__pose": ("Move the hand.", "Move the hand to the next place."),
     "gripper__action": ("Move the gripper.",),
+    "hang": ("Hang the {0} on the {1}.", "Put the {0} on a peg of the {1}."),
     "heuristic__skill": ("Move the arm.",),
     "home": ("Go home.", "Return to the home position."),
     "joint__ctrl": ("Move single joints.",),

@@ -35,8 +35,9 @@ def mug(c: Choices) -> Blueprint:
             top=(0.0, 0.0, height),
             inside=(0.0, 0.0, height / 2),
             handle=(radius + reach - 0.002, 0.0, height * 0.52),
+            hole=(radius + 0.0115, 0.0, height * 0.52),
         ),
-        axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0), handle=(1.0, 0.0, 0.0)),
+        axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0), handle=(1.0, 0.0, 0.0), hole=(0.0, 1.0, 0.0)),
         holds=2 * (radius - wall),
     )
 

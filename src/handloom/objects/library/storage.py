@@ -236,7 +236,7 @@ def dish_rack(c: Choices) -> Blueprint:
 
 
 def mug_tree(c: Choices) -> Blueprint:
-    """A wooden stand with slanted pegs to hang mugs on; ``peg_i`` is the tip of a peg."""
+    """A wooden stand with slanted pegs to hang mugs on; a peg goes from ``peg_i_root`` to its tip ``peg_i``."""
     color, pegs = c.color(("wood", "black", "white", "brown")), c.integer("pegs", 3, 6)
     z, foot = c.number("height", 0.28, 0.36), c.number("foot", 0.075, 0.095)
     look = Look(color=rgb(color), substance="wood")
@@ -250,8 +250,8 @@ def mug_tree(c: Choices) -> Blueprint:
         out = np.array([np.cos(a), np.sin(a), 0.0])
         start = 0.008 * out + [0.0, 0.0, 0.58 * z + (k % 2) * 0.24 * z]
         end = start + 0.075 * out + [0.0, 0.0, 0.035]
-        parts.append(rod(start, end, 0.0048, color=shade(rgb(color), 0.85), substance="wood"))
-        tips[f"peg_{k}"] = tuple(end.tolist())
+        parts.append(rod(start, end, 0.0048, color=shade(rgb(color), 0.85), substance="wood", round=True))
+        tips[f"peg_{k}"], tips[f"peg_{k}_root"] = tuple(end.tolist()), tuple(start.tolist())
     return Blueprint(
         words=("mug tree", "mug stand", "cup holder"),
         color=color,

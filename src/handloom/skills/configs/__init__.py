@@ -22,6 +22,7 @@ SKILL_CONFIGS: dict[str, type[Skill]] = {
     "flip": places.FlipConfig,
     "goto__pose": motions.GotoPoseConfig,
     "gripper__action": motions.GripperActionConfig,
+    "hang": places.HangConfig,
     "heuristic__skill": motions.HeuristicSkillConfig,
     "home": motions.HomeConfig,
     "joint__ctrl": motions.JointCtrlConfig,

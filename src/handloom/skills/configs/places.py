@@ -183,6 +183,32 @@ class FlipConfig(Tolerances):
     open_wait_steps: int = Field(default=20, ge=0)
 
 
+class HangConfig(Tolerances):
+    """Hang ``objects[0]``, which is held, on a peg of ``objects[1]`` (ours)."""
+
+    objects_needed: ClassVar[int] = 2
+    peg: str | None = None
+    """Keypoint at the tip of the peg, as ``peg_0``; absent takes any."""
+    share: Range = (0.55, 0.68)
+    """Where on the peg the object is let go, between its root at 0 and its tip at 1."""
+    drop: float = Field(default=0.003, ge=0)
+    """How far the middle of the handle's hole is below the axis of the peg when the object is let go [m]."""
+    roll: Range = (0.8, 1.0)
+    """How far the object is turned about the peg before it is let go: 0 upright, 1 as it will hang."""
+    pre_distance: float = Field(default=0.03, ge=0)
+    """How far before the tip the straight way onto the peg begins [m]."""
+    approach_only: bool = False
+    """Only bring the object before the peg. A second ``hang`` then starts from how the object lies in the hand after
+    the long way, on which it may have turned."""
+    rim: bool = False
+    """Let go of a rim: the fingers open only 20 mm until the hand has drawn back."""
+    gripper_change_steps: int = Field(default=10, ge=0)
+    retreat: float = Field(default=0.08, gt=0)
+    """How far the hand draws back [m]."""
+    settle_steps: int = Field(default=60, ge=0)
+    """Frames the object gets to stop swinging."""
+
+
 class ScanConfig(Tolerances):
     """Show a held object to a scanner."""
 
