@@ -1,11 +1,15 @@
 """Ambient occlusion of a batch: find the geoms near its surface points, and let them close in."""
 
+import numpy as np
+
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.ambient import close_in
 from handloom.render.cpu.layout import (
     ABOVE,
     B_GAP,
     B_LOW_GAP,
+    BETWEEN,
+    BIG,
     BOX_BLOCK,
     FAR_GAP,
     G_TYPE,
@@ -22,38 +26,25 @@ from handloom.render.cpu.layout import (
     ZERO,
 )
 from handloom.render.cpu.reduce import greatest_gaps
-from handloom.render.cpu.space import find_gaps, height_above, pick_near
+from handloom.render.cpu.space import (
+    bound,
+    find_gaps,
+    find_groups,
+    find_low_gaps,
+    height_above,
+    pick_near,
+    rise,
+    sole_geom,
+)
+
+# To group the lanes costs as much as to let this many geoms close in.
+WORTH_GROUPS = 8
 
 
 @picture_kernel
 def is_near(row, space, reach):
     """Tell whether a geom, picked by its bounding box, is near; only a plane, which has none, may not be."""
     return int(row[G_TYPE]) != PLANE or height_above(row, space) < reach
-
-
-@picture_kernel
-def _list_near(scene, canvas, groups, far):
-    """List the geoms that can come closer than ``far`` to the groups, by their gaps; return their number."""
-    space = canvas.spaces[ABOVE]
-    pick_near(canvas.picked, scene.boxes, space, far)
-    for word in range(canvas.picked_words.shape[0]):
-        canvas.touching_words[word] |= canvas.picked_words[word]
-    find_gaps(scene.boxes, canvas.group_ids, canvas.group_spaces, groups)
-    count = 0
-    for word in range(canvas.picked_words.shape[0]):
-        if canvas.picked_words[word] == 0:
-            continue
-        for g in range(8 * word, 8 * word + 8):
-            gap = scene.boxes[place_of(g) + B_GAP]
-            if canvas.picked[g] == 0 or gap >= far or not is_near(scene.geoms[g], space, far):
-                continue
-            k = count
-            while k > 0 and scene.boxes[place_of(canvas.near[k - 1]) + B_GAP] > gap:
-                canvas.near[k] = canvas.near[k - 1]
-                k -= 1
-            canvas.near[k] = g
-            count += 1
-    return count
 
 
 @picture_kernel(inline="always")
@@ -63,7 +54,35 @@ def place_of(g):
 
 
 @picture_kernel
-def occlude(lanes, scene, canvas, groups):
+def _list_near(scene, canvas, sole, far):
+    """List the geoms near the batch but the one that fills it; return their number."""
+    space = canvas.spaces[ABOVE]
+    pick_near(canvas.picked, scene.boxes, space, far)
+    count = 0
+    for word in range(canvas.picked_words.shape[0]):
+        if canvas.picked_words[word] == 0:
+            continue
+        canvas.touching_words[word] |= canvas.picked_words[word]
+        for g in range(8 * word, 8 * word + 8):
+            if canvas.picked[g] != 0 and np.float32(g) != sole and is_near(scene.geoms[g], space, far):
+                canvas.near[count] = g
+                count += 1
+    return count
+
+
+@picture_kernel
+def _nearest_first(boxes, near, count):
+    """Bring the geom with the least gap to the front of the list."""
+    least = BIG
+    for k in range(count):
+        gap = boxes[place_of(near[k]) + B_GAP]
+        if gap < least:
+            least = gap
+            near[0], near[k] = near[k], near[0]
+
+
+@picture_kernel
+def occlude(lanes, scene, canvas):
     """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
 
     A geom matters only when it comes closer than ``far`` to a point ``far`` above the surface; then it need not be
@@ -73,8 +92,7 @@ def occlude(lanes, scene, canvas, groups):
     Args:
         lanes: Flat batch with surface points and normals.
         scene: ``SceneArrays``.
-        canvas: ``CanvasArrays`` with the groups of the batch; geoms that are near are noted as touching.
-        groups: Number of groups.
+        canvas: ``CanvasArrays`` with the space of the batch; geoms that are near are noted as touching.
     """
     world = scene.world
     near, far, floor = world[W_AO_LOW], world[W_AO_HIGH], world[W_AO_FLOOR]
@@ -82,12 +100,23 @@ def occlude(lanes, scene, canvas, groups):
         hit = lanes[i + ID] >= ZERO
         lanes[i + NEAR_GAP] = near if hit else ZERO
         lanes[i + FAR_GAP] = far if hit else ZERO
-    if groups == 0:
+    bound(lanes, ZERO, BIG, far, canvas.spaces[ABOVE])
+    if canvas.spaces[ABOVE, 1] < canvas.spaces[ABOVE, 0]:
         return
+    sole = sole_geom(lanes)
+    count = _list_near(scene, canvas, sole, far)
+    if count > 0:
+        if sole >= ZERO or count < WORTH_GROUPS:
+            rise(canvas.spaces, near / far)
+            find_low_gaps(scene.boxes, canvas.spaces[BETWEEN])
+        else:
+            groups = find_groups(lanes, canvas, far, near / far)
+            find_gaps(scene.boxes, canvas.group_ids, canvas.group_spaces, groups)
+        _nearest_first(scene.boxes, canvas.near, count)
     near_left = near
     far_left = far
     closed = False
-    for k in range(_list_near(scene, canvas, groups, far)):
+    for k in range(count):
         g = canvas.near[k]
         gap, low_gap = scene.boxes[place_of(g) + B_GAP], scene.boxes[place_of(g) + B_LOW_GAP]
         if closed and gap > ZERO:

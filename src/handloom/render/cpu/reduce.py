@@ -33,6 +33,12 @@ def bounds(lanes):
             lanes[i + SPARE_D] = max(lanes[i + SPARE_D], lanes[i + k + SPARE_D])
             lanes[i + SPARE_E] = min(lanes[i + SPARE_E], lanes[i + k + SPARE_E])
             lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + k + SPARE_F])
+    return fold(lanes)
+
+
+@picture_kernel
+def fold(lanes):
+    """Return what ``bounds`` returns, of the first vector of each spare quantity alone."""
     a, b, c = lanes[SPARE_A], lanes[SPARE_B], lanes[SPARE_C]
     d, e, f = lanes[SPARE_D], lanes[SPARE_E], lanes[SPARE_F]
     for i in range(1, VECTOR):
@@ -55,11 +61,14 @@ def greatest_gaps(lanes):
         for i in range(VECTOR):
             lanes[i + SPARE_E] = max(lanes[i + SPARE_E], lanes[i + k + NEAR_GAP])
             lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + k + FAR_GAP])
-    near, far = lanes[SPARE_E], lanes[SPARE_F]
-    for i in range(1, VECTOR):
-        near = max(near, lanes[i + SPARE_E])
-        far = max(far, lanes[i + SPARE_F])
-    return near, far
+    for i in range(VECTOR // 2):
+        lanes[i + SPARE_E] = max(lanes[i + SPARE_E], lanes[i + VECTOR // 2 + SPARE_E])
+        lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + VECTOR // 2 + SPARE_F])
+    for i in range(VECTOR // 4):
+        lanes[i + SPARE_E] = max(lanes[i + SPARE_E], lanes[i + VECTOR // 4 + SPARE_E])
+        lanes[i + SPARE_F] = max(lanes[i + SPARE_F], lanes[i + VECTOR // 4 + SPARE_F])
+    near = max(lanes[SPARE_E], lanes[SPARE_E + 1], lanes[SPARE_E + 2], lanes[SPARE_E + 3])
+    return near, max(lanes[SPARE_F], lanes[SPARE_F + 1], lanes[SPARE_F + 2], lanes[SPARE_F + 3])
 
 
 @picture_kernel

@@ -41,9 +41,8 @@ from handloom.render.cpu.layout import (
     VECTOR,
     ZERO,
 )
-from handloom.render.cpu.reduce import bounds, greatest
+from handloom.render.cpu.reduce import fold, greatest
 
-LEVELS = 3
 # Gaps are taken to be this much smaller than they are, against rounding.
 CLOSER = np.float32(0.9999)
 
@@ -58,20 +57,48 @@ def _highest_below(lanes, ceiling):
 
 
 @picture_kernel
-def _bound(lanes, lowest, highest, height, space):
-    """Write the bounds of the points ``height`` above the lanes that show geoms ``lowest`` to ``highest``."""
+def sole_geom(lanes):
+    """Return the geom that fills a batch, or -1."""
+    first = lanes[ID]
+    others = 0
     for i in range(LANES):
-        mine = (lanes[i + ID] >= lowest) & (lanes[i + ID] <= highest)
-        x = lanes[i + PX] + height * lanes[i + NX]
-        y = lanes[i + PY] + height * lanes[i + NY]
-        z = lanes[i + PZ] + height * lanes[i + NZ]
-        lanes[i + SPARE_A] = x if mine else BIG
-        lanes[i + SPARE_B] = x if mine else -BIG
-        lanes[i + SPARE_C] = y if mine else BIG
-        lanes[i + SPARE_D] = y if mine else -BIG
-        lanes[i + SPARE_E] = z if mine else BIG
-        lanes[i + SPARE_F] = z if mine else -BIG
-    space[0], space[1], space[2], space[3], space[4], space[5] = bounds(lanes)
+        others += lanes[i + ID] != first
+    return first if others == 0 else -ONE
+
+
+@picture_kernel
+def bound(lanes, lowest, highest, height, space):
+    """Write the bounds of the points ``height`` above the lanes that show geoms ``lowest`` to ``highest``.
+
+    Low exceeds high when there are none. Whole vectors are folded on the way, see ``reduce``.
+    """
+    for i in range(VECTOR):
+        lanes[i + SPARE_A] = BIG
+        lanes[i + SPARE_B] = -BIG
+        lanes[i + SPARE_C] = BIG
+        lanes[i + SPARE_D] = -BIG
+        lanes[i + SPARE_E] = BIG
+        lanes[i + SPARE_F] = -BIG
+    for k in range(0, LANES, VECTOR):
+        for i in range(VECTOR):
+            mine = (lanes[i + k + ID] >= lowest) & (lanes[i + k + ID] <= highest)
+            x = lanes[i + k + PX] + height * lanes[i + k + NX]
+            y = lanes[i + k + PY] + height * lanes[i + k + NY]
+            z = lanes[i + k + PZ] + height * lanes[i + k + NZ]
+            lanes[i + SPARE_A] = min(lanes[i + SPARE_A], x if mine else BIG)
+            lanes[i + SPARE_B] = max(lanes[i + SPARE_B], x if mine else -BIG)
+            lanes[i + SPARE_C] = min(lanes[i + SPARE_C], y if mine else BIG)
+            lanes[i + SPARE_D] = max(lanes[i + SPARE_D], y if mine else -BIG)
+            lanes[i + SPARE_E] = min(lanes[i + SPARE_E], z if mine else BIG)
+            lanes[i + SPARE_F] = max(lanes[i + SPARE_F], z if mine else -BIG)
+    space[0], space[1], space[2], space[3], space[4], space[5] = fold(lanes)
+
+
+@picture_kernel
+def rise(spaces, share):
+    """Write BETWEEN; all points rise by the same share of their way from SURFACE to ABOVE, so their bounds do."""
+    for i in range(6):
+        spaces[BETWEEN, i] = spaces[SURFACE, i] + share * (spaces[ABOVE, i] - spaces[SURFACE, i])
 
 
 @picture_kernel
@@ -80,18 +107,13 @@ def find_groups(lanes, canvas, height, share):
 
     Args:
         lanes: Flat batch with surface points and normals.
-        canvas: ``CanvasArrays``; the spaces of the groups and of all together are written.
+        canvas: ``CanvasArrays``; the groups are written.
         height: How far above the surface ABOVE lies [m].
         share: How much of that height BETWEEN is above it.
 
     Returns:
         Number of groups. The last of GROUPS holds all that are left and stands for no geom, so its number is -1.
     """
-    whole = canvas.spaces
-    for level in range(LEVELS):
-        for i in range(0, 6, 2):
-            whole[level, i] = BIG
-            whole[level, i + 1] = -BIG
     count = 0
     highest = BIG
     while count < GROUPS:
@@ -99,17 +121,11 @@ def find_groups(lanes, canvas, height, share):
         if highest < ZERO:
             break
         last = count == GROUPS - 1
-        spaces = canvas.group_spaces[count]
+        lowest = ZERO if last else highest
         canvas.group_ids[count] = -ONE if last else highest
-        _bound(lanes, ZERO if last else highest, highest, ZERO, spaces[SURFACE])
-        _bound(lanes, ZERO if last else highest, highest, height, spaces[ABOVE])
-        # All points rise by the same share of their way, so their bounds do.
-        for i in range(6):
-            spaces[BETWEEN, i] = spaces[SURFACE, i] + share * (spaces[ABOVE, i] - spaces[SURFACE, i])
-        for level in range(LEVELS):
-            for i in range(0, 6, 2):
-                whole[level, i] = min(whole[level, i], spaces[level, i])
-                whole[level, i + 1] = max(whole[level, i + 1], spaces[level, i + 1])
+        bound(lanes, lowest, highest, ZERO, canvas.group_spaces[count, SURFACE])
+        bound(lanes, lowest, highest, height, canvas.group_spaces[count, ABOVE])
+        rise(canvas.group_spaces[count], share)
         count += 1
     return count
 
@@ -171,6 +187,16 @@ def pick_near(picked, boxes, space, reach):
             boxes[i + B_GAP] = _least_gap(boxes, i, px, py, pz, dx, dy, dz)
         for i in range(VECTOR):
             picked[block * VECTOR + i] = boxes[start + i + B_GAP] < reach
+
+
+@picture_kernel
+def find_low_gaps(boxes, space):
+    """Write to B_LOW_GAP how near every geom can come to a space."""
+    px, py, pz, dx, dy, dz = middle_of(space)
+    for block in range(boxes.shape[0] // BOX_BLOCK):
+        start = block * BOX_BLOCK
+        for i in range(start, start + VECTOR):
+            boxes[i + B_LOW_GAP] = _least_gap(boxes, i, px, py, pz, dx, dy, dz)
 
 
 @picture_kernel

@@ -38,13 +38,12 @@ from handloom.render.cpu.layout import (
     SHININESS,
     SPECULAR,
     START,
+    SURFACE,
     TRIANGLES,
     V_AXES,
     V_EYE,
     V_NEAR,
     V_PIXEL,
-    W_AO_HIGH,
-    W_AO_LOW,
     ZERO,
     T,
     U,
@@ -52,7 +51,7 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.occlude import occlude
 from handloom.render.cpu.shading import add_light, add_soft_light, shade_surface
-from handloom.render.cpu.space import find_groups
+from handloom.render.cpu.space import bound
 from handloom.render.cpu.surface import covers, describe, find_face
 from handloom.render.cpu.triangles import cast_triangles, orient_triangles
 from handloom.render.cpu.visibility import cast
@@ -185,8 +184,8 @@ def light_up(lanes, scene, canvas, view, shadows, occlusion):
         lanes[i + PY] += LIFT * lanes[i + NY]
         lanes[i + PZ] += LIFT * lanes[i + NZ]
         lanes[i + NEAR_GAP] = ONE
-    high = scene.world[W_AO_HIGH]
-    groups = find_groups(lanes, canvas, high, scene.world[W_AO_LOW] / high)
+    if shadows or occlusion:
+        bound(lanes, ZERO, BIG, ZERO, canvas.spaces[SURFACE])
     for k in range(scene.lights.shape[0]):
         if shadows and scene.lights[k, L_SHADOW] > ZERO:
             cast_shadows(lanes, scene, canvas, k)
@@ -194,7 +193,7 @@ def light_up(lanes, scene, canvas, view, shadows, occlusion):
         else:
             add_soft_light(lanes, scene.lights[k], view)
     if occlusion:
-        occlude(lanes, scene, canvas, groups)
+        occlude(lanes, scene, canvas)
     shade_surface(lanes, scene.world, view)
 
 
