@@ -65,6 +65,16 @@ def test_a_finished_run_can_be_extended_and_has_the_bytes_of_one_made_at_once(fi
     assert check_layout(run.dataset) == ()
 
 
+def test_a_smaller_goal_takes_episodes_out_of_the_dataset_and_loses_none(finished, tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+    generate_run(run, Goal(successes=3), InlineExecutor())
+    generate_run(run, Goal(successes=1), InlineExecutor())
+    assert len(DatasetReader(run.dataset).episodes) == 1
+    generate_run(run, Goal(successes=3), InlineExecutor())
+    assert digest(run.dataset) == digest(finished.dataset)
+    assert not run.episodes.exists()
+
+
 def test_an_episode_whose_files_were_removed_is_named(tmp_path):
     run = RunDirectory.begin(tmp_path / "r", settings())
     run.journal(0).append(Receipt(episode=0, success=True, frames=9))

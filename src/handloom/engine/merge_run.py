@@ -48,15 +48,20 @@ def _attempts_in(dataset: Path) -> list[int]:
 
 
 def _episode_folders(run: RunDirectory, attempts: list[int], out: Path) -> list[Path]:
-    """Return the folders of attempts; those that are only in the dataset by now are taken out of it."""
-    folders = [run.episodes / folder_name(episode) for episode in attempts]
-    gone = {episode: folder for episode, folder in zip(attempts, folders, strict=True) if not folder.is_dir()}
-    merged = {episode: index for index, episode in enumerate(_attempts_in(out))} if gone else {}
-    for episode, folder in gone.items():
+    """Return the folders of attempts; what is only in the dataset by now is taken out of it.
+
+    That goes for episodes that are not wanted this time, too: the dataset is about to be replaced, and they stay in
+    their folders for a later call that wants more.
+    """
+    merged = {episode: index for index, episode in enumerate(_attempts_in(out))}
+    folders = {episode: run.episodes / folder_name(episode) for episode in sorted({*attempts, *merged})}
+    for episode, folder in folders.items():
+        if folder.is_dir():
+            continue
         if episode not in merged:
             journal = run.journal(episode // run.settings.unit_size).path
             raise FileError(
                 f"attempt {episode} of {run.path} succeeded, but its files are gone; remove {journal} to make it again"
             )
         extract_episode(DatasetReader(out), merged[episode], folder)
-    return folders
+    return [folders[episode] for episode in attempts]
