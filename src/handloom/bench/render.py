@@ -1,16 +1,17 @@
 """``bench render``: every backend that works here on the same moving scene, in one run."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
 import mujoco
 
-from handloom.bench.render_scene import build_scene, front_camera, move
+from handloom.bench.render_scene import build_scene, front_camera, hand_camera, move
 from handloom.bench.result import BenchResult
 from handloom.render import Renderer, probe_backends
+from handloom.values import CameraSpec
 
 ALL_KINDS = ("rgb", "depth", "segmentation")
 SIZES = ((128, 128), (224, 224), (256, 256), (640, 480))
@@ -27,6 +28,7 @@ class Contender:
     backend: str = "cpu"
     preset: str = "balanced"
     kinds: tuple[str, ...] = ALL_KINDS
+    camera: Callable[[int, int], CameraSpec] = front_camera
 
 
 OURS = (
@@ -34,6 +36,7 @@ OURS = (
     Contender(name="handloom cpu fast", preset="fast"),
     Contender(name="handloom cpu quality", preset="quality"),
     Contender(name="handloom cpu rgb alone", kinds=("rgb",)),
+    Contender(name="handloom cpu balanced, camera on the hand", camera=hand_camera),
     Contender(name="handloom cpu depth and masks", preset="fast", kinds=("depth", "segmentation")),
 )
 
@@ -70,7 +73,7 @@ def _row(model: mujoco.MjModel, data: mujoco.MjData, contender: Contender, secon
     row: dict[str, Any] = {"name": contender.name}
     for key, (width, height) in zip(_keys(), SIZES, strict=True):
         renderer = Renderer(model, contender.preset, backend=contender.backend)
-        row[key] = _rate(model, data, renderer, width, height, contender.kinds, seconds)
+        row[key] = _rate(model, data, renderer, contender.camera(width, height), contender.kinds, seconds)
     return row
 
 
@@ -78,13 +81,11 @@ def _rate(
     model: mujoco.MjModel,
     data: mujoco.MjData,
     renderer: Renderer,
-    width: int,
-    height: int,
+    camera: CameraSpec,
     kinds: Sequence[str],
     seconds: float,
 ) -> float:
     """Draw a moving scene for a while; return frames per second of processor time in the best slice."""
-    camera = front_camera(width, height)
     renderer.render(data, [camera], kinds)
     best, frame = 0.0, 0
     for _ in range(SLICES):
@@ -128,7 +129,7 @@ def _growth(seconds: float) -> list[dict[str, Any]]:
     for objects in (10, 90, 170):
         model, data = build_scene(objects=objects)
         drawn = int(((model.geom_group < 3) & (model.geom_rgba[:, 3] > 0)).sum())
-        rate = _rate(model, data, Renderer(model), 224, 224, ALL_KINDS, seconds)
+        rate = _rate(model, data, Renderer(model), front_camera(224, 224), ALL_KINDS, seconds)
         first = first or rate
         rows.append({"name": f"handloom cpu, {drawn} geoms", "fps_per_core_224x224": rate, "kept": rate / first})
     return rows
