@@ -96,7 +96,7 @@ class CanvasArrays(NamedTuple):
     patches: NDArray[np.float32]
     """Patch of each light's picture plane that holds the current batch's surface points (l, PATCH)."""
     spaces: NDArray[np.float32]
-    """SURFACE, ABOVE and BETWEEN of the current batch (3, 6): low and high x, y, z [m]."""
+    """SURFACE and ABOVE of the current batch (2, 6): low and high x, y, z [m]."""
     group_ids: NDArray[np.float32]
     """Geom of each group of lanes, -1 for what is left (GROUPS,)."""
     group_spaces: NDArray[np.float32]
@@ -112,7 +112,7 @@ class CanvasArrays(NamedTuple):
     tile_patches: NDArray[np.float32]
     """``patches`` of every tile (tiles, l, PATCH)."""
     tile_spaces: NDArray[np.float32]
-    """``spaces`` of every tile (tiles, 3, 6)."""
+    """``spaces`` of every tile (tiles, 2, 6)."""
     poses: NDArray[np.int32]
     """Bits of the rotations and positions of the geoms in the last picture (g, 12)."""
     setting: NDArray[np.int32]
@@ -193,7 +193,7 @@ def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> C
         touching=touching,
         touching_words=touching.view(np.int64),
         patches=np.zeros((light_count, PATCH), np.float32),
-        spaces=np.zeros((3, 6), np.float32),
+        spaces=np.zeros((2, 6), np.float32),
         group_ids=np.zeros(GROUPS, np.float32),
         group_spaces=np.zeros((GROUPS, 3, 6), np.float32),
         changed=changed,
@@ -201,7 +201,7 @@ def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> C
         tile_touched=tile_touched,
         tile_touched_words=tile_touched.view(np.int64),
         tile_patches=np.zeros((tiles, light_count, PATCH), np.float32),
-        tile_spaces=np.zeros((tiles, 3, 6), np.float32),
+        tile_spaces=np.zeros((tiles, 2, 6), np.float32),
         poses=np.zeros((geom_count, POSE), np.int32),
         setting=np.zeros(VIEW_COLUMNS + light_count * LIGHT_COLUMNS, np.int32),
         depth=np.zeros((height, width), np.float32),

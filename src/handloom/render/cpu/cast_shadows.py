@@ -175,7 +175,7 @@ def _any_behind(lanes, caster, radius, gid):
     return count > 0
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def cast_shadows(lanes, scene, canvas, k):
     """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points.
 

@@ -25,6 +25,7 @@ from handloom.render.cpu.keep import find_changes
 from handloom.render.cpu.layout import (
     L_POS,
     L_W,
+    TILE_WIDTH,
     V_AXES,
     V_CX,
     V_CY,
@@ -113,7 +114,7 @@ class CpuRenderer:
         p_world_camera = R_world_body @ T_body_camera[:3, 3] + data.xpos[body]
         view = self._view(camera, R_world_camera, p_world_camera)
         weld = float(self._model.body_weldid[body])
-        place_view(self._scene.geoms, view, weld, canvas, self._points, np.empty((len(canvas.first), 2)))
+        self._place_view(self._scene.geoms, view, weld, canvas.first, canvas.last, camera.width)
         keep = self._can_keep(camera, canvas, view, wanted)
         frame = make_frame(self._images, camera.width, camera.height, wanted)
         preset = self._preset
@@ -132,21 +133,34 @@ class CpuRenderer:
         )
         self._drawn[camera] = wanted
         if mirrored:
-            mirrors = self._place_mirrors(view, weld, canvas, camera.height)
+            mirrors = self._place_mirrors(view, weld, camera)
             add_mirror_images(self._scene, mirrors, view, canvas, frame, preset.shadows, preset.ambient_occlusion)
         return frame
 
-    def _place_mirrors(self, view: NDArray[np.float32], weld: float, canvas: CanvasArrays, height: int) -> MirrorArrays:
+    def _place_mirrors(self, view: NDArray[np.float32], weld: float, camera: CameraSpec) -> MirrorArrays:
         """Mirror the camera in every mirror and write what it sees there."""
-        if height not in self._mirrors:
-            self._mirrors[height] = make_mirrors(self._mirror_rows, self._scene.geoms, height)
-        mirrors = self._mirrors[height]
+        if camera.height not in self._mirrors:
+            self._mirrors[camera.height] = make_mirrors(self._mirror_rows, self._scene.geoms, camera.height)
+        mirrors = self._mirrors[camera.height]
         for k, row in enumerate(mirrors.rows):
             mirrors.geoms[k] = self._scene.geoms
             mirrors.views[k] = mirrored_view(view, self._scene.geoms[row])
-            spans = canvas._replace(first=mirrors.first[k], last=mirrors.last[k])
-            place_view(mirrors.geoms[k], mirrors.views[k], weld, spans, self._points, np.empty((len(spans.first), 2)))
+            first, last = mirrors.first[k], mirrors.last[k]
+            self._place_view(mirrors.geoms[k], mirrors.views[k], weld, first, last, camera.width)
         return mirrors
+
+    def _place_view(
+        self,
+        geoms: NDArray[np.float32],
+        view: NDArray[np.float32],
+        weld: float,
+        first: NDArray[np.int32],
+        last: NDArray[np.int32],
+        width: int,
+    ) -> None:
+        """Write what one camera, perhaps behind a mirror, needs of every geom."""
+        columns = -(-width // TILE_WIDTH)
+        place_view(geoms, view, weld, first, last, columns, self._points, np.empty((len(first), 2)))
 
     def _canvas(self, camera: CameraSpec) -> CanvasArrays:
         """Return what a camera draws on; of cameras that are many, those drawn last keep theirs."""
@@ -169,7 +183,7 @@ class CpuRenderer:
         bits = self._scene.geoms.view(np.int32), self._scene.lights.view(np.int32), view.view(np.int32)
         same_kinds = wanted == self._drawn[camera] and not wanted & NEVER_KEPT
         self._drawn[camera] = frozenset()
-        return find_changes(*bits, canvas) and same_kinds
+        return find_changes(*bits, canvas.poses, canvas.setting, canvas.changed) and same_kinds
 
     def _mount(self, camera: CameraSpec) -> tuple[int, NDArray[np.float64]]:
         """Return the body that carries a camera and the camera's pose in it, looked up once."""

@@ -180,7 +180,7 @@ def _copy(source, target):
         there[i] = here[i]
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _hand_over(canvas, frame):
     """Copy the images asked for from the canvas."""
     _copy(canvas.base, frame.rgb)

@@ -25,30 +25,32 @@ from handloom.render.cpu.space import pick_near
 
 
 @picture_kernel(entry=True)
-def find_changes(geoms, lights, view, canvas):
+def find_changes(geoms, lights, view, poses, setting, changed):
     """Mark the geoms that moved since the last picture on this canvas; return whether camera and lights did not.
 
     Args:
         geoms: Bits of the geom table.
         lights: Bits of the light table.
         view: Bits of the camera row.
-        canvas: ``CanvasArrays``; notes the poses, camera and lights of now.
+        poses: Bits of the poses in the last picture, replaced by those of now.
+        setting: Bits of camera and lights in the last picture, likewise.
+        changed: Marks of the geoms, written.
     """
     same = True
     for i in range(VIEW_COLUMNS):
-        same &= canvas.setting[i] == view[i]
-        canvas.setting[i] = view[i]
+        same &= setting[i] == view[i]
+        setting[i] = view[i]
     for k in range(lights.shape[0]):
         at = VIEW_COLUMNS + k * LIGHT_COLUMNS
         for i in range(LIGHT_COLUMNS):
-            same &= canvas.setting[at + i] == lights[k, i]
-            canvas.setting[at + i] = lights[k, i]
+            same &= setting[at + i] == lights[k, i]
+            setting[at + i] = lights[k, i]
     for g in range(geoms.shape[0]):
         differences = 0
         for i in range(POSE):
-            differences += canvas.poses[g, i] != geoms[g, G_ROT + i]
-            canvas.poses[g, i] = geoms[g, G_ROT + i]
-        canvas.changed[g] = differences > 0
+            differences += poses[g, i] != geoms[g, G_ROT + i]
+            poses[g, i] = geoms[g, G_ROT + i]
+        changed[g] = differences > 0
     return same
 
 
@@ -73,7 +75,7 @@ def end_tile(canvas, tile):
             canvas.tile_spaces[tile, k, i] = canvas.spaces[k, i]
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _was_touched(canvas, tile):
     """Tell whether a geom that moved had a say in a tile of the last picture."""
     moved = 0
@@ -82,7 +84,7 @@ def _was_touched(canvas, tile):
     return moved != 0
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _may_be_seen(canvas, row, column):
     """Tell whether a geom that moved may be seen in a tile."""
     seen = 0
@@ -91,7 +93,7 @@ def _may_be_seen(canvas, row, column):
     return seen != 0
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _any_changed(canvas):
     """Tell whether a picked geom moved."""
     moved = 0
@@ -100,7 +102,7 @@ def _any_changed(canvas):
     return moved != 0
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _is_shaded(scene, canvas, tile):
     """Tell whether a geom that moved may throw a shadow on a tile."""
     space = canvas.tile_spaces[tile, SURFACE]
@@ -113,14 +115,14 @@ def _is_shaded(scene, canvas, tile):
     return False
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _is_occluded(scene, canvas, tile):
     """Tell whether a geom that moved may come near the surfaces of a tile."""
     pick_near(canvas.picked, scene.boxes, canvas.tile_spaces[tile, ABOVE], scene.world[W_AO_HIGH])
     return _any_changed(canvas)
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def is_stale(scene, canvas, row, column, tile, shadows, occlusion):
     """Tell whether a geom that moved had a say in a tile of the last picture, or has one now.
 

@@ -8,7 +8,6 @@ from handloom.render.cpu.layout import (
     ABOVE,
     B_GAP,
     B_LOW_GAP,
-    BETWEEN,
     BIG,
     BOX_BLOCK,
     FAR_GAP,
@@ -19,6 +18,7 @@ from handloom.render.cpu.layout import (
     NEAR_GAP,
     ONE,
     PLANE,
+    SURFACE,
     VECTOR,
     W_AO_FLOOR,
     W_AO_HIGH,
@@ -30,7 +30,6 @@ from handloom.render.cpu.space import (
     bound,
     find_gaps,
     find_groups,
-    find_low_gaps,
     height_above,
     pick_near,
     rise,
@@ -53,7 +52,7 @@ def place_of(g):
     return g // VECTOR * BOX_BLOCK + g % VECTOR
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def _list_near(scene, canvas, sole, far):
     """List the geoms near the batch but the one that fills it; return their number."""
     space = canvas.spaces[ABOVE]
@@ -81,7 +80,7 @@ def _nearest_first(boxes, near, count):
             near[0], near[k] = near[k], near[0]
 
 
-@picture_kernel
+@picture_kernel(inline="always")
 def occlude(lanes, scene, canvas):
     """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
 
@@ -107,11 +106,15 @@ def occlude(lanes, scene, canvas):
     count = _list_near(scene, canvas, sole, far)
     if count > 0:
         if sole >= ZERO or count < WORTH_GROUPS:
-            rise(canvas.spaces, near / far)
-            find_low_gaps(scene.boxes, canvas.spaces[BETWEEN])
+            groups = 1
+            canvas.group_ids[0] = sole
+            for level in (SURFACE, ABOVE):
+                for i in range(6):
+                    canvas.group_spaces[0, level, i] = canvas.spaces[level, i]
+            rise(canvas.group_spaces[0], near / far)
         else:
-            groups = find_groups(lanes, canvas, far, near / far)
-            find_gaps(scene.boxes, canvas.group_ids, canvas.group_spaces, groups)
+            groups = find_groups(lanes, canvas.group_ids, canvas.group_spaces, far, near / far)
+        find_gaps(scene.boxes, canvas.group_ids, canvas.group_spaces, groups)
         _nearest_first(scene.boxes, canvas.near, count)
     near_left = near
     far_left = far

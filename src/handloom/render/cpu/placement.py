@@ -21,7 +21,6 @@ from handloom.render.cpu.layout import (
     G_ROT,
     G_TYPE,
     PLANE,
-    TILE_WIDTH,
     V_AXES,
     V_EYE,
     V_NEAR,
@@ -53,19 +52,20 @@ def place_geoms(geoms, boxes, positions, rotations):
 
 
 @picture_kernel(entry=True)
-def place_view(geoms, view, camera_body, canvas, points, spans):
+def place_view(geoms, view, camera_body, first, last, columns, points, spans):
     """Write what one camera needs: its axes in every geom frame, and the tiles each geom can be seen in.
 
     Args:
         geoms: Geom table with poses.
         view: Camera row.
         camera_body: Body that rigidly carries the camera; its geoms are see-through from inside.
-        canvas: ``CanvasArrays``; its tile spans are filled.
+        first: First tile column of each geom in each tile row (rows, g), written.
+        last: One past the last tile column, likewise.
+        columns: Number of tile columns.
         points: Scratch (3, CORNERS + CUTS) float64.
         spans: Scratch (tile rows, 2) float64.
     """
-    rows = canvas.first.shape[0]
-    columns = canvas.edge.shape[1] // TILE_WIDTH
+    rows = first.shape[0]
     near = max(BEFORE_NEAR * view[V_NEAR], LEAST_NEAR)
     for g in range(geoms.shape[0]):
         row = geoms[g]
@@ -82,12 +82,12 @@ def place_view(geoms, view, camera_body, canvas, points, spans):
                 row[G_RAY_V + j] += r * view[V_AXES + 3 * i + 1]
                 row[G_RAY_W + j] += r * view[V_AXES + 3 * i + 2]
         if int(row[G_TYPE]) == PLANE:
-            canvas.first[:, g] = 0
-            canvas.last[:, g] = columns
+            first[:, g] = 0
+            last[:, g] = columns
             continue
         outline(row, view, near, points, spans)
         for r in range(rows):
             low = min(max(spans[r, 0], 0.0), float(columns))
             high = min(max(spans[r, 1], -1.0), columns - 1.0)
-            canvas.first[r, g] = int(np.floor(low))
-            canvas.last[r, g] = int(np.floor(high)) + 1
+            first[r, g] = int(np.floor(low))
+            last[r, g] = int(np.floor(high)) + 1

@@ -102,12 +102,13 @@ def rise(spaces, share):
 
 
 @picture_kernel
-def find_groups(lanes, canvas, height, share):
+def find_groups(lanes, ids, spaces, height, share):
     """Group the lanes by the geom they show, with the bounds of their surface points and of points above those.
 
     Args:
         lanes: Flat batch with surface points and normals.
-        canvas: ``CanvasArrays``; the groups are written.
+        ids: Geom of each group (GROUPS,), written.
+        spaces: Spaces of each group (GROUPS, 3, 6), written.
         height: How far above the surface ABOVE lies [m].
         share: How much of that height BETWEEN is above it.
 
@@ -122,10 +123,10 @@ def find_groups(lanes, canvas, height, share):
             break
         last = count == GROUPS - 1
         lowest = ZERO if last else highest
-        canvas.group_ids[count] = -ONE if last else highest
-        bound(lanes, lowest, highest, ZERO, canvas.group_spaces[count, SURFACE])
-        bound(lanes, lowest, highest, height, canvas.group_spaces[count, ABOVE])
-        rise(canvas.group_spaces[count], share)
+        ids[count] = -ONE if last else highest
+        bound(lanes, lowest, highest, ZERO, spaces[count, SURFACE])
+        bound(lanes, lowest, highest, height, spaces[count, ABOVE])
+        rise(spaces[count], share)
         count += 1
     return count
 
@@ -187,16 +188,6 @@ def pick_near(picked, boxes, space, reach):
             boxes[i + B_GAP] = _least_gap(boxes, i, px, py, pz, dx, dy, dz)
         for i in range(VECTOR):
             picked[block * VECTOR + i] = boxes[start + i + B_GAP] < reach
-
-
-@picture_kernel
-def find_low_gaps(boxes, space):
-    """Write to B_LOW_GAP how near every geom can come to a space."""
-    px, py, pz, dx, dy, dz = middle_of(space)
-    for block in range(boxes.shape[0] // BOX_BLOCK):
-        start = block * BOX_BLOCK
-        for i in range(start, start + VECTOR):
-            boxes[i + B_LOW_GAP] = _least_gap(boxes, i, px, py, pz, dx, dy, dz)
 
 
 @picture_kernel
