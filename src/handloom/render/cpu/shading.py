@@ -51,7 +51,8 @@ from handloom.render.cpu.layout import (
 
 # Filmic curve: the rational fit of the ACES reference tone map by Narkowicz (2015).
 FILM_A, FILM_B, FILM_C, FILM_D, FILM_E = (np.float32(v) for v in (2.51, 0.03, 2.43, 0.59, 0.14))
-# sRGB encoding as a sum of square roots of linear light, scaled to 0..255; within 0.6 of a grey level everywhere.
+# sRGB encoding as a sum of square roots of linear light, scaled to 0..255: within 0.3 of a grey level from the seventh
+# level on, and within 2.5 in the near black below.
 SRGB_2, SRGB_4, SRGB_8, SRGB_1 = (np.float32(255 * v) for v in (0.662002687, 0.684122060, -0.323583601, -0.0225411470))
 # How much sharper a mirror image of the surroundings is than their diffuse light.
 MIRROR_CONTRAST = np.float32(1.6)
