@@ -6,7 +6,16 @@ from tests.skills.conftest import FRANKA, run_with, table_instance, thing
 
 from handloom.episode.examine import examine
 from handloom.robots import load_robot, robot_names
-from handloom.skills.arm_controller import JOINT_ACCELERATION, JOINT_SPEED, SHARE_OF_LIMITS, motion_limits
+from handloom.scene import build_scene
+from handloom.skills.arm_controller import (
+    JOINT_ACCELERATION,
+    JOINT_SPEED,
+    LIMIT_MARGIN,
+    SHARE_OF_LIMITS,
+    ArmController,
+    motion_limits,
+)
+from handloom.tasks import load_task, sample_task
 
 ARMS = [arm for name in robot_names() for arm in load_robot(name).arms]
 
@@ -45,3 +54,18 @@ def test_planned_moves_and_joint_lines_keep_the_limits_of_a_slow_robot(tmp_path,
     seen = examine(record)
     assert 0.9 * 0.35 < seen.commanded_speed < 1.01 * 0.35
     assert seen.share_of_speed_limit <= 1.0
+
+
+@pytest.mark.parametrize("task", ["franka_robotiq85_pick_place", "split_aloha_pick_place", "so101_stack_cubes"])
+def test_goals_stay_inside_the_joint_limits_but_a_folded_home_is_allowed(task):
+    scene = build_scene(sample_task(load_task(task), 0, 0))
+    for arm in next(iter(scene.robots.values())).arms:
+        chain = ArmController(scene, arm).chain
+        lower, upper = scene.world.model.jnt_range[[scene.world.joint_index(name) for name in arm.joint_names]].T
+        home = arm.arm.home
+        assert np.all((chain.lower <= home) & (home <= chain.upper))
+        roomy = (home - lower > LIMIT_MARGIN) & (upper - home > LIMIT_MARGIN)
+        assert roomy.any()
+        assert np.allclose((chain.lower - lower)[roomy], LIMIT_MARGIN)
+        assert np.allclose((upper - chain.upper)[roomy], LIMIT_MARGIN)
+        assert np.all((chain.lower >= lower) & (chain.upper <= upper))

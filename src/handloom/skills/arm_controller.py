@@ -1,6 +1,7 @@
 """Carries out the commands of a skill with one arm, one frame at a time."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from enum import Enum
 
 import mujoco
@@ -31,6 +32,8 @@ within a tenth of a second."""
 SHARE_OF_LIMITS = 0.7
 """The expert asks for at most this much of a robot's own limits: joints that follow targets from frame to frame are up
 to 1.4 times as fast, for a moment, as the targets are on average."""
+LIMIT_MARGIN = 0.01
+"""Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, and not past a limit."""
 REPLAN = 5e-3
 """A command that differs by more than this from the last planned one is planned anew [m or rad]; published value."""
 
@@ -59,6 +62,13 @@ def motion_limits(arm: Arm) -> MotionLimits:
     )
 
 
+def _inside_limits(chain: Chain, home: Array) -> Chain:
+    """Return the chain with limits drawn in by LIMIT_MARGIN, but not past the home (n,) [rad] of a folded arm."""
+    lower = np.minimum(chain.lower + LIMIT_MARGIN, np.maximum(chain.lower, home))
+    upper = np.maximum(chain.upper - LIMIT_MARGIN, np.minimum(chain.upper, home))
+    return replace(chain, lower=lower, upper=upper)
+
+
 class ArmController:
     """Turns commands into joint and gripper targets of one arm.
 
@@ -69,7 +79,9 @@ class ArmController:
         self.scene = scene
         self.arm = arm
         model, data = scene.world.model, scene.world.data
-        self.chain = Chain.from_model(model, arm.ee_body, arm.base_body, arm.joint_names, qpos=data.qpos)
+        self.chain = _inside_limits(
+            Chain.from_model(model, arm.ee_body, arm.base_body, arm.joint_names, qpos=data.qpos), arm.arm.home
+        )
         robot = next(r for r in scene.instance.robots if r.name == arm.robot_name)
         self.planner = ArmPlanner(model, self.chain, data=data, ignore=robot.ignore_obstacles)
         self.limits = motion_limits(arm.arm)
