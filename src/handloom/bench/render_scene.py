@@ -83,23 +83,8 @@ def move(model: mujoco.MjModel, data: mujoco.MjData, frame: int) -> None:
 def front_camera(width: int, height: int) -> CameraSpec:
     """Return a camera that sees table and arm from the front."""
     focal = height / 2 / np.tan(np.deg2rad(48) / 2)
-    forward = np.array([0.3, 0.0, 0.12]) - np.array([1.5, -0.85, 0.8])
-    forward /= np.linalg.norm(forward)
-    right = np.cross(forward, [0.0, 0.0, 1.0])
-    right /= np.linalg.norm(right)
-    quat = np.zeros(4)
-    mujoco.mju_mat2Quat(quat, np.stack([right, np.cross(forward, right), forward], axis=1).ravel())
-    w, x, y, z = quat.tolist()
-    return CameraSpec(
-        name="front",
-        width=width,
-        height=height,
-        fx=focal,
-        fy=focal,
-        cx=width / 2,
-        cy=height / 2,
-        position=(1.5, -0.85, 0.8),
-        quat=(w, x, y, z),
+    return CameraSpec.looking_at(
+        "front", (0.3, 0.0, 0.12), eye=(1.5, -0.85, 0.8), width=width, height=height, focal=focal
     )
 
 

@@ -15,7 +15,7 @@ from handloom.grasping.hand_spec import hand_spec, take_options
 from handloom.objects import ObjectAsset
 from handloom.render import Renderer
 from handloom.robots import Arm, RobotDescription
-from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, quat_from_matrix
+from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose
 from handloom.values import CameraSpec
 
 Picture = NDArray[np.uint8]
@@ -174,13 +174,9 @@ def _camera(points: Array, size: int, margin: float) -> CameraSpec:
     middle = (local.min(axis=0) + local.max(axis=0)) / 2
     across = np.abs(local[:, :2] - middle[:2]).max(axis=1)
     distance = float((across / half - (local[:, 2] - middle[2])).max())
-    x, y, z = (R @ (middle - [0.0, 0.0, distance])).tolist()
-    w, i, j, k = quat_from_matrix(R).tolist()
+    eye = R @ (middle - [0.0, 0.0, distance])
     focal = size / 2 / math.tan(math.radians(FIELD_OF_VIEW_DEG) / 2)
-    return CameraSpec(
-        name="grasps", width=size, height=size, fx=focal, fy=focal, cx=size / 2, cy=size / 2,
-        position=(x, y, z), quat=(w, i, j, k),
-    )  # fmt: skip
+    return CameraSpec.looking_at("grasps", R @ middle, eye=eye, width=size, height=size, focal=focal)
 
 
 def _caption(robot: RobotDescription, asset: ObjectAsset, grasps: GraspSet) -> str:

@@ -11,7 +11,7 @@ from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.registry import make_object
 from handloom.render import Renderer, contact_sheet
 from handloom.seeding import generator
-from handloom.spatial import matrix_from_quat, quat_from_matrix
+from handloom.spatial import matrix_from_quat
 from handloom.values import CameraSpec
 
 Array = NDArray[np.float64]
@@ -112,19 +112,5 @@ def _camera(centre: Array, radius: float, size: int) -> CameraSpec:
     )
     half_angle = math.radians(_FIELD_OF_VIEW_DEG) / 2
     eye = centre + outward * radius / math.sin(half_angle)
-    right = np.cross(-outward, [0.0, 0.0, 1.0])
-    right /= np.linalg.norm(right)
-    w, i, j, k = quat_from_matrix(np.column_stack([right, np.cross(-outward, right), -outward])).tolist()
-    x, y, z = eye.tolist()
     focal = size / 2 / math.tan(half_angle)
-    return CameraSpec(
-        name="portrait",
-        width=size,
-        height=size,
-        fx=focal,
-        fy=focal,
-        cx=size / 2,
-        cy=size / 2,
-        position=(x, y, z),
-        quat=(w, i, j, k),
-    )
+    return CameraSpec.looking_at("portrait", centre, eye=eye, width=size, height=size, focal=focal)

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from handloom.render import Renderer, camera_pose, project
 from handloom.robots.checks.robot_at_home import place_at_home
 from handloom.robots.robot_description import RobotDescription
-from handloom.spatial import make_pose, quat_from_matrix, transform_points
+from handloom.spatial import make_pose, transform_points
 from handloom.values import CameraSpec
 
 Array = NDArray[np.float64]
@@ -144,24 +144,8 @@ def _camera(center: Array, radius: float, width: int, height: int) -> CameraSpec
     direction = np.array(VIEW_FROM) / np.linalg.norm(VIEW_FROM)
     half_angle = np.radians(FIELD_OF_VIEW_DEG) / 2
     eye = center + direction * radius / np.sin(half_angle)
-    forward = -direction
-    right = np.cross(forward, [0.0, 0.0, 1.0])
-    right /= np.linalg.norm(right)
-    R = np.column_stack([right, np.cross(forward, right), forward])
-    focal = min(width, height) / 2 / np.tan(half_angle)
-    x, y, z = (float(v) for v in eye)
-    qw, qx, qy, qz = (float(v) for v in quat_from_matrix(R))
-    return CameraSpec(
-        name="portrait",
-        width=width,
-        height=height,
-        fx=focal,
-        fy=focal,
-        cx=width / 2,
-        cy=height / 2,
-        position=(x, y, z),
-        quat=(qw, qx, qy, qz),
-    )
+    focal = float(min(width, height) / 2 / np.tan(half_angle))
+    return CameraSpec.looking_at("portrait", center, eye=eye, width=width, height=height, focal=focal)
 
 
 class _Overlay:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.errors import InputError
-from handloom.spatial import pose_from_pos_quat
+from handloom.spatial import pose_from_pos_quat, quat_from_matrix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,39 @@ class CameraSpec:
     """Orientation of the camera in its parent, wxyz."""
     near: float = 0.005
     """Nothing closer than this is seen [m]."""
+
+    @classmethod
+    def looking_at(
+        cls, name: str, target: ArrayLike, *, eye: ArrayLike, width: int, height: int, focal: float
+    ) -> "CameraSpec":
+        """Return an upright camera fixed in the world that has a point in the middle of its picture.
+
+        Args:
+            name: Name in the dataset.
+            target: Point looked at (3,) [m]; not straight above or below the eye.
+            eye: Where the camera is (3,) [m].
+            width: Image width [px].
+            height: Image height [px].
+            focal: Focal length [px].
+        """
+        x, y, z = np.asarray(eye, float).tolist()
+        forward = np.asarray(target, float) - (x, y, z)
+        right = np.cross(forward, (0.0, 0.0, 1.0))
+        if not np.linalg.norm(right) > 1e-9:
+            raise InputError(f"camera {name!r} looks straight up or down, so that no side of its picture is the upper")
+        forward, right = forward / np.linalg.norm(forward), right / np.linalg.norm(right)
+        qw, qx, qy, qz = quat_from_matrix(np.column_stack([right, np.cross(forward, right), forward])).tolist()
+        return cls(
+            name=name,
+            width=width,
+            height=height,
+            fx=focal,
+            fy=focal,
+            cx=width / 2,
+            cy=height / 2,
+            position=(x, y, z),
+            quat=(qw, qx, qy, qz),
+        )
 
     def __post_init__(self) -> None:
         """Refuse cameras that can show nothing."""

@@ -11,7 +11,6 @@ from PIL import Image, ImageDraw, ImageFont
 from handloom.control.wheeled.lap import LapRecord, attach_robot, floor_spec, standing_height
 from handloom.render import Renderer
 from handloom.robots import RobotDescription
-from handloom.spatial import make_pose, quat_from_matrix
 from handloom.values import CameraSpec
 
 Array = NDArray[np.float64]
@@ -157,20 +156,7 @@ def _stripe(spec: mujoco.MjSpec, track: Array, width: float, height: float, rgba
 
 def _camera(center: Array, distance: float, size: int) -> CameraSpec:
     """Look at the track from its lower side, 40 degrees down."""
-    look = np.array([0.0, 0.77, -0.64])
-    position = np.array([*center, 0.0]) - distance * look
-    right = np.array([1.0, 0.0, 0.0])
-    down = np.cross(look, right)
-    quat = quat_from_matrix(make_pose(np.stack([right, down, look], axis=1), position)[:3, :3])
+    target = np.array([*center, 0.0])
+    eye = target - distance * np.array([0.0, 0.77, -0.64])
     focal = size / (2.0 * math.tan(math.radians(19.0)))
-    return CameraSpec(
-        name="track",
-        width=size,
-        height=size,
-        fx=focal,
-        fy=focal,
-        cx=size / 2.0,
-        cy=size / 2.0,
-        position=(float(position[0]), float(position[1]), float(position[2])),
-        quat=(float(quat[0]), float(quat[1]), float(quat[2]), float(quat[3])),
-    )
+    return CameraSpec.looking_at("track", target, eye=eye, width=size, height=size, focal=focal)

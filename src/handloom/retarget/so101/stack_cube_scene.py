@@ -152,18 +152,8 @@ def _surroundings() -> tuple[ObjectInstance, ...]:
 def _cameras(config: StackCubeConfig, robot: RobotDescription) -> tuple[CameraSpec, ...]:
     """Return a camera in front of the table, and the robot's own."""
     width, height = config.image_size
-    position = (0.62, -0.34, 0.42)
-    focal = 1.1 * height
-    front = CameraSpec(
-        name="front",
-        width=width,
-        height=height,
-        fx=focal,
-        fy=focal,
-        cx=width / 2,
-        cy=height / 2,
-        position=position,
-        quat=_looking(position, (0.18, 0.0, 0.06)),
+    front = CameraSpec.looking_at(
+        "front", (0.18, 0.0, 0.06), eye=(0.62, -0.34, 0.42), width=width, height=height, focal=1.1 * height
     )
     mounts = robot.config.cameras.items()
     return (front, *(_mounted(name, mount, robot).resized(width, height) for name, mount in mounts))
@@ -187,15 +177,6 @@ def _mounted(name: str, mount: CameraMount, robot: RobotDescription) -> CameraSp
         position=mount.translation,
         quat=_quat(R),
     )
-
-
-def _looking(position: Vector, at: Vector) -> tuple[float, float, float, float]:
-    """Return the orientation, wxyz, of an upright camera with OpenCV axes that looks from one point at another."""
-    forward = np.subtract(at, position)
-    forward = forward / np.linalg.norm(forward)
-    right = np.cross(forward, (0.0, 0.0, 1.0))
-    right = right / np.linalg.norm(right)
-    return _quat(np.stack([right, np.cross(forward, right), forward], axis=1))
 
 
 def _quat(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
