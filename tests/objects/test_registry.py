@@ -70,7 +70,7 @@ def test_a_users_own_drawing_is_named_by_module_and_function(monkeypatch):
     thing = make_object("my_objects:my_thing", rng=np.random.default_rng(0))
     assert thing.name == "thing"
     assert thing.category == "my_objects:my_thing"
-    with pytest.raises(InputError, match="cannot import 'other' of 'my_objects'"):
+    with pytest.raises(InputError, match="'my_objects:other' cannot be imported"):
         make_object("my_objects:other", rng=np.random.default_rng(0))
 
 

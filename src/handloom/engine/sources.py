@@ -1,12 +1,11 @@
 """Who carries a task out: the scripted expert, or a source of the user's own."""
 
-import importlib
 from typing import Protocol
 
 import numpy as np
 
 from handloom.episode.source import Source
-from handloom.errors import InputError, NotFoundError, suggest
+from handloom.errors import NotFoundError, import_named, suggest
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
 
@@ -38,8 +37,4 @@ def source_factory(name: str) -> SourceFactory:
     """
     if ":" not in name and name not in SOURCES:
         raise NotFoundError(f"no source named {name!r}; {suggest(name, SOURCES)}; write your own as my_module:MySource")
-    module, _, attribute = SOURCES.get(name, name).partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"source {name!r} cannot be imported: {error}; write it as my_module:MySource") from error
+    return import_named("source", SOURCES.get(name, name), own="my_module:MySource")

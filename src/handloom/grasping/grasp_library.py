@@ -20,8 +20,10 @@ from handloom.objects import ObjectAsset
 
 LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)
 """How grasps of lying objects are searched: half of the approaches straight down, and with the very fingertips too."""
+RIM_OPENING = 0.020
+"""How far the fingers of a hand that takes a rim are open on the way [m]."""
 RIM = AnnotateOptions(
-    count=150, samples=3000, depths=(0.003, *DEPTHS), opening=0.020, clearance=0.004, margin=0.001, enough=2
+    count=150, samples=3000, depths=(0.003, *DEPTHS), opening=RIM_OPENING, clearance=0.004, margin=0.001, enough=2
 )
 """How rims are searched: fingers 20 mm apart hold what is up to 12 mm thick, and leave room for an arm that is a few
 millimetres off on its way."""
@@ -61,7 +63,7 @@ def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.fl
 
 
 def rim_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:
-    """Return grasp rows (n, 17) of rims and edges of an object on a table, for a hand that is open ``RIM.opening``.
+    """Return grasp rows (n, 17) of rims and edges of an object on a table, for a hand that is open ``RIM_OPENING``.
 
     They take plates: one finger goes under the rim, where an open one would be in the table.
 

@@ -1,13 +1,12 @@
 """The categories of the library and the function that makes an object of one."""
 
-import importlib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
-from handloom.errors import InputError, unknown_name
+from handloom.errors import InputError, import_named, unknown_name
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices, Value
 from handloom.objects.object_asset import ObjectAsset, link_keypoints
@@ -202,8 +201,4 @@ def _drawing(category: str) -> Drawing:
     """Import the function behind a category, or behind a user's ``module:function``."""
     if category not in CATEGORIES and ":" not in category:
         raise unknown_name("object category", category, CATEGORIES)
-    module, _, function = CATEGORIES.get(category, category).partition(":")
-    try:
-        return getattr(importlib.import_module(module), function)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise InputError(f"object category {category!r}: cannot import {function!r} of {module!r}: {error}") from error
+    return import_named("object category", CATEGORIES.get(category, category), own="my_module:my_function")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,13 @@ class Scene:
     def object_pose(self, name: str) -> NDArray[np.float64]:
         """Return T_world_object (4, 4)."""
         return self.world.body_pose(self.body_of(name))
+
+    @cached_property
+    def robot_dofs(self) -> NDArray[np.intp]:
+        """Places in ``qvel`` of every joint of the robots: arms, grippers with their followers, lifts and bases."""
+        model, robots = self.world.model, tuple(f"{name}/" for name in self.robots)
+        owner = [model.body(int(body)).name for body in model.dof_bodyid]
+        return np.array([dof for dof, body in enumerate(owner) if body.startswith(robots)], dtype=np.intp)
 
     def grain_positions(self) -> NDArray[np.float64]:
         """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""

@@ -74,17 +74,6 @@ class SceneArm:
         """Measured joint positions, base to wrist [rad]."""
         return self.world.data.qpos[self.qpos_index]
 
-    @cached_property
-    def dof_index(self) -> NDArray[np.intp]:
-        """Place of each joint of the arm, then of the gripper, in ``qvel``."""
-        names = (*self.joint_names, *(self.prefix + name for name in self.arm.gripper_joint_names))
-        return np.array([self.world.dof_index(name) for name in names])
-
-    @property
-    def speed(self) -> float:
-        """Largest speed of the joints of the arm and its gripper [m/s or rad/s]."""
-        return float(np.abs(self.world.data.qvel[self.dof_index]).max())
-
     @property
     def T_world_base(self) -> Array:  # noqa: N802 - frame notation
         """Pose (4, 4) of the arm base."""

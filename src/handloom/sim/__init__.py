@@ -3,10 +3,7 @@
 from handloom.sim.attachments import add_attachment
 from handloom.sim.contact import Contact
 from handloom.sim.contact_pair import ContactPair
-from handloom.sim.faults import quiet_mujoco
 from handloom.sim.name_table import NameTable
 from handloom.sim.world import World
 
 __all__ = ["Contact", "ContactPair", "NameTable", "World", "add_attachment"]
-
-quiet_mujoco()

@@ -12,7 +12,7 @@ from handloom.errors import ConfigError, InputError, StateError, unknown_name
 from handloom.sim.attachments import Attachments
 from handloom.sim.contact import Contact
 from handloom.sim.contact_pair import ContactPair, contact_masks
-from handloom.sim.faults import describe_fault
+from handloom.sim.faults import describe_fault, quiet_mujoco
 from handloom.sim.name_table import NameTable
 from handloom.spatial import make_pose, pos_quat_from_pose, relative_pose
 
@@ -27,11 +27,10 @@ _SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE
 class World:
     """A compiled model, its data, and the names in it.
 
-    The world owns the model it is given: it switches off MuJoCo's automatic reset, because an unstable simulation
-    must be an error here and not a silent return to the start. Everything a question returns is a function of the
-    integration state, so a restored world answers as the saved one did: poses are brought up to date at the end of
-    ``step``, contacts and forces when they are asked for. Code that reads ``data.contact`` or other force-stage fields
-    itself calls ``refresh`` first.
+    The world owns the model it is given. It switches off MuJoCo's automatic reset and its log, because an unstable
+    simulation is an error here and not a silent return to the start. Everything a question returns is a function of the
+    integration state, so a restored world answers as the saved one did: poses are up to date after ``step``, contacts
+    and forces when they are asked for. Code that reads ``data.contact`` and the like itself calls ``refresh`` first.
 
     Args:
         model: Compiled model; body sleep and IPC must be off, since their bookkeeping is not part of the state.
@@ -45,6 +44,7 @@ class World:
                     f'the model enables "{word}", whose bookkeeping is not part of the state: a restored run would not '
                     f'continue bit for bit; compile it with <option><flag {word}="disable"/></option>'
                 )
+        quiet_mujoco()
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.model = model
         self.data = mujoco.MjData(model)

@@ -15,7 +15,8 @@ from handloom.motion.trajectory import MotionLimits
 from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
 from handloom.skills.attainable import attainable
-from handloom.skills.held_parts import Held, HeldAxis, HeldParts
+from handloom.skills.held_axis import Held, HeldAxis
+from handloom.skills.held_parts import HeldParts
 from handloom.skills.trajectory import play
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from handloom.motion.planning import PlanResult
 from handloom.motion.planning import Stage as Move
-from handloom.skills.held_parts import Held
+from handloom.skills.held_axis import Held
 from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
 from handloom.values import Failure, Stage

@@ -33,12 +33,12 @@ def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
 
 
 def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
-    """Return whether the arms and an object move slower than ``speed`` [m/s or rad/s].
+    """Return whether the robots and an object move slower than ``speed`` [m/s or rad/s].
 
     Other objects do not count: what one arm has just dropped says nothing about what the other holds.
     """
-    arms = max(arm.speed for robot in scene.robots.values() for arm in robot.arms)
-    return bool(arms < speed and abs(scene.world.body_velocity(scene.body_of(object))).max() < speed)
+    robots = abs(scene.world.data.qvel[scene.robot_dofs]).max(initial=0.0)
+    return bool(robots < speed and abs(scene.world.body_velocity(scene.body_of(object))).max() < speed)
 
 
 CHECKS: dict[str, Callable[..., bool]] = {

@@ -11,7 +11,8 @@ from handloom.skills.boxes import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import gripper_of
-from handloom.skills.held_parts import Held, HeldAxis, HeldParts
+from handloom.skills.held_axis import Held, HeldAxis
+from handloom.skills.held_parts import HeldParts
 from handloom.skills.orientations import Alignment, sample_orientations
 from handloom.skills.place_points import place_points
 from handloom.skills.preshape import Preshape
@@ -48,7 +49,8 @@ class Place(Skill):
         T_base_ee = self.controller.ee_pose()
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
         T_ee_object = invert_pose(T_base_ee) @ T_base_object
-        R = self._orientations(T_base_world, T_ee_object)
+        kept = self._kept(T_ee_object)
+        R = self._orientations(T_base_world, T_ee_object, kept)
         if len(R) == 0:
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(Stage.REACH, "filters_leave_nothing", detail)
@@ -74,12 +76,12 @@ class Place(Skill):
             left = self.controller.obstacles_of(config.objects[0])
             away = place @ translation(config.post_place_vector)
             moves.append(Move(T_base_tool=away, straight=True, released=left))
-        holds = [self._kept(T_ee_object), HeldParts.given(config.post_place_hold_vec_weight)]
+        holds = [kept, HeldParts.given(config.post_place_hold_vec_weight)]
         # The retreat leaves the object behind, so nothing has to be held any more.
         chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
         if chosen is not None:
             self._place_z = float(place[chosen.index, 2, 3])
-            self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen, holds[0])
+            self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen, kept)
 
     def checks(self) -> tuple[Check, ...]:
         """Return the terms of the success mode, and that nothing is flung about."""
@@ -106,7 +108,7 @@ class Place(Skill):
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *calm)
 
-    def _orientations(self, T_base_world: Array, T_ee_object: Array) -> Array:
+    def _orientations(self, T_base_world: Array, T_ee_object: Array, kept: Held | None) -> Array:
         """Return orientations R_base_ee (n, 3, 3) that pass the config's filters."""
         config = cast(PlaceConfig, self.config)
         given = (config.align_pick_obj_axis, config.align_place_obj_axis, config.align_obj_tol)
@@ -118,7 +120,6 @@ class Place(Skill):
                 axis_base=R_base_target @ _unit(given[1]),
                 tolerance=float(np.deg2rad(given[2])),
             )
-        kept = self._kept(T_ee_object)
         R_start = self.controller.commanded_pose[:3, :3]
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_ee)

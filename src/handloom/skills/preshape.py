@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.grasping import RIM, GripperShape
+from handloom.grasping import RIM_OPENING, GripperShape
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,6 +22,5 @@ class Preshape:
     @classmethod
     def for_rims(cls, gripper: GripperShape) -> "Preshape":
         """Return the opening that grasps of rims were searched with."""
-        assert RIM.opening is not None
-        level = gripper.level_at(RIM.opening)
+        level = gripper.level_at(RIM_OPENING)
         return cls(level=level, drive=gripper.drive_at(level), joints=gripper.joints_at(level))

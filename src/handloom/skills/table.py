@@ -1,9 +1,8 @@
 """Every skill that can run: published name > ``module:Class``."""
 
-import importlib
 from functools import cache
 
-from handloom.errors import InputError, NotFoundError, suggest
+from handloom.errors import NotFoundError, import_named, suggest
 from handloom.skills.configs import SKILL_CONFIGS, OwnSkillConfig, skill_name
 from handloom.skills.configs.parts import Skill as SkillConfig
 from handloom.skills.skill import Skill, register_skill
@@ -44,11 +43,7 @@ def skill_class(name: str) -> type[Skill]:
         if published in SKILL_CONFIGS:
             raise NotFoundError(f"skill {published!r} can be described but not run yet; {suggest(published, SKILLS)}")
         raise NotFoundError(f"no skill named {name!r}; {suggest(name, SKILL_CONFIGS)}")
-    module, _, cls = SKILLS.get(published, published).partition(":")
-    try:
-        return register_skill(getattr(importlib.import_module(module), cls))
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"skill {name!r} cannot be imported: {error}; write it as my_module:MySkill") from error
+    return register_skill(import_named("skill", SKILLS.get(published, published), own="my_module:MySkill"))
 
 
 def checked_config(config: SkillConfig) -> SkillConfig:

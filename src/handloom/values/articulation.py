@@ -13,9 +13,10 @@ JointValues = Sequence[float | None] | NDArray[Any] | None
 """One number per joint, None or NaN where nothing is asked; None when the channel is not used at all."""
 
 
-def _is_asked(value: Any) -> bool:
-    """Return whether an entry of a channel is a number and not None or NaN."""
-    return value is not None and not (isinstance(value, float | np.floating) and np.isnan(value))
+def _asked(values: JointValues, index: int) -> float | None:
+    """Return an entry of a channel; None where it keeps the target that is in force: no channel, None or NaN."""
+    value = None if values is None else values[index]
+    return None if value is None or np.isnan(value) else float(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +39,12 @@ class ArticulationAction:
 
     def get_dof_action(self, index: int) -> dict[str, float]:
         """Return what is asked of the entry ``index``: its effort alone, or else its velocity and position."""
-        if self.joint_efforts is not None and _is_asked(self.joint_efforts[index]):
-            return {"effort": float(self.joint_efforts[index])}  # type: ignore[arg-type]
+        effort = _asked(self.joint_efforts, index)
+        if effort is not None:
+            return {"effort": effort}
         channels = {"velocity": self.joint_velocities, "position": self.joint_positions}
-        return {
-            name: float(values[index])  # type: ignore[arg-type]
-            for name, values in channels.items()
-            if values is not None and _is_asked(values[index])
-        }
+        asked = {name: _asked(values, index) for name, values in channels.items()}
+        return {name: value for name, value in asked.items() if value is not None}
 
     def get_dict(self) -> dict[str, list[float | None] | None]:
         """Return the three channels as lists, for writing to a file."""

@@ -71,7 +71,7 @@ class Graph:
         if evaluator not in {"execution", "push"}:
             raise InputError(f"evaluator must be 'execution' or 'push', got {evaluator!r}")
         self.path = path
-        self.evaluator = evaluator
+        self.evaluator: Literal["execution", "push"] = evaluator
         self.clear_commands_on_stop = clear_commands_on_stop
         self._nodes: dict[str, PlacedNode] = {}
         self._connections: list[Connection] = []
@@ -97,7 +97,7 @@ class Graph:
         for key in changes:
             if key not in known:
                 raise unknown_name("kind of edit", key, known)
-        draft = Graph(self.path, evaluator=self.evaluator)  # type: ignore[arg-type]
+        draft = Graph(self.path, evaluator=self.evaluator)
         draft._nodes = {name: copy.copy(placed) for name, placed in self._nodes.items()}
         for placed in draft._nodes.values():
             placed.values = dict(placed.values)

@@ -1,9 +1,7 @@
 """Which kinds of nodes exist."""
 
-import importlib
-
 from handloom.control.graph.node import Node
-from handloom.errors import InputError, unknown_name
+from handloom.errors import InputError, import_named, unknown_name
 
 _NODES = "handloom.control.graph.nodes"
 
@@ -76,11 +74,7 @@ def _by_last_part(name: str) -> str:
 
 
 def _load(place: str) -> type[Node]:
-    module, _, attribute = place.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise InputError(f"node type {place!r} cannot be imported: {error}") from error
+    found = import_named("node type", place, own="my_module:MyNode")
     if not (isinstance(found, type) and issubclass(found, Node)):
         raise InputError(f"node type {place!r} is not a subclass of handloom.control.graph.Node")
     return found

@@ -10,6 +10,7 @@ from handloom.control.wheeled.arguments import float_array
 from handloom.errors import InputError, unknown_name
 from handloom.sim import World
 from handloom.values import ArticulationAction
+from handloom.values.articulation import JointValues
 
 Array = NDArray[np.float64]
 
@@ -141,10 +142,10 @@ class WheeledRobot(SingleArticulation):
         for wheel in self._wheels:
             self.get_articulation_controller().switch_dof_control_mode(wheel, "velocity")
 
-    def _channel(self, channel: str, values: object, count: int) -> Array:
+    def _channel(self, channel: str, values: JointValues, count: int) -> Array:
         if values is None:
             return np.full(count, np.nan)
-        listed = [np.nan if value is None else value for value in values]  # type: ignore[attr-defined]
+        listed = [np.nan if value is None else value for value in values]
         array = float_array(listed, channel)
         if array.shape != (count,):
             raise InputError(f"robot {self.name!r}: {channel} needs {count} values, got shape {array.shape}")

@@ -40,10 +40,10 @@ class Snapshot:
         return cls(**{name: decoded(value) for name, value in record.items()})
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            np.array_equal(a, b, equal_nan=True)
-            for a, b in zip(self.slots(), other.slots(), strict=True)  # type: ignore[attr-defined] - same class
-        )
+        if not isinstance(other, Snapshot) or type(self) is not type(other):
+            return False
+        pairs = zip(self.slots(), other.slots(), strict=True)
+        return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
     def __hash__(self) -> int:
         return hash(repr(self.to_record()))

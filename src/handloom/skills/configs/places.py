@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config, UnusedKey
 from handloom.skills.configs.parts import Filters, Hold, Range, Skill, Tolerances, Triple
@@ -59,6 +59,19 @@ class PlaceConfig(Tolerances, Filters):
     constraint_gripper_x: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
     align_plane_x_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
     align_plane_y_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
+
+    @model_validator(mode="after")
+    def _holds_one_thing(self) -> "PlaceConfig":
+        if self.hold_obj_axis is not None and self.pre_place_hold_vec_weight is not None:
+            raise ValueError("hold_obj_axis and pre_place_hold_vec_weight cannot both hold the way; give one of them")
+        return self
+
+    @field_validator("align_pick_obj_axis", "align_place_obj_axis", "offset_place_obj_axis", "hold_obj_axis")
+    @classmethod
+    def _has_a_direction(cls, axis: Triple | None) -> Triple | None:
+        if axis is not None and not any(axis):
+            raise ValueError("an axis needs a length above zero, got [0, 0, 0]")
+        return axis
 
 
 class AxisDirection(Config):
