@@ -1,6 +1,7 @@
 """The engine writes the same data whatever the machinery, and loses nothing."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -100,8 +101,6 @@ def test_every_episode_verifies(finished):
 
 
 def test_a_tampered_archive_is_found(finished, tmp_path):
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(finished.dataset, copy)
     target = copy / "extras" / "episode_000001" / "states.npz"
@@ -157,6 +156,16 @@ def test_the_unit_size_of_a_run_stays_and_its_report_counts_the_goal_only(finish
     generate_run(again, Goal(successes=3), InlineExecutor())
     assert len(again.counted()) == 3
     assert digest(again.dataset) == digest(finished.dataset)
+
+
+def test_another_run_in_the_place_of_a_removed_one_has_its_own_seed(tmp_path):
+    for seed in (0, 7):
+        task = load_task("fr3_pick_cube", overrides=SMALL)
+        run = RunDirectory.begin(tmp_path / "r", RunSettings.of_task(task, seed=seed, unit_size=1, render="none"))
+        generate_run(run, Goal(attempts=1), InlineExecutor())
+        (episode,) = DatasetReader(run.dataset).episodes
+        assert episode.columns["seed"] == seed
+        shutil.rmtree(run.path)
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path):

@@ -129,6 +129,7 @@ def _missing_units(
         first = index * size
         if first >= goal.bound:
             return
-        unit = Unit(run=str(run.path), index=index, first=first, count=min(size, goal.bound - first))
+        count = min(size, goal.bound - first)
+        unit = Unit(run=str(run.path), settings=run.settings, index=index, first=first, count=count)
         if any(episode not in receipts for episode in unit.attempts):
             yield unit

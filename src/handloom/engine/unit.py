@@ -2,12 +2,12 @@
 
 import traceback
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from handloom.engine.attempt import run_attempt
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import RunDirectory
+from handloom.engine.run_settings import RunSettings
 from handloom.errors import HandloomError
 from handloom.tasks import Task
 
@@ -18,6 +18,8 @@ class Unit:
 
     run: str
     """Folder of the run."""
+    settings: RunSettings
+    """The run; a worker that read it from the folder could have another one in mind."""
     index: int
     """Number of the unit."""
     first: int
@@ -31,7 +33,7 @@ class Unit:
 
 def run_unit(unit: Unit) -> tuple[Receipt, ...]:
     """Run the attempts of a unit that have no receipt yet; results are files, the return value is small."""
-    run, task = _opened(unit.run)
+    run, task = RunDirectory(Path(unit.run), unit.settings), unit.settings.loaded_task()
     journal = run.journal(unit.index)
     done = journal.read()
     for episode in unit.attempts:
@@ -46,7 +48,7 @@ def run_unit(unit: Unit) -> tuple[Receipt, ...]:
 
 def quarantine(unit: Unit, reason: str, detail: str) -> None:
     """Give the first unfinished attempt of a unit a receipt that says why it is left out."""
-    run, _ = _opened(unit.run)
+    run = RunDirectory(Path(unit.run), unit.settings)
     journal = run.journal(unit.index)
     done = journal.read()
     for episode in unit.attempts:
@@ -68,10 +70,3 @@ def _attempt(run: RunDirectory, task: Task, episode: int) -> Receipt:
         place = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
         return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
-
-
-@lru_cache(maxsize=4)
-def _opened(folder: str) -> tuple[RunDirectory, Task]:
-    """Open a run once per worker."""
-    run = RunDirectory.open(Path(folder))
-    return run, run.settings.loaded_task()
