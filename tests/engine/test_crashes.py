@@ -1,5 +1,8 @@
 """An attempt that keeps crashing its worker is left out with a reason; a worker that is lost once costs nothing."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -24,8 +27,8 @@ class FragileExecutor(InlineExecutor):
                 yield Finished(item, function(item))
 
 
-def new_run(folder, **options) -> RunDirectory:
-    settings = RunSettings.of_task(load_task("fr3_pick_cube"), seed=0, unit_size=1, render="none", **options)
+def new_run(folder, *, unit_size=1) -> RunDirectory:
+    settings = RunSettings.of_task(load_task("fr3_pick_cube"), seed=0, unit_size=unit_size, render="none")
     return RunDirectory.begin(folder, settings)
 
 
@@ -43,6 +46,27 @@ def test_a_poison_attempt_is_quarantined_after_three_tries_and_the_rest_goes_on(
 def test_a_unit_whose_worker_was_lost_twice_is_made_all_the_same(tmp_path):
     outcome = generate_run(new_run(tmp_path / "run"), Goal(attempts=2), FragileExecutor({0: 2}))
     assert [receipt.success for receipt in outcome.receipts.values()] == [True, True]
+
+
+class ImpatientExecutor(InlineExecutor):
+    """Ends its worker whenever it has run a number of attempts of a unit, as a time limit would."""
+
+    def __init__(self, attempts: int) -> None:
+        self.attempts = attempts
+
+    def run(self, function, items):
+        for item in items:
+            done = len(RunDirectory.open(Path(item.run)).journal(item.index).read())
+            function(replace(item, count=min(item.count, done + self.attempts)))
+            late = done + self.attempts < item.count
+            yield Finished(item, crash="no result after 900 s of wall time" if late else "")
+
+
+def test_a_unit_that_needs_several_workers_loses_none_of_its_attempts(tmp_path, monkeypatch):
+    monkeypatch.setattr(unit, "run_attempt", lambda settings, task, episode, _: Receipt(episode=episode, success=False))
+    run = new_run(tmp_path / "run", unit_size=8)
+    outcome = generate_run(run, Goal(attempts=8), ImpatientExecutor(2))
+    assert [receipt.reason for receipt in outcome.receipts.values()] == [""] * 8
 
 
 @pytest.mark.parametrize("error", [np.linalg.LinAlgError("SVD did not converge"), KeyError("x"), RuntimeError("odd")])

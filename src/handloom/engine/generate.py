@@ -1,6 +1,7 @@
 """Runs attempts until there are enough demonstrations, then merges them into a dataset."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -10,10 +11,10 @@ from handloom.engine.goal import Finish, Goal
 from handloom.engine.merge_run import merge_run
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import RunDirectory
-from handloom.engine.unit import Unit, quarantine, run_unit
+from handloom.engine.unit import Unit, run_unit
 
 MAX_TRIES = 3
-"""How often a unit may crash its worker before the attempt it crashed on is quarantined."""
+"""How often an attempt may crash its worker before it is quarantined."""
 
 ALL = (0, 1)
 """The shard that is the whole run."""
@@ -86,7 +87,8 @@ class _Work:
         self.receipts = receipts
         self.finish = Finish(goal)
         self.again: list[Unit] = []
-        self.tries: dict[int, int] = {}
+        self.crashes = Counter[int]()
+        """How often a worker was lost, by the attempt it was at."""
         self.fresh = _missing_units(run, goal, shard, receipts)
 
     def carry_out(self, executor: Executor, on_receipts: Told) -> None:
@@ -114,10 +116,18 @@ class _Work:
             yield unit
 
     def _after_crash(self, unit: Unit, crash: str) -> None:
-        self.tries[unit.index] = self.tries.get(unit.index, 0) + 1
-        if self.tries[unit.index] >= MAX_TRIES:
-            quarantine(unit, "worker_crash", f"{crash}, {MAX_TRIES} times")
-            self.tries[unit.index] = 0
+        """Count a lost worker against the attempt it was at, the first of its unit without a receipt."""
+        journal = self.run.journal(unit.index)
+        done = journal.read()
+        attempt = next((episode for episode in unit.attempts if episode not in done), None)
+        if attempt is None:
+            return
+        self.crashes[attempt] += 1
+        if self.crashes[attempt] == MAX_TRIES:
+            detail = f"{crash}, {MAX_TRIES} times"
+            journal.append(
+                Receipt(episode=attempt, success=False, stage="execute", reason="worker_crash", detail=detail)
+            )
 
 
 def _missing_units(

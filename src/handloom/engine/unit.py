@@ -46,17 +46,6 @@ def run_unit(unit: Unit) -> tuple[Receipt, ...]:
     return tuple(done[episode] for episode in unit.attempts if episode in done)
 
 
-def quarantine(unit: Unit, reason: str, detail: str) -> None:
-    """Give the first unfinished attempt of a unit a receipt that says why it is left out."""
-    run = RunDirectory(Path(unit.run), unit.settings)
-    journal = run.journal(unit.index)
-    done = journal.read()
-    for episode in unit.attempts:
-        if episode not in done:
-            journal.append(Receipt(episode=episode, success=False, stage="execute", reason=reason, detail=detail))
-            return
-
-
 def _attempt(run: RunDirectory, task: Task, episode: int) -> Receipt:
     """Run one attempt; a fault in the code, ours or the user's, fails this attempt with its place, not the run.
 
