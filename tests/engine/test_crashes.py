@@ -1,5 +1,6 @@
 """An attempt that keeps crashing its worker is left out with a reason; a worker that is lost once costs nothing."""
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,7 +70,15 @@ def test_a_unit_that_needs_several_workers_loses_none_of_its_attempts(tmp_path, 
     assert [receipt.reason for receipt in outcome.receipts.values()] == [""] * 8
 
 
-@pytest.mark.parametrize("error", [np.linalg.LinAlgError("SVD did not converge"), KeyError("x"), RuntimeError("odd")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        np.linalg.LinAlgError("SVD did not converge"),
+        KeyError("x"),
+        RuntimeError("odd"),
+        FileNotFoundError(errno.ENOENT, "No such file or directory", "policy.onnx"),
+    ],
+)
 def test_an_unforeseen_error_fails_its_attempt_and_not_the_run(tmp_path, monkeypatch, error):
     def sometimes(settings, task, episode, episodes):
         if episode == 1:
@@ -82,7 +91,13 @@ def test_an_unforeseen_error_fails_its_attempt_and_not_the_run(tmp_path, monkeyp
     assert f"{type(error).__name__}: {error} (test_crashes.py:" in outcome.receipts[1].detail
 
 
-@pytest.mark.parametrize("error", [FileError("the disk is full"), InputError("no such object"), MemoryError()])
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(FileError("the disk is full"), InputError("no such object"), MemoryError()),
+        OSError(errno.ENOSPC, "No space left on device", "scratch"),
+    ],
+)
 def test_an_error_of_the_input_or_the_machine_stops_the_run(tmp_path, monkeypatch, error):
     def always(*_):
         raise error
@@ -90,6 +105,14 @@ def test_an_error_of_the_input_or_the_machine_stops_the_run(tmp_path, monkeypatc
     monkeypatch.setattr(unit, "run_attempt", always)
     with pytest.raises(type(error)):
         generate_run(new_run(tmp_path / "run"), Goal(attempts=3), InlineExecutor())
+
+
+def test_an_error_beside_the_attempts_is_not_blamed_on_the_lock(tmp_path):
+    def beside(_):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "notes.txt")
+
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: 'notes.txt'$"):
+        generate_run(new_run(tmp_path / "run"), Goal(attempts=1), InlineExecutor(), on_receipts=beside)
 
 
 def test_a_damaged_journal_is_named(tmp_path):

@@ -123,7 +123,7 @@ def test_a_stopped_run_goes_on_and_ends_with_the_same_bytes(finished, tmp_path):
 
     def stop_after_one(receipts):
         if receipts:
-            run.stop_file.touch()
+            run.stop_file().touch()
 
     outcome = generate_run(run, Goal(successes=3), InlineExecutor(), on_receipts=stop_after_one)
     assert not outcome.complete
@@ -137,6 +137,24 @@ def test_shards_that_share_a_folder_complete_each_other(finished, tmp_path):
     assert not generate_run(run, Goal(attempts=3), InlineExecutor(), shard=(1, 2)).complete
     assert generate_run(run, Goal(attempts=3), InlineExecutor(), shard=(0, 2)).complete
     assert digest(run.dataset) == digest(finished.dataset)
+
+
+def test_a_shard_is_stopped_by_itself(tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings(render="none"))
+
+    def other_is_told_to_stop(_):
+        run.stop_file((0, 2)).touch()
+
+    shard = generate_run(run, Goal(attempts=4), InlineExecutor(), shard=(1, 2), on_receipts=other_is_told_to_stop)
+    assert sorted(shard.receipts) == [1, 3], "the shard that was not stopped is finished"
+    assert run.stop_file((0, 2)).exists(), "the stop of the other one still stands"
+
+
+def test_the_whole_run_and_its_shards_hold_it_against_each_other(finished):
+    with finished.held((0, 2)), finished.held((1, 2)), pytest.raises(FileError, match="another"), finished.held():
+        pass
+    with finished.held(), pytest.raises(FileError, match="another"), finished.held((0, 2)):
+        pass
 
 
 def test_another_task_or_seed_into_an_existing_run_is_refused(finished):

@@ -45,6 +45,20 @@ class Idle:
         return None if frame else np.full(self.controls, np.nan)
 
 
+class Unprepared(Idle):
+    """Wants to read a file that is not there."""
+
+    def __init__(self, scene, stages, rng) -> None:
+        Path("policy.onnx").read_bytes()
+
+
+def test_a_source_that_opens_a_missing_file_is_named_with_the_file(tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings("fr3_pick_cube", source="test_sources:Unprepared"))
+    receipt = generate_run(run, Goal(attempts=1), ProcessExecutor(1)).receipts[0]
+    assert receipt.reason == "internal_error"
+    assert receipt.detail.startswith("FileNotFoundError: [Errno 2] No such file or directory: 'policy.onnx' (")
+
+
 def test_a_teleoperated_stream_is_judged_recorded_and_verified_like_the_expert(tmp_path):
     run = RunDirectory.begin(tmp_path / "r", settings(source=OPERATOR))
     outcome = generate_run(run, Goal(successes=2), ProcessExecutor(1))

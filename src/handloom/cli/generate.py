@@ -98,7 +98,10 @@ def run(
     chosen, part = _executor(executor, count, ray_address), _shard(shard)
     compile_kernels()
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
-    with GenerateDisplay(goal, workers=count, quiet=json) as display, _stop_on_interrupt(directory, display):
+    with (
+        GenerateDisplay(goal, workers=count, quiet=json) as display,
+        _stop_on_interrupt(directory.stop_file(part), display),
+    ):
         outcome = generate_run(directory, goal, chosen, shard=part, on_receipts=display.update)
     return _tell(outcome, goal, workers=count, as_json=json)
 
@@ -164,8 +167,8 @@ class _stop_on_interrupt:  # noqa: N801 - reads as a statement
     A second one ends at once.
     """
 
-    def __init__(self, directory: RunDirectory, display: GenerateDisplay) -> None:
-        self.directory = directory
+    def __init__(self, stop_file: Path, display: GenerateDisplay) -> None:
+        self.stop_file = stop_file
         self.display = display
 
     def __enter__(self) -> None:
@@ -176,7 +179,7 @@ class _stop_on_interrupt:  # noqa: N801 - reads as a statement
             signal.signal(number, handler)
 
     def _interrupt(self, *_: object) -> None:
-        if self.directory.stop_file.exists():
+        if self.stop_file.exists():
             raise KeyboardInterrupt
-        self.directory.stop_file.touch()
+        self.stop_file.touch()
         self.display.note("finishing the attempts that are running; Ctrl-C again ends at once")

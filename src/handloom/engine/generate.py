@@ -10,14 +10,11 @@ from handloom.engine.executor import Executor
 from handloom.engine.goal import Finish, Goal
 from handloom.engine.merge_run import merge_run
 from handloom.engine.receipt import Receipt
-from handloom.engine.run_directory import RunDirectory
+from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.unit import Unit, run_unit
 
 MAX_TRIES = 3
 """How often an attempt may crash its worker before it is quarantined."""
-
-ALL = (0, 1)
-"""The shard that is the whole run."""
 
 Told = Callable[[dict[int, Receipt]], None]
 
@@ -51,8 +48,8 @@ def generate_run(
             attempts finished merges.
         on_receipts: Told about the attempts that were finished before, then about more whenever there are some.
     """
-    with run.locked("" if shard == ALL else f".{shard[0]}-{shard[1]}"):
-        run.stop_file.unlink(missing_ok=True)
+    with run.held(shard):
+        run.stop_file(shard).unlink(missing_ok=True)
         _tidy(run, shard)
         receipts = run.receipts()
         on_receipts(receipts)
@@ -84,6 +81,7 @@ class _Work:
     def __init__(self, run: RunDirectory, goal: Goal, shard: tuple[int, int], receipts: dict[int, Receipt]) -> None:
         self.run = run
         self.shard = shard
+        self.stop_file = run.stop_file(shard)
         self.receipts = receipts
         self.finish = Finish(goal)
         self.again: list[Unit] = []
@@ -105,11 +103,11 @@ class _Work:
                 on_receipts(news)
                 if finished.crash and any(episode not in self.receipts for episode in unit.attempts):
                     self.again.append(unit)
-            if not self.again or self.run.stop_file.exists():
+            if not self.again or self.stop_file.exists():
                 return
 
     def _units(self) -> Iterator[Unit]:
-        while not self.run.stop_file.exists() and self.finish.look(self.receipts) is None:
+        while not self.stop_file.exists() and self.finish.look(self.receipts) is None:
             unit = self.again.pop(0) if self.again else next(self.fresh, None)
             if unit is None:
                 return
@@ -139,7 +137,13 @@ def _missing_units(
         first = index * size
         if first >= goal.bound:
             return
-        count = min(size, goal.bound - first)
-        unit = Unit(run=str(run.path), settings=run.settings, index=index, first=first, count=count)
+        unit = Unit(
+            run=str(run.path),
+            settings=run.settings,
+            shard=shard,
+            index=index,
+            first=first,
+            count=min(size, goal.bound - first),
+        )
         if any(episode not in receipts for episode in unit.attempts):
             yield unit

@@ -1,9 +1,8 @@
 """A run on disk: manifest, journals, finished episodes, the dataset made of them."""
 
 import fcntl
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from handloom.dataset.durable import damage_named, file_errors, finished_whole, read_json, write_json
@@ -13,6 +12,9 @@ from handloom.engine.run_settings import RunSettings
 from handloom.errors import ConfigError, FileError
 
 MANIFEST = "run.yaml"
+
+ALL = (0, 1)
+"""The shard that is the whole run."""
 
 
 class RunDirectory:
@@ -103,30 +105,45 @@ class RunDirectory:
     def _finished(self) -> Path:
         return self.path / "finished.json"
 
-    @property
-    def stop_file(self) -> Path:
-        """While this file exists, workers start no further attempt."""
-        return self.path / "stop"
+    def stop_file(self, shard: tuple[int, int] = ALL) -> Path:
+        """While this file exists, workers of a shard start no further attempt."""
+        return self.path / f"stop{_suffix(shard)}"
 
     @contextmanager
-    def locked(self, part: str = "", *, wait: bool = False) -> Iterator[None]:
+    def held(self, shard: tuple[int, int] = ALL) -> Iterator[None]:
+        """Hold a shard against a second process; the whole run is held against shards, too."""
+        if shard == ALL:
+            with self.locked():
+                yield
+        else:
+            with self.locked(shared=True), self.locked(_suffix(shard)):
+                yield
+
+    @contextmanager
+    def locked(self, part: str = "", *, wait: bool = False, shared: bool = False) -> Iterator[None]:
         """Hold the run against a second one in the same folder; the lock goes with the process, however it ends.
 
         Args:
             part: What is held: nothing for the run as a whole, else a word that ends the name of the lock.
             wait: Wait for another that holds it instead of refusing.
+            shared: Let others hold it as well, if they share it.
         """
         name = self.path / f"lock{part}"
-        with file_errors("write", name), open(name, "w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except OSError as error:
-                raise FileError(
-                    f"another handloom is writing to {self.path}; wait for it, or choose another folder with -o"
-                ) from error
-            file.write(f"{os.getpid()}\n")
-            file.flush()
+        how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
+        with ExitStack() as stack:
+            with file_errors("lock", name):  # What is done while it is held has errors of its own.
+                file = stack.enter_context(open(name, "w"))
+                try:
+                    fcntl.flock(file, how)
+                except BlockingIOError as error:
+                    raise FileError(
+                        f"another handloom is writing to {self.path}; wait for it, or choose another folder with -o"
+                    ) from error
             yield
+
+
+def _suffix(shard: tuple[int, int]) -> str:
+    return "" if shard == ALL else f".{shard[0]}-{shard[1]}"
 
 
 def _difference(there: RunSettings, given: RunSettings) -> str:

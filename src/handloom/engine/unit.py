@@ -1,15 +1,21 @@
 """A work unit: a short range of attempts that one worker runs."""
 
+import errno
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
 from handloom.engine.attempt import run_attempt
 from handloom.engine.receipt import Receipt
-from handloom.engine.run_directory import RunDirectory
+from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import RunSettings
-from handloom.errors import HandloomError
+from handloom.errors import FileError, HandloomError
 from handloom.tasks import Task
+
+OF_THE_MACHINE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+)
+"""Errors of the operating system that every further attempt would meet, too: disk, memory, open files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +26,8 @@ class Unit:
     """Folder of the run."""
     settings: RunSettings
     """The run; a worker that read it from the folder could have another one in mind."""
+    shard: tuple[int, int] = ALL
+    """Part of the run that is being made; it can be stopped by itself."""
     index: int
     """Number of the unit."""
     first: int
@@ -39,7 +47,7 @@ def run_unit(unit: Unit) -> tuple[Receipt, ...]:
     for episode in unit.attempts:
         if episode in done:
             continue
-        if run.stop_file.exists():
+        if run.stop_file(unit.shard).exists():
             break
         done[episode] = _attempt(run, task, episode)
         journal.append(done[episode])
@@ -53,9 +61,11 @@ def _attempt(run: RunDirectory, task: Task, episode: int) -> Receipt:
     """
     try:
         return run_attempt(run.settings, task, episode, run.episodes)
-    except (HandloomError, OSError, MemoryError):
+    except (HandloomError, MemoryError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
+            raise FileError(error.errno, f"attempt {episode} of {run.path} cannot go on: {error}") from error
         place = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
         return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
