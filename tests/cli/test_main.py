@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from handloom.cli.main import BAD_INPUT, DONE, FAILED, VERBS, main
+from handloom.engine import RunDirectory, RunSettings
+from handloom.tasks import load_task
 
 HEAVY = ("numba", "mujoco", "mink", "pyarrow", "av", "numpy", "pydantic", "torch")
 
@@ -50,9 +52,22 @@ def test_a_verb_that_is_stopped_says_so_without_a_traceback(capsys, monkeypatch)
     assert capsys.readouterr().err == "handloom bench: stopped\n"
 
 
+def test_what_the_system_refuses_is_one_message(capsys, monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "somewhere")
+
+    monkeypatch.setattr("handloom.cli.bench.run", refuse)
+    assert main(["bench"]) == FAILED
+    assert capsys.readouterr().err == "handloom bench: [Errno 13] Permission denied: 'somewhere'\n"
+
+
 def test_the_version_is_printed(capsys):
     assert main(["--version"]) == DONE
     assert capsys.readouterr().out.startswith("handloom 0.")
+
+
+def not_reached() -> None:
+    raise AssertionError("kernels are compiled before the options are known to be right")
 
 
 @pytest.mark.parametrize(
@@ -62,21 +77,44 @@ def test_the_version_is_printed(capsys):
         (["-n", "1", "--preset", "nope"], "no render preset named 'nope'"),
         (["-n", "1", "--codec", "nope"], "no video codec named 'nope'"),
         (["-n", "1", "--shard", "4/4"], "--shard is written i/N"),
+        (["-n", "1", "--shard", "²/3"], "--shard is written i/N"),
         (["-n", "1", "--workers", "0"], "at least 1 worker"),
+        (["-n", "1", "--seed", "-1"], "seed: input should be greater than or equal to 0, got -1"),
+        (["-n", "1", "--unit-size", "0"], "unit_size: input should be greater than or equal to 1, got 0"),
+        (["-n", "1", "--columns"], "a dataset needs columns; choose from canonical, reference"),
         (["-n", "1", "--set", "cameras.0.size=[-5, 4]"], "greater than 0, got -5"),
         (["-n", "1", "--set", "data.max_episode_lenght=5"], "did you mean 'max_episode_length'?"),
     ],
 )
-def test_wrong_flags_of_generate_write_nothing(flags, expected, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.generate.compile_kernels", lambda: None)
+def test_wrong_flags_of_generate_write_and_compile_nothing(flags, expected, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("handloom.cli.generate.compile_kernels", not_reached)
     out = tmp_path / "run"
     assert main(["generate", "fr3_pick_cube", "-o", str(out), *flags]) == BAD_INPUT
     assert expected in capsys.readouterr().err
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (["--preset", "nope"], "no render preset named 'nope'"),
+        (["--codec", "nope"], "no video codec named 'nope'"),
+        (["--size", "0", "4"], "size: a picture is at least 1 pixel wide and high, got (0, 4)"),
+        (["--relight", "-1"], "relight: a seed is 0 or more, got -1"),
+        (["--workers", "-1"], "at least 1 worker"),
+    ],
+)
+def test_wrong_flags_of_render_compile_nothing(flags, expected, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("handloom.cli.render.compile_kernels", not_reached)
+    RunDirectory.begin(tmp_path / "run", RunSettings.of_task(load_task("fr3_pick_cube"), seed=0))
+    (tmp_path / "run" / "dataset" / "meta").mkdir(parents=True)
+    (tmp_path / "run" / "dataset" / "meta" / "info.json").write_text("{}")
+    assert main(["render", str(tmp_path / "run"), *flags]) == BAD_INPUT
+    assert expected in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.generate.compile_kernels", lambda: None)
+    monkeypatch.setattr("handloom.cli.generate.compile_kernels", not_reached)
     (tmp_path / "file").write_text("")
     assert main(["generate", "fr3_pick_cube", "-n", "1", "-o", str(tmp_path / "file" / "run")]) == BAD_INPUT
     error = capsys.readouterr().err

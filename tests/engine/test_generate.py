@@ -212,6 +212,7 @@ def test_the_lowest_numbered_successes_count_in_whatever_order_they_finish():
     assert finish.look(receipts) == 4
     assert Finish(Goal(attempts=6)).look(receipts) == 6
     assert Finish(Goal(successes=9, max_attempts=5)).look(receipts) == 5
+    assert Finish(Goal(attempts=6, max_attempts=5)).look(receipts) == 5
 
 
 @pytest.mark.parametrize("goal", [{}, {"successes": 0}, {"successes": 1, "attempts": 1}, {"attempts": -1}])

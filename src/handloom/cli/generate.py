@@ -96,8 +96,8 @@ def run(
         keep_failures=keep_failures,
     )
     chosen, part = _executor(executor, count, ray_address), _shard(shard)
-    compile_kernels()
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
+    compile_kernels()
     with (
         GenerateDisplay(goal, workers=count, quiet=json) as display,
         _stop_on_interrupt(directory.stop_file(part), display),
@@ -108,7 +108,7 @@ def run(
 
 def _unit_size(goal: Goal, workers: int) -> int:
     """Return a unit size that leaves every worker several units."""
-    wanted = goal.successes or goal.attempts or 1
+    wanted = goal.successes or goal.bound
     return min(4, max(1, wanted // (8 * max(workers, 1))))
 
 
@@ -151,7 +151,7 @@ def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> in
 
 def _shard(text: str) -> tuple[int, int]:
     first, _, count = text.partition("/")
-    if not (first.isdigit() and count.isdigit() and int(first) < int(count)):
+    if not (first.isdecimal() and count.isdecimal() and int(first) < int(count)):
         raise InputError(f"--shard is written i/N with i from 0 to N-1, e.g. 0/4, got {text!r}")
     return int(first), int(count)
 

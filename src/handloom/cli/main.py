@@ -80,6 +80,9 @@ def _guarded(name: str, words: list[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # The reader of a pipe went away, as `handloom list | head` does.
         return DONE
+    except OSError as error:
+        print(f"handloom {name}: {error}", file=sys.stderr)  # It says which file or device.
+        return FAILED
 
 
 def _run_verb(name: str, words: list[str]) -> int:

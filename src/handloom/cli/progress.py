@@ -25,7 +25,7 @@ class GenerateDisplay:
             TimeRemainingColumn(),
             console=self.console,
         )
-        total = goal.successes if goal.successes is not None else goal.attempts
+        total = goal.successes if goal.successes is not None else goal.bound
         self.bar = self.progress.add_task("demonstrations" if goal.successes is not None else "attempts", total=total)
         self.line = Text("starting workers")
         self.live = Live(Group(self.progress, self.line), console=self.console, refresh_per_second=4, transient=True)

@@ -11,7 +11,7 @@ from handloom.cli.generate import cores
 from handloom.cli.warmup import compile_kernels
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory
 from handloom.engine.look import Look, read_cameras
-from handloom.engine.rerender import rerender_run
+from handloom.engine.rerender import drawn_settings, rerender_run
 from handloom.engine.verify import archives_of
 
 
@@ -45,10 +45,11 @@ def run(
     directory = RunDirectory.open(path)
     views = read_cameras(cameras) if cameras else ()
     look = Look(cameras=views, size=size, relight=relight, retexture=retexture)
-    compile_kernels()
+    drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth)  # Refuses unknown words at once.
     total = len(archives_of(directory.path))
     count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
+    compile_kernels()
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)
         dataset = rerender_run(

@@ -16,7 +16,7 @@ class Goal:
     attempts: int | None = None
     """Attempts to make, whatever comes out."""
     max_attempts: int | None = None
-    """Bound on the attempts when successes are wanted; None allows ten per success and at least 50."""
+    """Bound on the attempts; None allows ten per wanted success and at least 50."""
 
     def __post_init__(self) -> None:
         """Refuse goals that say nothing or cannot be reached."""
@@ -30,7 +30,7 @@ class Goal:
     def bound(self) -> int:
         """Most attempts that are made."""
         if self.attempts is not None:
-            return self.attempts
+            return min(self.attempts, self.max_attempts or self.attempts)
         return self.max_attempts or max(50, 10 * (self.successes or 0))
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from handloom.config import Config, load_config
 from handloom.engine.run_settings import RunSettings
+from handloom.errors import InputError
 from handloom.scene.camera_config import CameraConfig
 from handloom.seeding import generator
 from handloom.tasks.lights import sample_lights
@@ -35,6 +36,14 @@ class Look:
     """Seed of new lights; None keeps the recorded ones."""
     retexture: int | None = None
     """Seed of new textures, of the same kinds; None keeps the recorded ones."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be drawn."""
+        if self.size is not None and min(self.size) < 1:
+            raise InputError(f"size: a picture is at least 1 pixel wide and high, got {self.size}")
+        for name, seed in (("relight", self.relight), ("retexture", self.retexture)):
+            if seed is not None and seed < 0:
+                raise InputError(f"{name}: a seed is 0 or more, got {seed}")
 
     def applied(self, instance: TaskInstance, settings: RunSettings) -> TaskInstance:
         """Return the instance with this look; the same for the same episode, whoever draws it."""

@@ -54,7 +54,7 @@ def rerender_run(
         on_episode: Called after each episode.
     """
     look = look or Look()
-    settings = _drawn_now(run.settings, preset=preset, codec=codec, depth=depth)
+    settings = drawn_settings(run.settings, preset=preset, codec=codec, depth=depth)
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
     how = json_bytes([settings.fingerprint(), asdict(look)])
     episodes = out.with_name(f"{out.name}.{hashlib.sha256(how).hexdigest()[:8]}{PARTIAL}")
@@ -95,7 +95,7 @@ def rerender_episode(job: _Job) -> None:
     write_episode(job.settings, build_scene(record.instance), record, folder, Stopwatch())
 
 
-def _drawn_now(settings: RunSettings, *, preset: str, codec: str, depth: bool) -> RunSettings:
+def drawn_settings(settings: RunSettings, *, preset: str, codec: str, depth: bool) -> RunSettings:
     """Return the settings of a run whose episodes are drawn; refuses words that do not exist."""
     features = [name for name in settings.lerobot_features if name != "depth"] + ["depth"] * depth
     changes = {"render": "now", "preset": preset, "codec": codec, "lerobot_features": tuple(features)}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from handloom.config import Config, load_config, read_document
 from handloom.dataset.robot_columns import STYLES
@@ -71,15 +71,18 @@ class RunSettings(Config):
         """Return the manifest of a new run of a task.
 
         Raises:
-            HandloomError: An option names something that does not exist.
+            HandloomError: An option has a wrong value, or names something that does not exist.
         """
-        settings = cls(
-            task_name=task.name,
-            task_path=str(task.path.resolve()),
-            task=_plain(task.config),
-            arena=_plain(task.arena),
-            **options,
-        )
+        try:
+            settings = cls(
+                task_name=task.name,
+                task_path=str(task.path.resolve()),
+                task=_plain(task.config),
+                arena=_plain(task.arena),
+                **options,
+            )
+        except ValidationError as error:
+            raise InputError("; ".join(map(_mistake, error.errors(include_url=False)))) from error
         source_factory(settings.source)  # Here only: a run can be read where the module of its source is not.
         return settings
 
@@ -113,6 +116,13 @@ class RunSettings(Config):
                 f"written by Handloom {writer}; go on with that Handloom, or choose another folder with -o"
             )
         return load_config(file, cls)
+
+
+def _mistake(item: Any) -> str:
+    """Write one pydantic error for who gave the option, e.g. ``seed: input should be ... equal to 0, got -1``."""
+    what = item["msg"].removeprefix("Value error, ")
+    name = ".".join(map(str, item["loc"]))
+    return f"{name}: {what[0].lower()}{what[1:]}, got {item['input']!r}" if name else what
 
 
 def _plain(config: Config) -> dict[str, Any]:
