@@ -1,9 +1,10 @@
 """Pick, move and place in physics; impossible requests end with a reason."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.skills.conftest import RunSkills
+from tests.skills.conftest import RunSkills, run_with, table_instance, thing
 
 from handloom.skills.checks import holds
 from handloom.values import Check, Stage
@@ -38,6 +39,28 @@ def test_a_held_cube_is_carried_over_the_plate_without_turning(run_skills: RunSk
     assert record.success, record.failure
     offset = scene.object_pose("cube")[:2, 3] - scene.object_pose("plate")[:2, 3]
     assert abs(offset).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("how", "retreat"),
+    [
+        ({"hold_obj_axis": [0, 0, 1]}, 0.18),
+        ({"pre_place_hold_vec_weight": [1, 1, 0, 0, 0, 0]}, 0.18),
+        ({"test_mode": "ik"}, 0.09),
+        ({}, 0.18),
+    ],
+)
+def test_the_hand_may_leave_where_the_object_could_not(tmp_path: Path, how: dict[str, Any], retreat: float) -> None:
+    cube = thing("cube", "cube", (-0.15, 0.05), parameters={"edge": 0.05})
+    size = {"length": 0.2, "width": 0.16, "height": 0.025, "style": "plain"}
+    instance = table_instance(tmp_path, cube, thing("tray", "tray", (0.15, 0.08), parameters=size))
+    upright = {"filter_z_dir": ["downward", 174]}
+    # A level retreat: the fingers pass above the tray's rim, the cube between them would not.
+    place = {**PLACE, **upright, "objects": ["cube", "tray"], "place_z_offset": 0.008, "align_obj_tol": 2}
+    middle = {"x_ratio_range": [0.5, 0.5], "y_ratio_range": [0.5, 0.5], "post_place_vector": [retreat, 0, 0]}
+    scene, record = run_with(instance, {**PICK, **upright}, {**place, **middle, **how})
+    assert record.success, record.failure
+    assert holds(scene, Check(name="touches", arguments={"object": "cube", "target": "tray"}))
 
 
 def test_filters_that_leave_nothing_end_in_the_grasp_stage(run_skills: RunSkills) -> None:

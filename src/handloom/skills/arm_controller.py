@@ -176,10 +176,11 @@ class ArmController:
         self.num_plans += 1
         return kept.plan(self.planner, q, T_base_ee, (*self.ignored, *ignore))
 
-    def reachable(self, T_base_ee: ArrayLike, *, ignore: Iterable[str] = ()) -> FreeIkResult:
-        """Return collision-free joints for each pose (n, 4, 4), without asking for a path."""
+    def reachable(self, stage: Stage) -> FreeIkResult:
+        """Return collision-free joints for each pose of a stage, without asking for a path."""
         self.refresh()
-        return self.planner.free_ik(T_base_ee, self._target, ignore=(*self.ignored, *ignore))
+        ignore = (*self.ignored, *stage.ignore)
+        return self.planner.free_ik(stage.T_base_tool, self._target, ignore=ignore, released=stage.released)
 
     def attainable(
         self, T_base_ee: Array, *, point_ee: ArrayLike, axis_ee: ArrayLike, **options: float

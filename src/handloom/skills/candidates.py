@@ -89,12 +89,12 @@ def _one_move(skill: Skill, q: Array, move: Move, index: int, parts: Held | None
         return controller.plan_held(q, T, parts, ignore=move.ignore)
     controller.refresh()
     if move.straight:
-        return controller.planner.plan_straight(q, T, ignore=ignore)
+        return controller.planner.plan_straight(q, T, ignore=ignore, released=move.released)
     return controller.planner.plan_chain(q, [Move(T_base_tool=T)], ignore=ignore)
 
 
 def _by_ik(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failure | None]:
-    tests = [skill.controller.reachable(move.T_base_tool, ignore=move.ignore) for move in moves]
+    tests = [skill.controller.reachable(move) for move in moves]
     free = np.all([test.free for test in tests], axis=0)
     if free.any():
         return Chosen(index=int(np.argmax(free)), paths=(None,) * len(moves)), None

@@ -129,9 +129,11 @@ class ArmPlanner:
         self._use(self._scene.robot.detach(name))
         self._ignore = tuple(text for text in self._ignore if text != name)
 
-    def free_ik(self, T_base_tool: ArrayLike, seed: ArrayLike, *, ignore: Iterable[str] = ()) -> FreeIkResult:
+    def free_ik(
+        self, T_base_tool: ArrayLike, seed: ArrayLike, *, ignore: Iterable[str] = (), released: Iterable[str] = ()
+    ) -> FreeIkResult:
         """Return a collision-free configuration for each target pose (n, 4, 4), or (n, arms, 4, 4)."""
-        self._scene.refresh((*self._ignore, *ignore))
+        self._scene.refresh((*self._ignore, *ignore), released=released)
         T, options = Stage(T_base_tool=T_base_tool).poses(len(self.chains)), self.options
         q = np.asarray(seed, float)
         return self._free_ik.solve(self._scene, T, q, padding=options.padding, rng_seed=options.seed)
@@ -223,7 +225,9 @@ class ArmPlanner:
         planner = StagePlanner(context, self._free_ik, self._line, stages, arms=arms, ignore=everywhere)
         return planner.plan(q_start, scores)
 
-    def plan_straight(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
+    def plan_straight(
+        self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = (), released: Iterable[str] = ()
+    ) -> PlanResult:
         """Move the tool of the first arm on a straight line, turning evenly on the way.
 
         Lines are checked exactly and without padding, because they are meant for approaching things.
@@ -232,8 +236,9 @@ class ArmPlanner:
             q_start: Present configuration (n,).
             T_base_tool: Pose at the end (4, 4) in the arm's base.
             ignore: Further obstacles, by part of their name, that do not count for this request.
+            released: Attached objects that were let go: the hand leaves them behind.
         """
-        context = self._context((*self._ignore, *ignore))
+        context = self._context((*self._ignore, *ignore), released=released)
         T = np.asarray(T_base_tool, float)
         if T.shape != (4, 4):
             raise InputError(f"a straight move needs one pose (4, 4), got shape {T.shape}")
@@ -293,8 +298,8 @@ class ArmPlanner:
             raise InputError("this request is for one arm; plan the arms one after the other")
         return first
 
-    def _context(self, ignore: Iterable[str]) -> PlanContext:
-        self._scene.refresh(ignore)
+    def _context(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> PlanContext:
+        self._scene.refresh(ignore, released=released)
         return PlanContext(self._scene, self._open_end, self._search, self.options)
 
 

@@ -41,14 +41,14 @@ class SceneCheck:
             self._exact.leave_behind(self._released)
         return self._exact
 
-    def refresh(self, ignore: Iterable[str] = ()) -> None:
+    def refresh(self, ignore: Iterable[str] = (), *, released: Iterable[str] = ()) -> None:
         """Take over the obstacles as they are now, then select. What did not change is kept."""
         now = tuple(self._world)
         if len(now) != len(self._all) or any(a is not b for a, b in zip(now, self._all, strict=True)):
             self._all, self._selected, self._spheres = now, {}, {}
         if self._version != self._world.version:
             self._exact, self._version = None, self._world.version
-        self.select(ignore)
+        self.select(ignore, released=released)
 
     def select(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> None:
         """Leave out the obstacles whose name contains one of the texts; the rest is as of the last refresh.
