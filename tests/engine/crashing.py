@@ -37,3 +37,22 @@ class UnportableError(Exception):
 
 def fail(_: int) -> None:
     raise UnportableError("this", "that")
+
+
+def nap(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+class Unloadable:
+    """Pickles, and fails where it is read."""
+
+    def __reduce__(self):
+        return (_missing, ())
+
+    def __call__(self, _: int) -> None:
+        raise AssertionError("never received")
+
+
+def _missing() -> None:
+    raise ModuleNotFoundError("No module named 'handloom'")

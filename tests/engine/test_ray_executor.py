@@ -1,20 +1,28 @@
-"""Ray actors give the same results as worker processes, and may be lost."""
+"""Ray actors give the same results as worker processes, and may be lost with their machine."""
 
 import hashlib
 import os
+import shutil
+import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("ray", reason="needs the extra ray")
-
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
 from handloom.engine.ray_executor import RayExecutor
+from handloom.engine.storage import Storage
+from handloom.errors import StateError
 from handloom.tasks import load_task
+
+ray = pytest.importorskip("ray", reason="needs the extra ray")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SMALL = ("cameras.0.size=[32, 32]", "cameras.1.size=[32, 32]")
+NODE = {"object_store_memory": 100_000_000, "include_dashboard": False}
 
 
 @pytest.fixture(autouse=True)
@@ -25,16 +33,129 @@ def functions_on_the_path(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([here, *filter(None, sys.path)]))
 
 
-def digest(folder: Path) -> list[str]:
-    return [hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted((folder / "data").rglob("*.parquet"))]
+@pytest.fixture
+def cluster() -> Iterator[cluster_utils.Cluster]:
+    """A cluster whose first machine has no core for work."""
+    cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **NODE})
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
 
 
-def test_a_run_on_ray_writes_the_same_bytes(tmp_path):
-    settings = RunSettings.of_task(load_task("fr3_pick_cube", overrides=SMALL), seed=0, unit_size=1)
-    runs = {name: RunDirectory.begin(tmp_path / name, settings) for name in ("ray", "inline")}
-    generate_run(runs["ray"], Goal(successes=3), RayExecutor(2))
-    generate_run(runs["inline"], Goal(successes=3), InlineExecutor())
-    assert digest(runs["ray"].dataset) == digest(runs["inline"].dataset)
+def begin(folder: Path) -> RunDirectory:
+    return RunDirectory.begin(folder, RunSettings.of_task(load_task("fr3_pick_cube", overrides=SMALL), seed=11))
+
+
+def digest(folder: Path) -> dict[str, str]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> dict[str, str]:
+    run = begin(tmp_path_factory.mktemp("inline") / "run")
+    generate_run(run, Goal(successes=6), InlineExecutor())
+    return digest(run.dataset)
+
+
+def test_a_run_on_ray_writes_the_same_bytes(undisturbed, tmp_path):
+    run = begin(tmp_path / "run")
+    generate_run(run, Goal(successes=6), RayExecutor(2))
+    assert digest(run.dataset) == undisturbed
+
+
+class Observed(RayExecutor):
+    """Writes down which workers were lost."""
+
+    crashes: tuple[str, ...] = ()
+
+    def run(self, function, items):
+        for finished in super().run(function, items):
+            self.crashes += (finished.crash,) if finished.crash else ()
+            yield finished
+
+
+def test_a_machine_lost_in_the_middle_changes_no_byte(cluster, undisturbed, tmp_path):
+    run = begin(tmp_path / "run")
+    cluster.add_node(num_cpus=1, **NODE)
+    doomed = cluster.add_node(num_cpus=1, **NODE)
+    cluster.wait_for_nodes()
+    lost = []
+
+    def lose_a_machine(_):
+        if len(run.receipts()) >= 2 and not lost:  # Both machines are at work by now.
+            lost.append(doomed)
+            cluster.remove_node(doomed, allow_graceful=False)
+
+    executor = Observed(address=cluster.address)
+    generate_run(run, Goal(successes=6), executor, on_receipts=lose_a_machine)
+    assert executor.workers == 2, "as many as the cluster had cores"
+    assert len(executor.crashes) == len(lost) == 1
+    assert "the actor was lost" in executor.crashes[0]
+    assert digest(run.dataset) == undisturbed
+
+
+def test_machines_that_do_not_see_the_folder_hand_their_episodes_back(cluster, undisturbed, tmp_path):
+    run = begin(tmp_path / "hidden" / "run")
+    # The processes of the second machine see an empty folder where the run is.
+    hide = f"mount -t tmpfs none {tmp_path / 'hidden'} && ls {tmp_path / 'hidden'} | wc -l && exec "
+    start = f"{sys.executable} -m ray.scripts.scripts start --address={cluster.address} --num-cpus=2 --block"
+    if not shutil.which("unshare") or subprocess.run(["unshare", "-Urm", "true"], check=False).returncode:
+        pytest.skip("this system has no namespaces for mounts")
+    log = open(tmp_path / "node.log", "w+")  # noqa: SIM115 - the node writes to it until the end
+    machine = subprocess.Popen(["unshare", "-Urm", "sh", "-c", hide + start], stdout=log, stderr=log)
+    try:
+        ray.init(address=cluster.address, log_to_driver=False)
+        wait_until(lambda: ray.cluster_resources().get("CPU", 0) == 2)
+        generate_run(run, Goal(successes=6), RayExecutor())
+    finally:
+        machine.terminate()
+        machine.wait()
+    assert (tmp_path / "node.log").read_text().startswith("0\n"), "the folder of the run was hidden"
+    assert digest(run.dataset) == undisturbed
+
+
+@pytest.fixture
+def bucket(monkeypatch) -> Iterator[str]:
+    """The URL of a bucket of an S3 server on this machine."""
+    server = pytest.importorskip("moto.server", reason="the S3 server of the tests is moto[server]")
+    s3fs = pytest.importorskip("s3fs", reason="needs the extra cloud")
+    serving = server.ThreadedMotoServer(port=0, verbose=False)
+    serving.start()
+    host, port = serving.get_host_and_port()
+    for name, value in {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    s3fs.S3FileSystem(skip_instance_cache=True).mkdir("weaving")
+    yield "s3://weaving"
+    serving.stop()
+
+
+def test_episodes_come_by_way_of_s3(bucket, undisturbed, tmp_path):
+    import s3fs
+
+    run = begin(tmp_path / "run")
+    staging = f"{bucket}/staged"
+    Storage(staging).check()
+    generate_run(run, Goal(successes=6), RayExecutor(2), staging=staging)
+    assert digest(run.dataset) == undisturbed
+    left = s3fs.S3FileSystem(skip_instance_cache=True).find("weaving")
+    assert all(int(name[-10:-4]) > max(run.receipts()) for name in left), "only attempts that came too late to count"
+    with pytest.raises(StateError, match=r"cannot write s3://nobodys/check-\w+: .*check the URL and the credentials"):
+        Storage("s3://nobodys").check()
+
+
+def wait_until(condition, seconds: float = 60.0) -> None:
+    pause = threading.Event()
+    for _ in range(int(seconds / 0.2)):
+        if condition():
+            return
+        pause.wait(0.2)
+    raise AssertionError(f"not within {seconds} s")
 
 
 def test_a_lost_actor_is_reported_and_the_rest_goes_on(tmp_path):
@@ -45,3 +166,39 @@ def test_a_lost_actor_is_reported_and_the_rest_goes_on(tmp_path):
     assert {f.item for f in finished} == set(items)
     assert all("actor was lost" in f.crash for f in finished)
     assert [f.result for f in RayExecutor(2).run(crashing.die_once, iter(items))] == ["alive"] * 2
+
+
+def test_an_actor_that_waits_for_a_core_is_not_taken_for_hung(cluster):
+    import crashing
+
+    cluster.add_node(num_cpus=1, **NODE)
+    executor = RayExecutor(3, address=cluster.address, timeout=4.0)
+    finished = list(executor.run(crashing.nap, iter([1.5] * 6)))
+    assert [f.crash for f in finished] == [""] * 6
+
+
+def test_a_hung_actor_is_ended_after_its_time():
+    import crashing
+
+    finished = {f.item: f for f in RayExecutor(2, timeout=4.0).run(crashing.hang, iter([0, 1, 2]))}
+    assert (finished[0].result, finished[2].result) == (0, 2)
+    assert "no result after 4 s" in finished[1].crash
+
+
+def test_an_error_that_cannot_travel_arrives_in_words():
+    import crashing
+
+    with pytest.raises(StateError, match="a worker failed with UnportableError: this and that"):
+        list(RayExecutor(1).run(crashing.fail, iter([0])))
+
+
+def test_machines_on_which_the_work_cannot_be_imported_are_named():
+    import crashing
+
+    with pytest.raises(StateError, match=r"actors cannot be started: .*No module named 'handloom'"):
+        list(RayExecutor(1).run(crashing.Unloadable(), iter([0])))
+
+
+def test_a_cluster_that_is_not_there_is_named():
+    with pytest.raises(StateError, match=r"cannot reach Ray at 127.0.0.1:1: .*check --ray-address"):
+        RayExecutor(1, address="127.0.0.1:1").connect()

@@ -23,6 +23,7 @@ from handloom.engine import (
     report_of,
 )
 from handloom.engine.ray_executor import RayExecutor
+from handloom.engine.storage import Storage
 from handloom.errors import InputError
 from handloom.tasks import load_task
 
@@ -38,6 +39,7 @@ def run(
     workers: int | None = None,
     executor: Literal["process", "inline", "ray"] = "process",
     ray_address: str | None = None,
+    staging: str | None = None,
     render: Literal["now", "later", "none"] = "now",
     preset: str = "balanced",
     codec: str = "h264",
@@ -60,9 +62,11 @@ def run(
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
         seed: Seed of the run.
         source: Who carries the task out: the scripted expert, or a class of yours, written my_module:MySource.
-        workers: Worker processes; default one per core.
+        workers: Worker processes; default one per core, of this machine or of the Ray cluster.
         executor: Where work runs: in worker processes, inline in this one, or on a Ray cluster (extra ray).
-        ray_address: Address of a running Ray cluster; default starts one here. The output folder must be shared.
+        ray_address: Address of a running Ray cluster; default starts one here.
+        staging: On Ray: hand episodes over by way of this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
+            instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
         codec: Video codec: h264 or av1.
@@ -82,12 +86,11 @@ def run(
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
     )
-    count = workers if workers is not None else cores()
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
         source=source,
-        unit_size=unit_size if unit_size is not None else _unit_size(goal, count),
+        unit_size=unit_size if unit_size is not None else _unit_size(goal, workers or cores()),
         render=render,
         preset=preset,
         codec=codec,
@@ -95,15 +98,18 @@ def run(
         lerobot_features=lerobot_features,
         keep_failures=keep_failures,
     )
-    chosen, part = _executor(executor, count, ray_address), _shard(shard)
+    part = _shard(shard)
+    if staging is not None:
+        if executor != "ray":
+            raise InputError("--staging is for --executor ray; workers of this machine write into the run folder")
+        Storage(staging).check()
+    chosen = _executor(executor, workers, ray_address)
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
     compile_kernels()
-    with (
-        GenerateDisplay(goal, workers=count, quiet=json) as display,
-        _stop_on_interrupt(directory.stop_file(part), display),
-    ):
-        outcome = generate_run(directory, goal, chosen, shard=part, on_receipts=display.update)
-    return _tell(outcome, goal, workers=count, as_json=json)
+    display = GenerateDisplay(goal, quiet=json)
+    with display, _stop_on_interrupt(directory.stop_file(part), display):
+        outcome = generate_run(directory, goal, chosen, shard=part, staging=staging or "", on_receipts=display.update)
+    return _tell(outcome, goal, workers=chosen.workers, as_json=json)
 
 
 def _unit_size(goal: Goal, workers: int) -> int:
@@ -112,10 +118,12 @@ def _unit_size(goal: Goal, workers: int) -> int:
     return min(4, max(1, wanted // (8 * max(workers, 1))))
 
 
-def _executor(name: str, workers: int, ray_address: str | None) -> Executor:
+def _executor(name: str, workers: int | None, ray_address: str | None) -> Executor:
     if name == "ray":
-        return RayExecutor(workers, address=ray_address)
-    return InlineExecutor() if name == "inline" else ProcessExecutor(workers)
+        cluster = RayExecutor(workers, address=ray_address)
+        cluster.connect()
+        return cluster
+    return InlineExecutor() if name == "inline" else ProcessExecutor(cores() if workers is None else workers)
 
 
 def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:

@@ -13,9 +13,8 @@ from handloom.engine import Goal, Receipt, Tally
 class GenerateDisplay:
     """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons."""
 
-    def __init__(self, goal: Goal, *, workers: int, quiet: bool = False) -> None:
+    def __init__(self, goal: Goal, *, quiet: bool = False) -> None:
         self.goal = goal
-        self.workers = workers
         self.console = Console(stderr=True, quiet=quiet)
         self.progress = Progress(
             TextColumn("{task.description}"),

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +79,33 @@ def finished_whole(path: Path) -> Iterator[Path]:
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder to fill; when the block ends well it is synced and becomes ``folder``, which is new."""
+    with file_errors("write", folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f"{folder.name}{PARTIAL}-", dir=folder.parent))
+        try:
+            yield work
+            name_folder(work, folder)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def name_folder(work: Path, folder: Path) -> None:
+    """Sync the files of a folder and give it its name.
+
+    Raises:
+        OSError: There is something of that name.
+    """
+    for file in work.iterdir():
+        sync_file(file)
+    sync_folder(work)
+    os.chmod(work, 0o755)
+    os.rename(work, folder)
+    sync_folder(folder.parent)
 
 
 def sync_file(path: Path) -> None:

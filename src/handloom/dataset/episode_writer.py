@@ -1,6 +1,5 @@
 """Write one episode: images stream in while the episode is rendered, the rest comes at the end."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from handloom.dataset.archive import EpisodeArchive, write_archive
 from handloom.dataset.depth import HIGHEST_CODE
-from handloom.dataset.durable import PARTIAL, file_errors, json_bytes, sha256_of, sync_file, sync_folder
+from handloom.dataset.durable import PARTIAL, file_errors, json_bytes, name_folder, sha256_of
 from handloom.dataset.episode_folder import FOLDER_VERSION, FRAMES, SHEET, EpisodeFolder, video_file
 from handloom.dataset.episode_outcome import EpisodeOutcome
 from handloom.dataset.feature import Feature
@@ -143,16 +142,11 @@ class EpisodeWriter:
     def _give_name(self) -> None:
         """Sync everything and rename the folder; if the attempt exists already, that one stays."""
         with file_errors("write", self.folder):
-            for file in self._work.iterdir():
-                sync_file(file)
-            sync_folder(self._work)
-            os.chmod(self._work, 0o755)
             try:
-                os.rename(self._work, self.folder)
+                name_folder(self._work, self.folder)
             except OSError:
                 if not (self.folder / SHEET).is_file():
                     raise
-            sync_folder(self.folder.parent)
         self._discard()
 
     def _discard(self) -> None:

@@ -4,9 +4,6 @@ Datasets are merged, split and extended by way of episode folders: extract what 
 encoded again, and the data files come out with the bytes that a direct merge would have given.
 """
 
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +11,12 @@ import pyarrow as pa
 
 from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.durable import (
-    PARTIAL,
+    atomic_folder,
     damage_named,
-    file_errors,
     json_bytes,
     link_or_copy,
     read_json,
     sha256_of,
-    sync_folder,
 )
 from handloom.dataset.episode_folder import FRAMES, SHEET, EpisodeFolder, video_file
 from handloom.dataset.feature_table import FeatureTable
@@ -43,16 +38,8 @@ def extract_episode(dataset: DatasetReader, index: int, folder: Path) -> Episode
     extras = dataset.archive_folder(index)
     if not (extras / SHEET).is_file():
         raise FileError(f"{extras / SHEET} is missing; only datasets that were merged here can be taken apart")
-    with file_errors("write", folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f"{folder.name}{PARTIAL}-", dir=folder.parent))
-        try:
-            _fill(work, dataset, index, extras)
-            os.chmod(work, 0o755)
-            os.replace(work, folder)
-            sync_folder(folder.parent)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+    with atomic_folder(folder) as work:
+        _fill(work, dataset, index, extras)
     return EpisodeFolder.open(folder)
 
 

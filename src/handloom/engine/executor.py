@@ -1,8 +1,11 @@
 """The one interface of everything that can run work, and the simplest thing that does."""
 
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from handloom.errors import StateError
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,11 @@ class Finished:
 class Executor(Protocol):
     """Applies a function to items in any order. Results must not depend on which executor runs them."""
 
+    workers: int
+    """How many items are worked on at the same time."""
+    shares_files: bool
+    """Whether workers see the folders of this process; where they do not, episodes come back as results."""
+
     def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
         """Yield one ``Finished`` per item; the next item is taken when a worker is free.
 
@@ -32,7 +40,19 @@ class Executor(Protocol):
 class InlineExecutor:
     """Runs everything here, one item after the other."""
 
+    workers = 1
+    shares_files = True
+
     def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
         """Yield one ``Finished`` per item, in order."""
         for item in items:
             yield Finished(item, function(item))
+
+
+def portable(error: Exception) -> Exception:
+    """Return an error that arrives in another process as it is, or its words where it would not."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return StateError(f"a worker failed with {type(error).__name__}: {error}")
+    return error

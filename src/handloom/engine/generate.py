@@ -3,9 +3,11 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from handloom.dataset import remove_unfinished
+from handloom.engine.elsewhere import run_elsewhere, take_in
 from handloom.engine.executor import Executor
 from handloom.engine.goal import Finish, Goal
 from handloom.engine.merge_run import merge_run
@@ -36,6 +38,7 @@ def generate_run(
     executor: Executor,
     *,
     shard: tuple[int, int] = ALL,
+    staging: str = "",
     on_receipts: Told = lambda _: None,
 ) -> RunOutcome:
     """Run what is missing, then merge.
@@ -46,6 +49,8 @@ def generate_run(
         executor: Runs the work units.
         shard: ``(i, n)`` runs every n-th unit from i on, for jobs that share a run directory; the one that finds all
             attempts finished merges.
+        staging: URL by way of which episodes come back from workers that do not see the folder; empty for the way the
+            executor has for results.
         on_receipts: Told about the attempts that were finished before, then about more whenever there are some.
     """
     with run.held(shard):
@@ -53,7 +58,7 @@ def generate_run(
         _tidy(run, shard)
         receipts = run.receipts()
         on_receipts(receipts)
-        work = _Work(run, goal, shard, receipts)
+        work = _Work(run, goal, shard, receipts, staging)
         if work.finish.look(receipts) is None:
             run.note_finished(None)
         try:
@@ -78,8 +83,11 @@ def _tidy(run: RunDirectory, shard: tuple[int, int]) -> None:
 class _Work:
     """The units of a run that are still to do; a unit that crashed its worker goes back to the front."""
 
-    def __init__(self, run: RunDirectory, goal: Goal, shard: tuple[int, int], receipts: dict[int, Receipt]) -> None:
+    def __init__(
+        self, run: RunDirectory, goal: Goal, shard: tuple[int, int], receipts: dict[int, Receipt], staging: str
+    ) -> None:
         self.run = run
+        self.staging = staging
         self.shard = shard
         self.stop_file = run.stop_file(shard)
         self.receipts = receipts
@@ -91,11 +99,17 @@ class _Work:
 
     def carry_out(self, executor: Executor, on_receipts: Told) -> None:
         """Run units in order until the goal is met, or the run is stopped, or nothing is left."""
+        away = not executor.shares_files
+        if away:
+            self.fresh = _one_by_one(self.fresh, self.receipts)
+        function = partial(run_elsewhere, staging=self.staging) if away else run_unit
         while True:
-            for finished in executor.run(run_unit, self._units()):
+            for finished in executor.run(function, self._units()):
                 unit: Unit = finished.item
                 if finished.crash:
                     self._after_crash(unit, finished.crash)
+                elif away:
+                    take_in(self.run, unit, finished.result, staging=self.staging)
                 # Other shards bring the goal nearer, too; alone, only this unit can have news.
                 known = self.run.journal(unit.index).read() if self.shard == ALL else self.run.receipts()
                 news = {episode: receipt for episode, receipt in known.items() if episode not in self.receipts}
@@ -147,3 +161,11 @@ def _missing_units(
         )
         if any(episode not in receipts for episode in unit.attempts):
             yield unit
+
+
+def _one_by_one(units: Iterator[Unit], receipts: dict[int, Receipt]) -> Iterator[Unit]:
+    """Yield the unfinished attempts of units as units of their own: nothing is known of a lost worker's progress."""
+    for unit in units:
+        for episode in unit.attempts:
+            if episode not in receipts:
+                yield replace(unit, first=episode, count=1)

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import pickle
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -12,8 +11,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from handloom.engine.executor import Finished
-from handloom.errors import InputError, StateError
+from handloom.engine.executor import Finished, portable
+from handloom.errors import InputError
 
 ENVIRONMENT: dict[str, str] = {
     **dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1"),
@@ -46,6 +45,8 @@ class ProcessExecutor:
         workers: How many.
         timeout: Wall time after which a worker counts as hung and is killed [s].
     """
+
+    shares_files = True
 
     def __init__(self, workers: int, *, timeout: float = 900.0) -> None:
         if workers < 1:
@@ -144,20 +145,11 @@ def _work(pipe: Connection, function: Callable[[Any], Any]) -> None:
             pipe.send(("begun", None))
             answer = ("result", function(item))
         except Exception as error:
-            answer = ("error", _portable(error))
+            answer = ("error", portable(error))
         try:
             pipe.send(answer)
         except OSError:
             return
-
-
-def _portable(error: Exception) -> Exception:
-    """Return an error that arrives in the parent as it is, or its words where it would not."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return StateError(f"a worker failed with {type(error).__name__}: {error}")
-    return error
 
 
 def _end(worker: _Worker) -> None:

@@ -1,112 +1,193 @@
-"""Work units on a Ray cluster: stateless actors, results as files on a shared path, receipts through Ray."""
+"""Work on a Ray cluster: stateless actors of one core each; items and results travel through Ray."""
 
+import socket
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from handloom.engine.executor import Finished
+from handloom.engine.executor import Finished, portable
 from handloom.engine.process_executor import ENVIRONMENT
 from handloom.errors import InputError, StateError, require
 
+PATIENCE = 600.0
+"""How long a run waits for its first actor: a cluster may have to start machines, and they import for a while [s]."""
+FAILED_STARTS = 3
+"""This many actors, or as many as are wanted, that failed to start in a row stop the run."""
+
 
 class RayExecutor:
-    """Actors of one core each that pull items.
+    """Actors that pull items; those that the cluster has no core for yet wait, and cost the others nothing.
 
     Args:
-        workers: How many actors.
+        workers: How many actors; None for one per core of the cluster.
         address: Ray address of a running cluster; None starts one on this machine.
-        timeout: Wall time after which an actor counts as hung and is killed [s].
+        timeout: Wall time after which an actor that works on an item counts as hung and is killed [s].
     """
 
-    def __init__(self, workers: int, *, address: str | None = None, timeout: float = 900.0) -> None:
-        if workers < 1:
+    shares_files = False
+
+    def __init__(self, workers: int | None = None, *, address: str | None = None, timeout: float = 900.0) -> None:
+        if workers is not None and workers < 1:
             raise InputError(f"a run needs at least 1 worker, got {workers}")
-        self.workers = workers
+        self.workers = workers or 0
+        """How many actors; 0 until ``connect`` has asked the cluster."""
         self.address = address
         self.timeout = timeout
+        self._started_here = False
+
+    def connect(self) -> None:
+        """Connect to the cluster, or start one; does nothing when that was done before.
+
+        Raises:
+            StateError: The cluster cannot be reached.
+        """
+        ray = require("ray", extra="ray")
+        if not ray.is_initialized():
+            # Without an address, Ray would join whatever cluster this machine happens to know.
+            here = {"address": "local", "include_dashboard": False, "num_cpus": self.workers or None}
+            try:
+                _knock(self.address or "")
+                ray.init(**(here if self.address is None else {"address": self.address}), log_to_driver=False)
+            except (OSError, RuntimeError, ValueError) as error:
+                where = self.address or "this machine"
+                raise StateError(
+                    f"cannot reach Ray at {where}: {error}; check --ray-address and that it runs"
+                ) from error
+            self._started_here = True
+        self.workers = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
         """Yield one ``Finished`` per item as they come; a lost or hung actor gives one with ``crash`` set."""
+        self.connect()
         ray = require("ray", extra="ray")
-        started_here = not ray.is_initialized()
-        if started_here:
-            self._connect(ray)
-        actors = _Actors(ray, self.workers)
+        actors = _Actors(ray, self.workers, function, self.timeout)
         try:
-            while True:
-                actors.hand_out(function, items)
-                if not actors.busy:
-                    return
-                yield from actors.collect(self.timeout)
+            while actors.hand_out(items):
+                yield from actors.collect()
         finally:
             actors.end()
-            if started_here:
+            if self._started_here:
                 ray.shutdown()
-
-    def _connect(self, ray: Any) -> None:
-        try:
-            if self.address is None:
-                ray.init(include_dashboard=False, num_cpus=self.workers, log_to_driver=False)
-            else:
-                ray.init(address=self.address, log_to_driver=False)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            where = self.address or "this machine"
-            raise StateError(f"cannot reach Ray at {where}: {error}; check --ray-address and that it runs") from error
+                self._started_here = False
 
 
 class _Actors:
-    """The actors of one run and what each is doing."""
+    """The actors of one run and what each is doing.
 
-    def __init__(self, ray: Any, count: int) -> None:
-        self.ray = ray
-        self.count = count
+    Only an actor that has said that it runs gets an item: one that waits for a core of the cluster neither holds an
+    item back nor is taken for hung.
+    """
+
+    def __init__(self, ray: Any, count: int, function: Callable[[Any], Any], timeout: float) -> None:
+        self.ray, self.count, self.timeout = ray, count, timeout
+        self.starting: dict[Any, Any] = {}
+        """Pending word that it runs > actor."""
         self.free: list[Any] = []
         self.busy: dict[Any, tuple[Any, Any, float]] = {}
         """Pending answer > (actor, item, since)."""
+        self._function = ray.put(function)
         self._actor = ray.remote(num_cpus=1, max_restarts=0, runtime_env={"env_vars": ENVIRONMENT})(_Worker)
+        self._next: list[Any] = []
+        """The next item, when no actor was free for it yet."""
+        self._failed_starts = 0
+        self._idle_since = time.monotonic()
 
-    def hand_out(self, function: Callable[[Any], Any], items: Iterator[Any]) -> None:
-        """Give every free actor an item, starting actors as long as there is work for them."""
-        while len(self.busy) < self.count:
-            try:
-                item = next(items)
-            except StopIteration:
-                return
-            actor = self.free.pop() if self.free else self._actor.remote()
-            self.busy[actor.work.remote(function, item)] = (actor, item, time.monotonic())
+    def hand_out(self, items: Iterator[Any]) -> bool:
+        """Give every free actor an item and start actors while there is work; return whether any is left."""
+        while True:
+            if not self._next:
+                try:
+                    self._next = [next(items)]
+                except StopIteration:
+                    return bool(self.busy)
+            if not self.free:
+                break
+            actor, item = self.free.pop(), self._next.pop()
+            self.busy[actor.work.remote(item)] = (actor, item, time.monotonic())
+        while len(self.starting) + len(self.busy) < self.count:
+            actor = self._actor.remote(self._function)
+            self.starting[actor.ready.remote()] = actor
+        return True
 
-    def collect(self, timeout: float) -> Iterator[Finished]:
+    def collect(self) -> Iterator[Finished]:
         """Wait until something happens and yield what finished or was lost."""
-        ready, _ = self.ray.wait(list(self.busy), num_returns=1, timeout=1.0)
+        ready, _ = self.ray.wait([*self.starting, *self.busy], num_returns=1, timeout=1.0)
         for answer in ready:
-            actor, item, _ = self.busy.pop(answer)
-            try:
-                kind, value = self.ray.get(answer)
-            except self.ray.exceptions.RayActorError as error:
-                yield Finished(item, crash=f"the actor was lost: {str(error).splitlines()[0]}")
-                continue
-            self.free.append(actor)
-            if kind == "error":
-                raise value
-            yield Finished(item, value)
+            if answer in self.starting:
+                self._started(answer)
+            else:
+                yield self._answered(answer)
+        now = time.monotonic()
         for answer, (actor, item, since) in list(self.busy.items()):
-            if time.monotonic() - since > timeout:
+            if now - since > self.timeout:
                 del self.busy[answer]
                 self.ray.kill(actor)
-                yield Finished(item, crash=f"no result after {timeout:.0f} s of wall time")
+                yield Finished(item, crash=f"no result after {self.timeout:.0f} s of wall time")
+        if self.free or self.busy:
+            self._idle_since = now
+        elif now - self._idle_since > PATIENCE:
+            have, free = (
+                cores.get("CPU", 0) for cores in (self.ray.cluster_resources(), self.ray.available_resources())
+            )
+            raise StateError(
+                f"no actor could be started in {PATIENCE:.0f} s: the cluster has {have:g} cores, {free:g} of them free"
+            )
+
+    def _started(self, answer: Any) -> None:
+        actor = self.starting.pop(answer)
+        try:
+            self.ray.get(answer)
+        except self.ray.exceptions.RayError as error:
+            self._failed_starts += 1
+            if self._failed_starts >= max(FAILED_STARTS, self.count):
+                raise StateError(f"actors cannot be started: {_last_line(error)}") from error
+            return
+        self._failed_starts = 0
+        self.free.append(actor)
+
+    def _answered(self, answer: Any) -> Finished:
+        actor, item, _ = self.busy.pop(answer)
+        try:
+            kind, value = self.ray.get(answer)
+        except self.ray.exceptions.RayTaskError as error:
+            raise StateError(f"a worker failed with {_last_line(error)}") from error
+        except self.ray.exceptions.RayError as error:  # The actor is gone, or the machine that had its answer.
+            return Finished(item, crash=f"the actor was lost: {str(error).splitlines()[0]}")
+        self.free.append(actor)
+        if kind == "error":
+            raise value
+        return Finished(item, value)
 
     def end(self) -> None:
         """Let all actors go."""
-        for actor in [*self.free, *(actor for actor, _, _ in self.busy.values())]:
+        for actor in [*self.starting.values(), *self.free, *(actor for actor, _, _ in self.busy.values())]:
             self.ray.kill(actor)
 
 
 class _Worker:
     """An actor: runs one item after the other and keeps nothing."""
 
-    def work(self, function: Callable[[Any], Any], item: Any) -> tuple[str, Any]:
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def ready(self) -> None:
+        """Return when the actor runs and everything is imported."""
+
+    def work(self, item: Any) -> tuple[str, Any]:
         """Return the result, or the error to raise in the parent, so that an error is not taken for a lost actor."""
         try:
-            return "result", function(item)
+            return "result", self.function(item)
         except Exception as error:
-            return "error", error
+            return "error", portable(error)
+
+
+def _knock(address: str) -> None:
+    """Raise OSError when nothing listens at an address with a port: Ray itself would try for ten minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10.0).close()
+
+
+def _last_line(error: Exception) -> str:
+    """Return the line of a remote traceback that says what happened."""
+    return next((line for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__)

@@ -49,23 +49,23 @@ def run_unit(unit: Unit) -> tuple[Receipt, ...]:
             continue
         if run.stop_file(unit.shard).exists():
             break
-        done[episode] = _attempt(run, task, episode)
+        done[episode] = attempt_receipt(unit.settings, task, episode, run.episodes)
         journal.append(done[episode])
     return tuple(done[episode] for episode in unit.attempts if episode in done)
 
 
-def _attempt(run: RunDirectory, task: Task, episode: int) -> Receipt:
+def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: Path) -> Receipt:
     """Run one attempt; a fault in the code, ours or the user's, fails this attempt with its place, not the run.
 
     Errors of the disk, the memory or the input concern every attempt and stop the run: they pass through.
     """
     try:
-        return run_attempt(run.settings, task, episode, run.episodes)
+        return run_attempt(settings, task, episode, episodes)
     except (HandloomError, MemoryError):
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
-            raise FileError(error.errno, f"attempt {episode} of {run.path} cannot go on: {error}") from error
+            raise FileError(error.errno, f"attempt {episode} cannot go on: {error}") from error
         place = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
         return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
