@@ -1,15 +1,28 @@
 """The HDF5 export has robomimic's layout and the dataset's numbers."""
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
 from handloom.cli.main import main
-from handloom.dataset import DatasetReader, export_hdf5, find_episodes, merge_episodes
+from handloom.dataset import (
+    DatasetReader,
+    EpisodeWriter,
+    FeatureTable,
+    archive_of_record,
+    export_hdf5,
+    find_episodes,
+    merge_episodes,
+    outcome_of_record,
+)
+from handloom.episode.columns import episode_columns
 from handloom.errors import FileError, MissingExtraError
+from handloom.scene import build_scene
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +72,51 @@ def test_states_of_frames_outside_the_demonstration_are_left_out(dataset: Datase
 def test_the_command_line_exports_what_a_path_leads_to(dataset: DatasetReader, tmp_path: Path, capsys) -> None:
     h5py = pytest.importorskip("h5py", reason="h5py comes with the extra hdf5")
     file = tmp_path / "demos.hdf5"
-    words = ["export", str(dataset.root), "--format", "hdf5", "-o", str(file)]
+    words = ["export", str(dataset.root), "--format", "hdf5", "--no-models", "-o", str(file)]
     assert main([*words, "--no-images"]) == 0
     assert capsys.readouterr().out.strip() == str(file)
     with h5py.File(file) as demos:
         assert sorted(demos["data/demo_0/obs"]) == ["gripper", "state"]
     assert main(words) == 2
     assert "exists; choose another name" in capsys.readouterr().err
+
+
+def test_pictures_are_written_one_by_one(tmp_path: Path, samples) -> None:
+    pytest.importorskip("h5py", reason="h5py comes with the extra hdf5")
+    length = 800
+    samples.make_episode(tmp_path / "episodes", 0, length=length)
+    dataset = DatasetReader(merge_episodes(find_episodes([tmp_path / "episodes"]), tmp_path / "dataset"))
+    dataset.frames(0)  # Columns and tables are read before: the pictures are what is measured.
+    tracemalloc.start()
+    export_hdf5(dataset, tmp_path / "demos.hdf5")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    pictures = length * 48 * 64 * 3
+    assert peak < 0.2 * pictures, f"{peak / 1e6:.1f} MB for {pictures / 1e6:.1f} MB of pictures"
+
+
+def test_every_episode_brings_its_model_and_states_that_fit_it(pick_record, tmp_path: Path, capsys) -> None:
+    h5py = pytest.importorskip("h5py", reason="h5py comes with the extra hdf5")
+    scene = build_scene(pick_record.instance)
+    columns = episode_columns(scene, pick_record)
+    table = FeatureTable(fps=pick_record.instance.fps, features=columns.features)
+    archive = archive_of_record(pick_record)
+    with EpisodeWriter(tmp_path / "episodes" / "episode_000000", table) as episode:
+        episode.finish(outcome_of_record(pick_record, archive), columns.values, archive)
+    merge_episodes(find_episodes([tmp_path / "episodes"]), tmp_path / "dataset")
+    assert main(["export", str(tmp_path / "dataset"), "-o", str(tmp_path / "demos.hdf5")]) == 0, capsys.readouterr().err
+    with h5py.File(tmp_path / "demos.hdf5") as file:
+        demo = file["data/demo_0"]
+        model = mujoco.MjModel.from_xml_string(demo.attrs["model_file"])
+        data = mujoco.MjData(model)
+        # As robosuite reads a flattened state: time, positions, velocities.
+        first, last = (demo["states"][frame] for frame in (0, -1))
+        data.qpos[:] = last[1 : 1 + model.nq]
+        mujoco.mj_forward(model, data)
+        height = data.body("cube/object").xpos[2]
+        data.qpos[:] = first[1 : 1 + model.nq]
+        mujoco.mj_forward(model, data)
+    assert height - data.body("cube/object").xpos[2] > 0.05, "the cube was lifted"
 
 
 def test_two_exports_are_equal_and_nothing_is_overwritten(dataset: DatasetReader, tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ from typing import Annotated, Literal
 
 import tyro
 
-from handloom.dataset import DatasetReader, export_hdf5
+from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, record_of_archive
 from handloom.engine.verify import dataset_of
+from handloom.errors import FileError
+from handloom.scene import build_scene
+from handloom.scene.model_xml import model_xml
 
 
 def run(
@@ -15,6 +18,7 @@ def run(
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])],
     format: Literal["hdf5"] = "hdf5",
     images: bool = True,
+    models: bool = True,
 ) -> None:
     """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
 
@@ -23,6 +27,20 @@ def run(
         output: File to write.
         format: Format of the file.
         images: Decode the camera streams into the file.
+        models: Write the MuJoCo model of every episode into the file, as MJCF.
     """
     exporters = {"hdf5": export_hdf5}
-    print(exporters[format](DatasetReader(dataset_of(path)), output, images=images))
+    model_file = _model_file if models else None
+    print(exporters[format](DatasetReader(dataset_of(path)), output, images=images, model_file=model_file))
+
+
+def _model_file(archive: EpisodeArchive) -> str:
+    """Return the model of an episode, or refuse when it would be another than the recorded one."""
+    record = record_of_archive(archive)
+    same = build_scene(record.instance).world.model_hash() == record.model_hash
+    if not same and not archive.certificate.differences_from_here():
+        raise FileError(
+            f"the files of robots or objects have changed since attempt {record.instance.episode} was recorded, so its "
+            "model cannot be written; export with --no-models"
+        )
+    return model_xml(record.instance)

@@ -1,6 +1,7 @@
 """Export a dataset as one HDF5 file in the layout that robomimic and MimicGen read."""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,17 @@ from handloom.dataset.feature import Feature
 from handloom.dataset.record_archive import STATES
 from handloom.errors import FileError, InputError, require
 
+ModelFile = Callable[[EpisodeArchive], str]
 
-def export_hdf5(dataset: DatasetReader, out: Path, *, action: str = "action", images: bool = True) -> Path:
+
+def export_hdf5(
+    dataset: DatasetReader,
+    out: Path,
+    *,
+    action: str = "action",
+    images: bool = True,
+    model_file: ModelFile | None = None,
+) -> Path:
     """Write ``/data/demo_i`` with actions, states, observations, rewards and dones of every episode.
 
     The reward is 1 in the last frame of a successful episode. Observations are the other columns and the cameras;
@@ -28,6 +38,8 @@ def export_hdf5(dataset: DatasetReader, out: Path, *, action: str = "action", im
         out: The file to write; it must not exist.
         action: Column that holds the actions.
         images: Decode the cameras into the file; without them it is a hundredth of the size.
+        model_file: Returns the MuJoCo model of an episode as MJCF, for the attribute of that name; states begin with
+            its time, positions and velocities. None writes no models.
 
     Raises:
         MissingExtraError: The package h5py is not installed.
@@ -45,6 +57,8 @@ def export_hdf5(dataset: DatasetReader, out: Path, *, action: str = "action", im
         for episode in dataset.episodes:
             group = demos.create_group(f"demo_{episode.index}")
             _write_demo(group, dataset, episode, action, features)
+            if dataset.archive_folder(episode.index).is_dir():
+                _write_archive(group, dataset.archive(episode.index), episode.length, model_file)
         names = [f"demo_{episode.index}" for episode in dataset.episodes]
         file.create_dataset("mask/train", data=np.array(names, dtype="S"), track_times=False)
     return out
@@ -74,19 +88,23 @@ def _write_demo(
     _write(group, "actions", frames[action])
     _write(group, "rewards", ends * success)
     _write(group, "dones", ends.astype(np.int64))
-    if dataset.archive_folder(episode.index).is_dir():
-        archive = dataset.archive(episode.index)
-        if STATES in archive.states:
-            _write(group, "states", _kept_states(archive)[: episode.length])
-        group.attrs["instance"] = json.dumps(archive.instance)
     for feature in features:
+        name = observation_name(feature)
         if feature.is_video:
-            values = np.stack(list(dataset.images(episode.index, feature.name)))
+            _write_images(group, name, dataset.images(episode.index, feature.name), episode.length)
         else:
             values = frames[feature.name]
-        name = observation_name(feature)
-        _write(group, f"obs/{name}", values)
-        _write(group, f"next_obs/{name}", np.concatenate([values[1:], values[-1:]]))
+            _write(group, f"obs/{name}", values)
+            _write(group, f"next_obs/{name}", np.concatenate([values[1:], values[-1:]]))
+
+
+def _write_archive(group: Any, archive: EpisodeArchive, length: int, model_file: ModelFile | None) -> None:
+    """Write what the archive of an episode adds: states, scene and model."""
+    if STATES in archive.states:
+        _write(group, "states", _kept_states(archive)[:length])
+    group.attrs["instance"] = json.dumps(archive.instance)
+    if model_file is not None:
+        group.attrs["model_file"] = model_file(archive)
 
 
 def _kept_states(archive: EpisodeArchive) -> NDArray[np.float64]:
@@ -109,9 +127,19 @@ def observation_name(feature: Feature) -> str:
     return f"{name.removesuffix('_depth')}_depth" if feature.depth else f"{name}_image"
 
 
-def _write(group: Any, name: str, values: Any) -> None:
-    """Write an array; pictures are compressed frame by frame, so that a reader can pick single ones."""
-    options: dict[str, Any] = {}
-    if values.ndim > 2:
-        options = {"chunks": (1, *values.shape[1:]), "compression": "gzip", "compression_opts": 1}
-    group.create_dataset(name, data=values, track_times=False, **options)
+def _write(group: Any, name: str, values: NDArray[Any]) -> None:
+    group.create_dataset(name, data=values, track_times=False)
+
+
+def _write_images(group: Any, name: str, images: Iterator[NDArray[Any]], length: int) -> None:
+    """Write a camera's images as they are decoded, each compressed by itself, so that a reader can pick single ones."""
+    image = next(images)
+    how = {"chunks": (1, *image.shape), "compression": "gzip", "compression_opts": 1, "track_times": False}
+    observed, following = (
+        group.create_dataset(f"{kind}/{name}", shape=(length, *image.shape), dtype=image.dtype, **how)
+        for kind in ("obs", "next_obs")
+    )
+    observed[0] = image
+    for frame, image in enumerate(images, start=1):
+        observed[frame] = following[frame - 1] = image
+    following[length - 1] = image

@@ -1,6 +1,7 @@
 """From a task instance to a compiled world."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -25,11 +26,24 @@ HIDDEN_GROUP = 3
 """Geoms of this group and above are not drawn."""
 
 
-def build_scene(instance: TaskInstance) -> Scene:
-    """Compile the scene of an instance, with robots and objects at their start and every joint held there."""
+class InstanceSpec(NamedTuple):
+    """The uncompiled model of an instance, and what it is made of."""
+
+    spec: mujoco.MjSpec
+    descriptions: dict[str, RobotDescription]
+    assets: dict[str, ObjectAsset]
+
+
+def instance_spec(instance: TaskInstance) -> InstanceSpec:
+    """Read the robots and objects of an instance and put them into one model."""
     descriptions = {r.name: robot_description(r.robot, r.overrides) for r in instance.robots}
     assets = {o.name: asset_of(o) for o in instance.objects}
-    spec = scene_spec(instance, descriptions, assets)
+    return InstanceSpec(scene_spec(instance, descriptions, assets), descriptions, assets)
+
+
+def build_scene(instance: TaskInstance) -> Scene:
+    """Compile the scene of an instance, with robots and objects at their start and every joint held there."""
+    spec, descriptions, assets = instance_spec(instance)
     world = World.from_spec(spec)
     robots = {name: _bind(world, name, description) for name, description in descriptions.items()}
     for robot in instance.robots:
