@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, generate_run, unit
-from handloom.engine.executor import Finished
+from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, generate_run, unit, verify_dataset
+from handloom.engine.executor import Finished, with_retries
 from handloom.errors import FileError, InputError
 from handloom.tasks import load_task
 
@@ -113,6 +113,35 @@ def test_an_error_beside_the_attempts_is_not_blamed_on_the_lock(tmp_path):
 
     with pytest.raises(FileNotFoundError, match=r"No such file or directory: 'notes.txt'$"):
         generate_run(new_run(tmp_path / "run"), Goal(attempts=1), InlineExecutor(), on_receipts=beside)
+
+
+class Losing(InlineExecutor):
+    """Loses its worker a number of times for every item."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+        self.lost: dict[str, int] = {}
+
+    def run(self, function, items):
+        for item in items:
+            self.lost[item] = self.lost.get(item, 0) + 1
+            lost = self.lost[item] <= self.times
+            yield Finished(item, crash="SIGKILL") if lost else Finished(item, function(item))
+
+
+@pytest.mark.parametrize(("times", "crashes"), [(0, 0), (2, 0), (3, 2)])
+def test_work_that_lost_its_worker_is_given_up_after_three_tries(times, crashes):
+    finished = list(with_retries(Losing(times), str, ["a", "b"]))
+    assert [f.item for f in finished] == ["a", "b"]
+    assert sum(bool(f.crash) for f in finished) == crashes
+
+
+def test_an_episode_whose_verifier_is_killed_is_not_called_damaged(tmp_path):
+    run = new_run(tmp_path / "run")
+    generate_run(run, Goal(attempts=1), InlineExecutor())
+
+    assert [v.verdict for v in verify_dataset(run.path, Losing(2))] == ["exact"]
+    assert [v.verdict for v in verify_dataset(run.path, Losing(3))] == ["damaged"]
 
 
 def test_a_damaged_journal_is_named(tmp_path):

@@ -1,11 +1,14 @@
 """The one interface of everything that can run work, and the simplest thing that does."""
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from handloom.errors import StateError
+
+MAX_TRIES = 3
+"""How often one piece of work may cost a worker before it is given up."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,19 @@ class InlineExecutor:
         """Yield one ``Finished`` per item, in order."""
         for item in items:
             yield Finished(item, function(item))
+
+
+def with_retries(executor: Executor, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Finished]:
+    """Yield one ``Finished`` per item; one whose worker was lost is tried again by another, ``MAX_TRIES`` in all."""
+    todo = list(items)
+    for tries_left in reversed(range(MAX_TRIES)):
+        lost = []
+        for finished in executor.run(function, iter(todo)):
+            if finished.crash and tries_left:
+                lost.append(finished.item)
+            else:
+                yield finished
+        todo = lost
 
 
 def portable(error: Exception) -> Exception:

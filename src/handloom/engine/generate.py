@@ -8,15 +8,12 @@ from functools import partial
 
 from handloom.dataset import remove_unfinished
 from handloom.engine.elsewhere import run_elsewhere, take_in
-from handloom.engine.executor import Executor
+from handloom.engine.executor import MAX_TRIES, Executor
 from handloom.engine.goal import Finish, Goal
 from handloom.engine.merge_run import merge_run
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.unit import Unit, run_unit
-
-MAX_TRIES = 3
-"""How often an attempt may crash its worker before it is quarantined."""
 
 Told = Callable[[dict[int, Receipt]], None]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from handloom.dataset import folder_name, merge_episodes, read_archive, record_of_archive
 from handloom.dataset.durable import PARTIAL, json_bytes
 from handloom.engine.attempt import Stopwatch, write_episode
-from handloom.engine.executor import Executor
+from handloom.engine.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.look import Look
 from handloom.engine.merge_run import merge_options
 from handloom.engine.run_directory import RunDirectory
@@ -17,9 +17,6 @@ from handloom.engine.run_settings import RunSettings
 from handloom.engine.verify import archives_of
 from handloom.errors import StateError
 from handloom.scene import build_scene
-
-MAX_TRIES = 3
-"""How often drawing an episode may end its worker."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,19 +67,14 @@ def rerender_run(
 
 def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], None]) -> None:
     """Draw every episode; one whose worker died is drawn again by another."""
-    todo, crash = jobs, ""
-    for _ in range(MAX_TRIES):
-        died = []
-        for finished in executor.run(rerender_episode, iter(todo)):
-            if finished.crash:
-                died.append(finished.item)
-                crash = f"drawing {finished.item.archive} failed {MAX_TRIES} times: {finished.crash}"
-            else:
-                on_episode()
-        if not died:
-            return
-        todo = died
-    raise StateError(f"{crash}; the other episodes are drawn, the same command goes on from there")
+    failed = ""
+    for finished in with_retries(executor, rerender_episode, jobs):
+        if finished.crash:
+            failed = f"drawing {finished.item.archive} failed {MAX_TRIES} times: {finished.crash}"
+        else:
+            on_episode()
+    if failed:
+        raise StateError(f"{failed}; the other episodes are drawn, the same command goes on from there")
 
 
 def rerender_episode(job: _Job) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handloom.dataset import read_archive, record_of_archive
-from handloom.engine.executor import Executor
+from handloom.engine.executor import Executor, with_retries
 from handloom.episode import replay
 from handloom.errors import FileError, HandloomError
 
@@ -49,7 +49,7 @@ def archives_of(path: Path) -> tuple[Path, ...]:
 
 def verify_dataset(path: Path, executor: Executor) -> Iterator[Verification]:
     """Yield a verdict for every episode of a dataset, as they come."""
-    for finished in executor.run(verify_episode, iter([str(folder) for folder in archives_of(path)])):
+    for finished in with_retries(executor, verify_episode, [str(folder) for folder in archives_of(path)]):
         if finished.crash:
             yield Verification(episode=Path(finished.item).name, verdict="damaged", detail=finished.crash)
         else:
