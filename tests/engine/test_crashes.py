@@ -70,6 +70,23 @@ def test_a_unit_that_needs_several_workers_loses_none_of_its_attempts(tmp_path, 
     assert [receipt.reason for receipt in outcome.receipts.values()] == [""] * 8
 
 
+class TwoWorkers(InlineExecutor):
+    """Has two units at work, and loses the worker of the second when the first is finished."""
+
+    def run(self, function, items):
+        first, second = next(items, None), next(items, None)
+        if first is None:
+            return
+        yield Finished(first, function(first))
+        yield Finished(second, crash="the worker was ended by SIGKILL")
+
+
+def test_a_worker_lost_beyond_the_goal_does_not_hold_the_run_up(tmp_path):
+    outcome = generate_run(new_run(tmp_path / "run"), Goal(successes=1), TwoWorkers())
+    assert outcome.complete
+    assert list(outcome.receipts) == [0]
+
+
 @pytest.mark.parametrize(
     "error",
     [

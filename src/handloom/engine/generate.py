@@ -100,7 +100,7 @@ class _Work:
         if away:
             self.fresh = _one_by_one(self.fresh, self.receipts)
         function = partial(run_elsewhere, staging=self.staging) if away else run_unit
-        while True:
+        while self._goes_on():
             for finished in executor.run(function, self._units()):
                 unit: Unit = finished.item
                 if finished.crash:
@@ -114,11 +114,14 @@ class _Work:
                 on_receipts(news)
                 if finished.crash and any(episode not in self.receipts for episode in unit.attempts):
                     self.again.append(unit)
-            if not self.again or self.stop_file.exists():
+            if not self.again:
                 return
 
+    def _goes_on(self) -> bool:
+        return not self.stop_file.exists() and self.finish.look(self.receipts) is None
+
     def _units(self) -> Iterator[Unit]:
-        while not self.stop_file.exists() and self.finish.look(self.receipts) is None:
+        while self._goes_on():
             unit = self.again.pop(0) if self.again else next(self.fresh, None)
             if unit is None:
                 return
