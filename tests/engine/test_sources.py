@@ -56,7 +56,7 @@ def test_a_source_that_opens_a_missing_file_is_named_with_the_file(tmp_path):
     run = RunDirectory.begin(tmp_path / "r", settings("fr3_pick_cube", source="test_sources:Unprepared"))
     receipt = generate_run(run, Goal(attempts=1), ProcessExecutor(1)).receipts[0]
     assert receipt.reason == "internal_error"
-    assert receipt.detail.startswith("FileNotFoundError: [Errno 2] No such file or directory: 'policy.onnx' (")
+    assert "FileNotFoundError: [Errno 2] No such file or directory: 'policy.onnx' (test_sources.py:" in receipt.detail
 
 
 def test_a_teleoperated_stream_is_judged_recorded_and_verified_like_the_expert(tmp_path):

@@ -1,6 +1,7 @@
 """A work unit: a short range of attempts that one worker runs."""
 
 import errno
+import sysconfig
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ OF_THE_MACHINE = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 )
 """Errors of the operating system that every further attempt would meet, too: disk, memory, open files."""
+
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +69,13 @@ def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: P
     except Exception as error:
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
             raise FileError(error.errno, f"attempt {episode} cannot go on: {error}") from error
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        detail = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        detail = f"{type(error).__name__}: {error} ({_place(error)})"
         return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
+
+
+def _place(error: Exception) -> str:
+    """Return the file and line of an error: where the standard library was called, if the error is from inside it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if not f.filename.startswith(STANDARD_LIBRARY) or "site-packages" in f.filename]
+    place = (ours or frames)[-1]
+    return f"{Path(place.filename).name}:{place.lineno}"
