@@ -4,7 +4,6 @@ import difflib
 import importlib
 from collections.abc import Iterable
 from types import ModuleType
-from typing import Any
 
 
 class HandloomError(Exception):
@@ -29,6 +28,10 @@ class StateError(HandloomError, RuntimeError):
 
 class FileError(HandloomError, OSError):
     """A file or folder cannot be read, written or trusted."""
+
+
+class NotAllowedError(HandloomError):
+    """A file asks for something that the user has to allow first; the text says how."""
 
 
 class MissingExtraError(HandloomError, ImportError):
@@ -75,21 +78,3 @@ def require(module: str, *, extra: str) -> ModuleType:
         raise MissingExtraError(
             f"this needs the package {module!r}, which is not installed; try: pip install 'handloom[{extra}]'"
         ) from error
-
-
-def import_named(kind: str, place: str, *, own: str) -> Any:
-    """Import a class or function by ``module:name``, ours or a user's own.
-
-    Args:
-        kind: What it is, e.g. ``"skill"``.
-        place: Where it is, e.g. ``"my_module:MySkill"``.
-        own: How users write theirs, e.g. ``"my_module:MySkill"``.
-
-    Raises:
-        InputError: There is no such module or name.
-    """
-    module, _, name = place.partition(":")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"{kind} {place!r} cannot be imported: {error}; write it as {own}") from error

@@ -2,10 +2,12 @@
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from handloom.config import allow_code
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode import replay
 from handloom.errors import ConfigError
@@ -22,14 +24,15 @@ def block(kind: str) -> str:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "my_skills.py").write_text(block("python"))
     (tmp_path / "no_skills.py").write_text("class Knock:\n    pass\n")
     (tmp_path / "knock.yaml").write_text(block("yaml"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "my_skills", raising=False)
     skill_class.cache_clear()
-    return tmp_path
+    with allow_code():
+        yield tmp_path
 
 
 def test_the_guides_skill_knocks(folder: Path) -> None:

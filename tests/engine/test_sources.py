@@ -1,11 +1,13 @@
 """A run can be carried out by other sources than the scripted expert."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from handloom.config import allow_code
 from handloom.engine import (
     Goal,
     InlineExecutor,
@@ -24,9 +26,11 @@ OPERATOR = "operator_source:StackOperator"
 
 
 @pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+def _importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for folder in (Path(__file__).parent, Path(__file__).parents[2] / "examples" / "retarget"):
         monkeypatch.syspath_prepend(str(folder))
+    with allow_code():
+        yield
 
 
 def settings(task: str = "so101_stack_cubes", **options) -> RunSettings:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from handloom.errors import InputError, NotFoundError
+from handloom.config import allow_code
+from handloom.errors import InputError, NotAllowedError, NotFoundError
 from handloom.objects import Blueprint, make_object, object_categories
 from handloom.objects.shapes import box
 
@@ -67,10 +68,13 @@ def test_a_users_own_drawing_is_named_by_module_and_function(monkeypatch):
     module = ModuleType("my_objects")
     module.my_thing = my_thing
     monkeypatch.setitem(sys.modules, "my_objects", module)
-    thing = make_object("my_objects:my_thing", rng=np.random.default_rng(0))
+    with pytest.raises(NotAllowedError, match="object category 'my_objects:my_thing' would run"):
+        make_object("my_objects:my_thing", rng=np.random.default_rng(0))
+    with allow_code():
+        thing = make_object("my_objects:my_thing", rng=np.random.default_rng(0))
     assert thing.name == "thing"
     assert thing.category == "my_objects:my_thing"
-    with pytest.raises(InputError, match="'my_objects:other' cannot be imported"):
+    with allow_code(), pytest.raises(InputError, match="'my_objects:other' cannot be imported"):
         make_object("my_objects:other", rng=np.random.default_rng(0))
 
 

@@ -6,7 +6,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from handloom.errors import HandloomError, InputError, NotFoundError
+from handloom.config import allow_code
+from handloom.errors import HandloomError, InputError, NotAllowedError, NotFoundError
 from handloom.robots import TemplateRobot, load_robot, make_robot, register_robot, robot_class, robot_names
 from handloom.sim import World
 from handloom.spatial import relative_pose
@@ -155,16 +156,19 @@ class Waver(TemplateRobot):
     """A user's wrapper."""
 
 
-def test_a_users_class_is_checked_and_found_by_its_module_name():
-    sys.modules["my_robots"] = sys.modules[__name__]
+def test_a_users_class_is_checked_and_found_by_its_module_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "my_robots", sys.modules[__name__])
     assert register_robot(Waver) is Waver
-    assert robot_class("my_robots:Waver") is Waver
+    with pytest.raises(NotAllowedError, match="target_class 'my_robots:Waver' would run"):
+        robot_class("my_robots:Waver")
+    with allow_code():
+        assert robot_class("my_robots:Waver") is Waver
     assert robot_class("FR3") is TemplateRobot
     with pytest.raises(InputError, match="derives from TemplateRobot"):
         register_robot(dict)
     with pytest.raises(NotFoundError, match="no target_class named 'FR4'"):
         robot_class("FR4")
-    with pytest.raises(NotFoundError, match="has no 'Nobody'"):
+    with allow_code(), pytest.raises(InputError, match="has no attribute 'Nobody'"):
         robot_class("my_robots:Nobody")
-    with pytest.raises(NotFoundError, match="no module 'no_such_module'"):
+    with allow_code(), pytest.raises(InputError, match="No module named 'no_such_module'"):
         robot_class("no_such_module:Robot")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import tyro
 
+from handloom.config import forbid_code
 from handloom.errors import HandloomError
 from handloom.tasks import load_task
 
@@ -11,12 +12,15 @@ from handloom.tasks import load_task
 def run(files: tyro.conf.Positional[tuple[str, ...]], *, set: tuple[str, ...] = ()) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
+    Python code that a task names is never run here: a note says what it is, and its keys are checked by generate.
+
     Args:
         files: Task names, YAML files or folders.
         set: Overrides such as data.max_episode_length=500, applied to every file.
     """
     from handloom.cli.main import BAD_INPUT, DONE
 
+    forbid_code()
     wrong = 0
     for name in _expanded(files):
         try:

@@ -11,6 +11,7 @@ import tyro
 
 from handloom.cli.progress import GenerateDisplay
 from handloom.cli.warmup import compile_kernels
+from handloom.config import own_code
 from handloom.engine import (
     Executor,
     Goal,
@@ -51,6 +52,7 @@ def run(
     shard: str = "0/1",
     proxy_assets: bool = False,
     set: tuple[str, ...] = (),
+    allow_code: bool = False,
     json: bool = False,
 ) -> int:
     """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
@@ -80,8 +82,12 @@ def run(
         shard: i/N: run every N-th unit from i on, for job arrays that share the folder; merge with handloom merge.
         proxy_assets: Replace asset files that are not there by library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
         json: Print the report as JSON instead of the progress display.
     """
+    if allow_code:
+        own_code.allow_code()
+    own_code.allow_code(source)  # Named by the user himself.
     loaded = load_task(task, overrides=(*set, "proxy_assets=true") if proxy_assets else set)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts

@@ -90,9 +90,11 @@ def run(
 
 def _asset(name: str, seed: int, scale: float) -> "ObjectAsset":
     """Make the object of a category, or read it from a file."""
+    from handloom.config import allow_code
     from handloom.objects import import_object, make_object
     from handloom.seeding import generator
 
     if Path(name).is_file():
         return import_object(Path(name), scale=scale).asset
+    allow_code(name)  # Named by the user himself.
     return make_object(name, rng=generator(seed, 0, name), scale=scale)

@@ -1,5 +1,6 @@
 """Finds the verb, imports only its module, and turns errors into one message and an exit code."""
 
+import contextvars
 import importlib
 import sys
 from collections.abc import Sequence
@@ -51,8 +52,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Words after ``handloom``; None takes them from the process.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # A task may name skills and objects of a module in the folder one is in.
     if not words or words[0] in {"-h", "--help", "help"}:
         print(_overview())
         return DONE
@@ -69,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _guarded(name: str, words: list[str]) -> int:
     """Run a verb; what a user did or may do ends with one message, not with a traceback."""
     try:
-        return _run_verb(name, words)
+        # In a context of its own: what one command allows, the next in this process does not.
+        return contextvars.copy_context().run(_run_verb, name, words)
     except HandloomError as error:
         # An error of the disk carries its number for programs; people read the sentence.
         print(f"handloom {name}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)

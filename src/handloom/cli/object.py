@@ -24,6 +24,7 @@ def show(
         seed: Other seeds give other variants.
         size: Width and height of each picture [px].
     """
+    from handloom.config import allow_code
     from handloom.errors import InputError
     from handloom.objects import object_categories
     from handloom.objects.portrait import overview_sheet, variants_sheet
@@ -36,6 +37,7 @@ def show(
     if name == "all":
         sheet = overview_sheet(object_categories(), seed=seed, size=size)
     else:
+        allow_code(name)  # Named by the user himself.
         sheet = variants_sheet(name, count=count, seed=seed, size=size)
     print(write_png(output or Path(f"{name.replace(':', '_')}.png"), sheet))
 

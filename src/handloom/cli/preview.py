@@ -17,6 +17,8 @@ def run(
 ) -> None:
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
+    Python code that a task names is never run here.
+
     Args:
         task: A task of the library, or a YAML file.
         seed: Seed of the run.
@@ -25,11 +27,13 @@ def run(
         preset: fast, balanced or quality.
         set: Overrides such as data.max_episode_length=500.
     """
+    from handloom.config import forbid_code
     from handloom.errors import InputError
     from handloom.render import Renderer, contact_sheet, write_png
     from handloom.scene import build_scene
     from handloom.tasks import load_task, sample_task
 
+    forbid_code()
     if episodes < 1:
         raise InputError(f"--episodes must be at least 1, got {episodes}")
     loaded = load_task(task, overrides=set)

@@ -9,6 +9,7 @@ from rich.progress import Progress
 
 from handloom.cli.generate import cores
 from handloom.cli.warmup import compile_kernels
+from handloom.config import own_code
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory
 from handloom.engine.look import Look, read_cameras
 from handloom.engine.rerender import drawn_settings, rerender_run
@@ -27,6 +28,7 @@ def run(
     retexture: int | None = None,
     depth: bool = False,
     workers: int | None = None,
+    allow_code: bool = False,
 ) -> None:
     """Draw the recorded states of a run into a new dataset: other cameras, lights, textures, presets; the same motion.
 
@@ -41,7 +43,10 @@ def run(
         retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         workers: Worker processes; default one per core; 0 runs in this process.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
     """
+    if allow_code:
+        own_code.allow_code()
     directory = RunDirectory.open(path)
     views = read_cameras(cameras) if cameras else ()
     look = Look(cameras=views, size=size, relight=relight, retexture=retexture)

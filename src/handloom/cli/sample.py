@@ -4,6 +4,7 @@ import json
 
 import tyro
 
+from handloom.config import own_code
 from handloom.tasks import load_task, sample_task
 
 
@@ -13,6 +14,7 @@ def run(
     seed: int = 0,
     episode: int = 0,
     set: tuple[str, ...] = (),
+    allow_code: bool = False,
     compact: bool = False,
 ) -> None:
     """Print the scene of one episode as JSON: every random choice in plain numbers.
@@ -22,7 +24,10 @@ def run(
         seed: Seed of the run.
         episode: Attempt index.
         set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task names, such as an object my_module:my_function.
         compact: One line instead of indented text.
     """
+    if allow_code:
+        own_code.allow_code()
     text = sample_task(load_task(task, overrides=set), seed, episode).to_json()
     print(text if compact else json.dumps(json.loads(text), indent=2))

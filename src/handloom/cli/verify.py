@@ -8,19 +8,25 @@ from rich.console import Console
 from rich.progress import track
 
 from handloom.cli.generate import cores
+from handloom.config import own_code
 from handloom.dataset import check_layout
 from handloom.engine import InlineExecutor, ProcessExecutor, verify_dataset
 from handloom.engine.verify import archives_of, dataset_of
 
 
-def run(path: tyro.conf.Positional[Path], *, workers: int | None = None, json: bool = False) -> int:
+def run(
+    path: tyro.conf.Positional[Path], *, workers: int | None = None, allow_code: bool = False, json: bool = False
+) -> int:
     """Simulate every episode of a dataset again, compare all states bit for bit, judge again, and check every file.
 
     Args:
         path: A run folder or a dataset.
         workers: Worker processes; default one per core; 0 runs in this process.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
         json: Print one JSON object instead of a table.
     """
+    if allow_code:
+        own_code.allow_code()
     total = len(archives_of(path))
     count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)

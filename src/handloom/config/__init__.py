@@ -5,6 +5,7 @@ from handloom.config.loading import load_config, parse_config
 from handloom.config.marks import Mark
 from handloom.config.model import Config, UnusedKey, unused_keys
 from handloom.config.overrides import apply_overrides
+from handloom.config.own_code import allow_code, forbid_code, import_named
 from handloom.config.quantities import Angles, Degrees, Metres, Position, Quaternion
 from handloom.config.search import find_file
 
@@ -18,8 +19,11 @@ __all__ = [
     "Position",
     "Quaternion",
     "UnusedKey",
+    "allow_code",
     "apply_overrides",
     "find_file",
+    "forbid_code",
+    "import_named",
     "load_config",
     "parse_config",
     "read_document",

@@ -34,7 +34,7 @@ class Executor(Protocol):
         """Yield one ``Finished`` per item; the next item is taken when a worker is free.
 
         Args:
-            function: A function of one argument that can be imported by name.
+            function: A function of one argument that can be pickled.
             items: Small picklable values; taken lazily, so that the caller can stop by ending the iterator.
         """
         ...

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from handloom.config.own_code import with_permission
 from handloom.dataset import remove_unfinished
 from handloom.engine.elsewhere import run_elsewhere, take_in
 from handloom.engine.executor import MAX_TRIES, Executor
@@ -101,7 +102,7 @@ class _Work:
             self.fresh = _one_by_one(self.fresh, self.receipts)
         function = partial(run_elsewhere, staging=self.staging) if away else run_unit
         while self._goes_on():
-            for finished in executor.run(function, self._units()):
+            for finished in executor.run(with_permission(function), self._units()):
                 unit: Unit = finished.item
                 if finished.crash:
                     self._after_crash(unit, finished.crash)

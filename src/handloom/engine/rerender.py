@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from handloom.config.own_code import with_permission
 from handloom.dataset import folder_name, merge_episodes, read_archive, record_of_archive
 from handloom.dataset.durable import PARTIAL, json_bytes
 from handloom.engine.attempt import Stopwatch, write_episode
@@ -68,7 +69,7 @@ def rerender_run(
 def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], None]) -> None:
     """Draw every episode; one whose worker died is drawn again by another."""
     failed = ""
-    for finished in with_retries(executor, rerender_episode, jobs):
+    for finished in with_retries(executor, with_permission(rerender_episode), jobs):
         if finished.crash:
             failed = f"drawing {finished.item.archive} failed {MAX_TRIES} times: {finished.crash}"
         else:

@@ -16,6 +16,7 @@ from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.render.preset import CPU_PRESETS
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks import Task, TaskConfig
+from handloom.tasks.checking import demand_code
 from handloom.version import VERSION
 
 MANIFEST_VERSION = 1
@@ -72,7 +73,9 @@ class RunSettings(Config):
 
         Raises:
             HandloomError: An option has a wrong value, or names something that does not exist.
+            NotAllowedError: The task or the source is code that the user did not allow.
         """
+        demand_code(task)
         try:
             settings = cls(
                 task_name=task.name,

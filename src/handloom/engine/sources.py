@@ -4,8 +4,9 @@ from typing import Protocol
 
 import numpy as np
 
+from handloom.config import import_named
 from handloom.episode.source import Source
-from handloom.errors import NotFoundError, import_named, suggest
+from handloom.errors import NotFoundError, suggest
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
 
@@ -33,8 +34,9 @@ def source_factory(name: str) -> SourceFactory:
 
     Raises:
         NotFoundError: There is no source of that name.
+        NotAllowedError: It is a user's own, and that was not allowed.
         InputError: A user's own cannot be imported.
     """
     if ":" not in name and name not in SOURCES:
         raise NotFoundError(f"no source named {name!r}; {suggest(name, SOURCES)}; write your own as my_module:MySource")
-    return import_named("source", SOURCES.get(name, name), own="my_module:MySource")
+    return import_named("source", name, SOURCES, own="my_module:MySource")

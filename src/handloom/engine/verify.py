@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from handloom.config.own_code import with_permission
 from handloom.dataset import read_archive, record_of_archive
 from handloom.engine.executor import Executor, with_retries
 from handloom.episode import replay
-from handloom.errors import FileError, HandloomError
+from handloom.errors import FileError, HandloomError, NotAllowedError
 
 TOLERANCE = 1e-6
 """Largest difference of a state entry on another platform, where bits may differ."""
@@ -20,7 +21,7 @@ class Verification:
     episode: str
     """Folder name, e.g. ``episode_000003``."""
     verdict: str
-    """``exact``, ``close`` (another platform, within tolerance), ``different`` or ``damaged``."""
+    """``exact``, ``close`` (elsewhere, within tolerance), ``different``, ``damaged`` or ``refused`` (needs code)."""
     frames: int = 0
     detail: str = ""
 
@@ -49,7 +50,8 @@ def archives_of(path: Path) -> tuple[Path, ...]:
 
 def verify_dataset(path: Path, executor: Executor) -> Iterator[Verification]:
     """Yield a verdict for every episode of a dataset, as they come."""
-    for finished in with_retries(executor, verify_episode, [str(folder) for folder in archives_of(path)]):
+    archives = [str(folder) for folder in archives_of(path)]
+    for finished in with_retries(executor, with_permission(verify_episode), archives):
         if finished.crash:
             yield Verification(episode=Path(finished.item).name, verdict="damaged", detail=finished.crash)
         else:
@@ -62,6 +64,8 @@ def verify_episode(folder: str) -> Verification:
     try:
         archive = read_archive(Path(folder))
         report = replay(record_of_archive(archive))
+    except NotAllowedError as error:
+        return Verification(episode=name, verdict="refused", detail=str(error))
     except HandloomError as error:
         return Verification(episode=name, verdict="damaged", detail=str(error))
     if report.exact:

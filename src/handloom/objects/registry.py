@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from handloom.errors import InputError, import_named, unknown_name
+from handloom.config import import_named
+from handloom.errors import InputError, unknown_name
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices, Value
 from handloom.objects.object_asset import ObjectAsset, link_keypoints
@@ -201,4 +202,4 @@ def _drawing(category: str) -> Drawing:
     """Import the function behind a category, or behind a user's ``module:function``."""
     if category not in CATEGORIES and ":" not in category:
         raise unknown_name("object category", category, CATEGORIES)
-    return import_named("object category", CATEGORIES.get(category, category), own="my_module:my_function")
+    return import_named("object category", category, CATEGORIES, own="my_module:my_function")

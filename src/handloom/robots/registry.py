@@ -1,13 +1,16 @@
 """Find the wrapper class of a robot: the shared one, or a user's own."""
 
-import importlib
 from typing import TypeVar
 
-from handloom.errors import InputError, NotFoundError, unknown_name
+from handloom.config import import_named
+from handloom.errors import InputError, unknown_name
 from handloom.robots.catalog import TARGET_CLASSES
 from handloom.robots.robot_description import RobotDescription
 from handloom.robots.template_robot import TemplateRobot
 from handloom.sim import World
+
+_SHARED = {"handloom.robots:TemplateRobot": "handloom.robots:TemplateRobot"}
+"""The class that robot files which `handloom robot add` wrote name."""
 
 Wrapper = TypeVar("Wrapper", bound=type[TemplateRobot])
 
@@ -31,16 +34,9 @@ def robot_class(target_class: str) -> type[TemplateRobot]:
     """
     if target_class in TARGET_CLASSES:
         return TemplateRobot
-    module_name, colon, class_name = target_class.partition(":")
-    if not colon:
+    if ":" not in target_class:
         raise unknown_name("target_class", target_class, [*TARGET_CLASSES, "my_module:MyRobot"])
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise NotFoundError(f"target_class {target_class!r}: no module {module_name!r}; is it on the path?") from error
-    if not hasattr(module, class_name):
-        raise NotFoundError(f"target_class {target_class!r}: module {module_name!r} has no {class_name!r}")
-    return register_robot(getattr(module, class_name))
+    return register_robot(import_named("target_class", target_class, _SHARED, own="my_module:MyRobot"))
 
 
 def make_robot(

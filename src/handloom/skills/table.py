@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from handloom.errors import NotFoundError, import_named, suggest
+from handloom.config import import_named
+from handloom.errors import NotFoundError, suggest
 from handloom.skills.configs import SKILL_CONFIGS, OwnSkillConfig, skill_name
 from handloom.skills.configs.parts import Skill as SkillConfig
 from handloom.skills.skill import Skill, register_skill
@@ -36,6 +37,7 @@ def skill_class(name: str) -> type[Skill]:
 
     Raises:
         NotFoundError: The skill is known but not built yet, or not known at all.
+        NotAllowedError: It is a user's own, and that was not allowed.
         InputError: A user's own class cannot be imported or is not a skill.
     """
     published = skill_name(name)
@@ -43,7 +45,7 @@ def skill_class(name: str) -> type[Skill]:
         if published in SKILL_CONFIGS:
             raise NotFoundError(f"skill {published!r} can be described but not run yet; {suggest(published, SKILLS)}")
         raise NotFoundError(f"no skill named {name!r}; {suggest(name, SKILL_CONFIGS)}")
-    return register_skill(import_named("skill", SKILLS.get(published, published), own="my_module:MySkill"))
+    return register_skill(import_named("skill", published, SKILLS, own="my_module:MySkill"))
 
 
 def checked_config(config: SkillConfig) -> SkillConfig:

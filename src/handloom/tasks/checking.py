@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import ValidationError
 
-from handloom.errors import ConfigError, HandloomError, unknown_name
+from handloom.config.own_code import is_allowed, refusal
+from handloom.errors import ConfigError, HandloomError, NotAllowedError, unknown_name
 from handloom.objects.colors import COLORS
 from handloom.objects.registry import CATEGORIES
 from handloom.scene.descriptions import robot_description
@@ -17,7 +18,7 @@ from handloom.tasks.views import camera_file, parent_body
 
 
 def check_task(task: Task) -> None:
-    """Check everything that does not need a scene.
+    """Check everything that does not need a scene; the keys of a user's own skill only where its code is allowed.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
@@ -27,6 +28,28 @@ def check_task(task: Task) -> None:
         mistakes = [*_robots(task), *_cameras(task)]
     if mistakes:
         raise ConfigError("\n".join(mistakes))
+
+
+def refused_code(task: Task) -> tuple[str, ...]:
+    """Return one line, with file and line, for every name in a task whose code may not run."""
+    found = [(task.where(*keys, "name"), "skill", skill.name) for keys, skill in _placed_skills(task)]
+    for where, entry in _objects_of(task):
+        scope = entry.randomization_scope if isinstance(entry.randomization_scope, tuple) else ()
+        names = () if entry.path else (entry.category, *scope)
+        found += [(f"{where}.category", "object category", name) for name in names]
+    return tuple(
+        f"{where}: {refusal(kind, name)}" for where, kind, name in found if ":" in name and not is_allowed(name)
+    )
+
+
+def demand_code(task: Task) -> None:
+    """Refuse a task that names code which may not run.
+
+    Raises:
+        NotAllowedError: One line per name, with file and line.
+    """
+    if lines := refused_code(task):
+        raise NotAllowedError("\n".join(lines))
 
 
 def _names(task: Task) -> Iterator[str]:
@@ -79,11 +102,17 @@ def _objects(task: Task) -> Iterator[str]:
             yield f"{where}.init_parent: {entry.init_parent!r} starts with no robot or object: {', '.join(names)}"
         if entry.init_parent is not None and any(r.object == entry.name for r in task.config.regions):
             yield f"{where}.init_parent: {entry.name} starts at its parent and cannot have a region too"
+    for where, entry in _objects_of(task):
         yield from _scale(task, entry, where)
         yield from _library_words(entry, where)
+
+
+def _objects_of(task: Task) -> Iterator[tuple[str, ObjectConfig]]:
+    """Yield every object and fixture with its place."""
+    for i, entry in enumerate(task.config.objects):
+        yield task.where("objects", i), entry
     for entry in task.arena.fixtures:
-        yield from _scale(task, entry, f"{task.config.arena_file}: fixtures: {entry.name}")
-        yield from _library_words(entry, f"{task.config.arena_file}: fixtures: {entry.name}")
+        yield f"{task.config.arena_file}: fixtures: {entry.name}", entry
 
 
 def _scale(task: Task, entry: ObjectConfig, where: str) -> Iterator[str]:
@@ -119,20 +148,27 @@ def _clutter_and_fluid(task: Task) -> Iterator[str]:
 
 def _skills(task: Task) -> Iterator[str]:
     objects = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
+    for keys, skill in _placed_skills(task):
+        yield from _own_skill(task, keys, skill)
+        for name in skill.objects:
+            if name not in objects:
+                yield f"{task.where(*keys, 'objects')}: {unknown_name('object', name, objects)}"
+
+
+def _placed_skills(task: Task) -> Iterator[tuple[tuple[str | int, ...], SkillConfig]]:
+    """Yield every skill with the keys that lead to it."""
     for s, stage in enumerate(task.config.skills):
         for robot, blocks in stage.items():
             for b, block in enumerate(blocks):
                 for arm, skills in block.items():
                     for k, skill in enumerate(skills):
-                        yield from _own_skill(task, ("skills", s, robot, b, arm, k), skill)
-                        for name in skill.objects:
-                            if name not in objects:
-                                where = task.where("skills", s, robot, b, arm, k, "objects")
-                                yield f"{where}: {unknown_name('object', name, objects)}"
+                        yield ("skills", s, robot, b, arm, k), skill
 
 
 def _own_skill(task: Task, keys: tuple[str | int, ...], skill: SkillConfig) -> Iterator[str]:
     """Check the keys of a user's own skill with the config its class brings."""
+    if ":" in skill.name and not is_allowed(skill.name):
+        return
     try:
         checked_config(skill)
     except ValidationError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document, unused_keys
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
-from handloom.tasks.checking import check_task
+from handloom.tasks.checking import check_task, refused_code
 from handloom.tasks.looks import look_notices
 from handloom.tasks.task import Task
 from handloom.tasks.task_config import TaskConfig, TaskFile
@@ -57,7 +57,8 @@ def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index:
         root=root,
     )
     check_task(task)
-    return replace(task, notices=(*unused_keys(config), *unused_keys(task.arena, "arena"), *look_notices(task)))
+    unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))
+    return replace(task, notices=(*unused, *look_notices(task), *refused_code(task)))
 
 
 def _find(name_or_path: str | Path) -> Path:

@@ -1,5 +1,8 @@
+from collections.abc import Iterator
+
 import pytest
 
+from handloom.config import allow_code, forbid_code
 from handloom.control.graph import (
     EventNode,
     Graph,
@@ -13,10 +16,16 @@ from handloom.control.graph import (
     port,
     save_graph,
 )
-from handloom.errors import ConfigError, InputError, NotFoundError
+from handloom.errors import ConfigError, InputError, NotAllowedError, NotFoundError
 
 # How a graph names nodes of one's own.
 COUNTER, PHYSICS = f"{__name__}:Counter", f"{__name__}:Physics"
+
+
+@pytest.fixture(autouse=True)
+def _own_nodes() -> Iterator[None]:
+    with allow_code():
+        yield
 
 
 class Counter(Node):
@@ -301,3 +310,11 @@ def test_a_bad_file_is_refused_with_its_name(tmp_path, text: str, message: str) 
     file.write_text(text)
     with pytest.raises(ConfigError, match=message):
         load_graph(file)
+
+
+def test_a_graph_file_runs_no_code_that_was_not_allowed(tmp_path):
+    file = save_graph(counters(), tmp_path / "graph.yaml")
+    with forbid_code(), pytest.raises(ConfigError, match=f"graph.yaml: node type '{COUNTER}' would run.*--allow-code"):
+        load_graph(file)
+    with forbid_code(), pytest.raises(NotAllowedError, match=COUNTER):
+        counters()

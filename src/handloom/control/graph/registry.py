@@ -1,7 +1,8 @@
 """Which kinds of nodes exist."""
 
+from handloom.config import import_named
 from handloom.control.graph.node import Node
-from handloom.errors import InputError, import_named, unknown_name
+from handloom.errors import InputError, unknown_name
 
 _NODES = "handloom.control.graph.nodes"
 
@@ -53,16 +54,17 @@ def node_class(type_name: str, version: int | None = None) -> type[Node]:
 
     Raises:
         NotFoundError: No such type or version.
+        NotAllowedError: ``my_module:MyNode`` was not allowed.
         InputError: ``my_module:MyNode`` is no subclass of Node.
     """
     if ":" in type_name:
-        return _load(type_name)
+        return _load(type_name, {})
     full = type_name if type_name in NODE_TYPES else _by_last_part(type_name)
     versions = NODE_TYPES[full]
     chosen = max(versions) if version is None else version
     if chosen not in versions:
         raise unknown_name(f"version of {full}", str(version), map(str, versions))
-    return _load(versions[chosen])
+    return _load(full, {full: versions[chosen]})
 
 
 def _by_last_part(name: str) -> str:
@@ -73,8 +75,8 @@ def _by_last_part(name: str) -> str:
     return found[0]
 
 
-def _load(place: str) -> type[Node]:
-    found = import_named("node type", place, own="my_module:MyNode")
+def _load(name: str, table: dict[str, str]) -> type[Node]:
+    found = import_named("node type", name, table, own="my_module:MyNode")
     if not (isinstance(found, type) and issubclass(found, Node)):
-        raise InputError(f"node type {place!r} is not a subclass of handloom.control.graph.Node")
+        raise InputError(f"node type {name!r} is not a subclass of handloom.control.graph.Node")
     return found

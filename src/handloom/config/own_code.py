@@ -1,0 +1,161 @@
+"""Code outside the package that a file names, such as ``my_module:MySkill``: imported only where the user allowed it.
+
+A task, a graph, a robot folder or an archive may come from anybody. What stands in our own tables is always imported.
+Every other name needs the user's word: ``--allow-code``, the name itself on the command line, or the folder of the
+code under ``allow_code`` in the user's settings file.
+"""
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+from handloom.config.loading import load_config
+from handloom.config.model import Config
+from handloom.errors import InputError, NotAllowedError
+
+
+class UserSettings(Config):
+    """What a user decided for all commands, in ``settings.yaml``."""
+
+    allow_code: tuple[str, ...] = ()
+    """Folders whose Python code files may name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permission:
+    """Which code outside the package may run. Plain values, so that workers on other machines can have it."""
+
+    everything: bool = False
+    names: frozenset[str] = frozenset()
+    """Names that the user gave himself, e.g. ``my_module:MySource``."""
+    folders: tuple[str, ...] = ()
+    """Folders whose code may run."""
+
+
+_permission: ContextVar[Permission | None] = ContextVar("permission", default=None)
+"""None: what the settings file says."""
+
+
+class _Change:
+    """A changed permission: for good, or for the length of a ``with`` block."""
+
+    def __init__(self, permission: Permission) -> None:
+        self._token = _permission.set(permission)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        _permission.reset(self._token)
+
+
+def allow_code(*names: str) -> _Change:
+    """Let files name code outside the package from here on, or within a ``with`` block.
+
+    Args:
+        names: The only names that are allowed, e.g. ``my_module:MySkill``; none: all of them.
+    """
+    now = _present()
+    return _Change(replace(now, names=now.names | set(names)) if names else replace(now, everything=True))
+
+
+def forbid_code() -> _Change:
+    """Import nothing outside the package, whatever the settings file says, from here on or within a ``with`` block."""
+    return _Change(Permission())
+
+
+def with_permission(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that runs with the present permission wherever it is called, also in another process."""
+    return partial(_run_with, _present(), function)
+
+
+def _run_with(permission: Permission, function: Callable[[Any], Any], item: Any) -> Any:
+    with _Change(permission):
+        return function(item)
+
+
+def import_named(kind: str, name: str, table: Mapping[str, str], *, own: str) -> Any:
+    """Import a class or function: one of ours by its name in a table, or a user's own by ``module:name``.
+
+    Args:
+        kind: What it is, e.g. ``"skill"``.
+        name: A key of the table, or e.g. ``"my_module:MySkill"``.
+        table: Ours: name > ``module:name``.
+        own: How users write theirs, e.g. ``"my_module:MySkill"``.
+
+    Raises:
+        NotAllowedError: It is not ours, and the user did not allow it.
+        InputError: There is no such module or name, or importing it fails.
+    """
+    if name not in table:
+        if not is_allowed(name):
+            raise NotAllowedError(refusal(kind, name))
+        if "" not in sys.path and os.getcwd() not in sys.path:
+            sys.path.append("")  # Last, so that a file in the working folder cannot pose as an installed package.
+    module, _, attribute = table.get(name, name).partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        what = str(error) if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{kind} {name!r} cannot be imported: {what}; write it as {own}") from error
+
+
+def is_allowed(name: str) -> bool:
+    """Return whether code outside the package may be imported by this name."""
+    permission = _present()
+    if permission.everything or name in permission.names:
+        return True
+    file = code_file(name)
+    folders = [Path(folder).expanduser().resolve() for folder in permission.folders]
+    return file is not None and any(file.is_relative_to(folder) for folder in folders)
+
+
+def refusal(kind: str, name: str) -> str:
+    """Say which code a name would run, and how to allow it."""
+    file = code_file(name)
+    return (
+        f"{kind} {name!r} would run {'Python code that is nowhere to be found' if file is None else file}; look at it "
+        "first, then allow it with --allow-code (generate, sample, verify, render), with "
+        f"handloom.config.allow_code() in Python, or by its folder under allow_code in {settings_file()}"
+    )
+
+
+def code_file(name: str) -> Path | None:
+    """Return the file or package folder that importing ``module:name`` would run first; None when there is none.
+
+    Only the first part of a dotted module is looked up: finding the others would run it.
+    """
+    top = name.partition(":")[0].partition(".")[0]
+    try:
+        spec = importlib.util.find_spec(top) or PathFinder.find_spec(top, [os.getcwd()])
+    except (ImportError, ValueError):
+        return None
+    if spec is None:
+        return None
+    place = next(iter(spec.submodule_search_locations or ()), spec.origin)
+    return None if place is None else Path(place).resolve()
+
+
+def settings_file() -> Path:
+    """Return where a user's own settings are: ``handloom/settings.yaml`` in ``XDG_CONFIG_HOME``, else ``~/.config``."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config")) / "handloom" / "settings.yaml"
+
+
+def _present() -> Permission:
+    """Return the permission in force."""
+    given = _permission.get()
+    if given is not None:
+        return given
+    try:
+        file = settings_file().expanduser()
+    except RuntimeError:  # There is no home folder.
+        return Permission()
+    return Permission(folders=load_config(file, UserSettings).allow_code if file.is_file() else ())
