@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from handloom.cli.checked_dataset import checked_dataset
 from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, record_of_archive
-from handloom.engine.verify import dataset_of
 from handloom.errors import FileError
 from handloom.scene import build_scene
 from handloom.scene.model_xml import model_xml
@@ -19,6 +19,7 @@ def run(
     format: Literal["hdf5"] = "hdf5",
     images: bool = True,
     models: bool = True,
+    skip_hashes: bool = False,
 ) -> None:
     """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
 
@@ -28,10 +29,12 @@ def run(
         format: Format of the file.
         images: Decode the camera streams into the file.
         models: Write the MuJoCo model of every episode into the file, as MJCF.
+        skip_hashes: Use the files even if they are not those that were written.
     """
     exporters = {"hdf5": export_hdf5}
     model_file = _model_file if models else None
-    print(exporters[format](DatasetReader(dataset_of(path)), output, images=images, model_file=model_file))
+    dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
+    print(exporters[format](dataset, output, images=images, model_file=model_file))
 
 
 def _model_file(archive: EpisodeArchive) -> str:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from handloom.cli.plain import plain
 from handloom.errors import HandloomError, suggest
 from handloom.version import VERSION
 
@@ -72,8 +73,11 @@ def _guarded(name: str, words: list[str]) -> int:
         return contextvars.copy_context().run(_run_verb, name, words)
     except HandloomError as error:
         # An error of the disk carries its number for programs; people read the sentence.
-        print(f"handloom {name}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        print(plain(f"handloom {name}: {getattr(error, 'strerror', None) or error}"), file=sys.stderr)
         return BAD_INPUT
+    except MemoryError:
+        print(f"handloom {name}: this takes more memory than there is", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         print(f"handloom {name}: stopped", file=sys.stderr)
         return FAILED

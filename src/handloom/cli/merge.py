@@ -5,9 +5,9 @@ from typing import Annotated
 
 import tyro
 
+from handloom.cli.checked_dataset import checked_dataset, checked_run
 from handloom.dataset import merge_datasets
-from handloom.engine import RunDirectory, merge_run
-from handloom.engine.verify import dataset_of
+from handloom.engine import merge_run
 from handloom.errors import InputError
 
 
@@ -15,19 +15,22 @@ def run(
     paths: tyro.conf.Positional[tuple[Path, ...]],
     *,
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    skip_hashes: bool = False,
 ) -> None:
     """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
 
     Args:
         paths: One run folder; or, with -o, runs and datasets in the order they are to have.
         output: Folder of the new dataset.
+        skip_hashes: Use the files even if they are not those that were written.
     """
     if output is None:
         if len(paths) != 1:
             raise InputError("give one run folder, or several datasets and -o for the new one")
-        directory = RunDirectory.open(paths[0])
+        directory = checked_run(paths[0])
         with directory.locked():
-            merge_run(directory, directory.counted())
+            merge_run(directory, directory.counted(), hashes=not skip_hashes)
         print(f"dataset: {directory.dataset}")
         return
-    print(f"dataset: {merge_datasets([dataset_of(path) for path in paths], output)}")
+    datasets = [checked_dataset(path, skip_hashes=skip_hashes) for path in paths]
+    print(f"dataset: {merge_datasets(datasets, output)}")

@@ -7,10 +7,11 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
+from handloom.cli.checked_dataset import checked_dataset, checked_run
 from handloom.cli.generate import cores
 from handloom.cli.warmup import compile_kernels
 from handloom.config import own_code
-from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory
+from handloom.engine import InlineExecutor, ProcessExecutor
 from handloom.engine.look import Look, read_cameras
 from handloom.engine.rerender import drawn_settings, rerender_run
 from handloom.engine.verify import archives_of
@@ -29,6 +30,7 @@ def run(
     depth: bool = False,
     workers: int | None = None,
     allow_code: bool = False,
+    skip_hashes: bool = False,
 ) -> None:
     """Draw the recorded states of a run into a new dataset: other cameras, lights, textures, presets; the same motion.
 
@@ -44,10 +46,12 @@ def run(
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        skip_hashes: Use the files even if they are not those that were written.
     """
     if allow_code:
         own_code.allow_code()
-    directory = RunDirectory.open(path)
+    directory = checked_run(path)
+    checked_dataset(directory.path, skip_hashes=skip_hashes)
     views = read_cameras(cameras) if cameras else ()
     look = Look(cameras=views, size=size, relight=relight, retexture=retexture)
     drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth)  # Refuses unknown words at once.

@@ -6,8 +6,13 @@ from typing import Annotated
 
 import tyro
 
-from handloom.engine import RunDirectory, RunReport, report_of
+from handloom.cli.checked_dataset import checked_run
+from handloom.cli.plain import plain
+from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_page
+
+MOST_REASONS = 40
+"""Failure reasons that are told to people; machines get all of them."""
 
 
 def run(
@@ -25,7 +30,7 @@ def run(
         workers: Worker count the robot hours per day are given for.
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
-    directory = RunDirectory.open(path)
+    directory = checked_run(path)
     report = report_of(directory.counted().values())
     if json:
         print(dumps(report.to_json(workers=workers)))
@@ -40,8 +45,11 @@ def run(
 def print_report(report: RunReport, *, workers: int) -> None:
     """Print the figures of a run for people."""
     print("funnel:  " + " > ".join(f"{stage} {count}" for stage, count in report.funnel.items()))
-    for reason, count in report.failure_reasons.items():
-        print(f"  {count:>5}  {reason}: {report.failure_examples[reason]}")
+    reasons = list(report.failure_reasons.items())
+    for reason, count in reasons[:MOST_REASONS]:
+        print(plain(f"  {count:>5}  {reason}: {report.failure_examples[reason]}"))
+    if len(reasons) > MOST_REASONS:
+        print(f"         and {len(reasons) - MOST_REASONS} more reasons")
     work = sum(report.worker_seconds.values())
     if not report.episodes or not work:
         return

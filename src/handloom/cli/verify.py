@@ -8,10 +8,15 @@ from rich.console import Console
 from rich.progress import track
 
 from handloom.cli.generate import cores
+from handloom.cli.plain import plain
 from handloom.config import own_code
 from handloom.dataset import check_layout
 from handloom.engine import InlineExecutor, ProcessExecutor, verify_dataset
 from handloom.engine.verify import archives_of, dataset_of
+from handloom.errors import FileError
+
+MOST_FAULTS = 100
+"""Faults that are told to people; machines get all of them."""
 
 
 def run(
@@ -27,13 +32,17 @@ def run(
     """
     if allow_code:
         own_code.allow_code()
-    total = len(archives_of(path))
+    faults = [str(fault) for fault in check_layout(dataset_of(path))]
+    try:
+        total = len(archives_of(path))
+    except FileError:  # The faults say why.
+        total = 0
     count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
     console = Console(stderr=True, quiet=json)
-    verdicts = list(track(verify_dataset(path, executor), "replaying", total=total, console=console, transient=True))
+    replays = verify_dataset(path, executor) if total else ()
+    verdicts = list(track(replays, "replaying", total=total, console=console, transient=True))
     verdicts.sort(key=lambda verdict: verdict.episode)
-    faults = [str(fault) for fault in check_layout(dataset_of(path))]
     good = sum(verdict.good for verdict in verdicts)
     if json:
         rows = [{"episode": v.episode, "verdict": v.verdict, "frames": v.frames, "detail": v.detail} for v in verdicts]
@@ -41,9 +50,11 @@ def run(
     else:
         for verdict in verdicts:
             if verdict.verdict != "exact":
-                print(f"{verdict.episode}  {verdict.verdict}: {verdict.detail}")
-        for fault in faults:
-            print(f"fault: {fault}")
+                print(plain(f"{verdict.episode}  {verdict.verdict}: {verdict.detail}"))
+        for fault in faults[:MOST_FAULTS]:
+            print(plain(f"fault: {fault}"))
+        if len(faults) > MOST_FAULTS:
+            print(f"and {len(faults) - MOST_FAULTS} more faults")
         exact = sum(verdict.verdict == "exact" for verdict in verdicts)
         print(
             f"{exact} of {total} episodes replay bit for bit"

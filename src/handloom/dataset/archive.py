@@ -9,8 +9,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from handloom.dataset.certificate import Certificate, array_hash, certify
-from handloom.dataset.durable import file_errors, json_bytes, read_json
+from handloom.dataset.durable import file_errors, json_bytes
 from handloom.dataset.npz import read_npz, write_npz
+from handloom.dataset.reading import read_json
+from handloom.dataset.shapes import CertificateFile
 from handloom.errors import FileError
 
 ARCHIVE_FILES = ("instance.json", "commands.npz", "states.npz", "timeline.json", "certificate.json")
@@ -74,13 +76,12 @@ def read_archive(folder: Path, *, check: bool = True) -> EpisodeArchive:
     Raises:
         FileError: A file is missing or damaged, or a part is not the one that was certified.
     """
-    path = folder / "certificate.json"
     archive = EpisodeArchive(
-        instance=read_json(folder / "instance.json"),
+        instance=read_json(folder / "instance.json", dict[str, Any]),
         commands=read_npz(folder / "commands.npz"),
         states=read_npz(folder / "states.npz"),
-        timeline=read_json(folder / "timeline.json"),
-        certificate=Certificate.from_json(read_json(path), source=str(path)),
+        timeline=read_json(folder / "timeline.json", dict[str, Any]),
+        certificate=Certificate.from_json(read_json(folder / "certificate.json", CertificateFile)),
     )
     if check and (faults := archive.tampering()):
         raise FileError(f"the archive {folder} is not as it was written: {'; '.join(faults)}; generate it again")

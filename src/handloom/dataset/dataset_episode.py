@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from handloom.dataset.merge_plan import FilePlace
+from handloom.dataset.reading import check_shape
+from handloom.dataset.shapes import EpisodeRow, VideoRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +29,12 @@ class DatasetEpisode:
     """Further columns: ``success``, ``failure_reason``, ``seed``, ``robot``, ``segments`` and the task's own."""
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any], cameras: tuple[str, ...]) -> "DatasetEpisode":
-        """Return the episode that a row of the table describes."""
+    def from_row(cls, row: Mapping[str, Any], cameras: tuple[str, ...], *, source: str) -> "DatasetEpisode":
+        """Return the episode that a row of the table describes; ``source`` is named when it cannot be."""
+        check_shape(row, EpisodeRow, source=source)
+        for name in cameras:
+            place = {key: row.get(f"videos/{name}/{key}") for key in VideoRow.__annotations__}
+            check_shape(place, VideoRow, source=f"{source}: videos/{name}")
         known = ("episode_index", "length", "tasks", "dataset_from_index", "dataset_to_index")
         return cls(
             index=row["episode_index"],

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from handloom.dataset.archive import EpisodeArchive, read_archive
 from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.depth import DepthRange
-from handloom.dataset.durable import damage_named, read_json
 from handloom.dataset.episode_folder import folder_name
 from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.frame_table import SUBTASK_INDEX
 from handloom.dataset.info_file import CODEBASE_VERSION
-from handloom.dataset.parquet_files import numpy_column, open_parquet, read_table
+from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet, read_table
+from handloom.dataset.reading import check_shape, damage_named, read_json
+from handloom.dataset.shapes import Info, Statistics
 from handloom.dataset.video_codec import CODECS
 from handloom.dataset.video_reader import read_frames
 from handloom.errors import FileError, InputError, unknown_name
@@ -39,12 +40,12 @@ class DatasetReader:
         self.root = root
         if not (root / "meta" / "info.json").is_file():
             raise FileError(f"{root} is no LeRobot dataset: meta/info.json is missing; check the path")
-        self.info: dict[str, Any] = read_json(root / "meta" / "info.json")
+        file = root / "meta" / "info.json"
+        self.info: dict[str, Any] = read_json(file, dict[str, Any])
         """``meta/info.json`` as it is."""
-        with damage_named(root / "meta" / "info.json"):
-            version = self.info.get("codebase_version")
-        if version != CODEBASE_VERSION:
+        if (version := self.info.get("codebase_version")) != CODEBASE_VERSION:
             raise FileError(f"{root} has the format {version!r}; this reads {CODEBASE_VERSION!r}")
+        check_shape(self.info, Info, source=str(file))
 
     @property
     def fps(self) -> int:
@@ -54,13 +55,14 @@ class DatasetReader:
     @cached_property
     def table(self) -> FeatureTable:
         """What each frame holds, without the columns that the format adds."""
-        features = [
-            _feature(name, described)
-            for name, described in self.info["features"].items()
-            if name not in (*BOOKKEEPING, SUBTASK_INDEX)
-            and (described["dtype"] == "video" or described["dtype"] in COLUMN_DTYPES)
-        ]
-        return FeatureTable(fps=self.fps, features=tuple(features))
+        with damage_named(self.root / "meta" / "info.json"):
+            features = [
+                _feature(name, described)
+                for name, described in self.info["features"].items()
+                if name not in (*BOOKKEEPING, SUBTASK_INDEX)
+                and (described["dtype"] == "video" or described["dtype"] in COLUMN_DTYPES)
+            ]
+            return FeatureTable(fps=self.fps, features=tuple(features))
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -76,7 +78,7 @@ class DatasetReader:
     @cached_property
     def statistics(self) -> dict[str, dict[str, list[Any]]]:
         """``meta/stats.json`` as it is."""
-        return read_json(self.root / "meta" / "stats.json")
+        return read_json(self.root / "meta" / "stats.json", Statistics)
 
     @cached_property
     def episodes(self) -> tuple[DatasetEpisode, ...]:
@@ -86,7 +88,14 @@ class DatasetReader:
         for path in sorted((self.root / "meta" / "episodes").glob("*/*.parquet")):
             with damage_named(path), open_parquet(path) as file:
                 names = [name for name in file.schema_arrow.names if not name.startswith("stats/")]
-                rows += [DatasetEpisode.from_row(row, cameras) for row in file.read(columns=names).to_pylist()]
+                table = file.read(columns=names, use_threads=False)
+                rows += [DatasetEpisode.from_row(row, cameras, source=str(path)) for row in table.to_pylist()]
+        if wrong := [number for number, episode in enumerate(rows) if episode.index != number]:
+            number = wrong[0]
+            raise FileError(
+                f"{self.root / 'meta' / 'episodes'}: row {number} is episode {rows[number].index}; readers look up by "
+                "position; merge the dataset again"
+            )
         return tuple(rows)
 
     def episode(self, index: int) -> DatasetEpisode:
@@ -100,19 +109,22 @@ class DatasetReader:
         episode = self.episode(index)
         path = self.root / "data" / episode.data.path("parquet")
         start = episode.first_frame - self._first_frame_of_file[episode.data]
-        with open_parquet(path) as file:
+        with damage_named(path), open_parquet(path) as file:
             counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             starts = np.concatenate([[0], np.cumsum(counts)])
             stop = start + episode.length
             groups = [g for g in range(len(counts)) if starts[g] < stop and starts[g + 1] > start]
-            if not groups or starts[-1] < stop:
-                raise FileError(f"{path} ends before episode {index} does; merge the dataset again")
+            if start < 0 or not groups or starts[-1] < stop:
+                raise FileError(f"{path} does not hold the frames of episode {index}; merge the dataset again")
             return file.read_row_groups(groups, use_threads=False).slice(start - starts[groups[0]], episode.length)
 
     def frames(self, index: int) -> dict[str, NDArray[Any]]:
         """Return the columns of an episode, each ``(frames, n)``."""
-        rows = self.rows(index)
-        with damage_named(self.root / "data" / self.episode(index).data.path("parquet")):
+        rows, path = self.rows(index), self.root / "data" / self.episode(index).data.path("parquet")
+        with damage_named(path):
+            for feature in self.table.columns:
+                if rows.schema.field(feature.name).type != column_field(feature).type:
+                    raise FileError(f"{path}: the column {feature.name} must be {column_field(feature).type}")
             return {feature.name: numpy_column(rows, feature.name, feature.dtype) for feature in self.table.columns}
 
     def images(self, index: int, camera: str, *, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:

@@ -52,17 +52,6 @@ def file_errors(action: str, path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def damage_named(path: Path) -> Iterator[None]:
-    """Turn what malformed contents of a file lead to into a ``FileError`` with the file and what to do."""
-    try:
-        yield
-    except FileError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
-        raise FileError(f"{path} is damaged ({type(error).__name__}: {error}); restore it or make it again") from error
-
-
-@contextmanager
 def finished_whole(path: Path) -> Iterator[Path]:
     """Give a temporary path to write to; when the block ends well it is synced and becomes ``path``.
 
@@ -136,16 +125,6 @@ def json_bytes(value: Any, *, indent: int | None = None) -> bytes:
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
     return (text + "\n").encode()
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file, or say that it is missing or damaged."""
-    with file_errors("read", path):
-        raw = path.read_bytes()
-    try:
-        return json.loads(raw)
-    except ValueError as error:
-        raise FileError(f"{path} is not valid JSON ({error}); it is damaged, restore or remove it") from error
 
 
 def sha256_of(path: Path) -> str:

@@ -10,11 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from handloom.dataset.archive import ARCHIVE_FILES, EpisodeArchive, read_archive
-from handloom.dataset.durable import PARTIAL, damage_named, read_json, sha256_of
+from handloom.dataset.durable import PARTIAL, sha256_of
 from handloom.dataset.episode_outcome import EpisodeOutcome
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.image_histogram import ImageHistogram
 from handloom.dataset.parquet_files import read_table
+from handloom.dataset.reading import checked_size, damage_named, read_json
+from handloom.dataset.shapes import Sheet
 from handloom.errors import FileError
 
 SHEET = "episode.json"
@@ -41,17 +43,21 @@ class EpisodeFolder:
     def open(cls, path: Path) -> "EpisodeFolder":
         """Read the sheet of an episode folder."""
         file = path / SHEET
-        sheet = read_json(file)
-        if not isinstance(sheet, dict) or sheet.get("folder_version") != FOLDER_VERSION:
-            raise FileError(f"{file} is no episode sheet of version {FOLDER_VERSION}; generate the episode again")
+        sheet = read_json(file, Sheet)
         with damage_named(file):
-            return cls(
+            episode = cls(
                 path=path,
                 outcome=EpisodeOutcome.from_json(sheet["outcome"]),
                 length=sheet["length"],
                 table=FeatureTable.from_json(sheet["table"]),
                 sheet=sheet,
             )
+        videos = {feature.name for feature in episode.table.videos}
+        if not ({FRAMES, *map(video_file, videos)} <= set(sheet["files"]) and videos <= set(sheet["video_headers"])):
+            raise FileError(f"{file} does not list the frames and videos of its features; generate the episode again")
+        if any(segment.stop > episode.length for segment in episode.outcome.segments):
+            raise FileError(f"{file} has segments beyond its {episode.length} frames; generate the episode again")
+        return episode
 
     @property
     def duration_s(self) -> float:
@@ -96,7 +102,7 @@ class EpisodeFolder:
         file, written = self.path / name, self.sheet["files"][name]
         if not file.is_file():
             raise FileError(f"{file} is missing; generate or render the episode again")
-        if file.stat().st_size != written["bytes"] or sha256_of(file) != written["sha256"]:
+        if checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]:
             raise FileError(f"{file} is not as it was written ({written['bytes']} bytes); generate the episode again")
         return file
 

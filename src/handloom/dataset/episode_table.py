@@ -7,8 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from handloom.dataset.episode_folder import EpisodeFolder
+from handloom.dataset.episode_outcome import EpisodeOutcome
 from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES
 from handloom.dataset.merge_plan import FilePlace, MergePlan, PlannedEpisode
+from handloom.dataset.reading import damage_named
 from handloom.dataset.statistics import STATISTICS, column_statistics
 from handloom.errors import FileError
 
@@ -69,8 +71,28 @@ def episode_groups(
 ) -> Iterator[pa.Table]:
     """Yield the rows of some episodes in groups, as they go into the file at ``place``."""
     for start in range(0, len(episodes), ROWS_PER_GROUP):
-        rows = [_row(plan, planned, place) for planned in episodes[start : start + ROWS_PER_GROUP]]
-        yield pa.Table.from_pylist([{name: row.get(name) for name in schema.names} for row in rows], schema=schema)
+        group = episodes[start : start + ROWS_PER_GROUP]
+        rows = [_row(plan, planned, place) for planned in group]
+        with damage_named(group[0].folder.parent):
+            table = pa.Table.from_pylist(
+                [{name: row.get(name) for name in schema.names} for row in rows], schema=schema
+            )
+        yield table
+
+
+def outcome_columns(outcome: EpisodeOutcome) -> dict[str, Any]:
+    """Return the columns that say what became of an episode."""
+    return {
+        "tasks": [outcome.task],
+        "attempt_index": outcome.index,
+        "success": outcome.success,
+        "failure_reason": outcome.failure_reason,
+        "seed": outcome.seed,
+        "robot": outcome.robot,
+        "attempts": outcome.attempts,
+        "segments": [{"label": s.label, "start": s.start, "stop": s.stop} for s in outcome.segments],
+        **outcome.columns,
+    }
 
 
 def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str, Any]:
@@ -79,7 +101,6 @@ def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str
     outcome, fps = episode.outcome, plan.table.fps
     row: dict[str, Any] = {
         "episode_index": planned.episode_index,
-        "tasks": [outcome.task],
         "length": planned.length,
         "data/chunk_index": planned.data.chunk,
         "data/file_index": planned.data.file,
@@ -87,15 +108,8 @@ def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str
         "dataset_to_index": planned.first_frame + planned.length,
         "meta/episodes/chunk_index": place.chunk,
         "meta/episodes/file_index": place.file,
-        "attempt_index": outcome.index,
-        "success": outcome.success,
-        "failure_reason": outcome.failure_reason,
-        "seed": outcome.seed,
-        "robot": outcome.robot,
         "duration_s": episode.duration_s,
-        "attempts": outcome.attempts,
-        "segments": [{"label": s.label, "start": s.start, "stop": s.stop} for s in outcome.segments],
-        **outcome.columns,
+        **outcome_columns(outcome),
     }
     for name, (video, start) in planned.videos.items():
         row[f"videos/{name}/chunk_index"], row[f"videos/{name}/file_index"] = video.chunk, video.file

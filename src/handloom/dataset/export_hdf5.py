@@ -13,6 +13,7 @@ from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.durable import finished_whole
 from handloom.dataset.feature import Feature
+from handloom.dataset.reading import damage_named
 from handloom.dataset.record_archive import STATES
 from handloom.errors import FileError, InputError, require
 
@@ -57,8 +58,11 @@ def export_hdf5(
         for episode in dataset.episodes:
             group = demos.create_group(f"demo_{episode.index}")
             _write_demo(group, dataset, episode, action, features)
-            if dataset.archive_folder(episode.index).is_dir():
-                _write_archive(group, dataset.archive(episode.index), episode.length, model_file)
+            folder = dataset.archive_folder(episode.index)
+            if folder.is_dir():
+                archive = dataset.archive(episode.index)
+                with damage_named(folder):
+                    _write_archive(group, archive, episode.length, model_file)
         names = [f"demo_{episode.index}" for episode in dataset.episodes]
         file.create_dataset("mask/train", data=np.array(names, dtype="S"), track_times=False)
     return out

@@ -1,5 +1,6 @@
 """One thing a dataset holds per frame: a column of numbers, or a camera stream."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,10 @@ class Feature:
 
     def __post_init__(self) -> None:
         """Refuse what readers could not read."""
-        if not self.name or "/" in self.name or self.name != self.name.strip():
-            raise InputError(f"a feature needs a name without '/' and outer blanks, got {self.name!r}")
+        if not re.fullmatch(r"[^\s/.][^/]{0,199}", self.name) or not self.name.isprintable() or self.name.endswith(" "):
+            raise InputError(
+                f"a feature's name is a file's name, without '/', blank or dot in front, got {self.name!r}"
+            )
         if self.name in BOOKKEEPING:
             raise InputError(f"feature {self.name!r} is written by the dataset itself; choose another name")
         if self.is_video:

@@ -1,11 +1,21 @@
-"""The list of a dataset's files with their hashes: what finds a changed byte anywhere."""
+"""The list of a dataset's files with their hashes: what finds a changed, lost or foreign byte anywhere."""
 
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
-from handloom.dataset.durable import PARTIAL, damage_named, read_json, sha256_of
+from handloom.dataset.durable import PARTIAL, json_bytes, sha256_of
+from handloom.dataset.reading import checked_size, parse_json, read_bytes
+from handloom.dataset.shapes import FileList
+from handloom.errors import FileError
 
 FILE_LIST = "meta/files.json"
+OWN_FOLDERS = ("data", "extras", "meta", "videos")
+"""Folders that belong to the dataset; beside them a user may keep what he likes."""
+
+LINE = 1024
+"""Room for a file in the list [bytes]; more than its longest name needs."""
 
 
 def list_files(root: Path) -> dict[str, dict[str, Any]]:
@@ -17,17 +27,67 @@ def list_files(root: Path) -> dict[str, dict[str, Any]]:
     }
 
 
+def refuse_strange_files(root: Path) -> None:
+    """Refuse a folder with links to folders or out of it, pipes, devices or files made of holes.
+
+    Raises:
+        FileError: There is one; the text names it.
+    """
+    home = root.resolve()
+    for folder, folders, files in os.walk(root):
+        for name in (*folders, *files):
+            path = Path(folder, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode) and (path.is_dir() or not _inside(path, home)):
+                raise FileError(
+                    f"{path} is a link to a folder or out of {root}; files of others may not name yours: replace it by a copy"
+                )
+            if not stat.S_ISDIR(mode):
+                checked_size(path)
+
+
+def _inside(link: Path, home: Path) -> bool:
+    try:
+        return link.resolve(strict=True).is_relative_to(home)
+    except (OSError, RuntimeError):  # It leads nowhere, or in a circle.
+        return False
+
+
+def check_files(root: Path, *, hashes: bool = True) -> None:
+    """Refuse a dataset whose files are not those that were written.
+
+    Args:
+        root: Folder of the dataset.
+        hashes: Compare every file with the list; without it only links and the like are refused.
+
+    Raises:
+        FileError: There is such a file; the text names the first ones.
+    """
+    refuse_strange_files(root)
+    changed = changed_files(root) if hashes else {}
+    if changed:
+        told = "; ".join(f"{name} {problem}" for name, problem in list(changed.items())[:3])
+        more = f"; and {len(changed) - 3} more" if len(changed) > 3 else ""
+        raise FileError(f"{root} is not as it was written: {told}{more}; restore it, or use it with --skip-hashes")
+
+
 def changed_files(root: Path) -> dict[str, str]:
-    """Return what is wrong with each listed file that is not as it was written; empty where there is no list."""
-    listing = root / FILE_LIST
-    if not listing.is_file():
+    """Return what is wrong with each file that is not as it was written; empty where there is no list."""
+    if not (root / FILE_LIST).is_file():
         return {}
-    changed = {}
-    with damage_named(listing):
-        for name, written in read_json(listing).items():
-            file = root / name
-            if not file.is_file():
-                changed[name] = "is missing"
-            elif file.stat().st_size != written["bytes"] or sha256_of(file) != written["sha256"]:
-                changed[name] = "was changed after it was written"
+    present = {
+        file.relative_to(root).as_posix()
+        for folder in OWN_FOLDERS
+        for file in (root / folder).rglob("*")
+        if file.is_file() and not file.name.endswith(PARTIAL)
+    }
+    raw = read_bytes(root / FILE_LIST, limit=LINE * (len(present) + 16))
+    listing = parse_json(raw, FileList, source=str(root / FILE_LIST))
+    changed = {} if raw == json_bytes(listing, indent=4) else {FILE_LIST: "is not as it was written"}
+    changed |= dict.fromkeys(sorted(present - {*listing, FILE_LIST}), "was added after the files were listed")
+    for name, written in listing.items():
+        if name not in present:
+            changed[name] = "is missing"
+        elif checked_size(root / name) != written["bytes"] or sha256_of(root / name) != written["sha256"]:
+            changed[name] = "was changed after it was written"
     return changed

@@ -9,7 +9,7 @@ from handloom.dataset.episode_folder import FRAMES, EpisodeFolder
 from handloom.dataset.feature import BOOKKEEPING
 from handloom.dataset.merge_plan import MergePlan, PlannedEpisode
 from handloom.dataset.parquet_files import bookkeeping_field, column_field, read_table
-from handloom.errors import FileError
+from handloom.dataset.reading import damage_named
 
 SUBTASK_INDEX = "subtask_index"
 
@@ -39,8 +39,6 @@ def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
     episode = EpisodeFolder.open(planned.folder)
     path = episode.checked_file(FRAMES)
     stored = read_table(path)
-    if stored.num_rows != planned.length:
-        raise FileError(f"{path} has {stored.num_rows} frames, its sheet {planned.length}; generate the episode again")
     count, first = planned.length, planned.first_frame
     added = {
         "episode_index": pa.array(np.full(count, planned.episode_index, np.int64)),
@@ -54,8 +52,9 @@ def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
     if plan.options.language:
         added |= _language(episode)
     schema = frame_schema(plan)
-    arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    with damage_named(path):
+        arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
+        return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:

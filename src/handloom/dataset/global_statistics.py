@@ -12,7 +12,9 @@ from handloom.dataset.frame_table import SUBTASK_INDEX
 from handloom.dataset.image_histogram import ImageHistogram
 from handloom.dataset.merge_plan import MergePlan
 from handloom.dataset.parquet_files import numpy_column, read_table
+from handloom.dataset.reading import damage_named
 from handloom.dataset.statistics import column_statistics
+from handloom.errors import FileError
 
 
 def global_statistics(dataset: Path, plan: MergePlan) -> dict[str, dict[str, list[Any]]]:
@@ -35,6 +37,8 @@ def _column_statistics(dataset: Path, plan: MergePlan, name: str, dtype: str) ->
     places = dict.fromkeys(episode.data for episode in plan.episodes)
     tables = [read_table(dataset / "data" / place.path("parquet"), [name]) for place in places]
     values = np.concatenate([numpy_column(table, name, dtype) for table in tables])
+    if not np.isfinite(values).all():
+        raise FileError(f"the column {name!r} holds numbers that are not finite; leave out the episodes that have them")
     return column_statistics(values).as_lists()
 
 
@@ -43,5 +47,7 @@ def _image_statistics(plan: MergePlan, feature: Feature) -> dict[str, list[Any]]
     values = level_values(feature)
     total = ImageHistogram(channels=feature.shape[2], levels=len(values))
     for planned in plan.episodes:
-        total.merge(EpisodeFolder.open(planned.folder).histograms[feature.name])
+        episode = EpisodeFolder.open(planned.folder)
+        with damage_named(episode.path):
+            total.merge(episode.histograms[feature.name])
     return total.statistics(values).as_lists(image=True)

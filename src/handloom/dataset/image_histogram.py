@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.dataset.statistics import QUANTILES, Statistics
+from handloom.errors import InputError
 
 
 class ImageHistogram:
@@ -81,6 +82,8 @@ class ImageHistogram:
     def from_json(cls, value: Mapping[str, Any]) -> "ImageHistogram":
         """Read what ``to_json`` wrote."""
         counts = np.frombuffer(base64.b64decode(value["counts"]), "<i8").reshape(value["channels"], -1)
+        if counts.min(initial=0) < 0 or not 0 < counts.sum(dtype=float) < 2**53:
+            raise InputError("a histogram has counts of pixels, and some of them")
         histogram = cls(channels=counts.shape[0], levels=counts.shape[1])
         histogram.counts += counts
         histogram.frame_count = value["frames"]

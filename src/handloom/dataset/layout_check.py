@@ -14,12 +14,16 @@ import pyarrow.parquet as pq
 from handloom.dataset.archive import ARCHIVE_FILES
 from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import PARTIAL, damage_named, read_json
-from handloom.dataset.episode_folder import SHEET, folder_name
+from handloom.dataset.durable import PARTIAL
+from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name
+from handloom.dataset.episode_table import outcome_columns
 from handloom.dataset.feature import BOOKKEEPING
-from handloom.dataset.file_list import changed_files
+from handloom.dataset.file_list import FILE_LIST, changed_files, refuse_strange_files
 from handloom.dataset.info_file import DATA_PATH, VIDEO_PATH
+from handloom.dataset.merge import RECEIPT
 from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet, read_table
+from handloom.dataset.reading import damage_named, read_json
+from handloom.dataset.shapes import MergeReceipt
 from handloom.dataset.statistics import STATISTICS
 from handloom.dataset.video_codec import codec_named
 from handloom.dataset.video_reader import read_packets
@@ -52,8 +56,9 @@ def check_layout(root: Path) -> tuple[Fault, ...]:
         All faults found; empty for a sound dataset. A check that needs what another found missing is left out.
     """
     try:
+        refuse_strange_files(root)
         dataset = DatasetReader(root)
-        _ = (dataset.table, dataset.episodes)
+        _ = (dataset.table, dataset.episodes, dataset.tasks)
     except FileError as error:
         return (Fault(file="meta", problem=f"cannot be read: {error}"),)
     found: list[Fault] = []
@@ -122,14 +127,10 @@ def _check_tasks(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _check_episodes(dataset: DatasetReader) -> Iterator[Fault]:
-    """Episodes are numbered through, and each starts where the one before ends."""
+    """Each episode starts where the one before ends, and its task is known."""
     frame = 0
     for number, episode in enumerate(dataset.episodes):
         file = "meta/episodes"
-        if episode.index != number:
-            yield Fault(file=file, problem=f"row {number} is episode {episode.index}; readers look up by position")
-        if episode.length < 1:
-            yield Fault(file=file, problem=f"episode {number} has no frames")
         if episode.first_frame != frame:
             yield Fault(file=file, problem=f"episode {number} starts at {episode.first_frame}, not at {frame}")
         if not set(episode.tasks) <= set(dataset.tasks):
@@ -148,9 +149,12 @@ def _check_episode_columns(dataset: DatasetReader) -> Iterator[Fault]:
         wanted |= {f"stats/{name}/{statistic}" for statistic in STATISTICS}
     for path in sorted((dataset.root / "meta" / "episodes").glob("*/*.parquet")):
         with open_parquet(path) as file:
-            if missing := sorted(wanted - set(file.schema_arrow.names)):
+            names = file.schema_arrow.names
+            if missing := sorted(wanted - set(names)):
                 yield _fault(dataset, path, f"columns are missing: {', '.join(missing)}")
                 continue
+            if len(set(names)) < len(names):
+                yield _fault(dataset, path, "two columns have the same name")
             yield from (_fault(dataset, path, problem) for problem in _end_problems(dataset, file))
 
 
@@ -188,13 +192,13 @@ def _check_data(dataset: DatasetReader) -> Iterator[Fault]:
                 yield _fault(dataset, path, "row groups and episodes do not match one to one")
                 continue
             for group, episode in enumerate(episodes):
-                rows = file.read_row_group(group, columns=list(BOOKKEEPING), use_threads=False)
+                rows = file.read_row_group(group, columns=list(expected), use_threads=False)
                 yield from (_fault(dataset, path, problem) for problem in _row_problems(dataset, episode, rows))
             yield from (_fault(dataset, path, problem) for problem in _storage_problems(file))
 
 
 def _row_problems(dataset: DatasetReader, episode: DatasetEpisode, rows: pa.Table) -> Iterator[str]:
-    """Yield what is wrong with the numbering of an episode's frames."""
+    """Yield what is wrong with the numbers of an episode's frames."""
     frames = np.arange(episode.length)
     wanted = {
         "timestamp": (frames / dataset.fps).astype(np.float32),
@@ -205,6 +209,9 @@ def _row_problems(dataset: DatasetReader, episode: DatasetEpisode, rows: pa.Tabl
     for name, values in wanted.items():
         if not np.array_equal(numpy_column(rows, name, BOOKKEEPING[name])[:, 0], values):
             yield f"{name} of episode {episode.index} is not as the format wants it"
+    for feature in dataset.table.columns:
+        if not np.isfinite(numpy_column(rows, feature.name, feature.dtype)).all():
+            yield f"{feature.name} of episode {episode.index} holds numbers that are not finite"
     own_tasks = {number for number, task in enumerate(dataset.tasks) if task in episode.tasks}
     if not set(rows["task_index"].to_pylist()) <= own_tasks:
         yield f"task_index of episode {episode.index} does not point to its task"
@@ -281,21 +288,42 @@ def _check_statistics(dataset: DatasetReader) -> Iterator[Fault]:
 def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
     """Archives, where there are any, are complete for every episode; nothing unfinished lies about."""
     if (dataset.root / "extras").is_dir():
-        for number in range(len(dataset.episodes)):
-            folder = dataset.root / "extras" / folder_name(number)
-            sheet = folder / SHEET
-            wanted = [*ARCHIVE_FILES, SHEET]
-            if sheet.is_file():
-                # An episode that does not come from a simulation has no archive; its sheet says so.
-                wanted = [name for name in ARCHIVE_FILES if name in read_json(sheet)["files"]]
-            if missing := [name for name in wanted if not (folder / name).is_file()]:
-                yield _fault(dataset, folder, f"lacks {', '.join(missing)}")
+        for row in dataset.episodes:
+            folder = dataset.root / "extras" / folder_name(row.index)
+            yield from (_fault(dataset, folder, problem) for problem in _archive_problems(dataset, row, folder))
     for path in sorted(dataset.root.rglob(f"*{PARTIAL}")):
         yield _fault(dataset, path, "is unfinished; merge again")
 
 
+def _archive_problems(dataset: DatasetReader, row: DatasetEpisode, folder: Path) -> Iterator[str]:
+    """Yield what is wrong with the archive of an episode, without replaying it."""
+    if not (folder / SHEET).is_file():
+        yield f"lacks {', '.join(name for name in (*ARCHIVE_FILES, SHEET) if not (folder / name).is_file())}"
+        return
+    try:
+        episode = EpisodeFolder.open(folder)
+    except FileError as error:
+        yield str(error)
+        return
+    # An episode that does not come from a simulation has no archive; its sheet says so.
+    if missing := [name for name in episode.archive_files() if not (folder / name).is_file()]:
+        yield f"lacks {', '.join(missing)}"
+    if episode.length != row.length:
+        yield f"its sheet says {episode.length} frames, the episode table {row.length}"
+    if difference := dataset.table.difference(episode.table):
+        yield f"its sheet describes other features: {difference}"
+    told = {"tasks": list(row.tasks), **row.columns}
+    for name, value in outcome_columns(episode.outcome).items():
+        if told.get(name) != value:
+            yield f"its sheet says that {name} is {value!r}, the episode table {told.get(name)!r}"
+
+
 def _check_files(dataset: DatasetReader) -> Iterator[Fault]:
-    """No listed file has changed since the dataset was merged."""
+    """No file of the dataset has changed since it was merged."""
+    if (dataset.root / RECEIPT).is_file():
+        read_json(dataset.root / RECEIPT, MergeReceipt)
+        if not (dataset.root / FILE_LIST).is_file():
+            yield Fault(file=FILE_LIST, problem="is missing; restore it or merge again")
     for name, problem in changed_files(dataset.root).items():
         yield Fault(file=name, problem=f"{problem}; restore it or merge again")
 

@@ -17,7 +17,6 @@ from handloom.dataset.durable import (
     file_errors,
     finished_whole,
     link_or_copy,
-    read_json,
     sync_folder,
     write_json,
 )
@@ -30,6 +29,8 @@ from handloom.dataset.info_file import dataset_info
 from handloom.dataset.merge_options import MergeOptions
 from handloom.dataset.merge_plan import FilePlace, MergePlan, plan_merge
 from handloom.dataset.parquet_files import names_table, write_groups
+from handloom.dataset.reading import read_json
+from handloom.dataset.shapes import MergeReceipt
 from handloom.dataset.video_join import join_videos
 from handloom.errors import FileError
 
@@ -81,7 +82,7 @@ def merge_episodes(
 def _is_made_of(dataset: Path, plan: MergePlan) -> bool:
     """Whether a dataset is the one of this plan; false when there is none."""
     receipt = dataset / RECEIPT
-    return receipt.is_file() and read_json(receipt).get("fingerprint") == plan.fingerprint
+    return receipt.is_file() and read_json(receipt, MergeReceipt)["fingerprint"] == plan.fingerprint
 
 
 def _prepare(work: Path, plan: MergePlan) -> None:

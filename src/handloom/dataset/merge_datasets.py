@@ -51,7 +51,7 @@ def _checked(readers: Sequence[DatasetReader]) -> bool:
             sheet = reader.archive_folder(episode.index) / SHEET
             if not sheet.is_file():
                 raise FileError(f"{sheet} is missing; only datasets that were merged here can be taken apart")
-            key = episode.columns.get("state_hash") or sha256_of(sheet)
+            key = str(episode.columns.get("state_hash") or sha256_of(sheet))
             place = f"episode {episode.index} of {reader.root}"
             if key in places:
                 raise InputError(f"{places[key]} and {place} are the same episode; give it once")

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from handloom.dataset.durable import json_bytes, sha256_of
-from handloom.dataset.episode_folder import SHEET, EpisodeFolder, video_file
+from handloom.dataset.episode_folder import FRAMES, SHEET, EpisodeFolder, video_file
 from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.merge_options import MergeOptions
+from handloom.dataset.parquet_files import open_parquet
 from handloom.errors import FileError, InputError
 
 MEGABYTE = 1024 * 1024
@@ -137,6 +138,16 @@ def plan_merge(folders: Iterable[Path], options: MergeOptions, *, outcome: bool 
     return planner.plan()
 
 
+def _check_length(episode: EpisodeFolder) -> None:
+    """Refuse an episode whose sheet says another length than its frames have; much room is made for that many."""
+    path = episode.checked_file(FRAMES)
+    with open_parquet(path) as file:
+        if file.metadata.num_rows != episode.length:
+            raise FileError(
+                f"{path} has {file.metadata.num_rows} frames, its sheet {episode.length}; generate the episode again"
+            )
+
+
 class _Planner:
     """Collects what the plan says, one episode after the other."""
 
@@ -163,6 +174,7 @@ class _Planner:
         """Give the next episode its place."""
         if difference := self._table.difference(episode.table):
             raise FileError(f"{self._first.path} and {episode.path} cannot share a dataset: {difference}")
+        _check_length(episode)
         digest = sha256_of(episode.path / SHEET)
         if digest in self._hashes:
             raise InputError(f"{self._hashes[digest]} and {episode.path} are the same episode; give it once")

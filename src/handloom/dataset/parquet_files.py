@@ -1,6 +1,7 @@
 """Parquet with every choice pinned: equal tables give equal bytes, on any number of threads, at any time."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from handloom.dataset.durable import file_errors, finished_whole
 from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
+from handloom.dataset.reading import checked_size
 from handloom.errors import FileError
 
 OPTIONS: dict[str, Any] = {
@@ -27,6 +29,11 @@ OPTIONS: dict[str, Any] = {
     "store_schema": True,
 }
 """Numbers that hardly repeat are stored plainly; the few columns that do are dictionaries."""
+
+LEAST_BOUND = 512 * 2**20
+"""Memory that reading any file may take [bytes]."""
+MOST_RATIO = 16
+"""Further memory that it may take, as a multiple of the file's size."""
 
 ARROW_DTYPES = {"float32": pa.float32(), "float64": pa.float64(), "int64": pa.int64(), "bool": pa.bool_()}
 
@@ -47,14 +54,11 @@ def numpy_column(table: pa.Table, name: str, dtype: str) -> NDArray[Any]:
     """Return a column of a table as an array ``(frames, n)``."""
     column = table.column(name).combine_chunks()
     array = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    width = array.type.list_size if pa.types.is_fixed_size_list(array.type) else 1
-    flat = array.flatten() if width > 1 or pa.types.is_fixed_size_list(array.type) else array
-    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=_numpy_dtype(dtype)).reshape(-1, width)
-
-
-def _numpy_dtype(dtype: str) -> Any:
-    """Return the NumPy type of a column type."""
-    return COLUMN_DTYPES[dtype]
+    lists = pa.types.is_fixed_size_list(array.type)
+    flat, width = (array.flatten(), array.type.list_size) if lists else (array, 1)
+    if flat.type != ARROW_DTYPES[dtype] or array.null_count or flat.null_count:
+        raise FileError(f"the column {name!r} must hold {dtype} without gaps; it is {array.type}")
+    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=COLUMN_DTYPES[dtype]).reshape(-1, width)
 
 
 def bookkeeping_field(name: str) -> pa.Field:
@@ -83,16 +87,48 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file for reading; a truncated one comes out as a ``FileError``."""
-    with file_errors("read", path):
-        if not path.is_file():
-            raise FileError(f"{path} is missing; generate or merge again")
+    """Open a Parquet file for reading; what is wrong with it comes out as a ``FileError``.
+
+    Within the block memory is bounded by the size of the file: a few bytes can stand for as many equal values as one
+    likes, and only reading them shows it.
+    """
+    if not path.exists():
+        raise FileError(f"{path} is missing; generate or merge again")
+    size = checked_size(path)
+    with file_errors("read", path), _bounded_memory(LEAST_BOUND + MOST_RATIO * size):
         try:
             with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
+                # A row takes a byte at least.
+                if file.metadata.num_rows > size:
+                    raise FileError(
+                        f"{path} says that its {size} bytes hold {file.metadata.num_rows} rows; it is damaged"
+                    )
                 yield file
+        except MemoryError as error:
+            raise FileError(f"{path} takes far more memory than its {size} bytes; it is made to do harm") from error
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            first = str(error).splitlines()[0]
+            first = (str(error).splitlines() or [type(error).__name__])[0]
             raise FileError(f"{path} is damaged or cut short ({first}); generate or merge again") from error
+
+
+@contextmanager
+def _bounded_memory(more: int) -> Iterator[None]:
+    """Let this process take at most so much more memory [bytes] within the block, where the system can see to that."""
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        yield
+        return
+    import resource  # Not on Windows.
+
+    taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
+    soft, hard = before = resource.getrlimit(resource.RLIMIT_DATA)
+    bound = (int(taken[1]) * 1024 if taken else 0) + more
+    limits = [limit for limit in (bound, soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def names_table(names: Sequence[str], column: str) -> pa.Table:

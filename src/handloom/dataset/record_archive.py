@@ -6,8 +6,13 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from handloom.dataset.archive import EpisodeArchive
 from handloom.dataset.episode_outcome import EpisodeOutcome, Scalar, Segment
+from handloom.dataset.reading import check_shape
+from handloom.dataset.shapes import Timeline
 from handloom.errors import FileError
 from handloom.values import Check, EpisodeRecord, Failure, SkillSpan, Stage, TaskInstance
 
@@ -17,35 +22,53 @@ STATES = "integration"
 
 def archive_of_record(record: EpisodeRecord) -> EpisodeArchive:
     """Return the archive of an episode that was recorded on this machine."""
+    timeline = {
+        "model_hash": record.model_hash,
+        "spans": [asdict(span) for span in record.timeline],
+        "left_out": record.left_out,
+        "failure": None if record.failure is None else asdict(record.failure),
+    }
     return EpisodeArchive.made_here(
         instance=json.loads(record.instance.to_json()),
         commands={"asked": record.asked, "applied": record.applied},
         states={STATES: record.states},
-        timeline={
-            "model_hash": record.model_hash,
-            "spans": [asdict(span) for span in record.timeline],
-            "left_out": record.left_out,
-            "failure": None if record.failure is None else asdict(record.failure),
-        },
+        timeline=json.loads(json.dumps(timeline)),
     )
 
 
 def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
-    """Return the record that an archive was made of; numbers are equal bit for bit."""
+    """Return the record that an archive was made of; numbers are equal bit for bit.
+
+    Raises:
+        FileError: The archive does not hold a record; what it does hold fits together when this returns.
+    """
+    timeline = archive.timeline
+    check_shape(timeline, Timeline, source="timeline.json")
+    applied = _rows(archive.commands, "applied")
+    frames, failure = len(applied), timeline["failure"]
     try:
-        failure = archive.timeline["failure"]
         return EpisodeRecord(
             instance=TaskInstance.from_json(json.dumps(archive.instance)),
-            states=archive.states[STATES],
-            asked=archive.commands["asked"],
-            applied=archive.commands["applied"],
-            model_hash=archive.timeline["model_hash"],
-            timeline=tuple(_span(span) for span in archive.timeline["spans"]),
-            left_out=tuple((start, stop) for start, stop in archive.timeline.get("left_out", ())),
+            states=_rows(archive.states, STATES, count=frames + 1),
+            asked=_rows(archive.commands, "asked", count=frames),
+            applied=applied,
+            model_hash=timeline["model_hash"],
+            timeline=tuple(_span(span) for span in timeline["spans"]),
+            left_out=tuple((start, stop) for start, stop in timeline.get("left_out", ())),
             failure=None if failure is None else Failure(**{**failure, "stage": Stage(failure["stage"])}),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (TypeError, ValueError, KeyError) as error:
         raise FileError(f"the archive does not hold an episode record: {error}; generate the episode again") from error
+
+
+def _rows(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None = None) -> NDArray[np.float64]:
+    """Return an array (count, n) of an archive, or say that it is something else."""
+    array = arrays.get(name)
+    if array is None or array.dtype != np.float64 or array.ndim != 2 or (count is not None and len(array) != count):
+        found = "missing" if array is None else f"{array.dtype} of shape {array.shape}"
+        wanted = "a table" if count is None else f"a table of {count} rows"
+        raise FileError(f"the archive does not hold an episode record: {name!r} must be {wanted}, it is {found}")
+    return array
 
 
 def outcome_of_record(

@@ -1,12 +1,13 @@
 """Join the videos of many episodes into one file, and cut one out again, without touching a pixel."""
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import av
+from av.error import FFmpegError
 
 from handloom.dataset.durable import file_errors
 from handloom.dataset.video_reader import open_video
@@ -22,15 +23,29 @@ def join_videos(sources: Sequence[tuple[Path, int]], target: Path, *, fps: int) 
         target: The MP4 to write.
         fps: Frames per second; frame ``k`` of the result has the time ``k / fps`` exactly.
     """
-    with file_errors("write", target), _PacketSink(target, sources[0][0], fps=fps) as sink:
+    with _copy_errors(target), _PacketSink(target, sources[0][0], fps=fps) as sink:
         for path, length in sources:
             sink.copy(path, length=length)
 
 
 def cut_video(source: Path, target: Path, *, start: int, length: int, fps: int) -> None:
     """Write frames ``start`` to ``start + length`` of a video, beginning at a keyframe, as a video of its own."""
-    with file_errors("write", target), _PacketSink(target, source, fps=fps) as sink:
+    with _copy_errors(target), _PacketSink(target, source, fps=fps) as sink:
         sink.copy(source, start=start, length=length)
+
+
+@contextmanager
+def _copy_errors(target: Path) -> Iterator[None]:
+    """Turn what the disk or the container format refuses into a ``FileError``."""
+    with file_errors("write", target):
+        try:
+            yield
+        except FFmpegError as error:
+            if isinstance(error, OSError):
+                raise
+            raise FileError(
+                f"cannot copy a video into {target} ({error.strerror}); render its episodes again"
+            ) from error
 
 
 class _PacketSink:

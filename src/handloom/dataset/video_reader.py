@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from handloom.dataset.durable import file_errors
 from handloom.dataset.feature import Feature
+from handloom.dataset.reading import checked_size, damage_named
 from handloom.errors import FileError, InputError
+
+MOST_PIXELS = 2**26
+"""Largest picture that is decoded, 8192 x 8192."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +65,10 @@ def read_frames(
         for frame in container.decode(stream):
             if stop is not None and wanted >= stop:
                 return
+            if (frame.height, frame.width) != feature.shape[:2] or frame.pts is None:
+                raise FileError(
+                    f"{path} holds a frame of {frame.width} x {frame.height} pixels; render the episode again"
+                )
             number = round(frame.pts * frame.time_base * fps)
             if number < wanted:
                 continue
@@ -110,14 +118,18 @@ def _image(frame: av.VideoFrame, feature: Feature) -> NDArray[Any]:
 
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
-    """Open a video and its one stream for reading; a damaged file comes out as a ``FileError``."""
-    with file_errors("read", path):
+    """Open a video and its one stream for reading; a damaged file comes out as a ``FileError``.
+
+    It is read as MP4 whatever it looks like: a playlist of that name would lead to other files and machines.
+    """
+    checked_size(path)
+    with file_errors("read", path), damage_named(path):
         try:
-            with av.open(str(path)) as container:
+            with av.open(str(path), format="mp4") as container:
                 if not container.streams.video:
                     raise FileError(f"{path} has no video stream; render the episode again")
-                yield container, container.streams.video[0]
+                stream = container.streams.video[0]
+                stream.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
+                yield container, stream
         except FFmpegError as error:
-            if isinstance(error, FileNotFoundError | PermissionError):
-                raise
             raise FileError(f"{path} is not a readable video ({error.strerror}); render the episode again") from error

@@ -4,8 +4,9 @@ import json
 import os
 from pathlib import Path
 
-from handloom.dataset.durable import damage_named, file_errors
-from handloom.engine.receipt import Receipt
+from handloom.dataset.durable import file_errors
+from handloom.dataset.reading import JSON_LIMIT, parse_json, read_bytes
+from handloom.engine.receipt import Receipt, ReceiptLine
 
 
 class Journal:
@@ -18,10 +19,9 @@ class Journal:
         """Return the receipts by attempt index."""
         if not self.path.is_file():
             return {}
-        with file_errors("read", self.path):
-            whole, _, _ = self.path.read_bytes().rpartition(b"\n")
-        with damage_named(self.path):
-            receipts = [Receipt.from_json(json.loads(line)) for line in whole.splitlines() if line.strip()]
+        whole, _, _ = read_bytes(self.path, limit=JSON_LIMIT).rpartition(b"\n")
+        lines = [line for line in whole.split(b"\n") if line.strip()]
+        receipts = [Receipt.from_json(parse_json(line, ReceiptLine, source=str(self.path))) for line in lines]
         return {receipt.episode: receipt for receipt in receipts}
 
     def append(self, receipt: Receipt) -> None:

@@ -5,13 +5,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folder_name, merge_episodes
+from handloom.dataset.file_list import check_files
+from handloom.dataset.reading import check_shape
+from handloom.dataset.shapes import Count
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.errors import FileError
 
 
-def merge_run(run: RunDirectory, receipts: dict[int, Receipt]) -> None:
+def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool = True) -> None:
     """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
 
     Killed at any moment and called again, it goes on. Episodes are taken from their folders; those of an earlier merge,
@@ -20,6 +23,7 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt]) -> None:
     Args:
         run: The run. Nothing else may merge it meanwhile; a second merge waits.
         receipts: The attempts that count, by index.
+        hashes: Compare the files of a dataset that episodes are taken from with their hashes.
     """
     wins = [episode for episode, receipt in receipts.items() if receipt.success]
     kept = run.settings.keep_failures
@@ -27,7 +31,7 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt]) -> None:
     with run.locked(".merge", wait=True):
         for attempts, out, success in ((wins, run.dataset, True), (losses, run.failures, False)):
             if attempts and attempts != _attempts_in(out):
-                folders = _episode_folders(run, attempts, out)
+                folders = _episode_folders(run, attempts, out, hashes=hashes)
                 merge_episodes(folders, out, options=merge_options(run.settings), success=success, replace=True)
         for episode in (*wins, *losses):
             shutil.rmtree(run.episodes / folder_name(episode), ignore_errors=True)
@@ -44,10 +48,12 @@ def _attempts_in(dataset: Path) -> list[int]:
     """Return the numbers of the attempts that a dataset holds; none when there is no dataset."""
     if not (dataset / "meta" / "info.json").is_file():
         return []
-    return [episode.columns["attempt_index"] for episode in DatasetReader(dataset).episodes]
+    attempts = [episode.columns.get("attempt_index") for episode in DatasetReader(dataset).episodes]
+    check_shape(attempts, list[Count], source=f"{dataset}: attempt_index")
+    return attempts
 
 
-def _episode_folders(run: RunDirectory, attempts: list[int], out: Path) -> list[Path]:
+def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashes: bool) -> list[Path]:
     """Return the folders of attempts; what is only in the dataset by now is taken out of it.
 
     That goes for episodes that are not wanted this time, too: the dataset is about to be replaced, and they stay in
@@ -55,6 +61,8 @@ def _episode_folders(run: RunDirectory, attempts: list[int], out: Path) -> list[
     """
     merged = {episode: index for index, episode in enumerate(_attempts_in(out))}
     folders = {episode: run.episodes / folder_name(episode) for episode in sorted({*attempts, *merged})}
+    if any(not folders[episode].is_dir() for episode in merged):
+        check_files(out, hashes=hashes)
     for episode, folder in folders.items():
         if folder.is_dir():
             continue

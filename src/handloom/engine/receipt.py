@@ -1,7 +1,30 @@
 """What a worker reports of one attempt: small facts, never data."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any, Required
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from handloom.dataset.shapes import Count, Text, Time
+
+LONGEST_DETAIL = 10_000
+"""Characters of an error's text that are kept."""
+
+
+class ReceiptLine(TypedDict, total=False):
+    """A line of a journal, as it must be to become a receipt."""
+
+    episode: Required[Annotated[Count, Field(lt=2**31)]]
+    success: Required[bool]
+    stage: Text
+    reason: Text
+    detail: Text
+    frames: Annotated[Count, Field(lt=2**31)]
+    fps: Annotated[int, Field(ge=1, le=10_000)]
+    seconds: dict[str, Time]
+    cpu_seconds: Time
+    skills: dict[str, Time]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +49,9 @@ class Receipt:
     """Simulated time by skill [s]."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
+        """Return plain values that can be read again, whatever an error had to say."""
+        detail = self.detail[:LONGEST_DETAIL].encode("utf-8", "replace").decode()
+        return {**asdict(self), "detail": detail}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Receipt":

@@ -9,6 +9,7 @@ from pathlib import Path
 from handloom.config.own_code import with_permission
 from handloom.dataset import folder_name, merge_episodes, read_archive, record_of_archive
 from handloom.dataset.durable import PARTIAL, json_bytes
+from handloom.dataset.reading import damage_named
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.look import Look
@@ -16,8 +17,11 @@ from handloom.engine.merge_run import merge_options
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.engine.verify import archives_of
-from handloom.errors import StateError
+from handloom.errors import InputError, StateError
 from handloom.scene import build_scene
+
+MOST_PIXELS = 2**24
+"""Pixels of all cameras together, four thousand squared; drawing them takes about a gigabyte."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,9 +87,13 @@ def rerender_episode(job: _Job) -> None:
     folder = Path(job.folder)
     if folder.is_dir():
         return
-    record = record_of_archive(read_archive(Path(job.archive)))
-    record = replace(record, instance=job.look.applied(record.instance, job.settings))
-    write_episode(job.settings, build_scene(record.instance), record, folder, Stopwatch())
+    with damage_named(Path(job.archive)):
+        record = record_of_archive(read_archive(Path(job.archive)))
+        record = replace(record, instance=job.look.applied(record.instance, job.settings))
+        pixels = sum(camera.width * camera.height for camera in record.instance.cameras)
+        if pixels > MOST_PIXELS:
+            raise InputError(f"its cameras have {pixels} pixels, at most {MOST_PIXELS} are drawn; give a --size")
+        write_episode(job.settings, build_scene(record.instance), record, folder, Stopwatch())
 
 
 def drawn_settings(settings: RunSettings, *, preset: str, codec: str, depth: bool) -> RunSettings:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from handloom.dataset.durable import damage_named, file_errors, finished_whole, read_json, write_json
+from handloom.dataset.durable import file_errors, finished_whole, write_json
+from handloom.dataset.reading import read_json
+from handloom.dataset.shapes import Count
 from handloom.engine.journal import Journal
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_settings import RunSettings
@@ -90,8 +92,7 @@ class RunDirectory:
         receipts = self.receipts()
         if not self._finished.is_file():
             return receipts
-        with damage_named(self._finished):
-            end = int(read_json(self._finished)["attempts"])
+        end = read_json(self._finished, dict[str, Count]).get("attempts", 0)
         return {episode: receipt for episode, receipt in receipts.items() if episode < end}
 
     def note_finished(self, attempts: int | None) -> None:

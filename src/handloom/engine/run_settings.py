@@ -91,12 +91,11 @@ class RunSettings(Config):
 
     def loaded_task(self) -> Task:
         """Return the task as it was when the run began, whatever its file says by now."""
-        return Task(
-            name=self.task_name,
-            config=TaskConfig.model_validate(self.task),
-            arena=ArenaConfig.model_validate(self.arena),
-            path=Path(self.task_path),
-        )
+        try:
+            config, arena = TaskConfig.model_validate(self.task), ArenaConfig.model_validate(self.arena)
+        except ValidationError as error:
+            raise ConfigError(f"the manifest of the run does not hold a task: {str(error).splitlines()[-2]}") from error
+        return Task(name=self.task_name, config=config, arena=arena, path=Path(self.task_path))
 
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handloom.config.own_code import with_permission
-from handloom.dataset import read_archive, record_of_archive
+from handloom.dataset import DatasetReader, read_archive, record_of_archive
+from handloom.dataset.file_list import refuse_strange_files
+from handloom.dataset.reading import damage_named
 from handloom.engine.executor import Executor, with_retries
 from handloom.episode import replay
 from handloom.errors import FileError, HandloomError, NotAllowedError
@@ -44,8 +46,16 @@ def dataset_of(path: Path) -> Path:
 
 
 def archives_of(path: Path) -> tuple[Path, ...]:
-    """Return the archives of a dataset, or of the dataset of a run, in order."""
-    return tuple(sorted((dataset_of(path) / "extras").glob("episode_*")))
+    """Return the archives of a dataset, or of the dataset of a run, in order; folders of no episode are left out.
+
+    Raises:
+        FileError: The dataset cannot be read, or has links that lead out of it.
+    """
+    root = dataset_of(path)
+    refuse_strange_files(root)
+    dataset = DatasetReader(root)
+    folders = [dataset.archive_folder(episode.index) for episode in dataset.episodes]
+    return tuple(folder for folder in folders if folder.is_dir())
 
 
 def verify_dataset(path: Path, executor: Executor) -> Iterator[Verification]:
@@ -62,8 +72,9 @@ def verify_episode(folder: str) -> Verification:
     """Replay one archive and compare."""
     name = Path(folder).name
     try:
-        archive = read_archive(Path(folder))
-        report = replay(record_of_archive(archive))
+        with damage_named(Path(folder)):
+            archive = read_archive(Path(folder))
+            report = replay(record_of_archive(archive))
     except NotAllowedError as error:
         return Verification(episode=name, verdict="refused", detail=str(error))
     except HandloomError as error:

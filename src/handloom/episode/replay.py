@@ -11,6 +11,9 @@ from handloom.scene import Scene, build_scene
 from handloom.skills.checks import holds
 from handloom.values import EpisodeRecord
 
+HOPELESS = 1.0
+"""States that differ by this much [m, rad or a speed] are those of another episode; the rest is not simulated."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayReport:
@@ -56,6 +59,9 @@ def replay(record: EpisodeRecord) -> ReplayReport:
             largest = difference
         if first is None and state.tobytes() != np.ascontiguousarray(record.states[frame]).tobytes():
             first = frame
+        if not largest < HOPELESS:
+            success = False
+            break
         for span in judged:
             if span.end == frame:
                 success &= all(holds(scene, check) for check in span.checks)

@@ -3,15 +3,17 @@
 import hashlib
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from handloom.errors import FileError
 from handloom.values.camera import CameraSpec
 
-Vector = tuple[float, float, float]
-Quat = tuple[float, float, float, float]
+# Bounds hold when an instance is read: an archive of somebody else must not ask for work or memory without end.
+Number = Annotated[float, Field(ge=-1e6, le=1e6)]
+Vector = tuple[Number, Number, Number]
+Quat = tuple[Number, Number, Number, Number]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ class FluidInstance:
     """sRGB."""
     opacity: float = 1.0
     """0 is invisible, 1 hides what is behind."""
-    positions: tuple[Vector, ...] = ()
+    positions: Annotated[tuple[Vector, ...], Field(max_length=1000)] = ()
     """Centre of every grain in the world [m]."""
 
 
@@ -118,13 +120,13 @@ class TaskInstance:
     """Attempt index within the run."""
     instruction: str
     """What the robot is asked to do, in words."""
-    robots: tuple[RobotInstance, ...]
-    objects: tuple[ObjectInstance, ...]
-    cameras: tuple[CameraSpec, ...]
-    lights: tuple[LightInstance, ...] = ()
-    fps: int = 30
+    robots: Annotated[tuple[RobotInstance, ...], Field(max_length=20)]
+    objects: Annotated[tuple[ObjectInstance, ...], Field(max_length=500)]
+    cameras: Annotated[tuple[CameraSpec, ...], Field(max_length=100)]
+    lights: Annotated[tuple[LightInstance, ...], Field(max_length=100)] = ()
+    fps: Annotated[int, Field(ge=1, le=1000)] = 30
     """Control and camera rate [1/s]."""
-    substeps: int = 17
+    substeps: Annotated[int, Field(ge=1, le=1000)] = 17
     """Physics steps per frame."""
     max_frames: int = 600
     """Step budget of the episode [frames]."""

@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 WIDTH = 520.0
 ROW = 30.0
 BAR = 18.0
+MOST_ROWS = 40
+"""Rows of a chart; a run has a dozen reasons and skills, a made-up one may have thousands."""
 GOLDEN = 0.618034
 """Its multiples, modulo 1, spread dots evenly without a random generator."""
 
@@ -25,6 +27,7 @@ def bars(rows: Sequence[tuple[str, float, str]], *, whole: float | None = None, 
         whole: Length of the pale bar behind each; None leaves it out.
         role: Colour of the bars.
     """
+    rows = [(_word(name), value, note) for name, value, note in rows[:MOST_ROWS]]
     left = max(text_width(name) for name, _, _ in rows) + 14
     right = max(text_width(note) for _, _, note in rows) + 14
     longest = whole or max((value for _, value, _ in rows), default=0.0) or 1.0
@@ -48,6 +51,7 @@ def strips(rows: Sequence[tuple[str, Sequence[float]]], *, unit: str) -> Drawing
         rows: Name and values.
         unit: What the values are measured in.
     """
+    rows = [(_word(name), values) for name, values in rows[:MOST_ROWS]]
     left = max(text_width(name) for name, _ in rows) + 14
     right = 60.0
     high = max((max(values) for _, values in rows if len(values)), default=1.0) * 1.03 or 1.0
@@ -72,6 +76,11 @@ def strips(rows: Sequence[tuple[str, Sequence[float]]], *, unit: str) -> Drawing
             drawing.add(Path(points=((x, middle - 11), (x, middle + 11)), role="ink", width=2))
             drawing.add(Label(x=WIDTH - right + 12, y=middle + 5, text=f"{median:.1f} {unit}", size=12))
     return drawing
+
+
+def _word(name: str) -> str:
+    """Return a name as a chart shows it: one short line."""
+    return "".join(c if c.isprintable() else " " for c in name[:40])
 
 
 def top_view(
@@ -104,11 +113,11 @@ def top_view(
         for place in places:
             x, y = frame.at(place)
             drawing.add(Dot(x=x, y=y, radius=3.2, role=role, opacity=opacity))
-        frame.legend(k, name, role)
+        frame.legend(k, _word(name), role)
     for name, place in marks.items():
         x, y = frame.at(np.array(place))
         drawing.add(
-            Box(x=x - 5, y=y - 5, width=10, height=10, role="muted"), Label(x=x + 9, y=y + 5, text=name, size=12)
+            Box(x=x - 5, y=y - 5, width=10, height=10, role="muted"), Label(x=x + 9, y=y + 5, text=_word(name), size=12)
         )
     return drawing
 
@@ -182,7 +191,7 @@ def rose(directions: Mapping[str, Array]) -> Drawing:
             drawing.add(Dot(x=float(x), y=float(y), radius=3.2, role=role, opacity=opacity))
         y = top + 14 + 22 * k
         drawing.add(Dot(x=left + side + 58, y=y - 4, radius=4.5, role=role))
-        drawing.add(Label(x=left + side + 69, y=y, text=name, size=12))
+        drawing.add(Label(x=left + side + 69, y=y, text=_word(name), size=12))
     note = "centre: straight down, 90°: level; directions are those of the object's own axes"
     drawing.add(Label(x=left, y=side + 30, text=note, role="muted", size=12))
     return drawing

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.dataset import DatasetReader, record_of_archive
+from handloom.dataset.reading import damage_named
 from handloom.robots import Arm, load_robot
 from handloom.spatial import matrix_from_quat
 from handloom.values import EpisodeRecord, SkillSpan
@@ -56,18 +57,17 @@ def diversity_of(dataset: DatasetReader) -> Diversity:
     paths: list[Array] = []
     arms: dict[str, tuple[Arm, ...]] = {}
     for index in chosen:
-        record = record_of_archive(dataset.archive(int(index), check=False))
+        with damage_named(dataset.archive_folder(int(index))):
+            record = record_of_archive(dataset.archive(int(index), check=False))
+            hands = _Hands(dataset, int(index), record, _arms(record, arms))
+            paths += hands.paths()
+            for name, direction in hands.grasps():
+                approaches.setdefault(name, []).append(direction)
         for thing in record.instance.objects:
             if not thing.fixed:
                 starts.setdefault(thing.name, []).append(thing.position[:2])
         for robot in record.instance.robots:
             robots[robot.name] = robot.position[:2]
-            if robot.name not in arms:
-                arms[robot.name] = load_robot(robot.robot, overrides=robot.overrides).arms
-        hands = _Hands(dataset, int(index), record, arms)
-        paths += hands.paths()
-        for name, direction in hands.grasps():
-            approaches.setdefault(name, []).append(direction)
     return Diversity(
         episodes=len(chosen),
         starts={name: np.array(places) for name, places in starts.items()},
@@ -75,6 +75,14 @@ def diversity_of(dataset: DatasetReader) -> Diversity:
         approaches={name: np.array(vectors) for name, vectors in approaches.items()},
         paths=tuple(paths),
     )
+
+
+def _arms(record: EpisodeRecord, known: dict[str, tuple[Arm, ...]]) -> dict[str, tuple[Arm, ...]]:
+    """Return the arms of every robot by its name, reading those that are not known yet."""
+    for robot in record.instance.robots:
+        if robot.name not in known:
+            known[robot.name] = load_robot(robot.robot, overrides=robot.overrides).arms
+    return known
 
 
 class _Hands:

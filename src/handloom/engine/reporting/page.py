@@ -13,7 +13,7 @@ from handloom.dataset import DatasetReader
 from handloom.dataset.durable import finished_whole
 from handloom.engine.receipt import Receipt
 from handloom.engine.report import RunReport, report_of
-from handloom.engine.reporting.charts import bars, rose, strips, top_view
+from handloom.engine.reporting.charts import MOST_ROWS, bars, rose, strips, top_view
 from handloom.engine.reporting.diversity import Diversity, diversity_of
 from handloom.engine.reporting.drawing import ROLES, Drawing
 from handloom.engine.run_directory import RunDirectory
@@ -135,7 +135,7 @@ def _examples(report: RunReport) -> str:
         return ""
     rows = "".join(
         f"<tr><td>{escape(reason)}</td><td>{count}</td><td>{escape(report.failure_examples[reason])}</td></tr>"
-        for reason, count in report.failure_reasons.items()
+        for reason, count in list(report.failure_reasons.items())[:MOST_ROWS]
     )
     head = "<tr><th>Reason</th><th>Attempts</th><th>First time</th></tr>"
     return f'<section class="card wide"><h2>Failures in words</h2><table>{head}{rows}</table></section>'
