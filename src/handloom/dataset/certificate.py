@@ -73,7 +73,7 @@ def array_hash(array: NDArray[Any]) -> str:
     plain = np.ascontiguousarray(array)
     plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
     digest = hashlib.sha256(f"{plain.dtype.str}{array.shape}".encode())
-    digest.update(plain.tobytes())
+    digest.update(plain.data)
     return digest.hexdigest()
 
 

@@ -17,9 +17,9 @@ from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
 from handloom.dataset.feature_table import FeatureTable
 from handloom.dataset.frame_table import SUBTASK_INDEX
 from handloom.dataset.info_file import CODEBASE_VERSION
-from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet, read_table
+from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet
 from handloom.dataset.reading import check_shape, damage_named, read_json
-from handloom.dataset.shapes import Info, Statistics
+from handloom.dataset.shapes import Info, Statistics, Text
 from handloom.dataset.video_codec import CODECS
 from handloom.dataset.video_reader import read_frames
 from handloom.errors import FileError, InputError, unknown_name
@@ -205,8 +205,10 @@ def _feature(name: str, described: dict[str, Any]) -> Feature:
 
 def _names(path: Path, column: str) -> tuple[str, ...]:
     """Read a table of numbered names; pandas keeps the names in a column of its own making."""
-    with damage_named(path):
-        table = read_table(path)
+    with damage_named(path), open_parquet(path) as file:
+        table = file.read(use_threads=False)
         (names_column,) = [name for name in table.column_names if name != column]
         pairs = zip(table[column].to_pylist(), table[names_column].to_pylist(), strict=True)
-        return tuple(name for _, name in sorted(pairs))
+        numbered = sorted(pairs)
+        check_shape([name for _, name in numbered], list[Text], source=str(path))
+        return tuple(name for _, name in numbered)

@@ -40,7 +40,8 @@ def refuse_strange_files(root: Path) -> None:
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode) and (path.is_dir() or not _inside(path, home)):
                 raise FileError(
-                    f"{path} is a link to a folder or out of {root}; files of others may not name yours: replace it by a copy"
+                    f"{path} is a link to a folder or out of {root}, and files of others may not lead to yours; "
+                    "replace it by a copy"
                 )
             if not stat.S_ISDIR(mode):
                 checked_size(path)

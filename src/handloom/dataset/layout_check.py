@@ -21,7 +21,7 @@ from handloom.dataset.feature import BOOKKEEPING
 from handloom.dataset.file_list import FILE_LIST, changed_files, refuse_strange_files
 from handloom.dataset.info_file import DATA_PATH, VIDEO_PATH
 from handloom.dataset.merge import RECEIPT
-from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet, read_table
+from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet
 from handloom.dataset.reading import damage_named, read_json
 from handloom.dataset.shapes import MergeReceipt
 from handloom.dataset.statistics import STATISTICS
@@ -58,7 +58,7 @@ def check_layout(root: Path) -> tuple[Fault, ...]:
     try:
         refuse_strange_files(root)
         dataset = DatasetReader(root)
-        _ = (dataset.table, dataset.episodes, dataset.tasks)
+        _ = (dataset.table, dataset.episodes, dataset.tasks, dataset.subtasks)
     except FileError as error:
         return (Fault(file="meta", problem=f"cannot be read: {error}"),)
     found: list[Fault] = []
@@ -119,11 +119,11 @@ def _check_tasks(dataset: DatasetReader) -> Iterator[Fault]:
         path = dataset.root / "meta" / f"{name}.parquet"
         if name == "subtasks" and column not in dataset.info["features"]:
             continue
-        table, file = read_table(path), f"meta/{name}.parquet"
-        if table[column].to_pylist() != list(range(table.num_rows)):
-            yield Fault(file=file, problem=f"{column} must count from 0")
-        if b"pandas" not in (table.schema.metadata or {}):
-            yield Fault(file=file, problem="the schema does not say which column pandas makes the index")
+        with open_parquet(path) as file:
+            if file.read([column], use_threads=False)[column].to_pylist() != list(range(file.metadata.num_rows)):
+                yield _fault(dataset, path, f"{column} must count from 0")
+            if b"pandas" not in (file.schema_arrow.metadata or {}):
+                yield _fault(dataset, path, "the schema does not say which column pandas makes the index")
 
 
 def _check_episodes(dataset: DatasetReader) -> Iterator[Fault]:

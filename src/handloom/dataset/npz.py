@@ -21,10 +21,10 @@ _KINDS = "biufU"
 """Kinds of arrays that archives hold: truth values, numbers and text."""
 
 MOST_ARRAYS = 100
-LEAST_BOUND = 64 * 2**20
+LEAST_BOUND = 256 * 2**20
 """Arrays of this size together are read from any file [bytes]."""
-MOST_RATIO = 100
-"""How much larger than its file arrays may be; states of a scene at rest shrink to a thirtieth."""
+MOST_RATIO = 50
+"""How much larger than its file larger arrays may be."""
 
 _LEVEL = 1
 """Deflate level: simulation states shrink almost as far as at level 9, in a tenth of the time."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from hostile.kinds import WEIRD, changed_somewhere, kind
+from hostile.kinds import WEIRD, changed_somewhere, edit_json, kind
+from hostile.signing import described
 
 
 def journal_of(run: Path) -> Path:

@@ -18,10 +18,10 @@ def sign_archives(dataset: Path) -> None:
     """Write the hashes of certificates and sheets anew, as far as their files can be read."""
     for folder in (dataset / "extras").glob("episode_*"):
         with suppress(Exception):
-            certificate = json.loads((folder / "certificate.json").read_text())
+            certificate = loaded(folder / "certificate.json")
             for part in ("instance", "timeline"):
                 with suppress(Exception):
-                    text = json.dumps(json.loads((folder / f"{part}.json").read_text()), **COMPACT) + "\n"
+                    text = json.dumps(loaded(folder / f"{part}.json"), **COMPACT) + "\n"
                     certificate["hashes"][part] = hashlib.sha256(text.encode()).hexdigest()
             for part in ("commands", "states"):
                 with suppress(Exception):
@@ -29,14 +29,22 @@ def sign_archives(dataset: Path) -> None:
                         certificate["hashes"][f"{part}/{name}"] = array_hash(array)
             (folder / "certificate.json").write_text(json.dumps(certificate, indent=1))
         with suppress(Exception):
-            sheet = json.loads((folder / "episode.json").read_text())
+            sheet = loaded(folder / "episode.json")
             for name in sheet["files"]:
                 if (folder / name).is_file():
                     sheet["files"][name] = described(folder / name)
             (folder / "episode.json").write_text(json.dumps(sheet, **COMPACT) + "\n")
 
 
+def loaded(file: Path) -> Any:
+    if not file.is_file():  # Reading a pipe would wait for ever.
+        raise FileNotFoundError(file)
+    return json.loads(file.read_text())
+
+
 def small_arrays(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        return {}
     with zipfile.ZipFile(file) as archive:
         if sum(member.file_size for member in archive.infolist()) > 10**9:
             return {}
@@ -48,7 +56,11 @@ def sign_files(dataset: Path) -> None:
     """List all files anew."""
     files = sorted(f for f in dataset.rglob("*") if f.is_file() and f.stat().st_size < 2**30)
     names = {str(file.relative_to(dataset)): file for file in files}
-    listing = {name: described(file) for name, file in names.items() if name != "meta/files.json"}
+    listing = {}
+    for name, file in names.items():
+        with suppress(OSError):
+            listing[name] = described(file)
+    listing.pop("meta/files.json", None)
     with suppress(OSError, UnicodeError):
         text = json.dumps(listing, indent=4, ensure_ascii=False) + "\n"
         (dataset / "meta" / "files.json").write_bytes(text.encode())
