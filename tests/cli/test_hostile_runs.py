@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from hostile import HONEST_DATASET, KINDS, hostile_run
 from hostile.honest import honest_run
+from hostile.signing import sign_archives, sign_files
 from hostile.verb_runner import Outcome, VerbRunner
 
 FIRST = int(os.environ.get("HANDLOOM_HOSTILE_FIRST", "0"))
@@ -176,6 +177,23 @@ def test_a_dataset_without_a_list_is_used_with_a_note(runner: VerbRunner, honest
     assert "meta/files.json: is missing" in runner.run(VERBS["verify"], tmp_path).out
 
 
+def test_worker_processes_bring_the_answer_home(runner: VerbRunner, honest: Path, tmp_path: Path) -> None:
+    shutil.copytree(honest, tmp_path / "run")
+    file = tmp_path / "run/dataset/extras/episode_000001/instance.json"
+    value = json.loads(file.read_text())
+    file.write_text(json.dumps({**value, "substeps": 10**9}))
+    sign_archives(tmp_path / "run/dataset")
+    sign_files(tmp_path / "run/dataset")
+    verified = runner.run(["verify", "run", "--workers", "1"], tmp_path)
+    assert verified.code == 1
+    assert "episode_000001  damaged: run/dataset/extras/episode_000001 cannot be used" in verified.out
+    assert "substeps: Input should be less than" in verified.out
+    assert "1 of 2 episodes replay bit for bit" in verified.out
+    drawn = runner.run(["render", "run", "-o", "drawn", "--workers", "1"], tmp_path)
+    assert (drawn.code, "substeps: Input should be less than" in drawn.error) == (2, True), drawn.error
+    assert "Traceback" not in drawn.error
+
+
 def test_an_archive_runs_no_code_unasked(runner: VerbRunner, honest: Path, tmp_path: Path) -> None:
     shutil.copytree(honest, tmp_path / "run")
     (tmp_path / "stranger.py").write_text("open('ran', 'w')\n")
@@ -183,8 +201,6 @@ def test_an_archive_runs_no_code_unasked(runner: VerbRunner, honest: Path, tmp_p
     value = json.loads(file.read_text())
     value["objects"][-1].update(category="stranger:brick", parameters={})
     file.write_text(json.dumps(value))
-    from hostile.signing import sign_archives, sign_files
-
     sign_archives(tmp_path / "run/dataset")
     sign_files(tmp_path / "run/dataset")
     outcomes = {verb: runner.run(words, tmp_path) for verb, words in VERBS.items()}

@@ -226,3 +226,14 @@ def test_files_in_the_working_folder_do_not_pose_as_packages(here: Path, verb: l
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([command, *verb], cwd=here, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, ran(here)) == (0, False), done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_actors_of_ray_have_the_permission_of_their_driver(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray", reason="needs the extra ray")
+    words = ["generate", "object.yaml", "--attempts", "1", "-o", "run", "--executor", "ray", "--workers", "1"]
+    assert main([*words, "--render", "none"]) == 2
+    assert not ran(here)
+    assert main([*words, "--render", "none", "--allow-code"]) == 0, capsys.readouterr().err
+    assert ran(here)

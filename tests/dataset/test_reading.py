@@ -1,5 +1,6 @@
 """Files that anybody may have made end as plain values or as one typed error, whatever is in them."""
 
+import errno
 import json
 import math
 import os
@@ -31,7 +32,7 @@ def test_json_comes_back_as_it_was_written() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_json_is_refused_by_name(raw: bytes) -> None:
-    with pytest.raises(FileError, match=r"^a file is not valid JSON"):
+    with pytest.raises(FileError, match=r"^a file(: top level: .*not JSON compliant| is not valid JSON)"):
         parse_json(raw, source="a file")
 
 
@@ -98,7 +99,15 @@ def test_errors_in_words_keep_them_and_refusals_pass() -> None:
         damage_named(Path("some file")),
     ):
         raise InputError("a mug has no lid")
-    with pytest.raises(FileError, match=r"^x is missing$"), damage_named(Path("some file")):
-        raise FileError("x is missing")
+    with (
+        pytest.raises(FileError, match=r"^some file cannot be used: a part is missing$"),
+        damage_named(Path("some file")),
+    ):
+        raise FileError("a part is missing")
+    with pytest.raises(FileError, match=r"^some file is missing$"), damage_named(Path("some file")):
+        raise FileError("some file is missing")
+    with pytest.raises(FileError, match="the disk is full") as full, damage_named(Path("some file")):
+        raise FileError(errno.ENOSPC, "cannot write x: the disk is full")
+    assert full.value.errno == errno.ENOSPC
     with pytest.raises(NotAllowedError), damage_named(Path("some file")):
         raise NotAllowedError("code")

@@ -12,7 +12,7 @@ from handloom.dataset.certificate import Certificate, array_hash, certify
 from handloom.dataset.durable import file_errors, json_bytes
 from handloom.dataset.npz import read_npz, write_npz
 from handloom.dataset.reading import read_json
-from handloom.dataset.shapes import CertificateFile
+from handloom.dataset.shapes import CertificateFile, PlainObject
 from handloom.errors import FileError
 
 ARCHIVE_FILES = ("instance.json", "commands.npz", "states.npz", "timeline.json", "certificate.json")
@@ -77,10 +77,10 @@ def read_archive(folder: Path, *, check: bool = True) -> EpisodeArchive:
         FileError: A file is missing or damaged, or a part is not the one that was certified.
     """
     archive = EpisodeArchive(
-        instance=read_json(folder / "instance.json", dict[str, Any]),
+        instance=read_json(folder / "instance.json", PlainObject),
         commands=read_npz(folder / "commands.npz"),
         states=read_npz(folder / "states.npz"),
-        timeline=read_json(folder / "timeline.json", dict[str, Any]),
+        timeline=read_json(folder / "timeline.json", PlainObject),
         certificate=Certificate.from_json(read_json(folder / "certificate.json", CertificateFile)),
     )
     if check and (faults := archive.tampering()):

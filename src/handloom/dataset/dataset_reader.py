@@ -19,7 +19,7 @@ from handloom.dataset.frame_table import SUBTASK_INDEX
 from handloom.dataset.info_file import CODEBASE_VERSION
 from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet
 from handloom.dataset.reading import check_shape, damage_named, read_json
-from handloom.dataset.shapes import Info, Statistics, Text
+from handloom.dataset.shapes import Info, PlainObject, Statistics, Text
 from handloom.dataset.video_codec import CODECS
 from handloom.dataset.video_reader import read_frames
 from handloom.errors import FileError, InputError, unknown_name
@@ -41,7 +41,7 @@ class DatasetReader:
         if not (root / "meta" / "info.json").is_file():
             raise FileError(f"{root} is no LeRobot dataset: meta/info.json is missing; check the path")
         file = root / "meta" / "info.json"
-        self.info: dict[str, Any] = read_json(file, dict[str, Any])
+        self.info: dict[str, Any] = read_json(file, PlainObject)
         """``meta/info.json`` as it is."""
         if (version := self.info.get("codebase_version")) != CODEBASE_VERSION:
             raise FileError(f"{root} has the format {version!r}; this reads {CODEBASE_VERSION!r}")

@@ -286,11 +286,14 @@ def _check_statistics(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
-    """Archives, where there are any, are complete for every episode; nothing unfinished lies about."""
-    if (dataset.root / "extras").is_dir():
+    """Archives, where there are any, are complete for every episode; nothing foreign or unfinished lies about."""
+    if (extras := dataset.root / "extras").is_dir():
         for row in dataset.episodes:
-            folder = dataset.root / "extras" / folder_name(row.index)
+            folder = extras / folder_name(row.index)
             yield from (_fault(dataset, folder, problem) for problem in _archive_problems(dataset, row, folder))
+        own = {folder_name(row.index) for row in dataset.episodes}
+        for path in sorted(path for path in extras.iterdir() if path.name not in own):
+            yield _fault(dataset, path, "belongs to no episode; remove it")
     for path in sorted(dataset.root.rglob(f"*{PARTIAL}")):
         yield _fault(dataset, path, "is unfinished; merge again")
 

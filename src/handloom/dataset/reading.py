@@ -4,9 +4,7 @@ Only regular files of a bounded size are read. JSON has a stated shape, without 
 nesting without end; the values that come out can be used without looking at them again.
 """
 
-import json
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from handloom.dataset.durable import file_errors
+from handloom.dataset.shapes import Plain
 from handloom.errors import FileError, HandloomError, NotAllowedError
 
 JSON_LIMIT = 16 * 2**20
@@ -26,18 +25,18 @@ JSON_LIMIT = 16 * 2**20
 _HOLLOW = 64
 """A file that is this much larger than the room it takes on the disk is made of holes."""
 
-_MAY_OVERFLOW = re.compile(rb"[eE]\+?\d{3}|\d{300}")
-"""Digits that may stand for a number larger than any float."""
-
 
 @contextmanager
 def damage_named(path: Path) -> Iterator[None]:
     """Turn whatever malformed contents of a file or folder lead to into a ``FileError`` with its name."""
     try:
         yield
-    except (FileError, NotAllowedError):
+    except NotAllowedError:
         raise
     except HandloomError as error:
+        # What the system refuses has a number and its own file; so has what was named before.
+        if isinstance(error, FileError) and (error.errno or str(path) in str(error)):
+            raise
         raise FileError(f"{path} cannot be used: {error}") from error
     except Exception as error:
         raise FileError(f"{path} is damaged ({type(error).__name__}: {error}); restore it or make it again") from error
@@ -64,7 +63,7 @@ def read_bytes(path: Path, *, limit: int) -> bytes:
         return file.read(limit)
 
 
-def read_json(path: Path, shape: Any = Any, *, limit: int = JSON_LIMIT) -> Any:
+def read_json(path: Path, shape: Any = Plain, *, limit: int = JSON_LIMIT) -> Any:
     """Read a JSON file, or say that it is missing, damaged or not of the shape it should have.
 
     Args:
@@ -75,13 +74,11 @@ def read_json(path: Path, shape: Any = Any, *, limit: int = JSON_LIMIT) -> Any:
     return parse_json(read_bytes(path, limit=limit), shape, source=str(path))
 
 
-def parse_json(raw: bytes, shape: Any = Any, *, source: str) -> Any:
+def parse_json(raw: bytes, shape: Any = Plain, *, source: str) -> Any:
     """Return the values of a JSON text of the given shape; ``source`` is named when it is not that."""
     try:
         value = from_json(raw, allow_inf_nan=False)
-        if _MAY_OVERFLOW.search(raw):
-            json.dumps(value, allow_nan=False)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FileError(f"{source} is not valid JSON ({error}); it is damaged, restore or remove it") from error
     check_shape(value, shape, source=source)
     return value

@@ -1,10 +1,21 @@
 """The shape of every JSON file of a dataset and of a row of its episode table, for ``reading``."""
 
+import json
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field, FiniteFloat, StringConstraints
+from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+
+def _finite(value: Any) -> Any:
+    """Refuse infinity, which 1e999 becomes."""
+    json.dumps(value, allow_nan=False)
+    return value
+
+
+Plain = Annotated[Any, AfterValidator(_finite)]
+"""Anything that JSON can hold."""
+PlainObject = Annotated[dict[str, Any], AfterValidator(_finite)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 """A number of things, or a number given to one of them; exact as a float, too."""
 Size = Annotated[int, Field(ge=1, le=2**20)]
@@ -41,7 +52,7 @@ class InfoFeature(TypedDict):
 
     dtype: Text
     shape: list[Size]
-    names: Any
+    names: Plain
     info: NotRequired[dict[str, Scalar] | None]
 
 
@@ -143,7 +154,7 @@ class CheckEntry(TypedDict):
     """A success term."""
 
     name: Text
-    arguments: dict[str, Any]
+    arguments: PlainObject
 
 
 class Span(TypedDict):
@@ -167,7 +178,7 @@ class Timeline(TypedDict):
     model_hash: Text
     spans: list[Span]
     left_out: NotRequired[list[Annotated[list[Count], Field(min_length=2, max_length=2)]]]
-    failure: dict[str, Any] | None
+    failure: PlainObject | None
 
 
 EpisodeRow = TypedDict(

@@ -3,6 +3,7 @@
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folder_name, merge_episodes
 from handloom.dataset.file_list import check_files
@@ -48,7 +49,7 @@ def _attempts_in(dataset: Path) -> list[int]:
     """Return the numbers of the attempts that a dataset holds; none when there is no dataset."""
     if not (dataset / "meta" / "info.json").is_file():
         return []
-    attempts = [episode.columns.get("attempt_index") for episode in DatasetReader(dataset).episodes]
+    attempts: list[Any] = [episode.columns.get("attempt_index") for episode in DatasetReader(dataset).episodes]
     check_shape(attempts, list[Count], source=f"{dataset}: attempt_index")
     return attempts
 

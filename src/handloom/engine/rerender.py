@@ -21,7 +21,7 @@ from handloom.errors import InputError, StateError
 from handloom.scene import build_scene
 
 MOST_PIXELS = 2**24
-"""Pixels of all cameras together, four thousand squared; drawing them takes about a gigabyte."""
+"""Pixels of all cameras together, four thousand squared; drawing them takes half a gigabyte."""
 
 
 @dataclass(frozen=True, kw_only=True)

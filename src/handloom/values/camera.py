@@ -1,9 +1,11 @@
 """A pinhole camera: where it hangs and what it sees."""
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
 from handloom.errors import InputError
 from handloom.spatial import pose_from_pos_quat, quat_from_matrix
@@ -18,9 +20,9 @@ class CameraSpec:
 
     name: str
     """Name in the dataset, e.g. ``head``."""
-    width: int
+    width: Annotated[int, Field(le=8192)]
     """Image width [px]."""
-    height: int
+    height: Annotated[int, Field(le=8192)]
     """Image height [px]."""
     fx: float
     """Focal length in x [px]."""

@@ -13,7 +13,7 @@ __all__ = ["HONEST_DATASET", "KINDS", "hostile_run"]
 MODULES = (json_files, instances, arrays, tables, videos, folders, runs)
 """Imported for the kinds they add to the table."""
 
-HONEST_DATASET = ("journal_", "yaml_", "finished_", "folder_", "link_to_write")
+HONEST_DATASET = ("journal_", "yaml_", "finished_", "folder_", "link_to_write", "link_to_run")
 """How the names of kinds begin that leave the dataset alone."""
 
 

@@ -24,13 +24,22 @@ def link_to_file(run: Path, rng: Random) -> None:
     file.symlink_to(rng.choice([outside / "private", "/etc/passwd", "/dev/zero", "/proc/self/mem", "nowhere", file]))
 
 
-@kind
-def link_to_folder(run: Path, rng: Random) -> None:
+def move_out(run: Path, name: str) -> None:
+    """Put a link in the place of a folder, which is elsewhere from now on."""
     outside = run.parent / f"{run.name}_outside"
     outside.mkdir(exist_ok=True)
-    folder = run / rng.choice(["dataset/extras", "dataset/videos", "dataset", EPISODE, "dataset/meta", "journal"])
-    shutil.move(folder, outside / "moved")
-    folder.symlink_to(outside / "moved")
+    shutil.move(run / name, outside / "moved")
+    (run / name).symlink_to(outside / "moved")
+
+
+@kind
+def link_to_folder(run: Path, rng: Random) -> None:
+    move_out(run, rng.choice(["dataset/extras", "dataset/videos", EPISODE, "dataset/meta"]))
+
+
+@kind
+def link_to_run_folder(run: Path, rng: Random) -> None:
+    move_out(run, rng.choice(["dataset", "journal", "episodes"]))
 
 
 @kind
