@@ -109,5 +109,8 @@ def test_errors_in_words_keep_them_and_refusals_pass() -> None:
     with pytest.raises(FileError, match="the disk is full") as full, damage_named(Path("some file")):
         raise FileError(errno.ENOSPC, "cannot write x: the disk is full")
     assert full.value.errno == errno.ENOSPC
+    with pytest.raises(OSError, match="No space left") as plain, damage_named(Path("some file")):
+        raise OSError(errno.ENOSPC, "No space left")
+    assert not isinstance(plain.value, FileError)
     with pytest.raises(NotAllowedError), damage_named(Path("some file")):
         raise NotAllowedError("code")

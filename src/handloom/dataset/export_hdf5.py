@@ -51,18 +51,15 @@ def export_hdf5(
     if dataset.table[action].is_video:
         raise InputError(f"{action!r} is a camera stream; actions are a column of numbers")
     features = [f for f in dataset.table if f.name != action and (images or not f.is_video)]
-    with finished_whole(out) as partial, h5py.File(partial, "w") as file:
+    with finished_whole(out) as partial, h5py.File(partial, "w") as file, damage_named(dataset.root):
         demos = file.create_group("data")
         demos.attrs["total"] = dataset.info["total_frames"]
         demos.attrs["env_args"] = json.dumps(_environment(dataset))
         for episode in dataset.episodes:
             group = demos.create_group(f"demo_{episode.index}")
             _write_demo(group, dataset, episode, action, features)
-            folder = dataset.archive_folder(episode.index)
-            if folder.is_dir():
-                archive = dataset.archive(episode.index)
-                with damage_named(folder):
-                    _write_archive(group, archive, episode.length, model_file)
+            if dataset.archive_folder(episode.index).is_dir():
+                _write_archive(group, dataset.archive(episode.index), episode.length, model_file)
         names = [f"demo_{episode.index}" for episode in dataset.episodes]
         file.create_dataset("mask/train", data=np.array(names, dtype="S"), track_times=False)
     return out

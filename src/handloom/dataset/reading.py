@@ -4,6 +4,7 @@ Only regular files of a bounded size are read. JSON has a stated shape, without 
 nesting without end; the values that come out can be used without looking at them again.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from handloom.errors import FileError, HandloomError, NotAllowedError
 JSON_LIMIT = 16 * 2**20
 """Largest JSON file [bytes]; lists of nothing take thirty times as much memory."""
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _HOLLOW = 64
 """A file that is this much larger than the room it takes on the disk is made of holes."""
 
@@ -39,6 +41,8 @@ def damage_named(path: Path) -> Iterator[None]:
             raise
         raise FileError(f"{path} cannot be used: {error}") from error
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            raise  # What is read is not to blame for what cannot be written.
         raise FileError(f"{path} is damaged ({type(error).__name__}: {error}); restore it or make it again") from error
 
 

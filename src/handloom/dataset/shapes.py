@@ -23,7 +23,8 @@ Size = Annotated[int, Field(ge=1, le=2**20)]
 Frame = Annotated[int, Field(ge=-(2**53), le=2**53)]
 Time = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 """[s]"""
-Text = Annotated[str, StringConstraints(max_length=100_000)]
+Text = Annotated[str, StringConstraints(max_length=100_000, pattern=r"^[^\x00]*$")]
+"""Words that every format can hold."""
 Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Scalar = bool | int | FiniteFloat | Text | None
 
