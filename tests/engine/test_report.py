@@ -11,7 +11,7 @@ from handloom.engine import Receipt, RunDirectory, RunSettings, Tally, report_of
 from handloom.engine.reporting import write_page
 from handloom.engine.reporting.charts import bars, rose, strips, top_view
 from handloom.engine.reporting.diversity import Diversity
-from handloom.engine.reporting.drawing import ticks
+from handloom.engine.reporting.drawing import Label, ticks
 from handloom.tasks import load_task
 
 RECEIPTS = [
@@ -95,6 +95,15 @@ def test_charts_of_nothing_and_of_one_thing_are_drawn():
     ):
         assert drawing.svg("x").startswith("<svg")
         assert drawing.picture().std() > 0
+
+
+def test_charts_stay_small_whatever_a_run_names():
+    rows = [(f"reason {i}\n\x1b[2J" + "x" * 1000, 1.0, "1") for i in range(20_000)]
+    assert bars(rows).height < 1300
+    assert strips([(name, [value]) for name, value, _ in rows], unit="s").picture().shape[0] < 2600
+    texts = [label.text for label in bars(rows).shapes if isinstance(label, Label)]
+    assert max(map(len, texts)) <= 40
+    assert all(text.isprintable() for text in texts)
 
 
 def test_grasps_from_above_are_in_the_centre_and_level_ones_on_the_rim():

@@ -9,6 +9,7 @@ from handloom.dataset import archive_of_record, record_of_archive
 from handloom.episode import replay
 from handloom.errors import FileError
 from handloom.scene import build_scene
+from handloom.sim import World
 
 
 def test_the_expert_picks_the_cube(pick_record):
@@ -57,6 +58,16 @@ def test_a_success_that_does_not_repeat_is_found(pick_record):
 def test_states_of_another_scene_are_refused(pick_record):
     with pytest.raises(FileError, match="another version"):
         replay(replace(pick_record, states=pick_record.states[:, :-3]))
+
+
+def test_a_replay_of_another_motion_ends_when_that_is_clear(pick_record, monkeypatch):
+    stepped = []
+    step = World.step
+    monkeypatch.setattr(World, "step", lambda world, *given: (stepped.append(given), step(world, *given))[1])
+    states = pick_record.states.copy()
+    states[30:] += 5.0
+    report = replay(replace(pick_record, states=states))
+    assert (report.first_difference, report.success_again, len(stepped)) == (30, False, 30)
 
 
 def test_commands_stay_inside_the_actuator_ranges(pick_record):

@@ -19,7 +19,7 @@ from handloom.dataset.frame_table import SUBTASK_INDEX
 from handloom.dataset.info_file import CODEBASE_VERSION
 from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet
 from handloom.dataset.reading import check_shape, damage_named, read_json
-from handloom.dataset.shapes import Info, PlainObject, Statistics, Text
+from handloom.dataset.shapes import Info, PlainObject, Statistics, Words
 from handloom.dataset.video_codec import CODECS
 from handloom.dataset.video_reader import read_frames
 from handloom.errors import FileError, InputError, unknown_name
@@ -210,5 +210,5 @@ def _names(path: Path, column: str) -> tuple[str, ...]:
         (names_column,) = [name for name in table.column_names if name != column]
         pairs = zip(table[column].to_pylist(), table[names_column].to_pylist(), strict=True)
         numbered = sorted(pairs)
-        check_shape([name for _, name in numbered], list[Text], source=str(path))
+        check_shape([name for _, name in numbered], list[Words], source=str(path))
         return tuple(name for _, name in numbered)

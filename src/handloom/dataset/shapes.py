@@ -23,8 +23,9 @@ Size = Annotated[int, Field(ge=1, le=2**20)]
 Frame = Annotated[int, Field(ge=-(2**53), le=2**53)]
 Time = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 """[s]"""
-Text = Annotated[str, StringConstraints(max_length=100_000, pattern=r"^[^\x00]*$")]
-"""Words that every format can hold."""
+Text = Annotated[str, StringConstraints(max_length=100_000)]
+Words = Annotated[Text, StringConstraints(pattern=r"^[^\x00]*$")]
+"""Text that every format can hold."""
 Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Scalar = bool | int | FiniteFloat | Text | None
 
@@ -61,7 +62,7 @@ class Info(TypedDict):
     """``meta/info.json``."""
 
     codebase_version: Text
-    robot_type: NotRequired[Text | None]
+    robot_type: NotRequired[Words | None]
     total_episodes: Count
     total_frames: Count
     fps: Annotated[int, Field(ge=1, le=10_000)]
@@ -187,7 +188,7 @@ EpisodeRow = TypedDict(
     {
         "episode_index": Count,
         "length": Annotated[int, Field(ge=1, le=2**31)],
-        "tasks": list[Text],
+        "tasks": list[Words],
         "dataset_from_index": Count,
         "dataset_to_index": Count,
         "data/chunk_index": Count,
