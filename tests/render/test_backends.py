@@ -12,7 +12,7 @@ from handloom.render import BACKENDS, Renderer, probe_backends, spec_of_mjcf_cam
 from handloom.render.backends import LEFT_OUT, make_backend
 from handloom.render.filament import driver
 from handloom.render.preset import CPU_PRESETS, FILAMENT_PRESETS, GL_PRESETS
-from handloom.render.trial import run_trial
+from handloom.trial import run_trial
 
 DRAW = """
 from handloom.render import Renderer

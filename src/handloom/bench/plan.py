@@ -129,7 +129,7 @@ def _motion_bench(file: Path) -> list[dict[str, Any]]:
 
     Problems whose start or goal collides exactly with this arm's solids are not counted; the row says how many are.
     """
-    sets = json.loads(file.read_text())
+    sets = json.loads(file.read_text(encoding="utf-8"))
     problems = [_motion_bench_problem(name, given) for name, entries in sets.items() for given in entries]
     valid = [problem for problem in problems if _both_ends_free(problem)]
     outcomes = [_solve(problem) for problem in valid]

@@ -36,7 +36,7 @@ def _cpuinfo(key: str) -> str:
     file = Path("/proc/cpuinfo")
     if not file.exists():
         return ""
-    for line in file.read_text().splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition(":")
         if name.strip() == key:
             return value.strip()

@@ -31,7 +31,7 @@ def run(*, episodes: int = 10, files: int = 1000, tasks: Sequence[str] = ()) -> 
     """
     with tempfile.TemporaryDirectory() as folder:
         crowd = Path(folder) / "crowd.yaml"
-        crowd.write_text(yaml.safe_dump(crowded_task(CROWD)))
+        crowd.write_text(yaml.safe_dump(crowded_task(CROWD)), encoding="utf-8")
         names = [*(tasks or library()), crowd]
         rows = [scene_row(load_task(name), episodes) for name in names]
         rows.append(_reading(Path(folder) / "many", files))

@@ -19,7 +19,7 @@ def write_task_files(folder: Path, count: int, *, seed: int = 0) -> list[Path]:
     files = []
     for i, rng in enumerate(np.random.default_rng(seed).spawn(count)):
         file = folder / f"task_{i:04d}.yaml"
-        file.write_text(yaml.safe_dump({"tasks": [_task(rng)]}, sort_keys=False))
+        file.write_text(yaml.safe_dump({"tasks": [_task(rng)]}, sort_keys=False), encoding="utf-8")
         files.append(file)
     return files
 

@@ -42,7 +42,7 @@ def _tasks() -> None:
 
     width = max(map(len, library())) + 2
     for name, path in library().items():
-        first = path.read_text().splitlines()[0]
+        first = path.read_text(encoding="utf-8").splitlines()[0]
         print(f"{name:<{width}}{first.removeprefix('# Task:').strip()}")
 
 

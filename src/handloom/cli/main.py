@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from handloom.cli.plain import plain
+from handloom.cli.streams import discard_output, mend_streams
 from handloom.errors import HandloomError, suggest
 from handloom.version import VERSION
 
@@ -53,24 +54,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Words after ``handloom``; None takes them from the process.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or words[0] in {"-h", "--help", "help"}:
-        print(_overview())
-        return DONE
-    if words[0] == "--version":
-        print(f"handloom {VERSION}")
-        return DONE
-    name = words.pop(0)
-    if name not in VERBS:
-        print(f"handloom: no verb {name!r}; {suggest(name, VERBS)}", file=sys.stderr)
-        return BAD_INPUT
-    return _guarded(name, words)
+    mend_streams()
+    return _guarded(words[0] if words else "help", words[1:])
 
 
 def _guarded(name: str, words: list[str]) -> int:
     """Run a verb; what a user did or may do ends with one message, not with a traceback."""
     try:
-        # In a context of its own: what one command allows, the next in this process does not.
-        return contextvars.copy_context().run(_run_verb, name, words)
+        try:
+            # In a context of its own: what one command allows, the next in this process does not.
+            return contextvars.copy_context().run(_run_verb, name, words)
+        finally:
+            sys.stdout.flush()
     except HandloomError as error:
         # An error of the disk carries its number for programs; people read the sentence.
         print(plain(f"handloom {name}: {getattr(error, 'strerror', None) or error}"), file=sys.stderr)
@@ -82,14 +77,25 @@ def _guarded(name: str, words: list[str]) -> int:
         print(f"handloom {name}: stopped", file=sys.stderr)
         return FAILED
     except BrokenPipeError:
-        sys.stderr.close()  # The reader of a pipe went away, as `handloom list | head` does.
+        discard_output()  # The reader of a pipe went away, as `handloom list | head` does.
         return DONE
     except OSError as error:
-        print(f"handloom {name}: {error}", file=sys.stderr)  # It says which file or device.
+        discard_output()
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"handloom {name}: {place}{error.strerror or error}", file=sys.stderr)
         return FAILED
 
 
 def _run_verb(name: str, words: list[str]) -> int:
+    if name in {"-h", "--help", "help"}:
+        print(_overview())
+        return DONE
+    if name == "--version":
+        print(f"handloom {VERSION}")
+        return DONE
+    if name not in VERBS:
+        print(f"handloom: no verb {name!r}; {suggest(name, VERBS)}", file=sys.stderr)
+        return BAD_INPUT
     import tyro  # costs 0.1 s; not needed for the overview
 
     module = importlib.import_module(VERBS[name].module)

@@ -133,7 +133,7 @@ class RunDirectory:
         how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
         with ExitStack() as stack:
             with file_errors("lock", name):  # What is done while it is held has errors of its own.
-                file = stack.enter_context(open(name, "w"))
+                file = stack.enter_context(open(name, "w", encoding="utf-8"))
                 try:
                     fcntl.flock(file, how)
                 except BlockingIOError as error:

@@ -24,7 +24,7 @@ def asset_notes(asset: ObjectAsset, name: str) -> tuple[Path | None, dict[str, A
     if file is None or not file.is_file():
         return None, {}
     try:
-        content = yaml.safe_load(file.read_text())
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise FileError(f"{file}: cannot read: {error}") from error
     if not isinstance(content, dict):

@@ -85,7 +85,7 @@ def save_graph(graph: Graph, path: str | Path) -> Path:
     }
     file = Path(path)
     try:
-        file.write_text(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=120))
+        file.write_text(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=120), encoding="utf-8")
     except OSError as error:
         raise FileError(f"cannot write {file}: {error}") from error
     return file

@@ -55,7 +55,7 @@ def self_collision_pairs(
     """
     file = user_cache() / "self_collision" / f"{_content_hash(model, tree)}.json"
     if file.is_file():
-        stored = json.loads(file.read_text())
+        stored = json.loads(file.read_text(encoding="utf-8"))
         ignored, coarse = set(map(frozenset, stored["ignored"])), set(map(frozenset, stored["coarse"]))
         return frozenset(ignored | _excluded(model)), frozenset(coarse)
     own = _own_fixed_parts(model, tree, qpos)

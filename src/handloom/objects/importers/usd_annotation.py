@@ -48,7 +48,7 @@ def read_annotation(path: Path, info_name: str | None, draft: ReportDraft) -> Us
         there = [p.name for p in (path.parent / "Kps").glob("*") if (p / "info.json").is_file()]
         raise FileError(f"no annotation {info_name!r} beside {path}: searched {file}; {suggest(info_name, there)}")
     try:
-        values = json.loads(file.read_text())
+        values = json.loads(file.read_text(encoding="utf-8"))
         keypoints = values["object_keypoints"]
         annotation = UsdAnnotation(
             head=point(keypoints["articulated_object_head"]),

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from handloom.graphics import loads
-from handloom.render.trial import run_trial
+from handloom.trial import run_trial
 
 LIBRARY = {"win32": "vulkan-1.dll", "darwin": "libMoltenVK.dylib"}.get(sys.platform, "libvulkan.so.1")
 TRIAL = """

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from handloom.graphics import LIBRARIES, missing_libraries
-from handloom.render.trial import run_trial
+from handloom.trial import run_trial
 
 TRIAL = """
 import mujoco

@@ -89,7 +89,7 @@ class ParameterState:
             values = {name: _plain(self._values[name]) for name, spec in self._specs.items() if spec.saveable}
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(json.dumps(values, indent=2) + "\n")
+            target.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
         except OSError:
             return False
         return True
@@ -103,7 +103,7 @@ class ParameterState:
         if source is None:
             return False
         try:
-            loaded = json.loads(source.read_text())
+            loaded = json.loads(source.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
         if not isinstance(loaded, dict):

@@ -21,10 +21,10 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
         raise InputError(f"{target} holds a robot already; choose another folder, or overwrite it with --overwrite")
     target.mkdir(parents=True, exist_ok=True)
     _copy_assets(proposal, target)
-    (target / "model.xml").write_text(proposal.spec.to_xml())
+    (target / "model.xml").write_text(proposal.spec.to_xml(), encoding="utf-8")
     notes = "\n".join(f"# - {note}" for note in proposal.notes)
     text = yaml.safe_dump(proposal.values, sort_keys=False, default_flow_style=None, width=120)
-    (target / "robot.yaml").write_text(f"# Proposed; look at these first:\n{notes}\n{text}")
+    (target / "robot.yaml").write_text(f"# Proposed; look at these first:\n{notes}\n{text}", encoding="utf-8")
     return target
 
 

@@ -1,0 +1,99 @@
+"""Verbs work without a home, in odd locales, on dumb terminals, and when nobody reads what they print."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HANDLOOM = f"{sys.executable} -m handloom"
+ASCII = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+
+
+def shell(command: str, folder: Path, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """Run a command line with changes to this environment; None takes a variable away."""
+    changed = {**os.environ, "HANDLOOM_CACHE": None, **environment}
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        env={name: value for name, value in changed.items() if value is not None},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"HOME": "/dev/null"},
+        {"HOME": None},
+        {"HANDLOOM_CACHE": "/dev/null/cache"},
+        {"LANG": "C", "LC_ALL": None},
+        ASCII,
+        {"PYTHONIOENCODING": "latin-1"},
+        {"TERM": "dumb"},
+        {"TERM": None},
+    ],
+    ids=lambda given: ",".join(f"{name}={value}" for name, value in given.items()),
+)
+def test_a_task_is_checked_whatever_the_surroundings(tmp_path: Path, environment: dict[str, str | None]) -> None:
+    temporary = {"TMPDIR": str(tmp_path)}
+    done = shell(f"{HANDLOOM} check fr3_pick_cube", tmp_path, **temporary, **environment)
+    assert (done.returncode, done.stdout) == (0, "ok fr3_pick_cube\n")
+    assert len(done.stderr.splitlines()) <= 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("environment", [{"HOME": "/dev/null"}, {"HANDLOOM_CACHE": "/dev/null/cache"}], ids=str)
+def test_kernels_are_compiled_into_a_temporary_folder_where_there_is_no_other(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    done = shell(f"{HANDLOOM} robot show so101 --size 64", tmp_path, TMPDIR=str(tmp_path), **environment)
+    assert (done.returncode, len(done.stderr.splitlines())) == (0, 1), done.stderr
+    assert list(tmp_path.glob("handloom-*/kernels/render-*"))
+    assert (tmp_path / "so101.png").is_file()
+
+
+def test_words_that_a_terminal_cannot_show_are_replaced(tmp_path: Path) -> None:
+    (tmp_path / "tasse.yaml").write_text("tasks:\n  - naïve: [ü]\n", encoding="utf-8")
+    done = shell(f"{HANDLOOM} check tasse.yaml", tmp_path, **ASCII)
+    assert done.returncode == 2
+    assert "tasse.yaml:2: tasks.0.na?ve: unknown key" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", ["list objects", "--help", "list --help", "--version"])
+@pytest.mark.parametrize("redirected", ["| head -1", "| true", ">&-", ">&- 2>&-", "<&-"])
+def test_output_that_nobody_reads_is_no_fault(tmp_path: Path, words: str, redirected: str) -> None:
+    done = shell(f"{HANDLOOM} {words} {redirected}", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path) -> None:
+    done = shell(f"{HANDLOOM} list robots > /dev/full", tmp_path)
+    assert (done.returncode, done.stderr) == (1, "handloom list: No space left on device\n")
+
+
+def test_a_file_opened_while_standard_output_is_closed_does_not_get_what_is_printed(tmp_path: Path) -> None:
+    code = (
+        "import os\n"
+        "from handloom.cli.streams import mend_streams\n"
+        "mend_streams()\n"
+        "file = open('data', 'wb')\n"
+        "os.write(1, b'a library prints')\n"
+        "file.write(b'bytes')\n"
+    )
+    (tmp_path / "program.py").write_text(code)
+    assert shell(f"{sys.executable} program.py >&-", tmp_path).returncode == 0
+    assert (tmp_path / "data").read_bytes() == b"bytes"
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = shell(f"{HANDLOOM} robot show so101 --size 64 -o file/so101.png", tmp_path)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
