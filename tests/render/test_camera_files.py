@@ -12,7 +12,12 @@ K = [[606.1, 0.0, 324.4], [0.0, 605.9, 241.7], [0.0, 0.0, 1.0]]
 
 @pytest.mark.parametrize(
     ("axes", "forward", "right"),
-    [("usd", (0, 0, -1), (1, 0, 0)), ("gl", (0, 0, -1), (1, 0, 0)), ("ros", (1, 0, 0), (0, -1, 0))],
+    [
+        ("usd", (0, 0, -1), (1, 0, 0)),
+        ("gl", (0, 0, -1), (1, 0, 0)),
+        ("world", (1, 0, 0), (0, -1, 0)),
+        ("ros", (0, 0, 1), (1, 0, 0)),
+    ],
 )
 def test_published_axes_keep_what_the_camera_looks_at(axes, forward, right):
     for quat in random_quats(np.random.default_rng(0), 5):

@@ -1,10 +1,11 @@
 """``handloom doctor``: what this machine can do, and what to do about each gap."""
 
 import importlib.metadata
-import importlib.util
 import os
 import platform
+import re
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
@@ -28,13 +29,23 @@ def run(*, json: bool = False) -> int:
     Args:
         json: Print one JSON object instead of text.
     """
-    findings = [*_machine(), *_packages(), *_codecs(), *_renderers(), *_kernels()]
+    findings = [finding for topic, look in LOOKS.items() for finding in _guarded(topic, look)]
     if json:
         print(dumps({"findings": [asdict(finding) for finding in findings]}))
     else:
         for finding in findings:
             print(f"{finding.state:<5}{finding.topic:<12}{finding.text}")
     return 1 if any(finding.state == "gap" for finding in findings) else 0
+
+
+def _guarded(topic: str, look: Callable[[], list[Finding]]) -> list[Finding]:
+    """Look at one topic; a package that is missing or broken is a finding."""
+    try:
+        return look()
+    except importlib.metadata.PackageNotFoundError as error:
+        return [Finding(topic, "gap", f"the package {error.name!r} is not installed; try: pip install {error.name}")]
+    except ImportError as error:
+        return [Finding(topic, "gap", f"cannot be looked at: {error}; reinstall {error.name or 'the package'}")]
 
 
 def _machine() -> list[Finding]:
@@ -54,23 +65,39 @@ def _machine() -> list[Finding]:
 
 
 def _packages() -> list[Finding]:
-    needed = ("mujoco", "numba", "numpy", "mink", "ruckig", "pyarrow", "av", "pydantic")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in needed)
-    findings = [Finding("packages", "ok", versions)]
-    extras = {
-        "ray": "ray",
-        "usd": "pxr",
-        "meshes": "trimesh",
-        "gpu": "warp",
-        "policy": "onnxruntime",
-        "gym": "gymnasium",
-    }
-    missing = [extra for extra, module in extras.items() if importlib.util.find_spec(module) is None]
-    present = [extra for extra in extras if extra not in missing]
+    needed, extras = _requirements()
+    missing = [name for name in needed if _version(name) is None]
+    if missing:
+        return [Finding("packages", "gap", f"not installed: {', '.join(missing)}; pip install {' '.join(missing)}")]
+    versions = ", ".join(f"{name} {_version(name)}" for name in needed)
+    present = [extra for extra, names in extras.items() if all(map(_version, names))]
+    absent = [extra for extra in extras if extra not in present]
     text = (
-        f"installed: {', '.join(present) or 'none'}; pip install 'handloom[NAME]' adds: {', '.join(missing) or 'none'}"
+        f"installed: {', '.join(present) or 'none'}; pip install 'handloom[NAME]' adds: {', '.join(absent) or 'none'}"
     )
-    return [*findings, Finding("extras", "ok", text)]
+    return [Finding("packages", "ok", versions), Finding("extras", "ok", text)]
+
+
+def _requirements() -> tuple[list[str], dict[str, list[str]]]:
+    """Return the packages Handloom needs, and those of every extra, as its own metadata lists them."""
+    needed: list[str] = []
+    extras: dict[str, list[str]] = {}
+    for line in importlib.metadata.requires("handloom") or ():
+        requirement, _, marker = line.partition(";")
+        name = re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0]
+        extra = re.search(r"extra == ['\"]([\w-]+)", marker)
+        if extra is None:
+            needed.append(name)
+        elif extra[1] != "dev":
+            extras.setdefault(extra[1], []).append(name)
+    return needed, extras
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _codecs() -> list[Finding]:
@@ -111,3 +138,13 @@ def _kernels() -> list[Finding]:
             "kernels", "note", "not compiled yet; the first run takes about a minute longer, or run: handloom warmup"
         )
     ]
+
+
+LOOKS = {
+    "machine": _machine,
+    "packages": _packages,
+    "video": _codecs,
+    "render": _renderers,
+    "kernels": _kernels,
+}
+"""What is looked at, in the order it is shown."""

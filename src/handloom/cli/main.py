@@ -76,6 +76,13 @@ def _guarded(name: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         print(f"handloom {name}: stopped", file=sys.stderr)
         return FAILED
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "handloom":
+            raise
+        print(
+            f"handloom {name}: the package {error.name!r} is not installed; handloom doctor says more", file=sys.stderr
+        )
+        return BAD_INPUT
     except BrokenPipeError:
         discard_output()  # The reader of a pipe went away, as `handloom list | head` does.
         return DONE

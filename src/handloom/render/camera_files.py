@@ -6,17 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from handloom.errors import InputError, unknown_name
-from handloom.spatial import quat_from_rotvec, quat_multiply, quat_normalize
+from handloom.spatial import quat_from_matrix, quat_from_rotvec, quat_multiply, quat_normalize
 from handloom.values import CameraSpec
-
-# Rotations that take OpenCV camera axes (x right, y down, z forward) to another convention's axes, wxyz.
-# usd and gl: x right, y up, looking along -z. ros: x forward, y left, z up.
-AXES: dict[str, tuple[float, float, float, float]] = {
-    "opencv": (1.0, 0.0, 0.0, 0.0),
-    "usd": (0.0, 1.0, 0.0, 0.0),
-    "gl": (0.0, 1.0, 0.0, 0.0),
-    "ros": (0.5, -0.5, 0.5, -0.5),
-}
+from handloom.values.camera import R_GIVEN_OPENCV
 
 
 def opencv_from_axes(quat: ArrayLike, axes: str) -> tuple[float, float, float, float]:
@@ -24,11 +16,11 @@ def opencv_from_axes(quat: ArrayLike, axes: str) -> tuple[float, float, float, f
 
     Args:
         quat: Orientation in the parent as published, wxyz.
-        axes: ``opencv``, ``usd``, ``gl`` or ``ros``.
+        axes: A key of ``handloom.values.camera.R_GIVEN_OPENCV``.
     """
-    if axes not in AXES:
-        raise unknown_name("camera axis convention", axes, AXES)
-    w, x, y, z = quat_multiply(quat_normalize(quat), AXES[axes]).tolist()
+    if axes not in R_GIVEN_OPENCV:
+        raise unknown_name("camera axis convention", axes, R_GIVEN_OPENCV)
+    w, x, y, z = quat_multiply(quat_normalize(quat), quat_from_matrix(R_GIVEN_OPENCV[axes])).tolist()
     return (w, x, y, z)
 
 
@@ -53,7 +45,7 @@ def camera_from_intrinsics(
         parent: Body that carries the camera.
         position: In the parent (3,) [m].
         quat: In the parent, wxyz, with the axes named by ``axes``.
-        axes: Convention of ``quat``: ``opencv``, ``usd``, ``gl`` or ``ros``.
+        axes: Convention of ``quat``: a key of ``handloom.values.camera.R_GIVEN_OPENCV``.
     """
     values = np.asarray(K, float)
     if values.shape == (3, 3):

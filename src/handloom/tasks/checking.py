@@ -14,7 +14,7 @@ from handloom.scene.region_config import RegionConfig
 from handloom.skills import SkillConfig, checked_config
 from handloom.tasks.robots import robot_source
 from handloom.tasks.task import Task
-from handloom.tasks.views import camera_file, parent_body
+from handloom.tasks.views import camera_file, dataset_names, parent_body
 
 
 def check_task(task: Task) -> None:
@@ -189,7 +189,14 @@ def _robots(task: Task) -> Iterator[str]:
 
 
 def _cameras(task: Task) -> Iterator[str]:
-    for entry in task.config.cameras:
+    names = dataset_names(task)
+    for i, entry in enumerate(task.config.cameras):
+        if names[i] in names[:i]:
+            other = task.config.cameras[names.index(names[i])].name
+            yield (
+                f"{task.where('cameras', i, 'name')}: {entry.name!r} and {other!r} would both be {names[i]!r} in the "
+                "dataset; rename one of them"
+            )
         try:
             camera_file(task, entry)
             parent_body(task, entry)

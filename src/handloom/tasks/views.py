@@ -18,33 +18,28 @@ from handloom.spatial import (
 from handloom.tasks.robots import robot_source
 from handloom.tasks.task import Task
 from handloom.values import CameraSpec
-
-AXES_TO_OPENCV = {
-    "usd": np.diag([1.0, -1.0, -1.0]),
-    "ros": np.eye(3),
-    "world": np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]),
-}
-"""R_given_opencv: columns are the OpenCV axes (right, down, forward) in the axes the task file uses."""
+from handloom.values.camera import R_GIVEN_OPENCV
 
 
 def sample_cameras(task: Task, rng: np.random.Generator) -> tuple[CameraSpec, ...]:
     """Return the cameras with the noise the task asks for."""
     entries = task.config.cameras
-    return tuple(_sample(task, entry, child) for entry, child in zip(entries, rng.spawn(len(entries)), strict=True))
+    children = zip(entries, dataset_names(task), rng.spawn(len(entries)), strict=True)
+    return tuple(_sample(task, entry, name, child) for entry, name, child in children)
 
 
-def _sample(task: Task, entry: CameraConfig, rng: np.random.Generator) -> CameraSpec:
+def _sample(task: Task, entry: CameraConfig, name: str, rng: np.random.Generator) -> CameraSpec:
     position = np.asarray(entry.translation, float)
     quat = quat_normalize(entry.orientation)
     if entry.apply_randomization:
         position = position + random_directions(rng, 1)[0] * rng.uniform(0.0, entry.max_translation_noise)
         angle = np.deg2rad(rng.uniform(-entry.max_orientation_noise, entry.max_orientation_noise))
         quat = quat_multiply(quat_from_axis_angle(random_directions(rng, 1)[0], angle), quat)
-    quat = quat_multiply(quat, quat_from_matrix(AXES_TO_OPENCV[entry.camera_axes]))
+    quat = quat_multiply(quat, quat_from_matrix(R_GIVEN_OPENCV[entry.camera_axes]))
     camera = camera_file(task, entry)
     fx, fy, cx, cy = camera.camera_params
     spec = CameraSpec(
-        name=_dataset_name(task, entry),
+        name=name,
         width=camera.resolution_width,
         height=camera.resolution_height,
         fx=fx,
@@ -69,11 +64,16 @@ def camera_file(task: Task, entry: CameraConfig) -> CameraFile:
     return load_config(find_file(entry.camera_file, near=near, asset_root=root, what=what), CameraFile)
 
 
-def _dataset_name(task: Task, entry: CameraConfig) -> str:
-    for robot in task.config.robots:
-        if entry.name.startswith(f"{robot.name}_"):
-            return entry.name.removeprefix(f"{robot.name}_")
-    return entry.name
+def dataset_names(task: Task) -> tuple[str, ...]:
+    """Return the cameras' names in the dataset: without the robot's, where that leaves no two cameras one name."""
+    names = [entry.name for entry in task.config.cameras]
+    short = [_without_robot(task, name) for name in names]
+    return tuple(name if short.count(part) > 1 else part for name, part in zip(names, short, strict=True))
+
+
+def _without_robot(task: Task, name: str) -> str:
+    robots = (f"{robot.name}_" for robot in task.config.robots)
+    return next((name.removeprefix(robot) for robot in robots if name.startswith(robot)), name) or name
 
 
 def parent_body(task: Task, entry: CameraConfig) -> str | None:

@@ -10,6 +10,19 @@ from pydantic import Field
 from handloom.errors import InputError
 from handloom.spatial import pose_from_pos_quat, quat_from_matrix
 
+R_GIVEN_OPENCV: dict[str, NDArray[np.float64]] = {
+    "opencv": np.eye(3),
+    "usd": np.diag([1.0, -1.0, -1.0]),
+    "gl": np.diag([1.0, -1.0, -1.0]),
+    "ros": np.eye(3),
+    "world": np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]),
+}
+"""Columns are the OpenCV axes (right, down, forward) in the axes that a file gives its cameras in.
+
+usd and gl look along -z with y up; ros, the optical frame, looks along z with y down as OpenCV does; world looks along
+x with z up. These are the meanings of Isaac Sim's ``camera_axes``.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CameraSpec:

@@ -12,6 +12,7 @@ from handloom.robots.robot_config import CameraMount
 from handloom.seeding import generator
 from handloom.spatial import matrix_from_quat, quat_from_matrix
 from handloom.values import CameraSpec, ObjectInstance, RobotInstance, TaskInstance
+from handloom.values.camera import R_GIVEN_OPENCV
 
 Vector = tuple[float, float, float]
 
@@ -160,10 +161,7 @@ def _cameras(config: StackCubeConfig, robot: RobotDescription) -> tuple[CameraSp
 
 
 def _mounted(name: str, mount: CameraMount, robot: RobotDescription) -> CameraSpec:
-    # usd looks along -z with y up, OpenCV along +z with y down: half a turn about x.
-    R = matrix_from_quat(mount.orientation)
-    if mount.camera_axes == "usd":
-        R = R @ np.diag([1.0, -1.0, -1.0])
+    R = matrix_from_quat(mount.orientation) @ R_GIVEN_OPENCV[mount.camera_axes]
     fx, fy, cx, cy = mount.params
     return CameraSpec(
         name=name,
