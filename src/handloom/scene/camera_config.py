@@ -44,8 +44,8 @@ class CameraConfig(Config):
     """Where a camera hangs."""
 
     name: str = Field(min_length=1)
-    """``<robot>_<camera>``: the part after the robot's name is the name in the dataset; cameras of two robots that would
-    then have one name keep the whole."""
+    """``<robot>_<camera>``: the part after the robot's name is the name in the dataset; where cameras of two robots
+    would then have one name, they keep the whole."""
     parent: str = ""
     """Body that carries it, e.g. ``franka/panda_hand``; empty fixes it in the world."""
     translation: Position
