@@ -122,3 +122,29 @@ def test_both_spellings_of_a_skill_are_the_same_skill():
     assert skill_name("goto_pose") == skill_name("goto__pose") == "goto__pose"
     assert skill_name("failpick") == "fail_pick"
     assert all(skill_name(name) == name for name in SKILL_CONFIGS)
+
+
+def test_keys_beside_the_tasks_of_a_base_are_told_where_they_belong(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "base: fr3_pick_place.yaml\nrobots: [{name: franka, euler: [0, 0, 80]}]\ntable_height: [0.7, 0.8]\n"
+    )
+    with pytest.raises(ConfigError) as told:
+        load_task(file)
+    example = "tasks:\n    - name: fr3_pick_place\n      robots: ...\n      table_height: ..."
+    assert str(told.value) == (
+        f"{file}:2: robots: fr3_pick_place.yaml has a list of tasks; write what you change inside the one of that name:"
+        f"\n  {example}"
+    )
+    nested = example.replace("...", "[{name: franka, euler: [0, 0, 80]}]", 1).replace("...", "[0.7, 0.8]")
+    file.write_text(f"base: fr3_pick_place.yaml\n  {nested}\n".replace("\n  ", "\n"))
+    task = load_task(file)
+    assert task.config.robots[0].euler == (0.0, 0.0, 80.0)
+    assert task.config.table_height == (0.7, 0.8)
+
+
+def test_a_list_of_tasks_over_a_base_that_is_one_task_is_told_so(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("base: fr3_drop_in_box.yaml\ntasks:\n  - table_height: [0.7, 0.8]\n")
+    with pytest.raises(ConfigError, match=r"mine.yaml:2: tasks: \w+.yaml is one task and no list of tasks; leave out"):
+        load_task(file)

@@ -40,6 +40,7 @@ def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index:
     path = _find(name_or_path)
     document = read_document(path, shipped=_shipped())
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
+        _refuse_beside_tasks(document)
         root: tuple[str | int, ...] = ("tasks", index)
         count = len(document.values["tasks"])
         if not 0 <= index < count:
@@ -59,6 +60,26 @@ def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index:
     check_task(task)
     unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))
     return replace(task, notices=(*unused, *look_notices(task), *refused_code(task)))
+
+
+def _refuse_beside_tasks(document: Document) -> None:
+    """Say where keys of a task belong that stand beside a list of tasks, of the same file or of a base."""
+    beside = [key for key in document.values if key in TaskConfig.model_fields]
+    if not beside:
+        return
+    here, theirs = document.mark((beside[0],)), document.mark(("tasks",))
+    if here.source != str(document.path):
+        raise ConfigError(
+            f"{theirs}: tasks: {Path(here.source).name} is one task and no list of tasks; leave out the line `tasks:` "
+            "and write what you change at the top level"
+        )
+    first = document.values["tasks"][0] if document.values["tasks"] else None
+    name = first.get("name", "NAME") if isinstance(first, dict) else "NAME"
+    inside = "".join(f"\n      {key}: ..." for key in beside)
+    raise ConfigError(
+        f"{here}: {beside[0]}: {Path(theirs.source).name} has a list of tasks; write what you change inside the one of "
+        f"that name:\n  tasks:\n    - name: {name}{inside}"
+    )
 
 
 def _find(name_or_path: str | Path) -> Path:
