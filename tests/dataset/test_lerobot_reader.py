@@ -12,7 +12,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from handloom.dataset import FeatureTable, MergeOptions, find_episodes, merge_episodes, video_feature
+from handloom.dataset import (
+    EpisodeOutcome,
+    EpisodeWriter,
+    FeatureTable,
+    MergeOptions,
+    column_feature,
+    find_episodes,
+    folder_name,
+    merge_episodes,
+    video_feature,
+)
 
 pytestmark = pytest.mark.reader
 
@@ -109,3 +119,15 @@ def test_rerun_streams_every_episode_without_an_ffmpeg_program(dataset: Path, sa
         assert entities["/action"] >= length
         assert entities[f"/{samples.HEAD}"] >= length
         assert entities[f"/{samples.WRIST}"] >= length
+
+
+def test_rerun_streams_a_dataset_with_depth(tmp_path: Path) -> None:
+    depth = video_feature("observation.images.depth", height=32, width=48, codec="depth")
+    table = FeatureTable(fps=30, features=(column_feature("action", ["x"]), depth))
+    with EpisodeWriter(tmp_path / folder_name(0), table) as episode:
+        for frame in range(6):
+            episode.add_image(depth.name, np.full((32, 48), 0.5 + 0.1 * frame))
+        outcome = EpisodeOutcome(index=0, task="look", success=True, seed=0, robot="fr3")
+        episode.finish(outcome, {"action": np.zeros((6, 1))})
+    rows = run_reader("read_with_rerun.py", merge_episodes(find_episodes([tmp_path]), tmp_path / "dataset"))
+    assert rows["episodes"]["0"][f"/{depth.name}"] >= 6

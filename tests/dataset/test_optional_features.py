@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import av
 import numpy as np
 import pyarrow.parquet as pq
 
@@ -43,6 +44,17 @@ def make_depth_episode(parent: Path, index: int, length: int) -> None:
             segments=(Segment(label="approach", start=1, stop=3), Segment(label="wait", start=3, stop=4)),
         )
         episode.finish(outcome, {"action": np.zeros((length, 1))})
+
+
+def test_a_depth_video_says_a_level_that_exists(tmp_path: Path) -> None:
+    for index in range(2):
+        make_depth_episode(tmp_path, index, 4)
+    dataset = merge_episodes(find_episodes([tmp_path]), tmp_path / "dataset")
+    with av.open(str(next((dataset / "videos" / DEPTH).rglob("*.mp4")))) as video:
+        frames = list(video.decode(video=0))
+        assert video.streams.video[0].codec_context.level <= 186  # 6.2; rerun refuses 8.5
+    codes = DepthRange().codes(depth_image(1))
+    assert np.array_equal(frames[1].to_ndarray(format="gray12le"), codes)
 
 
 def test_codes_are_steps_of_the_logarithm() -> None:

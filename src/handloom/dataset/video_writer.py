@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from handloom.dataset.colour_planes import colour_planes
 from handloom.dataset.durable import file_errors
 from handloom.dataset.feature import Feature
+from handloom.dataset.hevc_level import bound_level
 from handloom.dataset.video_codec import codec_named
 from handloom.errors import InputError, StateError
 
@@ -87,6 +88,8 @@ class VideoWriter:
                     self._container.mux(self._stream.encode(None))
             finally:
                 self._container.close()
+            if self._codec.is_depth and self.frame_count:
+                bound_level(self.path)
 
     @property
     def header(self) -> str:
