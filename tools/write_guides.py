@@ -1,0 +1,79 @@
+"""Write what the commands and snippets of the guides print; a test holds that the guides show just that.
+
+``python tools/write_guides.py [GUIDE ...]`` runs all guides, or these. In a ``console`` block, lines that start with
+``$`` are run by a shell, and what they print follows them; a ``python`` block that prints is followed by a ``text``
+block. Everything of a guide runs in one scratch folder, top to bottom; its task files are there under their names.
+"""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+TASK = re.compile(r"tasks:\n  - name: (\w+)\n")
+
+
+def written(guide: Path) -> str:
+    """Return the text of a guide with what its commands and snippets print now; runs them in the working folder."""
+    text = guide.read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "guide"}
+    for _, content in BLOCK.findall(text):
+        if task := TASK.match(content):
+            Path(f"{task[1]}.yaml").write_text(content, encoding="utf-8")
+    parts, end, printed = [], 0, ""
+    for block in BLOCK.finditer(text):
+        between = text[end : block.start()]
+        kind, content = block.groups()
+        after_snippet, end = bool(printed) and between == "\n", block.end()
+        if kind == "text" and not after_snippet:
+            raise SystemExit(f"{guide}: a text block shows what the snippet before it prints; here is none that does")
+        if printed:
+            parts.append(f"\n```text\n{printed}```\n")
+        printed = ""
+        if kind == "text":
+            continue
+        parts.append(between)
+        if kind == "python":
+            # Blank lines in front make a traceback show the line of the guide.
+            printed = _printed("\n" * text.count("\n", 0, block.start(2)) + content, guide, names)
+        parts.append(f"```console\n{_session(content)}```\n" if kind == "console" else block[0])
+    return "".join([*parts, f"\n```text\n{printed}```\n" if printed else "", text[end:]])
+
+
+def _printed(code: str, guide: Path, names: dict[str, object]) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(code, str(guide), "exec"), names)
+    return out.getvalue()
+
+
+def _session(content: str) -> str:
+    """Return the commands of a console block, each with what it prints."""
+    commands = [line for line in content.splitlines() if line.startswith("$ ")]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shown = []
+    for line in commands:
+        done = subprocess.run(
+            ["bash", "-c", line.removeprefix("$ ")],
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if "Traceback" in done.stderr:
+            raise SystemExit(f"{line}\n{done.stderr}")
+        shown.append(f"{line}\n{done.stdout}")
+    return "".join(shown)
+
+
+if __name__ == "__main__":
+    for file in [Path(name).resolve() for name in sys.argv[1:]] or GUIDES:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            file.write_text(written(file), encoding="utf-8")
+        sys.stdout.write(f"{file}\n")
