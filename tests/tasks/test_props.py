@@ -1,10 +1,14 @@
 """What the keys of an object do to it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import trimesh
 from task_files import region, thing
 
 from handloom.errors import ConfigError
+from handloom.objects.colors import rgb
 from handloom.scene import build_scene
 from handloom.tasks import sample_task
 from handloom.tasks.asset_choice import FURNITURE, small_categories
@@ -176,6 +180,48 @@ def test_a_texture_or_a_colour_covers_the_whole_object(make):
         assert len({int(model.geom_matid[g]) for g in geoms}) == 1
         material = int(model.geom_matid[geoms[0]])
         assert (model.mat_texid[material].max() >= 0) == ("texture" in keys)
+
+
+def write_stl(file, sides):
+    """Write a box as an STL file, its sides in the unit of the file."""
+    trimesh.creation.box(sides).export(file)
+
+
+@pytest.mark.parametrize("keys", [{"color": "red"}, {"colors": ["red"]}])
+def test_a_colour_word_paints_a_mesh_file_and_is_said(make, tmp_path, keys):
+    write_stl(tmp_path / "block.stl", (0.04, 0.06, 0.03))
+    entry = {"name": "a", "target_class": "RigidObject", "path": "block.stl", "category": "block", **keys}
+    plain, painted = one(make, {**entry, "color": None, "colors": []}), one(make, entry)
+    assert (plain.objects[-1].words, painted.objects[-1].words) == ("block", "red block")
+    assert replace(painted.objects[-1], look={}, words="block") == plain.objects[-1]
+    scene = build_scene(painted)
+    geom = int(np.flatnonzero(scene.world.model.geom_bodyid == scene.world.body_index("a/object"))[0])
+    np.testing.assert_allclose(scene.world.model.mat_rgba[scene.world.model.geom_matid[geom]][:3], rgb("red"))
+
+
+def test_a_colour_word_paints_a_stand_in_and_a_table(make):
+    absent = {"name": "a", "target_class": "RigidObject", "path": "gone/apple.usd", "category": "apple"}
+    instance = one(make, {**absent, "color": "blue"}, proxy_assets=True)
+    assert instance.objects[-1].words == "blue apple"
+    plane = {"name": "p", "target_class": "PlaneObject", "size": [0.2, 0.2], "color": "blue"}
+    assert one(make, plane).objects[-1].parameters["color"] == list(rgb("blue"))
+
+
+def test_a_colour_that_nobody_knows_is_refused_for_files_too(make):
+    with pytest.raises(ConfigError, match=r"objects.0.color: no color named 'rde'; did you mean 'red'"):
+        one(make, {"name": "a", "target_class": "RigidObject", "path": "block.stl", "color": "rde"})
+
+
+def test_the_unit_of_a_mesh_file_is_a_parameter(make, tmp_path):
+    write_stl(tmp_path / "block.stl", (40.0, 60.0, 30.0))
+    entry = {"name": "a", "target_class": "RigidObject", "path": "block.stl", "parameters": {"unit": "mm"}}
+    instance = one(make, entry)
+    assert instance.objects[-1].parameters["unit"] == "mm"
+    np.testing.assert_allclose(build_scene(instance).assets["a"].extent, [0.04, 0.06, 0.03], atol=1e-6)
+    with pytest.raises(ConfigError, match=r"longest side is 60 m; .* --unit mm makes it 60 mm.*parameters: {unit: mm}"):
+        one(make, {**entry, "parameters": {}})
+    with pytest.raises(ConfigError, match=r"no option of an asset file named 'units'; did you mean 'unit'"):
+        one(make, {**entry, "parameters": {"units": "mm"}})
 
 
 def test_a_conveyor_moves_as_fast_as_the_task_says(make):

@@ -48,7 +48,7 @@ def import_file(
     *,
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
     scale: float = 1.0,
-    unit: Literal["m", "cm", "mm"] = "m",
+    unit: Literal["m", "cm", "mm"] | None = None,
     up: Literal["y", "z"] | None = None,
     mass: float | None = None,
     substance: str = "plastic",
@@ -61,7 +61,7 @@ def import_file(
         path: A MJCF, URDF, OBJ, STL, PLY, GLB or USD file.
         output: Also draw the object into this PNG file.
         scale: Factor on all lengths.
-        unit: Length unit of a mesh file.
+        unit: Length unit of a mesh file; by default metres, but what would be larger than 5 m is refused.
         up: Axis that points up in a mesh file; by default z, but y for GLB.
         mass: Mass of a mesh file [kg]; by default from the substance.
         substance: What a mesh file is made of: ceramic, wood, steel, plastic and so on.

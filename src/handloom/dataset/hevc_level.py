@@ -24,7 +24,7 @@ def bound_level(path: Path) -> None:
         for _ in range(count):
             size, at = int.from_bytes(content[at : at + 2], "big"), at + 2
             if kind == SEQUENCE_PARAMETERS:
-                level = at + _escaped(content[at : at + size], LEVEL_AT)
+                level = at + _escaped(bytes(content[at : at + size]), LEVEL_AT)
                 content[level] = min(content[level], HIGHEST_LEVEL)
             at += size
     path.write_bytes(content)

@@ -35,6 +35,9 @@ COLORS: Final[dict[str, Rgb]] = {
     "yellow": (0.93, 0.74, 0.12),
 }
 
+SPOKEN: Final = {"wood": "wooden"}
+"""Colour words that are said differently before a noun."""
+
 BRIGHT: Final = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "teal")
 """Toys, blocks and plastic goods."""
 GLAZES: Final = ("white", "cream", "red", "blue", "light blue", "mint", "teal", "yellow", "black", "gray", "navy")

@@ -10,6 +10,7 @@ from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices, Value
+from handloom.objects.colors import SPOKEN
 from handloom.objects.object_asset import ObjectAsset, link_keypoints
 
 Drawing = Callable[[Choices], Blueprint]
@@ -122,9 +123,6 @@ CATEGORIES: Final[dict[str, str]] = {
 }
 """Category > ``module:function``; the function draws a blueprint from its choices."""
 
-_SPOKEN: Final = {"wood": "wooden"}
-"""Colour words that are said differently before a noun."""
-
 
 def object_categories() -> tuple[str, ...]:
     """Return the names of all categories in the library, sorted."""
@@ -154,6 +152,8 @@ def make_object(
     """
     given = dict(parameters or {})
     if "path" in given:
+        if scale is not None or color is not None:
+            raise InputError(f"{category}: a file has its own colours, and its scale is one of the parameters")
         return _imported(category, given)
     given.update({k: v for k, v in (("scale", scale), ("color", color)) if v is not None})
     factor = given.pop("scale", 1.0)
@@ -168,8 +168,10 @@ def make_object(
 def _imported(category: str, given: Mapping[str, Value]) -> ObjectAsset:
     """Import a file again from the parameters an importer gave its object."""
     from handloom.objects.importers.import_object import import_object  # It imports this module.
+    from handloom.objects.importers.import_options import demand_known
 
     options: dict[str, Any] = {name: value for name, value in given.items() if name != "path"}
+    demand_known(options)
     return import_object(str(given["path"]), category=category, **options).asset
 
 
@@ -181,7 +183,7 @@ def asset_from_blueprint(category: str, blueprint: Blueprint, parameters: Mappin
         keypoints.update(more_keypoints)
         axes.update(more_axes)
     noun = blueprint.words[0]
-    color = _SPOKEN.get(blueprint.color or "", blueprint.color)
+    color = SPOKEN.get(blueprint.color or "", blueprint.color)
     return ObjectAsset(
         category=category,
         name=f"{color} {noun}" if color else noun,

@@ -111,7 +111,7 @@ class ObjectConfig(Config):
     angular_velocity: Annotated[Any, UnusedKey("conveyors are straight here")] = None
     angular_track_list: Annotated[Any, UnusedKey("conveyors are straight here")] = None
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """Parameters of a library object; see ``handloom object show``."""
+    """Parameters of a library object, see ``handloom object show``; of an asset file: unit, up, substance."""
     colors: tuple[str, ...] = ()
     """Colour words to pick from in every episode (ours)."""
     prim_path_child: Annotated[str, UnusedKey("names a prim inside a USD file")] = "Aligned"

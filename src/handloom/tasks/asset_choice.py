@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from handloom.errors import ConfigError, FileError, HandloomError, InputError, NotFoundError
 from handloom.objects import ObjectAsset, import_object, make_object, proxy_object
 from handloom.objects.importers.asset_files import find_asset
+from handloom.objects.importers.import_options import demand_known
 from handloom.objects.importers.proxy import category_of_path, clean_category
 from handloom.objects.registry import CATEGORIES
 from handloom.scene.assets import remember
@@ -85,9 +87,18 @@ def stands_as_table(task: Task, entry: ObjectConfig) -> bool:
 
 
 @lru_cache(maxsize=128)
-def imported(file: Path, category: str, scale: float, info_name: str | None, folders: tuple[Path, ...]) -> ObjectAsset:
+def imported(
+    file: Path,
+    category: str,
+    scale: float,
+    info_name: str | None,
+    folders: tuple[Path, ...],
+    options: tuple[tuple[str, Any], ...] = (),
+) -> ObjectAsset:
     """Read an asset file; the same object again for the same file, since reading takes long."""
-    return import_object(file, category=category, scale=scale, info_name=info_name, folders=folders).asset
+    more = dict(options)
+    demand_known(more)
+    return import_object(file, category=category, scale=scale, info_name=info_name, folders=folders, **more).asset
 
 
 def _library_asset(entry: ObjectConfig, look: np.random.Generator, rng: np.random.Generator) -> ObjectAsset:
@@ -117,7 +128,8 @@ def _file_asset(task: Task, entry: ObjectConfig, look: np.random.Generator) -> C
             raise ConfigError(f"{error}; --set proxy_assets=true puts a library object in its place") from error
         return ChosenAsset(_stand_in(entry, name, look), stands_in=True)
     info = entry.info_name or (Path(entry.obj_info_path).parent.name if entry.obj_info_path else None)
-    return ChosenAsset(imported(file, category, _uniform(entry), info, task.asset_folders))
+    options = tuple(sorted(entry.parameters.items()))
+    return ChosenAsset(imported(file, category, _uniform(entry), info, task.asset_folders, options))
 
 
 def _stand_in(entry: ObjectConfig, name: str, look: np.random.Generator) -> ObjectAsset:

@@ -123,17 +123,17 @@ def _scale(task: Task, entry: ObjectConfig, where: str) -> Iterator[str]:
 
 
 def _library_words(entry: ObjectConfig, where: str) -> Iterator[str]:
-    """Check category and colour words of an object that comes from our library."""
+    """Check colour words, and the category of an object that comes from our library."""
+    colors: Iterable[str] = (*entry.colors, *((entry.color,) if isinstance(entry.color, str) else ()))
+    for color in colors:
+        if color not in COLORS:
+            yield f"{where}.color: {unknown_name('color', color, COLORS)}"
     if entry.path or not entry.category or entry.target_class == "PlaneObject" or entry.category == "table":
         return
     scope = entry.randomization_scope if isinstance(entry.randomization_scope, tuple) else ()
     for category in (entry.category, *scope):
         if category not in CATEGORIES and ":" not in category:
             yield f"{where}.category: {unknown_name('object category', category, CATEGORIES)}"
-    colors: Iterable[str] = (*entry.colors, *((entry.color,) if isinstance(entry.color, str) else ()))
-    for color in colors:
-        if color not in COLORS:
-            yield f"{where}.color: {unknown_name('color', color, COLORS)}"
 
 
 def _clutter_and_fluid(task: Task) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from handloom.errors import ConfigError
+from handloom.objects.colors import rgb
 from handloom.render.textures import TEXTURES
 from handloom.scene.object_config import ObjectConfig, TextureConfig
 from handloom.tasks.task import Task
@@ -25,7 +26,7 @@ def sample_look(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gene
         return {"color": list(entry.color)}
     texture = entry.texture
     if texture is None:
-        return {"color": list(PLAIN)}
+        return {"color": list(rgb(entry.color) if entry.color else PLAIN)}
     repeat = [float(value) for value in (*texture.texture_scale, *texture.texture_scale)[:2]]
     pictures = _pictures(task, texture)
     if pictures:

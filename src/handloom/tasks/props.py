@@ -7,6 +7,7 @@ import numpy as np
 
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset
+from handloom.objects.colors import SPOKEN, rgb
 from handloom.scene.object_config import ObjectConfig
 from handloom.spatial import quat_from_euler_deg, quat_normalize, random_quats
 from handloom.tasks.asset_choice import ChosenAsset, choose_asset, stands_as_table
@@ -49,7 +50,7 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
     chosen = choose_asset(task, entry, where, rng)
     asset, physics = chosen.asset, task.config.physics
     movable = entry.target_class in ("RigidObject", "ArticulatedObject") and not entry.fix_base and not fixture
-    return ObjectInstance(
+    thing = ObjectInstance(
         name=entry.name,
         category=asset.category,
         parameters=dict(asset.parameters),
@@ -64,6 +65,16 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         visible=entry.visible,
         solid=entry.target_class != "XFormObject",
     )
+    from_file = entry.path or not entry.category
+    return _painted(thing, entry, asset.synonyms[0], rng) if from_file else thing
+
+
+def _painted(thing: ObjectInstance, entry: ObjectConfig, noun: str, rng: np.random.Generator) -> ObjectInstance:
+    """Return an object of a file, or its stand-in, in the colour whose word the entry gives, and called so."""
+    word = str(rng.choice(entry.colors)) if entry.colors else entry.color
+    if not isinstance(word, str) or entry.texture is not None:
+        return thing
+    return replace(thing, look={"color": list(rgb(word))}, words=f"{SPOKEN.get(word, word)} {noun}")
 
 
 def _mass_scale(entry: ObjectConfig, asset: ObjectAsset, where: str) -> float:

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+import trimesh
 
 from handloom.errors import FileError, InputError
 from handloom.objects import import_object, make_object
-
-trimesh = pytest.importorskip("trimesh", reason="needs the extra 'meshes'")
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +33,6 @@ def test_a_convex_mesh_stays_in_one_piece_with_its_volume(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["obj", "stl", "glb", "ply"])
 def test_a_hollow_mesh_is_cut_into_convex_parts_that_leave_the_hole_open(tmp_path, ring, ending):
-    pytest.importorskip("coacd", reason="needs the extra 'meshes'")
     file = tmp_path / f"ring.{ending}"
     ring.export(file)
     imported = import_object(file, up="z", mass=0.2)
@@ -52,7 +50,6 @@ def test_a_hollow_mesh_is_cut_into_convex_parts_that_leave_the_hole_open(tmp_pat
 
 @pytest.mark.slow
 def test_the_same_file_gives_the_same_object_with_and_without_the_cache(tmp_path, ring, monkeypatch):
-    pytest.importorskip("coacd", reason="needs the extra 'meshes'")
     file = tmp_path / "ring.obj"
     ring.export(file)
     one = import_object(file, scale=0.5, substance="ceramic").asset
@@ -72,6 +69,36 @@ def test_units_axes_and_colours_are_converted_and_reported(tmp_path):
     np.testing.assert_allclose(imported.asset.source.parts[0].color, np.array([200, 30, 30]) / 255, atol=0.02)
     assert "y up turned to z up" in imported.report.converted
     assert "lengths scaled by 0.001" in imported.report.converted
+
+
+@pytest.mark.parametrize(
+    ("side", "proposed"),
+    [
+        (60.0, "--unit mm makes it 60 mm, --unit cm makes it 600 mm; --unit m takes it as it is"),
+        (900.0, "--unit mm makes it 900 mm; --unit m"),
+        (1e7, "give a --scale; --unit m"),
+    ],
+)
+def test_a_mesh_as_large_as_a_house_is_refused_and_its_unit_proposed(tmp_path, side, proposed):
+    file = tmp_path / "part.stl"
+    trimesh.creation.box((side, side / 2, side / 3)).export(file)
+    with pytest.raises(InputError, match=rf"part.stl: in metres its longest side is .* m; .*{proposed}"):
+        import_object(file)
+
+
+def test_a_unit_that_was_given_is_believed_and_comes_back(tmp_path):
+    file = tmp_path / "hall.stl"
+    trimesh.creation.box((60.0, 40.0, 20.0)).export(file)
+    hall = import_object(file, unit="m").asset
+    np.testing.assert_allclose(hall.extent, [60.0, 40.0, 20.0], atol=1e-4)
+    assert make_object(hall.category, parameters=dict(hall.parameters)).content_hash == hall.content_hash
+    np.testing.assert_allclose(import_object(file, scale=0.001).asset.extent, [0.06, 0.04, 0.02], atol=1e-6)
+
+
+def test_a_colour_or_a_scale_beside_the_path_of_a_file_is_refused(tmp_path):
+    for wrong in ({"color": "red"}, {"scale": 2.0}):
+        with pytest.raises(InputError, match="a file has its own colours, and its scale is one of the parameters"):
+            make_object("part", parameters={"path": str(tmp_path / "part.stl")}, **wrong)
 
 
 def test_a_broken_file_and_senseless_options_are_clear_errors(tmp_path):

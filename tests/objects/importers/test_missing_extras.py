@@ -1,6 +1,6 @@
 """Without the optional packages the importers say what to install."""
 
-import importlib.util
+import sys
 
 import pytest
 
@@ -9,9 +9,10 @@ from handloom.objects import import_object
 
 
 @pytest.mark.parametrize(("ending", "package", "extra"), [("stl", "trimesh", "meshes"), ("usda", "pxr", "usd")])
-def test_a_missing_package_names_the_extra(tmp_path, ending, package, extra):
-    if importlib.util.find_spec(package) is not None:
-        pytest.skip(f"{package} is installed here")
+def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, ending, package, extra):
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
     file = tmp_path / f"thing.{ending}"
     file.write_text("")
     with pytest.raises(MissingExtraError, match=rf"pip install 'handloom\[{extra}\]'"):

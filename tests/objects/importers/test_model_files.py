@@ -184,6 +184,43 @@ def test_a_broken_model_and_an_unknown_format_are_clear_errors(folder):
         import_object(folder / "empty.xml")
 
 
+@pytest.mark.parametrize(
+    ("bodies", "joints"),
+    [
+        ('<body name="object" pos="0 0 .3"><joint type="hinge"/>{}</body>', ["object_2_joint"]),
+        (
+            '<body name="b" pos="0 0 .3"><joint name="c_joint" type="hinge"/>{}</body>'
+            '<body name="c" pos="0 0 .6"><joint name="b_joint" type="hinge"/>{}</body>',
+            ["b_joint", "c_joint"],
+        ),
+    ],
+)
+def test_names_that_are_taken_are_given_up(folder, bodies, joints):
+    geom = "<geom type='box' size='.1 .1 .1'/>"
+    inside = bodies.format(geom, geom)
+    text = f"<mujoco><worldbody><body name='a'>{geom}{inside}</body></worldbody></mujoco>"
+    (folder / "taken.xml").write_text(text)
+    assert [joint.joint for joint in import_object(folder / "taken.xml").asset.joints] == joints
+
+
+def test_equalities_follow_what_is_renamed(folder):
+    (folder / "tied.xml").write_text(
+        "<mujoco><worldbody><body name='base'><geom size='.1'/>"
+        "<body name='b' pos='0 0 .3'><joint name='j1'/><geom size='.1'/></body>"
+        "<body name='c' pos='0 0 .6'><joint name='j2'/><geom size='.1'/></body></body></worldbody>"
+        "<equality><joint joint1='j1' joint2='j2'/><connect body1='base' body2='b' anchor='0 0 0'/></equality></mujoco>"
+    )
+    model = import_object(folder / "tied.xml").asset.model
+    assert [int(i) for i in model.eq_obj1id] == [model.joint("b_joint").id, model.body("object").id]
+
+
+def test_names_that_are_repeated_in_the_file_are_an_error_that_names_one(folder):
+    body = "<body name='a'><geom size='.1'/></body>"
+    (folder / "twice.xml").write_text(f"<mujoco><worldbody>{body}{body}</worldbody></mujoco>")
+    with pytest.raises(FileError, match="repeated name 'a' in body"):
+        import_object(folder / "twice.xml")
+
+
 def test_loose_geoms_and_several_bodies_go_under_one_root(folder):
     (folder / "loose.xml").write_text(
         "<mujoco><worldbody><geom type='box' size='.1 .1 .1'/><body name='a' pos='0 0 .2'>"

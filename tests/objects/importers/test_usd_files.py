@@ -11,8 +11,6 @@ from PIL import Image
 from handloom.errors import FileError
 from handloom.objects import import_object, make_object
 
-pytest.importorskip("pxr", reason="needs the extra 'usd'")
-pytest.importorskip("trimesh", reason="needs the extra 'meshes'")
 Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade = (
     importlib.import_module(f"pxr.{name}") for name in ("Gf", "Sdf", "Usd", "UsdGeom", "UsdPhysics", "UsdShade")
 )

@@ -46,7 +46,7 @@ def import_object(
     *,
     category: str | None = None,
     scale: float = 1.0,
-    unit: str = "m",
+    unit: str | None = None,
     up: str | None = None,
     mass: float | None = None,
     substance: str = "plastic",
@@ -59,7 +59,8 @@ def import_object(
         path: The file; relative paths are looked up in ``folders``.
         category: Category for language; by default taken from the folders of the reference layout, else the file name.
         scale: Factor on all lengths.
-        unit: Length unit of a mesh file, ``m``, ``cm`` or ``mm``.
+        unit: Length unit of a mesh file, ``m``, ``cm`` or ``mm``; None: metres, but a file that would be larger than
+            5 m is refused, and a unit proposed.
         up: Axis that points up in a mesh file; None: z, but y for GLB.
         mass: Mass of a mesh file [kg]; None: from the substance.
         substance: What a mesh file is made of, see ``handloom.objects.substances``.

@@ -1,10 +1,17 @@
 """How a file is to be read."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Final
 
-from handloom.errors import InputError
+from handloom.errors import InputError, unknown_name
 from handloom.objects.substances import substance
+
+UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
+"""Metres per unit."""
+LARGEST = 5.0
+"""Longest side of an object whose unit nobody gave [m]: longer than a table, shorter than a part in centimetres."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +22,8 @@ class ImportOptions:
     """Category for language and proxies, e.g. ``mug``."""
     scale: float = 1.0
     """Factor on all lengths."""
-    unit: str = "m"
-    """Length unit of mesh files: ``m``, ``cm`` or ``mm``."""
+    unit: str | None = None
+    """Length unit of a mesh file: ``m``, ``cm`` or ``mm``; None: metres, unless that makes it as large as a house."""
     up: str | None = None
     """Axis that points up in a mesh file, ``y`` or ``z``; None: z, but y for GLB as its standard says."""
     mass: float | None = None
@@ -32,7 +39,7 @@ class ImportOptions:
         """Refuse what no importer understands."""
         if not 1e-6 < self.scale < 1e6:
             raise InputError(f"scale must be a positive number, got {self.scale}")
-        if self.unit not in {"m", "cm", "mm"}:
+        if self.unit is not None and self.unit not in UNITS:
             raise InputError(f"unit must be m, cm or mm, got {self.unit!r}")
         if self.up not in {None, "y", "z"}:
             raise InputError(f"up must be y or z, got {self.up!r}")
@@ -43,4 +50,35 @@ class ImportOptions:
     @property
     def metres(self) -> float:
         """Metres per unit of a mesh file, with the scale."""
-        return self.scale * {"m": 1.0, "cm": 0.01, "mm": 0.001}[self.unit]
+        return self.scale * UNITS[self.unit or "m"]
+
+    def demand_plausible(self, path: Path, longest: float) -> None:
+        """Refuse a mesh file without a unit that would be larger than anything on a table or around it.
+
+        Args:
+            path: The file.
+            longest: Its longest side [m], if its unit is the metre.
+
+        Raises:
+            InputError: It is; the text proposes units.
+        """
+        if self.unit is not None or not longest > LARGEST:
+            return
+        sizes = {unit: longest * factor for unit, factor in UNITS.items() if longest * factor <= LARGEST}
+        proposed = ", ".join(f"--unit {unit} makes it {1000 * size:.3g} mm" for unit, size in reversed(sizes.items()))
+        raise InputError(
+            f"{path}: in metres its longest side is {longest:.3g} m; mesh files do not say their unit: "
+            f"{proposed or 'give a --scale'}; --unit m takes it as it is (in a task: parameters: {{unit: mm}})"
+        )
+
+
+def demand_known(options: Iterable[str]) -> None:
+    """Refuse names that are no option of an asset file.
+
+    Raises:
+        NotFoundError: The text lists the names that are.
+    """
+    known = {option.name for option in fields(ImportOptions)} - {"category", "folders"}
+    for name in options:
+        if name not in known:
+            raise unknown_name("option of an asset file", name, known)

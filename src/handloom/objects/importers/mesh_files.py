@@ -56,6 +56,9 @@ def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: Report
         meshes.append(TriangleMesh(vertices=vertices, faces=np.asarray(geometry.faces, np.int32), colors=colors))
         if note and note not in draft.converted:
             draft.converted.append(note)
+    if meshes:
+        corners = np.concatenate([mesh.vertices for mesh in meshes])
+        options.demand_plausible(path, float(np.ptp(corners, axis=0).max()))
     draft.kept.append(f"{count(len(meshes), 'mesh')}, frame of the file")
     return meshes
 

@@ -52,6 +52,6 @@ def _parameters(path: Path, options: ImportOptions) -> dict[str, float | int | s
     given: dict[str, float | int | str | bool] = {"path": str(path), "scale": options.scale}
     for name in ("unit", "up", "mass", "substance", "info_name"):
         value = getattr(options, name)
-        if value not in {None, "m", "plastic"}:
+        if value not in {None, "plastic"}:
             given[name] = value
     return given

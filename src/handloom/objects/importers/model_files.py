@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import mujoco
 
-from handloom.errors import FileError
+from handloom.errors import FileError, HandloomError
 from handloom.objects.importers.asset_files import read_parts
 from handloom.objects.importers.import_options import ImportOptions
 from handloom.objects.importers.import_report import ReportDraft, count
@@ -50,6 +50,8 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
 def _load(path: Path, read) -> mujoco.MjSpec:
     try:
         return read()
+    except HandloomError:
+        raise
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise FileError(f"{path}: MuJoCo cannot read it: {error}") from error
 
@@ -75,7 +77,7 @@ def _finish(
         spec.meshdir = spec.texturedir = ""
     if files:
         draft.kept.append(f"{count(len(files), 'file')} of meshes and textures")
-    spec = normal_form(spec, draft, scale=options.scale)
+    spec = _load(path, lambda: normal_form(spec, draft, scale=options.scale))
     # Contents go in under the names the XML uses, so that the result is complete without the folder it came from.
     source = ImportedSource(xml=_to_xml(path, spec, files), files=tuple(sorted(files.items())))
     model = _load(path, lambda: source.spec().compile())

@@ -1,5 +1,9 @@
 """From any MuJoCo model to an object: one root body, no free joint, nothing that belongs to a scene."""
 
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
 import mujoco
 import numpy as np
 
@@ -72,7 +76,8 @@ def _one_root(spec: mujoco.MjSpec, draft: ReportDraft) -> mujoco.MjSpec:
             draft.converted.append(
                 f"the frame of body {root.name!r} becomes the object frame; its placement is dropped"
             )
-        root.pos, root.quat, root.name = [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], ROOT
+        root.pos, root.quat = [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]
+        _rename(spec, spec.bodies, root, ROOT)
         return spec
     wrapped = mujoco.MjSpec()
     wrapped.modelname = spec.modelname
@@ -132,4 +137,17 @@ def _name_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
         joints = list(body.joints)
         if len(joints) == 1 and joints[0].name != f"{body.name}_joint":
             draft.converted.append(f"joint {joints[0].name or 'without a name'!r} renamed '{body.name}_joint'")
-            joints[0].name = f"{body.name}_joint"
+            _rename(spec, spec.joints, joints[0], f"{body.name}_joint")
+
+
+def _rename(spec: mujoco.MjSpec, siblings: Sequence[Any], element: Any, name: str) -> None:
+    """Rename a body or a joint: what has the name gets a number, and equalities keep what they tie."""
+    names = {other.name for other in siblings}
+    if name in names and element.name != name:
+        number = next(n for n in itertools.count(2) if f"{name}_{n}" not in names)
+        _rename(spec, siblings, next(other for other in siblings if other.name == name), f"{name}_{number}")
+    old, element.name = element.name, name
+    of_joints = isinstance(element, mujoco.MjsJoint)
+    for tie in spec.equalities:
+        if (tie.type == mujoco.mjtEq.mjEQ_JOINT) == of_joints and tie.objtype != mujoco.mjtObj.mjOBJ_SITE:
+            tie.name1, tie.name2 = (name if old and end == old else end for end in (tie.name1, tie.name2))
