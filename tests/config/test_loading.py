@@ -87,6 +87,8 @@ def test_every_mistake_gets_its_own_line(tmp_path):
         ("title: \x00\n", "not valid YAML"),
         ("title: !!python/object:os.system x\n", "cannot read the value"),
         ("title: ${nowhere}\n", "nowhere"),
+        ("title: ${oc.env:HOME}\n", "1: title: a reference is written ${a.b.0}"),
+        ("title: ${a.${b}}\n", "1: title: a reference is written ${a.b.0}"),
         ("title: ${sizes}\nsizes: ${title}\n", ""),
         ("base: 3\n", "must be the name of a YAML file"),
         ("base: gone.yaml\n", "was not found; searched"),
@@ -215,3 +217,11 @@ def test_keys_without_effect_are_reported_only_when_given(tmp_path):
     given = load_config(write(tmp_path, "title: t\nusd: a.usd\n"), Task)
     assert unused_keys(plain) == ()
     assert unused_keys(given) == ("usd has no effect here: only means something to USD",)
+
+
+@pytest.mark.parametrize("item", ["'{}'", "[{}]"])
+def test_references_that_grow_without_end_are_refused_before_they_do(tmp_path, item):
+    rows = [
+        f"r{i}: " + item.format((f"${{r{i - 1}}}" if "'" in item else f"'${{r{i - 1}}}', ") * 10) for i in range(1, 12)
+    ]
+    assert "references bring more than" in error_of(write(tmp_path, "\n".join(["r0: abc", *rows, "title: ${r11}\n"])))

@@ -1,6 +1,7 @@
 """Reading and writing the published layout."""
 
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -90,6 +91,17 @@ def test_damaged_files_are_refused(tmp_path, content):
     (tmp_path / "bad.npy").write_bytes(content)
     with pytest.raises(HandloomError, match=r"bad\.npy"):
         read_grasps(tmp_path / "bad.npy")
+
+
+def test_a_file_that_declares_or_unpacks_to_far_more_than_grasps_is_refused(tmp_path):
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999, 17), }"
+    declared = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + header.ljust(117) + b"\n"
+    (tmp_path / "declared.npy").write_bytes(declared)
+    with zipfile.ZipFile(tmp_path / "packed.npz", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("grasps.npy", bytes(300_000_000))
+    for name in ("declared.npy", "packed.npz"):
+        with pytest.raises(FileError, match=name):
+            read_grasps(tmp_path / name)
 
 
 def test_a_missing_file_is_named(tmp_path):

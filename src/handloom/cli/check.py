@@ -9,7 +9,7 @@ from handloom.errors import HandloomError
 from handloom.tasks import load_task
 
 
-def run(files: tyro.conf.Positional[tuple[str, ...]], *, set: tuple[str, ...] = ()) -> int:
+def run(files: tyro.conf.Positional[tuple[str, ...]], *, set: tuple[str, ...] = (), allow_outside: bool = False) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
     Python code that a task names is never run here: a note says what it is, and its keys are checked by generate.
@@ -17,6 +17,7 @@ def run(files: tyro.conf.Positional[tuple[str, ...]], *, set: tuple[str, ...] = 
     Args:
         files: Task names, YAML files or folders.
         set: Overrides such as data.max_episode_length=500, applied to every file.
+        allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
     """
     from handloom.cli.main import BAD_INPUT, DONE
 
@@ -24,7 +25,7 @@ def run(files: tyro.conf.Positional[tuple[str, ...]], *, set: tuple[str, ...] = 
     wrong = 0
     for name in _expanded(files):
         try:
-            task = load_task(name, overrides=set)
+            task = load_task(name, overrides=set, allow_outside=allow_outside)
         except HandloomError as error:
             wrong += 1
             print(f"wrong {name}")

@@ -53,6 +53,7 @@ def run(
     proxy_assets: bool = False,
     set: tuple[str, ...] = (),
     allow_code: bool = False,
+    allow_outside: bool = False,
     json: bool = False,
 ) -> int:
     """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
@@ -83,12 +84,14 @@ def run(
         proxy_assets: Replace asset files that are not there by library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
         json: Print the report as JSON instead of the progress display.
     """
     if allow_code:
         own_code.allow_code()
     own_code.allow_code(source)  # Named by the user himself.
-    loaded = load_task(task, overrides=(*set, "proxy_assets=true") if proxy_assets else set)
+    overrides = (*set, "proxy_assets=true") if proxy_assets else set
+    loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
     )

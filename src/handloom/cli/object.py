@@ -53,6 +53,8 @@ def import_file(
     mass: float | None = None,
     substance: str = "plastic",
     info_name: str | None = None,
+    seconds: float = 15.0,
+    allow_outside: bool = False,
     size: int = 480,
 ) -> None:
     """Read an object from a file and say what was kept, converted and dropped.
@@ -66,20 +68,31 @@ def import_file(
         mass: Mass of a mesh file [kg]; by default from the substance.
         substance: What a mesh file is made of: ceramic, wood, steel, plastic and so on.
         info_name: Annotation folder of an articulated USD asset, e.g. open_v.
+        seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two.
+        allow_outside: Let the file include or refer to files outside its folder and the three around that.
         size: Width and height of the picture [px].
     """
     from handloom.objects import import_object
+    from handloom.objects.geometry import geom_ids
     from handloom.objects.portrait import portrait
     from handloom.render import write_png
 
-    imported = import_object(path, scale=scale, unit=unit, up=up, mass=mass, substance=substance, info_name=info_name)
+    imported = import_object(
+        path,
+        scale=scale,
+        unit=unit,
+        up=up,
+        mass=mass,
+        substance=substance,
+        info_name=info_name,
+        allow_outside=allow_outside,
+        seconds=seconds,
+    )
     asset = imported.asset
     print(imported.report.text())
     extent = " x ".join(f"{1000 * length:.0f}" for length in asset.extent)
-    print(
-        f"{asset.name}: {extent} mm, {asset.mass:.3g} kg, {asset.model.ngeom} geoms, "
-        f"{len(asset.stable_quats)} stable poses"
-    )
+    rests = f"{len(asset.stable_quats)} stable poses" if geom_ids(asset.model, solid=True) else "nothing solid"
+    print(f"{asset.name}: {extent} mm, {asset.mass:.3g} kg, {asset.model.ngeom} geoms, {rests}")
     for joint in asset.joints:
         print(f"  {joint.joint}: {joint.kind}, {joint.range[0]:.3g} to {joint.range[1]:.3g}")
     if output is not None:

@@ -14,6 +14,7 @@ def run(
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("out/preview.png"),
     preset: str = "quality",
     set: tuple[str, ...] = (),
+    allow_outside: bool = False,
 ) -> None:
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
@@ -26,6 +27,7 @@ def run(
         output: Picture to write.
         preset: fast, balanced or quality.
         set: Overrides such as data.max_episode_length=500.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
     """
     from handloom.config import forbid_code
     from handloom.errors import InputError
@@ -36,7 +38,7 @@ def run(
     forbid_code()
     if episodes < 1:
         raise InputError(f"--episodes must be at least 1, got {episodes}")
-    loaded = load_task(task, overrides=set)
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
     if not loaded.config.cameras:
         raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
     images, labels = [], []

@@ -90,6 +90,7 @@ def add(
     *,
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
     overwrite: bool = False,
+    allow_outside: bool = False,
 ) -> int:
     """Turn an MJCF or URDF model into a robot folder: propose robot.yaml, draw it, check it. Exit code 1 on a fault.
 
@@ -97,6 +98,7 @@ def add(
         path: The model file.
         output: The folder to write; by default robots/NAME of the file, here.
         overwrite: Replace a robot that is in the folder already.
+        allow_outside: Let the model include files outside its folder and the three around that; they are copied.
     """
     import numpy as np
 
@@ -106,7 +108,7 @@ def add(
     from handloom.robots.portrait import portrait
     from handloom.robots.proposal import propose_robot, reach_map, write_proposal
 
-    proposal = propose_robot(path)
+    proposal = propose_robot(path, allow_outside=allow_outside)
     folder = write_proposal(proposal, output or Path("robots") / path.stem, overwrite=overwrite)
     robot = load_robot(folder)
     pictures = (

@@ -34,7 +34,7 @@ class Document:
         return Mark(str(self.path))
 
 
-def read_document(path: str | Path, *, shipped: Path | None = None) -> Document:
+def read_document(path: str | Path, *, shipped: Path | None = None, allow_outside: bool = False) -> Document:
     """Read a YAML file and the files its top-level ``base:`` key names, nearest file winning.
 
     Mappings merge key by key; lists replace, except lists of mappings with a ``name``, which merge by name.
@@ -42,14 +42,17 @@ def read_document(path: str | Path, *, shipped: Path | None = None) -> Document:
     Args:
         path: The file.
         shipped: Folder whose files can be a ``base`` from anywhere; looked through last.
+        allow_outside: A ``base`` may lie outside the folders around the file.
 
     Raises:
         ConfigError: The file is missing, unreadable, too large, not YAML, repeats a key, or inherits in a circle.
     """
-    return _read(Path(path), (), shipped=shipped)
+    return _read(Path(path), (), shipped=shipped, allow_outside=allow_outside)
 
 
-def _read(path: Path, parents: tuple[Path, ...], named_by: str = "", *, shipped: Path | None = None) -> Document:
+def _read(
+    path: Path, parents: tuple[Path, ...], named_by: str = "", *, shipped: Path | None, allow_outside: bool
+) -> Document:
     try:
         resolved = path.resolve(strict=True)
         text = _read_text(resolved, f"{named_by}{path}")
@@ -70,8 +73,8 @@ def _read(path: Path, parents: tuple[Path, ...], named_by: str = "", *, shipped:
     mark = document.mark(("base",))
     if not isinstance(base, str):
         raise ConfigError(f"{mark}: base: must be the name of a YAML file, got {base!r}")
-    file = find_file(base, near=path.parent, asset_root=shipped, what=f"{mark}: base")
-    parent = _read(file, (*parents, resolved), f"{mark}: base: ", shipped=shipped)
+    file = find_file(base, near=path.parent, asset_root=shipped, what=f"{mark}: base", allow_outside=allow_outside)
+    parent = _read(file, (*parents, resolved), f"{mark}: base: ", shipped=shipped, allow_outside=allow_outside)
     return _merged(parent, document)
 
 

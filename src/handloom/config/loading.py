@@ -10,6 +10,7 @@ from handloom.config.document import Document, read_document
 from handloom.config.marks import KeyPath
 from handloom.config.model import Config
 from handloom.config.overrides import apply_overrides
+from handloom.config.references import resolved
 from handloom.errors import ConfigError
 
 Model = TypeVar("Model", bound=Config)
@@ -33,7 +34,7 @@ def load_config(path: str | Path, model: type[Model], *, overrides: Iterable[str
 
 def parse_config(document: Document, model: type[Model], *, root: KeyPath = ()) -> Model:
     """Validate a document, or the part of it at ``root``, after resolving ``${...}`` over the whole document."""
-    values = _interpolated(document)
+    values = resolved(document)
     for key in root:
         values = values[key]
     if not isinstance(values, dict):
@@ -85,28 +86,3 @@ def _existing(values: Any, loc: list[str | int]) -> KeyPath:
         path = (*path, part)  # The last key may be the missing one.
         here = items.get(part)
     return path
-
-
-def _interpolated(document: Document) -> Any:
-    """Return the values with ``${a.b.0.c}`` references resolved; files without any skip the work."""
-    if not _has_reference(document.values):
-        return document.values
-    from omegaconf import OmegaConf  # costs 0.1 s, needed by few files
-    from omegaconf.errors import OmegaConfBaseException
-
-    try:
-        config = OmegaConf.create(document.values)
-        return OmegaConf.to_container(config, resolve=True)
-    except (OmegaConfBaseException, RecursionError) as error:
-        key = getattr(error, "full_key", None) or ""
-        path = tuple(int(k) if k.isdigit() else k for k in key.replace("[", ".").replace("]", "").split(".") if k)
-        what = str(error).splitlines()[0] if str(error) else "references in a circle"
-        raise ConfigError(f"{document.mark(path)}: {key or 'interpolation'}: {what}") from error
-
-
-def _has_reference(values: Any) -> bool:
-    if isinstance(values, str):
-        return "${" in values
-    if isinstance(values, dict):
-        return any(_has_reference(v) for v in values.values())
-    return isinstance(values, list) and any(_has_reference(v) for v in values)

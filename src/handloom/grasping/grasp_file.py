@@ -19,6 +19,8 @@ COLUMNS = (
     "r11", "r12", "r13", "r21", "r22", "r23", "r31", "r32", "r33",
     "x", "y", "z", "object id",
 )  # fmt: skip
+MAX_BYTES = 200_000_000
+"""Largest file: three million rows."""
 ORTHONORMAL = 1e-2
 """Largest entry of R'R - 1: published files are rounded, but a mirrored or scaled matrix is far off."""
 
@@ -38,6 +40,7 @@ def read_grasps(path: Path | str) -> Rows:
     """
     path = Path(path)
     try:
+        _demand_small(path)
         with path.open("rb") as stream:
             content = np.load(stream, allow_pickle=False)
             if isinstance(content, np.lib.npyio.NpzFile):
@@ -46,11 +49,21 @@ def read_grasps(path: Path | str) -> Rows:
                 content = content[content.files[0]]
     except OSError as error:
         raise FileError(f"{path}: cannot read grasps: {error.strerror or error}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, TypeError, SyntaxError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, InputError):
             raise
         raise FileError(f"{path}: this is not a plain .npy array: {error}") from error
     return checked_rows(content, str(path))
+
+
+def _demand_small(path: Path) -> None:
+    """Refuse a file that holds, or unpacks to, more than any list of grasps."""
+    size = path.stat().st_size
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            size = sum(member.file_size for member in packed.infolist())
+    if size > MAX_BYTES:
+        raise ValueError(f"{size / 1e6:.0f} MB are no grasps; at most {MAX_BYTES / 1e6:.0f} MB are read")
 
 
 def write_grasps(path: Path | str, rows: ArrayLike) -> Path:

@@ -13,7 +13,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.objects.geometry import Reach, convex_hull, posed, triangles
+from handloom.errors import InputError
+from handloom.objects.geometry import Reach, convex_hull, geom_ids, posed, triangles
 from handloom.spatial import quat_from_axis_angle
 
 Array = NDArray[np.float64]
@@ -52,7 +53,12 @@ def find_rest_poses(model: mujoco.MjModel, *, upright_only: bool = False) -> Res
     Args:
         model: One root body at the origin.
         upright_only: Keep the identity alone, for furniture and appliances.
+
+    Raises:
+        InputError: Nothing of it is solid, so that it cannot lie on anything.
     """
+    if not geom_ids(model, solid=True):
+        raise InputError("nothing of this object is solid, so that it has no stable pose")
     data = posed(model)
     reach, com = Reach(model, data), data.subtree_com[1].copy()
     if upright_only:

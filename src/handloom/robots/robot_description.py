@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
+from handloom.config.search import demand_inside, enclosing_folders, is_inside
 from handloom.errors import ConfigError, FileError, NotFoundError, suggest
 from handloom.robots.arm import Arm
 from handloom.robots.robot_config import RobotConfig
+from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,9 +33,14 @@ class RobotDescription:
         return self.folder / self.config.model
 
     def spec(self) -> mujoco.MjSpec:
-        """Read the model anew; the caller owns the result and may change it."""
+        """Read the model anew; the caller owns the result and may change it.
+
+        Raises:
+            NotAllowedError: It includes files elsewhere; ``handloom robot add`` copies those of a model one trusts.
+        """
         if not self.model_file.is_file():
             raise FileError(f"{self.config_file}: model: there is no file {self.model_file}")
+        _rehearse_once(self.model_file, self.folder, self.model_file.stat().st_mtime_ns)
         try:
             return mujoco.MjSpec.from_file(str(self.model_file))
         except ValueError as error:
@@ -181,6 +188,16 @@ class RobotDescription:
             if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_trnid[i, 0] == index:
                 return model.actuator(i).name
         raise ConfigError(f"{self.model_file}: gripper joint {joint!r} has no actuator")
+
+
+@lru_cache(maxsize=64)
+def _rehearse_once(model_file: Path, folder: Path, _changed: int) -> None:
+    """Let a child process read a model that is not ours first; its files are in its folder or near by."""
+    if is_inside(model_file, ()):
+        return
+    around = enclosing_folders(folder, most=MODEL_PARENTS)
+    demand_inside(model_file, around, what=str(folder))
+    rehearse_model(model_file, around)
 
 
 def _frozen(values: Iterable[object]) -> np.ndarray:

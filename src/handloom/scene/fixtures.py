@@ -11,8 +11,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.errors import FileError, InputError, unknown_name
+from handloom.errors import InputError, unknown_name
 from handloom.objects import ObjectAsset
+from handloom.render.picture_files import open_picture
 from handloom.render.textures import SIZE, add_texture, texture
 
 Color = tuple[float, float, float]
@@ -120,13 +121,8 @@ def _picture(name: str, seed: int) -> NDArray[np.uint8]:
 @lru_cache(maxsize=PICTURES)
 def _picture_file(path: str) -> NDArray[np.uint8]:
     """Read a picture as a square of the size our own textures have."""
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(path) as image:
-            return np.asarray(image.convert("RGB").resize((SIZE, SIZE)))
-    except (OSError, UnidentifiedImageError, ValueError) as error:
-        raise FileError(f"{path}: cannot be read as a picture: {error}") from error
+    with open_picture(path) as image:
+        return np.asarray(image.convert("RGB").resize((SIZE, SIZE)))
 
 
 def _add_table(body: mujoco.MjsBody, size: Any) -> None:

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from handloom.config import read_document
 from handloom.errors import FileError
 from handloom.objects import ObjectAsset
 
@@ -17,16 +16,14 @@ def asset_notes(asset: ObjectAsset, name: str) -> tuple[Path | None, dict[str, A
         name: File name, e.g. ``dexpick_pose.yaml``.
 
     Raises:
-        FileError: The file is no YAML mapping.
+        ConfigError: The file is no YAML.
+        FileError: It is no mapping.
     """
     source = asset.parameters.get("path")
     file = None if source is None else Path(str(source)).parent / name
     if file is None or not file.is_file():
         return None, {}
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise FileError(f"{file}: cannot read: {error}") from error
+    content = read_document(file).values
     if not isinstance(content, dict):
         raise FileError(f"{file}: a mapping was expected, got {type(content).__name__}")
     return file, content

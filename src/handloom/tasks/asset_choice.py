@@ -10,7 +10,7 @@ import numpy as np
 from handloom.errors import ConfigError, FileError, HandloomError, InputError, NotFoundError
 from handloom.objects import ObjectAsset, import_object, make_object, proxy_object
 from handloom.objects.importers.asset_files import find_asset
-from handloom.objects.importers.import_options import demand_known
+from handloom.objects.importers.import_options import TASK_OPTIONS, demand_known
 from handloom.objects.importers.proxy import category_of_path, clean_category
 from handloom.objects.registry import CATEGORIES
 from handloom.scene.assets import remember
@@ -62,7 +62,7 @@ def choose_asset(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gen
     look = rng if entry.apply_randomization else np.random.default_rng(0)
     try:
         if entry.path or not entry.category:
-            return _file_asset(task, entry, look)
+            return _file_asset(task, entry, where, look)
         return ChosenAsset(remember(_library_asset(entry, look, rng)))
     except (InputError, NotFoundError, FileError) as error:
         raise ConfigError(f"{where}: {error}") from error
@@ -93,11 +93,11 @@ def imported(
     scale: float,
     info_name: str | None,
     folders: tuple[Path, ...],
+    allow_outside: bool,
     options: tuple[tuple[str, Any], ...] = (),
 ) -> ObjectAsset:
     """Read an asset file; the same object again for the same file, since reading takes long."""
-    more = dict(options)
-    demand_known(more)
+    more = {"allow_outside": allow_outside, **dict(options)}
     return import_object(file, category=category, scale=scale, info_name=info_name, folders=folders, **more).asset
 
 
@@ -119,7 +119,7 @@ def _library_asset(entry: ObjectConfig, look: np.random.Generator, rng: np.rando
     )
 
 
-def _file_asset(task: Task, entry: ObjectConfig, look: np.random.Generator) -> ChosenAsset:
+def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Generator) -> ChosenAsset:
     name = entry.path or entry.art_cat or ""
     try:
         file, category = _pick_file(task, entry, look)
@@ -127,9 +127,12 @@ def _file_asset(task: Task, entry: ObjectConfig, look: np.random.Generator) -> C
         if not task.config.proxy_assets:
             raise ConfigError(f"{error}; --set proxy_assets=true puts a library object in its place") from error
         return ChosenAsset(_stand_in(entry, name, look), stands_in=True)
+    task.inside(file, f"{where}.path")
     info = entry.info_name or (Path(entry.obj_info_path).parent.name if entry.obj_info_path else None)
+    demand_known(entry.parameters, TASK_OPTIONS)
     options = tuple(sorted(entry.parameters.items()))
-    return ChosenAsset(imported(file, category, _uniform(entry), info, task.asset_folders, options))
+    allowed = task.config.allow_outside
+    return ChosenAsset(imported(file, category, _uniform(entry), info, task.asset_folders, allowed, options))
 
 
 def _stand_in(entry: ObjectConfig, name: str, look: np.random.Generator) -> ObjectAsset:

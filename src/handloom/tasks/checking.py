@@ -12,6 +12,7 @@ from handloom.scene.descriptions import robot_description
 from handloom.scene.object_config import ObjectConfig
 from handloom.scene.region_config import RegionConfig
 from handloom.skills import SkillConfig, checked_config
+from handloom.tasks.foreign_paths import foreign_paths
 from handloom.tasks.robots import robot_source
 from handloom.tasks.task import Task
 from handloom.tasks.views import camera_file, dataset_names, parent_body
@@ -24,6 +25,7 @@ def check_task(task: Task) -> None:
         ConfigError: One line per mistake, with file and line.
     """
     mistakes = [*_names(task), *_regions(task), *_objects(task), *_clutter_and_fluid(task), *_skills(task)]
+    mistakes += foreign_paths(task)
     if not mistakes:
         mistakes = [*_robots(task), *_cameras(task)]
     if mistakes:

@@ -94,7 +94,9 @@ def _excluded(choice: str | Path, config: DistractorsConfig, taken: set[str]) ->
 def _asset(task: Task, config: DistractorsConfig, choice: str | Path, rng: np.random.Generator) -> ObjectAsset:
     if isinstance(choice, str):
         return remember(make_object(choice, rng=np.random.default_rng(int(rng.integers(LOOKS)))))
-    return imported(choice, category_of_path(choice), config.scale[0], None, task.asset_folders)
+    task.inside(choice, task.where("distractors", "path"))
+    allowed = task.config.allow_outside
+    return imported(choice, category_of_path(choice), config.scale[0], None, task.asset_folders, allowed)
 
 
 class Clutter:

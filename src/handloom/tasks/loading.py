@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document, unused_keys
+from handloom.config.search import is_inside
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.checking import check_task, refused_code
@@ -25,20 +26,24 @@ def _shipped() -> Path:
     return Path(str(resources.files("handloom.tasks") / "library"))
 
 
-def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index: int = 0) -> Task:
+def load_task(
+    name_or_path: str | Path, *, overrides: Sequence[str] = (), index: int = 0, allow_outside: bool = False
+) -> Task:
     """Read a task and check everything in it that can be checked without building a scene.
 
     Args:
         name_or_path: A task of the library, or a YAML file.
         overrides: ``a.b.c=value`` texts; paths start inside the task, e.g. ``data.max_episode_length=500``.
         index: Which entry of the file's ``tasks`` list.
+        allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
+            so may its assets.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
         NotFoundError: No such task in the library and no such file.
     """
     path = _find(name_or_path)
-    document = read_document(path, shipped=_shipped())
+    document = read_document(path, shipped=_shipped(), allow_outside=allow_outside)
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
         _refuse_beside_tasks(document)
         root: tuple[str | int, ...] = ("tasks", index)
@@ -49,6 +54,11 @@ def load_task(name_or_path: str | Path, *, overrides: Sequence[str] = (), index:
         root = ()
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
+    if config.allow_outside:
+        mark = document.mark((*root, "allow_outside"))
+        raise ConfigError(f"{mark}: allow_outside: only the command line can allow this, with --allow-outside")
+    if allow_outside:
+        config = config.model_copy(update={"allow_outside": True})
     task = Task(
         name=path.stem,
         config=config,
@@ -105,9 +115,15 @@ def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str |
     shipped = _shipped()
     what = f"{document.mark((*root, 'arena_file'))}: arena_file"
     try:
-        file = find_file(config.arena_file, near=path.parent, asset_root=asset_root, what=what)
+        file = find_file(
+            config.arena_file,
+            near=path.parent,
+            asset_root=asset_root,
+            what=what,
+            allow_outside=config.allow_outside,
+        )
     except ConfigError:
-        if (shipped / config.arena_file).is_file():
+        if is_inside(shipped / config.arena_file, [shipped]) and (shipped / config.arena_file).is_file():
             file = shipped / config.arena_file
         elif config.proxy_assets:
             file = shipped / "arenas" / "table.yaml"

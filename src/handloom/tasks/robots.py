@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.config import find_file
 from handloom.robots import RobotDescription, robot_names
 from handloom.scene.descriptions import robot_description
 from handloom.spatial import matrix_from_quat, quat_from_euler_deg, quat_multiply, quat_normalize
@@ -30,7 +29,7 @@ def robot_source(task: Task, entry: RobotEntry) -> str:
     if stem in robot_names() and not (task.path.parent / given).exists():
         return stem
     what = task.where("robots", task.config.robots.index(entry), "robot_config_file")
-    return str(find_file(given, near=task.path.parent, asset_root=task.asset_root, what=what))
+    return str(task.find(given, what=what))
 
 
 def sample_robots(task: Task, rng: np.random.Generator) -> tuple[RobotInstance, ...]:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from handloom.config import Document
-from handloom.config.search import MAX_PARENTS
+from handloom.config import Document, find_file
+from handloom.config.search import demand_inside, enclosing_folders
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.task_config import TaskConfig
 
@@ -36,8 +36,29 @@ class Task:
     @cached_property
     def asset_folders(self) -> tuple[Path, ...]:
         """Folders a relative asset path is looked up in, in order."""
-        parents = list(self.path.resolve().parents)[: MAX_PARENTS + 1]
-        return (*parents, *([self.asset_root] if self.asset_root else []))
+        around = enclosing_folders(self.path.resolve().parent, allow_outside=self.config.allow_outside)
+        return (*around, *([self.asset_root] if self.asset_root else []))
+
+    def find(self, name: str, *, what: str) -> Path:
+        """Return the file or folder the task names, looked up near its file and in the asset root.
+
+        Args:
+            name: Path as written in the task.
+            what: Start of the error message: file, line and key.
+        """
+        near, allowed = self.path.parent, self.config.allow_outside
+        return find_file(name, near=near, asset_root=self.asset_root, what=what, allow_outside=allowed)
+
+    def inside(self, place: Path, what: str) -> Path:
+        """Return a file or folder that the task names, unless it lies outside its folders and was not allowed.
+
+        Args:
+            place: What was found.
+            what: Start of the error message: file, line and key.
+        """
+        if not self.config.allow_outside:
+            demand_inside(place, self.asset_folders, what=what)
+        return place
 
     @property
     def asset_root(self) -> Path | None:

@@ -149,6 +149,8 @@ class TaskConfig(Config):
     """Masses, friction and gains that vary (ours)."""
     proxy_assets: bool = False
     """Replace assets and arenas that are not there by library objects of the same category (ours)."""
+    allow_outside: bool = False
+    """Files outside the folders of this one may be read; no file can say so, only ``--allow-outside`` (ours)."""
     table_height: tuple[Height, Height] | None = None
     """Lowest and highest table top [m] (ours)."""
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from handloom.config import find_file, load_config
+from handloom.config import load_config
 from handloom.errors import ConfigError
 from handloom.scene.camera_config import CAMERAS, CameraConfig, CameraFile
 from handloom.scene.descriptions import robot_description
@@ -60,8 +60,7 @@ def camera_file(task: Task, entry: CameraConfig) -> CameraFile:
     if stem in CAMERAS and not here.is_file():
         return CAMERAS[stem]
     what = f"{_where(task, entry, 'camera_file')} (published: {', '.join(CAMERAS)})"
-    near, root = task.path.parent, task.asset_root
-    return load_config(find_file(entry.camera_file, near=near, asset_root=root, what=what), CameraFile)
+    return load_config(task.find(entry.camera_file, what=what), CameraFile)
 
 
 def dataset_names(task: Task) -> tuple[str, ...]:

@@ -1,9 +1,12 @@
 """A model somebody else wrote becomes a robot folder that passes every check."""
 
+import shutil
+
 import numpy as np
 import pytest
 
-from handloom.errors import ConfigError, FileError, InputError
+from handloom.cache import user_cache
+from handloom.errors import ConfigError, FileError, InputError, NotAllowedError
 from handloom.robots import TemplateRobot, load_robot, robot_class, robot_names
 from handloom.robots.checks import RobotAtHome, check_robot
 from handloom.robots.proposal import propose_robot, reachable_points, write_proposal
@@ -98,6 +101,42 @@ def test_mesh_files_travel_with_the_model(tmp_path):
     folder = write_proposal(propose_robot(file), tmp_path / "robot")
     assert (folder / "assets" / "tetra.obj").is_file()
     assert load_robot(folder).compile().nmesh == 1
+
+
+def test_meshes_elsewhere_need_a_word_of_the_user_and_are_copied_then(tmp_path, monkeypatch):
+    monkeypatch.setenv("HANDLOOM_CACHE", str(user_cache()))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "downloads").mkdir(parents=True)
+    (tmp_path / "tetra.obj").write_text(
+        "v 0 0 0\nv 0.05 0 0\nv 0 0.05 0\nv 0 0 0.05\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    )
+    file = tmp_path / "home" / "downloads" / "arm.xml"
+    text = load_robot("so101").model_file.read_text()
+    text = text.replace("<asset>", '<asset><mesh name="tetra" file="../../tetra.obj"/>')
+    text = text.replace(
+        '<body name="shoulder"', '<geom type="mesh" mesh="tetra" class="so101_visual"/><body name="shoulder"'
+    )
+    file.write_text(text)
+    with pytest.raises(NotAllowedError, match=r"tetra.obj lies outside .* --allow-outside"):
+        propose_robot(file)
+    folder = write_proposal(propose_robot(file, allow_outside=True), tmp_path / "home" / "robot")
+    assert load_robot(folder).compile().nmesh == 1
+
+
+@pytest.mark.parametrize("key", ["model: ../../model.xml", "base: ../../robot.yaml"])
+def test_a_robot_folder_does_not_lead_out(tmp_path, monkeypatch, key):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    zoo = load_robot("so101").folder
+    for name in ("model.xml", "robot.yaml"):
+        shutil.copy(zoo / name, tmp_path / name)
+    folder = tmp_path / "home" / "arm"
+    shutil.copytree(zoo, folder)
+    text = (folder / "robot.yaml").read_text()
+    (folder / "robot.yaml").write_text("\n".join(line for line in text.splitlines() if not line.startswith("model:")))
+    with (folder / "robot.yaml").open("a") as file:
+        file.write(f"\n{key}\n")
+    with pytest.raises(NotAllowedError, match="lies outside"):
+        load_robot(folder).compile()
 
 
 def test_models_without_an_arm_say_what_is_missing(tmp_path):

@@ -4,6 +4,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from handloom.errors import FileError, suggest
+from handloom.objects.importers.import_options import ImportOptions
+
+MAX_BYTES = 250_000_000
+"""Most that the meshes and textures of a model may have together; they are kept in memory, and sent to workers."""
 
 
 def find_asset(path: str | Path, folders: Sequence[str | Path] = ()) -> Path:
@@ -12,12 +16,15 @@ def find_asset(path: str | Path, folders: Sequence[str | Path] = ()) -> Path:
     Raises:
         FileError: It is nowhere; the text names the file, the folders searched and files with a similar name.
     """
-    wanted = Path(path).expanduser()
-    places = [wanted] if wanted.is_absolute() or not folders else []
-    places += [Path(folder).expanduser() / wanted for folder in folders]
-    for place in places:
-        if place.is_file():
-            return place
+    try:
+        wanted = Path(path).expanduser()
+        places = [wanted] if wanted.is_absolute() or not folders else []
+        places += [Path(folder).expanduser() / wanted for folder in folders]
+        for place in places:
+            if place.is_file():
+                return place
+    except (OSError, RuntimeError, ValueError) as error:
+        raise FileError(f"no asset file {str(path)!r}: {error}") from error
     searched = [str(place.parent) for place in places]
     raise FileError(
         f"no asset file {wanted.name!r} ({wanted}); searched: {', '.join(searched)}{_near(wanted, places)}"
@@ -25,7 +32,7 @@ def find_asset(path: str | Path, folders: Sequence[str | Path] = ()) -> Path:
     )
 
 
-def read_parts(files: Iterable[str], owner: Path, folders: Sequence[Path]) -> dict[str, bytes]:
+def read_parts(files: Iterable[str], owner: Path, folders: Sequence[Path], options: ImportOptions) -> dict[str, bytes]:
     """Return the contents of files that a model names, by the name it uses.
 
     Package and file addresses are looked up by every tail of their path, so ``package://cabinet/meshes/door.obj`` is
@@ -41,7 +48,10 @@ def read_parts(files: Iterable[str], owner: Path, folders: Sequence[Path]) -> di
             raise FileError(
                 f"{owner} names the file {name!r}, which does not exist; searched: {', '.join(map(str, folders))}"
             )
+        options.demand_inside(file, owner)
         found[name] = file.read_bytes()
+        if sum(map(len, found.values())) > MAX_BYTES:
+            raise FileError(f"{owner}: the files it names have more than {MAX_BYTES / 1e6:.0f} MB")
     return found
 
 

@@ -1,17 +1,22 @@
 """One function for all file formats."""
 
 import importlib
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from handloom.errors import InputError, suggest
+import numpy as np
+
+from handloom.errors import FileError, InputError, suggest
+from handloom.objects.geometry import geom_ids
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_options import ImportOptions
 from handloom.objects.importers.import_report import ImportReport, ReportDraft
 from handloom.objects.importers.proxy import category_of_path
 from handloom.objects.object_asset import ObjectAsset
+from handloom.trial import call_apart
 
 Reader = Callable[[Path, ImportOptions, ReportDraft], ObjectAsset]
 
@@ -52,6 +57,8 @@ def import_object(
     substance: str = "plastic",
     info_name: str | None = None,
     folders: Sequence[str | Path] = (),
+    allow_outside: bool = False,
+    seconds: float = 300.0,
 ) -> Imported:
     """Read an object from a MJCF, URDF, OBJ, STL, PLY, GLB or USD file.
 
@@ -66,15 +73,19 @@ def import_object(
         substance: What a mesh file is made of, see ``handloom.objects.substances``.
         info_name: Annotation folder of an articulated USD asset, e.g. ``open_v``.
         folders: Where to look.
+        allow_outside: What the file includes or refers to may lie outside ``folders``, its own folder and the three
+            around that.
+        seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two. A
+            child process does it, since a file that somebody broke can hang or crash its reader.
 
     Raises:
+        NotAllowedError: The file refers to another one elsewhere.
         FileError: The file or a part of it is missing or cannot be read; the text names the folders searched.
         InputError: No importer for this ending, or a senseless option.
         MissingExtraError: The format needs an optional package.
     """
     file = find_asset(path, folders)
-    reader = READERS.get(file.suffix.lower())
-    if reader is None:
+    if file.suffix.lower() not in READERS:
         raise InputError(f"{file}: no importer for {file.suffix!r} files; {suggest(file.suffix, READERS)}")
     options = ImportOptions(
         category=category or category_of_path(file),
@@ -85,8 +96,21 @@ def import_object(
         substance=substance,
         info_name=info_name,
         folders=tuple(Path(folder) for folder in folders),
+        allow_outside=allow_outside,
     )
+    more = f"handloom object import {file} --seconds 1800 grants more, and its convex parts are kept for later"
+    read = "handloom.objects.importers.import_object:read_file"
+    return call_apart(read, file, options, what=str(file), seconds=seconds, more=more)
+
+
+def read_file(file: Path, options: ImportOptions) -> Imported:
+    """Read a file here and now; ``import_object`` has a child process call this."""
     draft = ReportDraft(str(file))
-    module, _, function = reader.partition(":")
+    module, _, function = READERS[file.suffix.lower()].partition(":")
     read: Reader = getattr(importlib.import_module(module), function)
-    return Imported(asset=read(file, options, draft), report=draft.finish())
+    asset = read(file, options, draft)
+    if not (np.isfinite(asset.aabb).all() and math.isfinite(asset.mass)):
+        raise FileError(f"{file}: its size or its mass is not a finite number")
+    if geom_ids(asset.model, solid=True):
+        asset.rest_poses  # noqa: B018 - computed when asked for, and as much at the mercy of the file
+    return Imported(asset=replace(asset), report=draft.finish())  # A copy: without the compiled model.

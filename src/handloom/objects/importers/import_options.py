@@ -1,15 +1,22 @@
 """How a file is to be read."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from handloom.config.search import demand_inside, enclosing_folders
 from handloom.errors import InputError, unknown_name
 from handloom.objects.substances import substance
 
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
 """Metres per unit."""
+OPTIONS: Final = ("allow_outside", "info_name", "mass", "scale", "substance", "unit", "up")
+"""What the parameters of an imported object may hold beside its path."""
+TASK_OPTIONS: Final = ("substance", "unit", "up")
+"""What the parameters of an asset file in a task may hold."""
+PARENTS = 3
+"""How many folders around a file its parts may be in: the packages of ROS have models and meshes side by side."""
 LARGEST = 5.0
 """Longest side of an object whose unit nobody gave [m]: longer than a table, shorter than a part in centimetres."""
 
@@ -32,6 +39,8 @@ class ImportOptions:
     """What a mesh file is made of."""
     info_name: str | None = None
     """Annotation folder of an articulated asset in the reference layout, e.g. ``open_v``."""
+    allow_outside: bool = False
+    """Parts may lie outside the folders around the file and ``folders``."""
     folders: tuple[Path, ...] = field(default=())
     """Further folders to look for parts in."""
 
@@ -51,6 +60,19 @@ class ImportOptions:
     def metres(self) -> float:
         """Metres per unit of a mesh file, with the scale."""
         return self.scale * UNITS[self.unit or "m"]
+
+    def bounds(self, owner: Path) -> tuple[Path, ...]:
+        """Return the folders in which the parts of a file may be."""
+        return (*enclosing_folders(owner.parent, most=PARENTS), *self.folders)
+
+    def demand_inside(self, part: Path, owner: Path) -> None:
+        """Refuse a part of a file that lies elsewhere and was not allowed.
+
+        Raises:
+            NotAllowedError: It does; the text says how to allow it.
+        """
+        if not self.allow_outside:
+            demand_inside(part, self.bounds(owner), what=str(owner))
 
     def demand_plausible(self, path: Path, longest: float) -> None:
         """Refuse a mesh file without a unit that would be larger than anything on a table or around it.
@@ -72,13 +94,12 @@ class ImportOptions:
         )
 
 
-def demand_known(options: Iterable[str]) -> None:
+def demand_known(options: Iterable[str], known: Iterable[str] = OPTIONS) -> None:
     """Refuse names that are no option of an asset file.
 
     Raises:
         NotFoundError: The text lists the names that are.
     """
-    known = {option.name for option in fields(ImportOptions)} - {"category", "folders"}
     for name in options:
         if name not in known:
             raise unknown_name("option of an asset file", name, known)

@@ -26,7 +26,7 @@ class ReportDraft:
     """Collects the sentences of a report while an importer works."""
 
     def __init__(self, source: str) -> None:
-        self._source = source
+        self.source = source
         self.kept: list[str] = []
         self.converted: list[str] = []
         self.dropped: list[str] = []
@@ -34,7 +34,7 @@ class ReportDraft:
     def finish(self) -> ImportReport:
         """Return the finished report."""
         return ImportReport(
-            source=self._source, kept=tuple(self.kept), converted=tuple(self.converted), dropped=tuple(self.dropped)
+            source=self.source, kept=tuple(self.kept), converted=tuple(self.converted), dropped=tuple(self.dropped)
         )
 
 

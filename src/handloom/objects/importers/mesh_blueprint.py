@@ -27,14 +27,25 @@ MOST_VERTICES = 24
 class TriangleMesh:
     """A surface with one colour per triangle."""
 
+    source: str
+    """File, or place in one; error messages begin with it."""
     vertices: Array
     """Corners (n, 3) [m]."""
-    faces: NDArray[np.int32]
+    faces: NDArray[np.integer]
     """Triangles (m, 3)."""
     colors: Array
     """sRGB of every triangle (m, 3), 0 to 1."""
     solid: bool = True
     """It collides."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no surface."""
+        if not np.isfinite(self.vertices).all():
+            raise FileError(f"{self.source}: some of its {len(self.vertices)} vertices are no finite numbers")
+        if not np.isfinite(self.colors).all():
+            raise FileError(f"{self.source}: some of its colours are no finite numbers")
+        if len(self.faces) and not (self.faces.min() >= 0 and self.faces.max() < len(self.vertices)):
+            raise FileError(f"{self.source}: a triangle names a vertex that is not there; it has {len(self.vertices)}")
 
 
 def convex_parts(
@@ -62,7 +73,7 @@ def convex_parts(
                 Part(shape="hull", vertices=corners, color=rgb, substance=material, body=body, solid=mesh.solid)
             )
     if not parts:
-        raise FileError("there is no triangle in the file")
+        raise FileError(f"{draft.source}: there is no triangle in it")
     faces = sum(len(mesh.faces) for mesh in meshes)
     draft.converted.append(
         f"{faces} triangles of {count(len(meshes), 'mesh')} became {count(len(parts), 'convex part')} in mean colours"
@@ -73,7 +84,7 @@ def convex_parts(
 def _decomposed(mesh: TriangleMesh) -> list[Array]:
     """Return the corners of convex pieces; a mesh that is convex already stays in one piece."""
     trimesh = require("trimesh", extra="meshes")
-    surface = trimesh.Trimesh(mesh.vertices, mesh.faces, process=True)
+    surface = trimesh.Trimesh(mesh.vertices, mesh.faces.astype(np.int32), process=True)
     whole, faces = convex_hull(mesh.vertices)
     volume = _volume(whole, faces)
     if len(whole) <= MOST_VERTICES and (surface.is_volume and surface.volume > 0.99 * volume):

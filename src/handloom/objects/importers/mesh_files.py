@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from handloom.errors import FileError, require
+from handloom.errors import FileError, HandloomError, require
 from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.importers.import_options import ImportOptions
@@ -35,11 +35,18 @@ def read_mesh(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
 
 
 def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: ReportDraft) -> list[TriangleMesh]:
+    resolver = _resolver(trimesh, path, options)
     try:
-        scene = trimesh.load_scene(path)
-    # The readers of trimesh raise whatever the format's own package raises.
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError, AssertionError) as error:
-        raise FileError(f"{path}: trimesh cannot read it: {error}") from error
+        scene = trimesh.load_scene(path, resolver=resolver)
+    except HandloomError:
+        raise
+    except ImportError as error:  # A package that guesses the encoding of text.
+        raise FileError(f"{path}: trimesh cannot read it: {_declared(path) or 'it is no text in UTF-8'}") from error
+    except Exception as error:  # The readers of trimesh raise whatever the format's own package raises.
+        what = _declared(path) or str(error) or type(error).__name__
+        raise FileError(f"{path}: trimesh cannot read it: {what}") from error
+    for part in resolver.parts:  # Trimesh goes on without a texture that it may not read.
+        options.demand_inside(part, path)
     up = options.up or ("y" if path.suffix.lower() in {".glb", ".gltf"} else "z")
     turn = _Y_UP if up == "y" else np.eye(3)
     if up == "y":
@@ -53,7 +60,8 @@ def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: Report
             continue
         vertices = np.asarray(geometry.vertices, float) @ turn.T * options.metres
         colors, note = _face_colors(geometry)
-        meshes.append(TriangleMesh(vertices=vertices, faces=np.asarray(geometry.faces, np.int32), colors=colors))
+        faces = np.asarray(geometry.faces)
+        meshes.append(TriangleMesh(source=str(path), vertices=vertices, faces=faces, colors=colors))
         if note and note not in draft.converted:
             draft.converted.append(note)
     if meshes:
@@ -63,12 +71,43 @@ def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: Report
     return meshes
 
 
+def _resolver(trimesh: ModuleType, path: Path, options: ImportOptions) -> Any:
+    """Return what trimesh asks for the files that a mesh refers to: materials, textures, buffers."""
+
+    class Resolver(trimesh.resolvers.FilePathResolver):
+        def __init__(self) -> None:
+            super().__init__(str(path))
+            self.parts: list[Path] = []
+
+        def get(self, name: str) -> bytes:
+            self.parts.append(path.parent / name.strip())
+            options.demand_inside(self.parts[-1], path)
+            return self.parts[-1].read_bytes()
+
+    return Resolver()
+
+
+def _declared(path: Path) -> str:
+    """Return how the number of triangles that a binary STL file declares is wrong; empty for everything else."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        start = stream.read(84)
+    if path.suffix.lower() != ".stl" or start.lstrip().startswith(b"solid") or len(start) < 84:
+        return ""
+    declared = int.from_bytes(start[80:84], "little")
+    return (
+        "" if 84 + 50 * declared == size else f"it declares {declared} triangles and has room for {(size - 84) // 50}"
+    )
+
+
 def _face_colors(geometry: Any) -> tuple[np.ndarray, str]:
     """Return sRGB (m, 3) of every triangle, and what was done for it."""
     count_of = len(geometry.faces)
     visual = geometry.visual
     if visual is None or not visual.defined:
         return np.full((count_of, 3), 0.6), "no colours in the file: grey"
+    if visual.kind == "texture" and (visual.uv is None or visual.material.main_color is None):
+        return np.full((count_of, 3), 0.6), "a texture without coordinates: grey"
     if visual.kind == "texture":
         return np.asarray(visual.to_color().vertex_colors)[geometry.faces, :3].mean(axis=1) / 255.0, "texture averaged"
     return np.asarray(visual.face_colors)[:, :3] / 255.0, ""

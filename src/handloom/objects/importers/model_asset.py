@@ -50,8 +50,8 @@ def asset_from_source(
 def _parameters(path: Path, options: ImportOptions) -> dict[str, float | int | str | bool]:
     """Return what ``make_object`` needs to import the file again."""
     given: dict[str, float | int | str | bool] = {"path": str(path), "scale": options.scale}
-    for name in ("unit", "up", "mass", "substance", "info_name"):
+    for name in ("unit", "up", "mass", "substance", "info_name", "allow_outside"):
         value = getattr(options, name)
-        if value not in {None, "plastic"}:
+        if value not in {None, "plastic", False}:
             given[name] = value
     return given

@@ -14,10 +14,13 @@ from handloom.objects.importers.joint_annotation import annotated_links
 from handloom.objects.importers.model_asset import asset_from_source
 from handloom.objects.importers.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
+from handloom.sim.model_file import demand_files_inside, read_xml
 
 
 def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
     """Read a MuJoCo model; includes are followed, meshes and textures are taken along."""
+    if not options.allow_outside:
+        demand_files_inside(path, options.bounds(path))
     spec = _load(path, lambda: mujoco.MjSpec.from_file(str(path)))
     folders = [path.parent / spec.meshdir, path.parent / spec.texturedir, path.parent]
     return _finish(path, spec, folders, options, draft)
@@ -26,7 +29,7 @@ def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
 def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
     """Read a URDF file; visual shapes are kept, links are not merged."""
     try:
-        root = ElementTree.fromstring(path.read_bytes())
+        root = ElementTree.fromstring(read_xml(path))
     except ElementTree.ParseError as error:
         raise FileError(f"{path}: not an XML file: {error}") from error
     settings = root.find("mujoco")
@@ -36,7 +39,7 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     compiler.attrib.update(discardvisual="false", fusestatic="false", strippath="false")
     folders = [path.parent, *path.parent.parents[:3], *options.folders]
     meshes = root.findall(".//mesh")
-    contents = read_parts([m.attrib["filename"] for m in meshes], path, folders)
+    contents = read_parts([m.attrib["filename"] for m in meshes], path, folders, options)
     # MuJoCo wants plain file names.
     short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
     for mesh in meshes:
@@ -66,7 +69,7 @@ def _finish(
 ) -> ObjectAsset:
     if files is None:
         named = [e.file for e in (*spec.meshes, *spec.textures) if e.file]
-        contents = read_parts(dict.fromkeys(named), path, [*folders, *options.folders])
+        contents = read_parts(dict.fromkeys(named), path, [*folders, *options.folders], options)
         short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
         for element in (*spec.meshes, *spec.textures):
             if element.file:

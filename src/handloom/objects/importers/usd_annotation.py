@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from handloom.errors import FileError, suggest
+from handloom.objects.importers.import_options import ImportOptions
 from handloom.objects.importers.import_report import ReportDraft
 from handloom.objects.importers.usd_meshes import UsdSurfaces
 from handloom.objects.link import Link
@@ -35,18 +36,20 @@ class UsdAnnotation:
     """Index of the joint."""
 
 
-def read_annotation(path: Path, info_name: str | None, draft: ReportDraft) -> UsdAnnotation | None:
+def read_annotation(path: Path, options: ImportOptions, draft: ReportDraft) -> UsdAnnotation | None:
     """Return the annotation of that name, or None if none was asked for.
 
     Raises:
         FileError: It is missing or lacks a key; the text names the ones that exist.
     """
+    info_name = options.info_name
     if info_name is None:
         return None
     file = path.parent / "Kps" / info_name / "info.json"
     if not file.is_file():
         there = [p.name for p in (path.parent / "Kps").glob("*") if (p / "info.json").is_file()]
         raise FileError(f"no annotation {info_name!r} beside {path}: searched {file}; {suggest(info_name, there)}")
+    options.demand_inside(file, path)
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
         keypoints = values["object_keypoints"]
@@ -58,7 +61,7 @@ def read_annotation(path: Path, info_name: str | None, draft: ReportDraft) -> Us
             link=str(values.get("object_link_path", "")).rsplit("/", 1)[-1],
             joint_index=int(values.get("joint_index", 0)),
         )
-    except (json.JSONDecodeError, KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise FileError(f"{file}: not an annotation: {type(error).__name__}: {error}") from error
     draft.kept.append(f"annotation {info_name!r}: contact points and axes of one joint")
     return annotation

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from handloom.errors import FileError, require
+from handloom.errors import FileError, HandloomError, require
 from handloom.objects.blueprint import ROOT, Blueprint
 from handloom.objects.importers.import_options import ImportOptions
 from handloom.objects.importers.import_report import ReportDraft, count
@@ -26,9 +26,9 @@ _Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
     """Read a USD stage: its meshes as convex parts, its joints, and the annotation beside it."""
-    stage, root = _open(path)
+    stage, root = _open(path, options)
     geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
-    annotation = read_annotation(path, options.info_name, draft)
+    annotation = read_annotation(path, options, draft)
     metres = float(geom.GetStageMetersPerUnit(stage)) * options.scale * (annotation.scale if annotation else 1.0)
     if metres != 1.0:
         draft.converted.append(
@@ -37,7 +37,7 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
     up = options.up or str(geom.GetStageUpAxis(stage)).lower()
     if up == "y":
         draft.converted.append("y up turned to z up")
-    surfaces = UsdSurfaces(root, _Y_UP if up == "y" else np.eye(3), metres, path.parent, draft)
+    surfaces = UsdSurfaces(root, _Y_UP if up == "y" else np.eye(3), metres, path, options, draft)
     bodies = [str(p.GetPath()) for p in stage.Traverse() if p.HasAPI(physics.RigidBodyAPI)]
     joints, welded = read_joints(stage, surfaces, metres, draft)
     base, tree = ordered(joints, welded, bodies or [str(root.GetPath())])
@@ -55,13 +55,34 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
     return asset_from_source(path, blueprint, blueprint.spec().compile(), links, options)
 
 
-def _open(path: Path) -> tuple[Any, Any]:
-    usd, tf = require("pxr.Usd", extra="usd"), require("pxr.Tf", extra="usd")
+def _open(path: Path, options: ImportOptions) -> tuple[Any, Any]:
+    usd = require("pxr.Usd", extra="usd")
     try:
+        if not options.allow_outside:
+            _demand_layers_inside(path, options)
         stage = usd.Stage.Open(str(path))
-    except tf.ErrorException as error:
+    except HandloomError:
+        raise
+    except Exception as error:  # Errors of USD, and messages of it that are no UTF-8.
         raise FileError(f"{path}: not a USD stage: {error}") from error
     return stage, stage.GetDefaultPrim() or stage.GetPseudoRoot()
+
+
+def _demand_layers_inside(path: Path, options: ImportOptions) -> None:
+    """Refuse a stage that is composed of files elsewhere, before it is."""
+    sdf, utils = require("pxr.Sdf", extra="usd"), require("pxr.UsdUtils", extra="usd")
+    waiting, seen = [str(path)], set()
+    while waiting:
+        name = waiting.pop()
+        layer = None if name in seen else sdf.Layer.FindOrOpen(name)
+        seen.add(name)
+        if layer is None:
+            continue
+        for part in {part for parts in utils.ExtractExternalReferences(name) for part in parts}:
+            place = layer.ComputeAbsolutePath(part).partition("[")[0]
+            if Path(place).is_file():
+                options.demand_inside(Path(place), path)
+                waiting += [place] if sdf.FileFormat.FindByExtension(place) else []
 
 
 def _names(base: str, tree: list[UsdJoint]) -> dict[str, str]:

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from handloom.errors import require
+from handloom.errors import FileError, require
+from handloom.objects.importers.import_options import ImportOptions
 from handloom.objects.importers.import_report import ReportDraft
 from handloom.objects.importers.mesh_blueprint import TriangleMesh
+from handloom.render.picture_files import open_picture
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -27,14 +28,18 @@ class UsdSurfaces:
         root: The default prim.
         turn: Rotation (3, 3) from the stage's axes to z up.
         metres: Metres per unit of the stage, with the scale.
-        folder: Folder of the file, where textures are looked for.
+        path: The file; textures are looked for in its folder.
+        options: Says where textures may be.
         draft: Collects what was found.
     """
 
-    def __init__(self, root: Any, turn: Array, metres: float, folder: Path, draft: ReportDraft) -> None:
+    def __init__(
+        self, root: Any, turn: Array, metres: float, path: Path, options: ImportOptions, draft: ReportDraft
+    ) -> None:
         self._geom, self._shade = (require(f"pxr.{m}", extra="usd") for m in ("UsdGeom", "UsdShade"))
         self._cache = self._geom.XformCache()
-        self._root, self._turn, self._metres, self._folder, self._draft = root, turn, metres, folder, draft
+        self._root, self._turn, self._metres, self._draft = root, turn, metres, draft
+        self._path, self._folder, self._options = path, path.parent, options
 
     def pose(self, prim: Any) -> tuple[Array, Array]:
         """Return rotation (3, 3) and position (3,) [m] of a prim in the object frame; scales are left out."""
@@ -55,9 +60,14 @@ class UsdSurfaces:
         if not counts or not corners or not points or mesh.ComputePurpose() == self._geom.Tokens.guide:
             self._draft.dropped.append(f"{prim.GetPath()}: no surface")
             return None
-        faces, owner, slots = _fans(np.asarray(counts), np.asarray(corners))
+        source = f"{self._path}: {prim.GetPath()}"
+        counts, corners = np.asarray(counts), np.asarray(corners)
+        if counts.min() < 0 or counts.sum() != len(corners):
+            raise FileError(f"{source}: its polygons have {counts.sum()} corners, {len(corners)} are given")
+        faces, owner, slots = _fans(counts, corners)
         vertices = self.points(prim, np.asarray(points, float))
-        return TriangleMesh(vertices=vertices, faces=faces, colors=self._colors(prim, owner, slots, corners))
+        colors = self._colors(prim, owner, slots, corners)
+        return TriangleMesh(source=source, vertices=vertices, faces=faces, colors=colors)
 
     def _matrix(self, prim: Any) -> Array:
         relative, _ = self._cache.ComputeRelativeTransform(prim, self._root)
@@ -118,7 +128,8 @@ class UsdSurfaces:
         if file is None:
             self._draft.dropped.append(f"texture {name!r}: not found in {', '.join(map(str, places[1:]))}")
             return None
-        with Image.open(file) as image:
+        self._options.demand_inside(file, self._path)
+        with open_picture(file) as image:
             return np.asarray(image.convert("RGB"), float) / 255.0
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from handloom.config.search import enclosing_folders
 from handloom.errors import ConfigError, FileError
 from handloom.robots.proposal.arm_chains import ArmChain, find_arms
 from handloom.robots.proposal.drives import (
@@ -17,6 +18,7 @@ from handloom.robots.proposal.drives import (
 )
 from handloom.robots.proposal.gripper_guess import GripperGuess, guess_gripper
 from handloom.robots.proposal.home_guess import home_guess
+from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 from handloom.spatial import quat_from_matrix
 
 # Rubber on plastic or wood, and contacts as stiff as two physics steps carry.
@@ -39,10 +41,14 @@ class RobotProposal:
     """What was assumed and should be looked at."""
 
 
-def propose_robot(path: Path | str) -> RobotProposal:
+def propose_robot(path: Path | str, *, allow_outside: bool = False) -> RobotProposal:
     """Read an MJCF or URDF model and propose everything a robot folder needs.
 
     Arms are found in the joint tree, grippers by moving them under physics, gains from the joint-space inertia.
+
+    Args:
+        path: The model.
+        allow_outside: It may include files outside its own folder and the three around that.
 
     Raises:
         FileError: There is no such file.
@@ -51,6 +57,7 @@ def propose_robot(path: Path | str) -> RobotProposal:
     file = Path(path)
     if not file.is_file():
         raise FileError(f"there is no model file {file}")
+    rehearse_model(file, None if allow_outside else enclosing_folders(file.parent, most=MODEL_PARENTS))
     notes: list[str] = []
     spec = _read(file, notes)
     arms = find_arms(_compiled(spec, file))
