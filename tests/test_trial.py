@@ -1,7 +1,6 @@
 """What a child process tries first cannot end, fill or hang this one."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -68,8 +67,6 @@ def test_trouble_of_any_kind_is_a_typed_error_and_the_next_call_works(name, argu
 
 def test_a_call_that_hangs_is_ended_and_the_way_to_more_time_is_said() -> None:
     call("number")
-    begin = time.monotonic()
     with pytest.raises(FileError, match=r"thing.stl: cannot be read in 0.5 s; ask for more"):
         call("hang", seconds=0.5)
-    assert time.monotonic() - begin < 30
     assert call("double", 4) == 8

@@ -21,6 +21,7 @@ def run(
     physics: bool = False,
     preshape: bool = False,
     scale: float = 1.0,
+    allow_outside: bool = False,
     size: int = 720,
 ) -> int:
     """Find grasps of an object for a gripper; rows in the published layout, score lower is better.
@@ -36,6 +37,7 @@ def run(
         physics: Close, lift and shake every grasp; only those that hold are kept.
         preshape: Approach with the fingers at the width of the grasp instead of fully open.
         scale: Factor on all lengths of the object.
+        allow_outside: Let an object's file refer to files outside its folder and the three around that.
         size: Height of the picture [px].
     """
     import numpy as np
@@ -51,7 +53,7 @@ def run(
         raise InputError(f"--size must lie between 128 and 4096 pixels, got {size}")
     description = load_robot(robot)
     chosen_arm = description.arm(arm) if arm else description.arms[0]
-    asset = _asset(object, seed, scale)
+    asset = _asset(object, seed, scale, allow_outside=allow_outside)
     steps = ["reading the gripper", "searching", *(["testing in physics"] * physics), *(["drawing"] * bool(show))]
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -88,13 +90,13 @@ def run(
     return 0
 
 
-def _asset(name: str, seed: int, scale: float) -> "ObjectAsset":
+def _asset(name: str, seed: int, scale: float, *, allow_outside: bool) -> "ObjectAsset":
     """Make the object of a category, or read it from a file."""
     from handloom.config import allow_code
     from handloom.objects import import_object, make_object
     from handloom.seeding import generator
 
     if Path(name).is_file():
-        return import_object(Path(name), scale=scale).asset
+        return import_object(Path(name), scale=scale, allow_outside=allow_outside).asset
     allow_code(name)  # Named by the user himself.
     return make_object(name, rng=generator(seed, 0, name), scale=scale)

@@ -63,7 +63,8 @@ class Look:
     def _sampled_cameras(self, instance: TaskInstance, settings: RunSettings) -> Any:
         task = settings.loaded_task()
         entries = tuple(CameraConfig.model_validate(entry) for entry in self.cameras)
-        task = replace(task, config=task.config.model_copy(update={"cameras": entries}))
+        # The user named the file of cameras on the command line, and what it names is only read as intrinsics.
+        task = replace(task, config=task.config.model_copy(update={"cameras": entries, "allow_outside": True}))
         return sample_cameras(task, generator(settings.seed, instance.episode, "cameras"))
 
 

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from handloom.config.search import demand_inside, enclosing_folders, is_inside
-from handloom.errors import ConfigError, FileError, NotFoundError, suggest
+from handloom.errors import ConfigError, FileError, NotAllowedError, NotFoundError, suggest
 from handloom.robots.arm import Arm
 from handloom.robots.robot_config import RobotConfig
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
@@ -196,8 +196,11 @@ def _rehearse_once(model_file: Path, folder: Path, _changed: int) -> None:
     if is_inside(model_file, ()):
         return
     around = enclosing_folders(folder, most=MODEL_PARENTS)
-    demand_inside(model_file, around, what=str(folder))
-    rehearse_model(model_file, around)
+    try:
+        demand_inside(model_file, around, what=str(folder))
+        rehearse_model(model_file, around)
+    except NotAllowedError as error:
+        raise NotAllowedError(f"{error} of handloom robot add, which copies what the model needs") from error
 
 
 def _frozen(values: Iterable[object]) -> np.ndarray:
