@@ -11,10 +11,10 @@ from random import Random
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hostile import HONEST_DATASET, KINDS, hostile_run
-from hostile.honest import honest_run
-from hostile.signing import sign_archives, sign_files
-from hostile.verb_runner import Outcome, VerbRunner
+from hostile_datasets import HONEST_DATASET, KINDS, hostile_run
+from hostile_datasets.honest import honest_run
+from hostile_datasets.signing import sign_archives, sign_files
+from hostile_datasets.verb_runner import Outcome, VerbRunner
 
 FIRST = int(os.environ.get("HANDLOOM_HOSTILE_FIRST", "0"))
 """Seed of the first case, so that another run tries other things."""

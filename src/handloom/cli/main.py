@@ -66,31 +66,33 @@ def _guarded(name: str, words: list[str]) -> int:
             return contextvars.copy_context().run(_run_verb, name, words)
         finally:
             sys.stdout.flush()
-    except HandloomError as error:
-        # An error of the disk carries its number for programs; people read the sentence.
-        print(plain(f"handloom {name}: {getattr(error, 'strerror', None) or error}"), file=sys.stderr)
-        return BAD_INPUT
-    except MemoryError:
-        print(f"handloom {name}: this takes more memory than there is", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        print(f"handloom {name}: stopped", file=sys.stderr)
-        return FAILED
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] == "handloom":
-            raise
-        print(
-            f"handloom {name}: the package {error.name!r} is not installed; handloom doctor says more", file=sys.stderr
-        )
-        return BAD_INPUT
     except BrokenPipeError:
         discard_output()  # The reader of a pipe went away, as `handloom list | head` does.
         return DONE
-    except OSError as error:
-        discard_output()
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"handloom {name}: {place}{error.strerror or error}", file=sys.stderr)
-        return FAILED
+    except (HandloomError, OSError, MemoryError, ModuleNotFoundError, KeyboardInterrupt) as error:
+        code, message = _explained(error)
+        print(plain(f"handloom {name}: {message}"), file=sys.stderr)
+        return code
+
+
+def _explained(error: BaseException) -> tuple[int, str]:
+    """Return the exit code and the message of what ended a verb; raises what is a fault of our own."""
+    match error:
+        case HandloomError():
+            # An error of the disk carries its number for programs; people read the sentence.
+            return BAD_INPUT, getattr(error, "strerror", None) or str(error)
+        case OSError():
+            discard_output()
+            place = f"{error.filename}: " if error.filename else ""
+            return FAILED, f"{place}{error.strerror or error}"
+        case MemoryError():
+            return FAILED, "this takes more memory than there is"
+        case ModuleNotFoundError(name=str(package)) if package.split(".")[0] != "handloom":
+            return BAD_INPUT, f"the package {package!r} is not installed; handloom doctor says more"
+        case KeyboardInterrupt():
+            return FAILED, "stopped"
+        case _:
+            raise error
 
 
 def _run_verb(name: str, words: list[str]) -> int:

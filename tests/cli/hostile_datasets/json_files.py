@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hostile.kinds import JSON_FILES, KINDS, changed_somewhere, edit_json, kind
+from hostile_datasets.kinds import JSON_FILES, KINDS, changed_somewhere, edit_json, kind
 
 
 def tree(name: str) -> None:

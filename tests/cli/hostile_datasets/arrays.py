@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hostile.kinds import KINDS, NPZ_FILES, kind
+from hostile_datasets.kinds import KINDS, NPZ_FILES, kind
 
 
 def npy(descr: str, shape: str, body: bytes = b"", *, version: bytes = b"\x01\x00") -> bytes:

@@ -7,7 +7,7 @@ from random import Random
 import av
 import numpy as np
 
-from hostile.kinds import kind
+from hostile_datasets.kinds import kind
 
 
 def video_of(run: Path) -> Path:

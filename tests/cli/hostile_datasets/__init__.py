@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from hostile import arrays, folders, instances, json_files, runs, tables, videos
-from hostile.kinds import KINDS
-from hostile.signing import sign_archives, sign_files
+from hostile_datasets import arrays, folders, instances, json_files, runs, tables, videos
+from hostile_datasets.kinds import KINDS
+from hostile_datasets.signing import sign_archives, sign_files
 
 __all__ = ["HONEST_DATASET", "KINDS", "hostile_run"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from hostile.kinds import WEIRD, changed_somewhere, edit_json, kind
-from hostile.signing import described
+from hostile_datasets.kinds import WEIRD, changed_somewhere, edit_json, kind
+from hostile_datasets.signing import described
 
 
 def journal_of(run: Path) -> Path:

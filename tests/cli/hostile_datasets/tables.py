@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hostile.kinds import DATA, EPISODES, TASKS, kind
+from hostile_datasets.kinds import DATA, EPISODES, TASKS, kind
 
 
 def edit_table(file: Path, change: Callable[[pa.Table], pa.Table], *, group: int | None = None) -> None:

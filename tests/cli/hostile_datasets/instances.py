@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hostile.kinds import EPISODE, KINDS, WEIRD, edit_json
+from hostile_datasets.kinds import EPISODE, KINDS, WEIRD, edit_json
 
 
 def instance(change: Callable[[Any, Random], None]) -> Callable[[Any, Random], None]:

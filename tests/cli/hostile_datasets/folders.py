@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from hostile.kinds import DATA, EPISODE, EPISODES, JSON_FILES, NPZ_FILES, edit_json, kind
-from hostile.videos import video_of
+from hostile_datasets.kinds import DATA, EPISODE, EPISODES, JSON_FILES, NPZ_FILES, edit_json, kind
+from hostile_datasets.videos import video_of
 
 
 def any_file(run: Path, rng: Random) -> Path:
