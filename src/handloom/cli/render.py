@@ -51,13 +51,13 @@ def run(
     if allow_code:
         own_code.allow_code()
     directory = checked_run(path)
-    checked_dataset(directory.path, skip_hashes=skip_hashes)
     views = read_cameras(cameras) if cameras else ()
     look = Look(cameras=views, size=size, relight=relight, retexture=retexture)
     drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth)  # Refuses unknown words at once.
     total = len(archives_of(directory.path))
     count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
+    checked_dataset(directory.path, skip_hashes=skip_hashes)
     compile_kernels()
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)
