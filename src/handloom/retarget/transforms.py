@@ -1,12 +1,13 @@
 """Checks on transforms that enter the graph from outside."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 
 
-def checked_transform(matrix: ArrayLike, *, what: str, tolerance: float = 1e-4) -> NDArray[np.float64]:
+def checked_transform(matrix: ArrayLike, *, what: str, tolerance: float = 1e-4) -> Array:
     """Return a rigid transform (4, 4) as float64, or say what is wrong with it.
 
     Args:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, suggest
 from handloom.retarget.graph.base_retargeter import BaseRetargeter
 from handloom.retarget.graph.compute_context import ComputeContext
@@ -19,7 +19,7 @@ from handloom.retarget.transforms import checked_transform
 
 MODES = ("joint", "ee_pose")
 
-ForwardKinematics = Callable[[Mapping[str, float]], NDArray[np.float64]]
+ForwardKinematics = Callable[[Mapping[str, float]], Array]
 """Joint values by device joint name > ``T_base_ee`` (4, 4)."""
 
 
@@ -102,7 +102,7 @@ class JointStateRetargeter(BaseRetargeter):
         self._joint_targets = [0.0] * len(self._targets)
         self._T_base_ee = np.eye(4)
         self._gripper = 0.0
-        self._shift: NDArray[np.float64] | None = None
+        self._shift: Array | None = None
 
     def input_spec(self) -> RetargeterIOType:
         """Return one float per leader joint, optional, and the live end effector where a clutch needs it."""

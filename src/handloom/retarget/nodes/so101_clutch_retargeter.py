@@ -4,8 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.retarget.graph.base_retargeter import BaseRetargeter
 from handloom.retarget.graph.compute_context import ComputeContext
@@ -116,7 +117,7 @@ class SO101ClutchRetargeter(BaseRetargeter):
             self._position = self._fallback
         self._origin = None
 
-    def _live(self, group: OptionalTensorGroup, port: str) -> NDArray[np.float64] | None:
+    def _live(self, group: OptionalTensorGroup, port: str) -> Array | None:
         return None if group.is_none else checked_transform(group[0], what=f"{port} of {self.name!r}", tolerance=1e-3)
 
     def _follow(self, position: Vec3, quat: Quat) -> None:

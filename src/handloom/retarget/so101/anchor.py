@@ -1,15 +1,16 @@
 """Where an operator's room lies in the world of the robot."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.spatial import make_pose, pose_from_pos_quat, quat_wxyz_from_xyzw
 
 # OpenXR has x right, y up, z backward; the world has z up. (x, y, z) becomes (x, -z, y).
 R_WORLD_OPENXR = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
-def anchor_transform(position: ArrayLike, quat_xyzw: ArrayLike) -> NDArray[np.float64]:
+def anchor_transform(position: ArrayLike, quat_xyzw: ArrayLike) -> Array:
     """Return ``world_T_anchor`` (4, 4) of a published anchor pose: the pose after the change of axes.
 
     Args:

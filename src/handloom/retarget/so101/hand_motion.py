@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.retarget.graph.compute_context import ExecutionState
 from handloom.retarget.nodes.so101_gripper_retargeter import DEAD_ZONE
 from handloom.retarget.recording.device_recording import DeviceRecording
@@ -18,7 +19,6 @@ from handloom.retarget.sources.device_frame import DeviceFrame
 from handloom.retarget.transforms import checked_transform
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, quat_from_matrix, quat_xyzw_from_wxyz
 
-Array = NDArray[np.float64]
 SWAY = 0.9
 """A hand sways slowly: white noise through a filter that keeps this much from frame to frame."""
 

@@ -3,14 +3,12 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.retarget.so101.position_ik import PositionIk
 from handloom.retarget.so101.so101_action_controller import SO101ActionController
 from handloom.spatial import invert_pose
-
-Array = NDArray[np.float64]
 
 ROLL_MARGIN = 0.05
 """Distance a planned roll keeps from the limits of the wrist [rad]."""
@@ -20,9 +18,9 @@ def fixed_finger_distance(controller: SO101ActionController) -> float:
     """Return how far the inner face of the fixed finger is behind the tool centre, along the closing direction [m]."""
     arm, world = controller.arm, controller.arm.world
     model, data = world.model, world.data
-    jaw_body = model.jnt_bodyid[world.joint_index(arm.prefix + arm.arm.gripper_joint_names[0])]
+    jaw_body = model.jnt_bodyid[world.joint_index(arm.prefix + arm.spec.gripper_joint_names[0])]
     T_tool_world = invert_pose(controller.T_world_tool)
-    for geom in (world.geom_index(arm.prefix + name) for name in arm.arm.pad_geoms):
+    for geom in (world.geom_index(arm.prefix + name) for name in arm.spec.pad_geoms):
         if model.geom_bodyid[geom] == jaw_body:
             continue
         # The tool frame has y along closing; a box reaches as far along it as its turned half sizes add up to.
@@ -44,14 +42,14 @@ def roll_for_yaw(controller: SO101ActionController, position: Array, yaw: float)
     ik.reset(controller.arm.joints)
     T_base_world = invert_pose(controller.T_world_base)
     target = T_base_world[:3, :3] @ position + T_base_world[:3, 3]
-    start = ik.chain.T_base_tip(ik.q, threads=1)[:3, 3]
+    start = ik.chain.T_base_tool(ik.q, threads=1)[:3, 3]
     for fraction in np.linspace(0.1, 1.0, 10):
         ik.step(start + fraction * (target - start), 0.0)
     roll = 0.0
     # The roll moves the tool centre a little and the shoulder with it; a few rounds settle both.
     for _ in range(4):
         q = ik.step(target, roll)
-        closing = controller.T_world_base[:3, :3] @ ik.chain.T_base_tip(q, threads=1)[:3, 1]
+        closing = controller.T_world_base[:3, :3] @ ik.chain.T_base_tool(q, threads=1)[:3, 1]
         roll += math.remainder(yaw - math.atan2(closing[1], closing[0]), 2.0 * math.pi)
     low, high = ik.chain.lower[-1] + ROLL_MARGIN, ik.chain.upper[-1] - ROLL_MARGIN
     return roll if low <= roll <= high else None

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.retarget.recording.device_recording import DeviceRecording
 from handloom.retarget.so101.hand_motion import HandConfig, hand_recording
@@ -15,8 +15,6 @@ from handloom.retarget.so101.so101_action_controller import SO101ActionControlle
 from handloom.retarget.so101.stack_cube_scene import CUBES
 from handloom.retarget.so101.tool_path import Keyframe, ToolPath
 from handloom.scene import Scene
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.kinematics import Chain
 from handloom.retarget.so101.position_ik import PositionIk, PositionIkConfig
 from handloom.scene import SceneArm
-
-Array = NDArray[np.float64]
 
 ACTION = ("pos_x", "pos_y", "pos_z", "roll", "gripper")
 """Elements of an action: tool centre in the base [m], wrist roll [rad], jaw closedness 0..1."""
@@ -63,12 +62,12 @@ class SO101ActionController:
     def __init__(self, arm: SceneArm, config: PositionIkConfig | None = None, *, jaw: JawMap | None = None) -> None:
         self.arm = arm
         model = arm.world.model
-        self.tip = arm.prefix + arm.arm.tcp_site
+        self.tip = arm.prefix + arm.spec.tcp_site
         chain = Chain.from_model(
-            model, tip=self.tip, base=arm.base_body, joints=arm.joint_names, qpos=arm.world.data.qpos
+            model, tool=self.tip, base=arm.base_body, joints=arm.joint_names, qpos=arm.world.data.qpos
         )
         self.ik = PositionIk(chain, config)
-        self.jaw = jaw or JawMap(open=float(arm.arm.gripper_open[0]), closed=float(arm.arm.gripper_closed[0]))
+        self.jaw = jaw or JawMap(open=float(arm.spec.gripper_open[0]), closed=float(arm.spec.gripper_closed[0]))
         self._controls = model.nu
         self.reset()
 

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.robots import RobotDescription, load_robot
 from handloom.robots.robot_config import CameraMount
@@ -177,6 +177,6 @@ def _mounted(name: str, mount: CameraMount, robot: RobotDescription) -> CameraSp
     )
 
 
-def _quat(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
+def _quat(R: Array) -> tuple[float, float, float, float]:
     w, x, y, z = quat_from_matrix(R).tolist()
     return w, x, y, z

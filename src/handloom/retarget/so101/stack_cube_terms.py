@@ -3,16 +3,14 @@
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.retarget.so101.so101_action_controller import SO101ActionController
 from handloom.retarget.so101.stack_cube_scene import CUBES, ROBOT, StackCubeConfig
 from handloom.scene import Scene
 from handloom.scene.stacking import stacked
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check
-
-Array = NDArray[np.float64]
 
 FALLEN = -0.05
 """A cube below this height has left the table [m]."""
@@ -57,7 +55,7 @@ def stack_cube_observations(scene: Scene, controller: SO101ActionController, *, 
     """
     world, arm = scene.world, controller.arm
     index = np.concatenate([arm.qpos_index, arm.gripper_qpos_index])
-    names = (*arm.joint_names, *(arm.prefix + name for name in arm.arm.gripper_joint_names))
+    names = (*arm.joint_names, *(arm.prefix + name for name in arm.spec.gripper_joint_names))
     start = scene.instance.robots[0].joints
     first = np.array([start[name.removeprefix(arm.prefix)] for name in names])
     poses = [pos_quat_from_pose(scene.object_pose(name)) for name in CUBES]

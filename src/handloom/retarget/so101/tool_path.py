@@ -4,9 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-Array = NDArray[np.float64]
+from numpy.typing import ArrayLike
 
 FASTEST_ROLL = 1.5
 """Mean speed at which an operator turns a wrist [rad/s]."""

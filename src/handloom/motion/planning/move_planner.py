@@ -5,21 +5,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.planning.cartesian_line import CartesianLine
 from handloom.motion.planning.free_ik import FreeIk
 from handloom.motion.planning.goal_set import GoalSet
+from handloom.motion.planning.move import Move
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.search import ROUNDS, Found
-from handloom.motion.planning.stage import Stage
 from handloom.motion.planning.straight_move import judge_line
 
-Array = NDArray[np.float64]
 
-
-class StagePlanner:
+class MovePlanner:
     """One request for a chain of goals.
 
     Cheap tests come first: inverse kinematics and collision of all candidates of a chunk together, then the straight
@@ -31,7 +30,7 @@ class StagePlanner:
         context: PlanContext,
         free_ik: FreeIk,
         line: CartesianLine,
-        stages: Sequence[Stage],
+        stages: Sequence[Move],
         *,
         arms: int,
         ignore: tuple[str, ...],

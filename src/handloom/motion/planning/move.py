@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Stage:
+class Move:
     """Where the tool goes next, with one pose per candidate.
 
     A grasp is three stages: free to the pre-grasp, straight to the grasp with the object ignored, straight up.
@@ -25,7 +26,7 @@ class Stage:
     released: tuple[str, ...] = ()
     """Attached objects that were let go before this stage: the hand leaves them behind."""
 
-    def poses(self, arms: int) -> NDArray[np.float64]:
+    def poses(self, arms: int) -> Array:
         """Return the poses as (n, arms, 4, 4)."""
         T = np.asarray(self.T_base_tool, float)
         if T.ndim == 2:

@@ -25,7 +25,7 @@ class CameraList(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class RenderOverrides:
     """How recorded episodes are drawn differently. Plain values, so that workers on other machines can have it."""
 
     cameras: tuple[dict[str, Any], ...] = ()
@@ -57,7 +57,7 @@ class Look:
             instance = replace(instance, lights=sample_lights(env_map, rng))
         if self.retexture is not None:
             rng = generator(self.retexture, instance.episode, "retexture")
-            instance = replace(instance, objects=tuple(_retextured(thing, rng) for thing in instance.objects))
+            instance = replace(instance, objects=tuple(_retextured(obj, rng) for obj in instance.objects))
         return instance
 
     def _sampled_cameras(self, instance: TaskInstance, settings: RunSettings) -> Any:
@@ -73,12 +73,12 @@ def read_cameras(file: Path) -> tuple[dict[str, Any], ...]:
     return tuple(camera.model_dump(mode="json") for camera in load_config(file, CameraList).cameras)
 
 
-def _retextured(thing: ObjectInstance, rng: np.random.Generator) -> ObjectInstance:
+def _retextured(obj: ObjectInstance, rng: np.random.Generator) -> ObjectInstance:
     """Return an object with other seeds for the textures it has."""
     seed = int(rng.integers(LOOKS))  # Drawn for every object, so that one without texture changes nothing for others.
     changed = {
         name: {**values, "texture_seed": seed}
-        for name, values in (("parameters", thing.parameters), ("look", thing.look))
+        for name, values in (("parameters", obj.parameters), ("look", obj.look))
         if values.get("texture")
     }
-    return replace(thing, **changed)
+    return replace(obj, **changed)
