@@ -1,4 +1,4 @@
-"""Where things live that can be computed again: compiled kernels, sphere models, grasp annotations."""
+"""Folder of what can be computed again: compiled kernels, sphere models, grasp annotations."""
 
 import logging
 import os

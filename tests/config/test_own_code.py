@@ -17,7 +17,7 @@ from handloom.errors import ConfigError, InputError, NotAllowedError
 MODULE = """
 from pathlib import Path
 from handloom.objects import Blueprint
-from handloom.objects.shapes import Look, box
+from handloom.objects.shapes import Appearance, box
 from handloom.skills.wait import Wait
 
 Path("ran").touch()
@@ -29,7 +29,7 @@ class Rest(Wait):
 
 def brick(c):
     size = c.number("size", 0.04, 0.05)
-    part = box((size, size, size), (0, 0, size / 2), **Look(color=(1, 0, 0)))
+    part = box((size, size, size), (0, 0, size / 2), **Appearance(color=(1, 0, 0)))
     return Blueprint(words=("brick",), color="red", parts=(part,))
 """
 

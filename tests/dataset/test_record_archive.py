@@ -8,7 +8,7 @@ import numpy as np
 from handloom.dataset import archive_of_record, outcome_of_record, read_archive, record_of_archive
 from handloom.dataset.archive import write_archive
 from handloom.dataset.record_archive import segments_of
-from handloom.values import Check, EpisodeRecord, Failure, RobotInstance, SkillSpan, Stage, TaskInstance
+from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, RobotInstance, SkillSpan, TaskInstance
 
 
 def span(arm: str, start: int, end: int, instruction: str = "", **changes: object) -> SkillSpan:
@@ -48,7 +48,7 @@ def test_a_record_comes_back_bit_for_bit(tmp_path: Path) -> None:
     assert back.timeline == record.timeline
     for name in ("states", "asked", "applied"):
         np.testing.assert_array_equal(getattr(back, name), getattr(record, name))
-    failure = Failure(stage=Stage.REACH, reason="no_ik", detail="joint 3", counts={"ik": 4})
+    failure = Failure(stage=FunnelStage.REACH, reason="no_ik", detail="joint 3", counts={"ik": 4})
     assert record_of_archive(archive_of_record(replace(record, failure=failure))).failure == failure
 
 
@@ -66,7 +66,7 @@ def test_the_outcome_tells_success_failure_and_the_hash_of_the_states() -> None:
     assert outcome.success
     assert outcome.columns["state_hash"] == archive.certificate.hashes["states/integration"]
     assert outcome.columns["grasp"] == "top"
-    failed = replace(record, failure=Failure(stage=Stage.PLAN, reason="no_path", detail="table in the way"))
+    failed = replace(record, failure=Failure(stage=FunnelStage.PLAN, reason="no_path", detail="table in the way"))
     outcome = outcome_of_record(failed, archive_of_record(failed))
     assert (outcome.success, outcome.failure_reason, outcome.columns["failure_stage"]) == (False, "no_path", "plan")
 

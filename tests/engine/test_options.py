@@ -15,7 +15,7 @@ from handloom.engine import (
     generate_run,
     verify_dataset,
 )
-from handloom.engine.look import Look, read_cameras
+from handloom.engine.render_overrides import RenderOverrides, read_cameras
 from handloom.engine.rerender import rerender_run
 from handloom.errors import ConfigError, NotFoundError
 from handloom.tasks import load_task
@@ -54,7 +54,7 @@ def test_language_columns_name_the_sub_tasks(undrawn):
 def test_a_run_without_pictures_is_drawn_later_with_other_sizes_and_depth(undrawn, tmp_path):
     assert DatasetReader(undrawn.dataset).table.videos == ()
     drawn = rerender_run(
-        undrawn, tmp_path / "drawn", InlineExecutor(), look=Look(size=(20, 16)), preset="fast", depth=True
+        undrawn, tmp_path / "drawn", InlineExecutor(), look=RenderOverrides(size=(20, 16)), preset="fast", depth=True
     )
     reader = DatasetReader(drawn)
     assert {video.name: video.shape for video in reader.table.videos} == {
@@ -78,7 +78,7 @@ cameras:
 
 def test_a_run_is_drawn_with_other_cameras_lights_and_textures(undrawn, tmp_path):
     (tmp_path / "cameras.yaml").write_text(CAMERAS)
-    look = Look(cameras=read_cameras(tmp_path / "cameras.yaml"), relight=3, retexture=4)
+    look = RenderOverrides(cameras=read_cameras(tmp_path / "cameras.yaml"), relight=3, retexture=4)
     before = record_of_archive(DatasetReader(undrawn.dataset).archive(0)).instance
     after = look.applied(before, undrawn.settings)
     assert [camera.name for camera in after.cameras] == ["side"]

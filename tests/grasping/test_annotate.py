@@ -87,7 +87,7 @@ def test_the_real_gripper_touches_nothing_when_it_arrives(robot_name, category):
         data.actuator(actuator).ctrl = value
     model.opt.gravity[:] = 0
     mujoco.mj_step(model, data, 1500)
-    ee = data.body(arm.ee_body)
+    ee = data.body(arm.tool_body)
     T_world_hand = np.eye(4)
     T_world_hand[:3, :3], T_world_hand[:3, 3] = ee.xmat.reshape(3, 3) @ arm.R_ee_graspnet, ee.xpos
     hand = [g for g in range(model.ngeom) if model.geom_contype[g] and below(model, g, arm.joint_names[-1])]

@@ -6,7 +6,7 @@ import pytest
 from handloom.grasping import AnnotateOptions, GripperShape, clear_of, lying_grasps_for
 from handloom.grasping.ground import Ground
 from handloom.objects import make_object
-from handloom.robots import ee_poses_of_grasps, load_robot
+from handloom.robots import load_robot, tool_poses_of_grasps
 
 
 @pytest.mark.parametrize("robot", ["fr3", "lift2"])
@@ -16,7 +16,7 @@ def test_a_gripper_reaches_a_thin_object_on_a_table_without_touching_it(category
     gripper, asset = GripperShape.of(description), make_object(category, rng=np.random.default_rng(0))
     rows = lying_grasps_for(asset, gripper)
     assert len(rows) > 50
-    T, _ = ee_poses_of_grasps(description.arms[0], rows)
+    T, _ = tool_poses_of_grasps(description.arms[0], rows)
     R, hand = T[:, :3, :3] @ description.arms[0].R_ee_graspnet, np.ascontiguousarray(T[:, :3, 3])
     opened = np.full(len(T), len(gripper.position) - 1.0)
     options = AnnotateOptions(preshape=True)

@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import interp1d
 
 from handloom.errors import HandloomError, InputError
-from handloom.robots import ee_poses_of_grasps, load_robot, robot_names
+from handloom.robots import load_robot, robot_names, tool_poses_of_grasps
 from handloom.spatial import random_rotations
 
 ARMS = [(name, arm.name) for name in robot_names() for arm in load_robot(name).arms]
@@ -63,7 +63,9 @@ def test_poses_equal_a_brute_force_matrix_implementation(robot, arm_name, constr
     rng = np.random.default_rng(3)
     for scale, tcp_offset, length in ((1.0, None, 16), (0.37, 0.2, 17)):
         rows = random_rows(rng, 60, length)
-        poses, scores = ee_poses_of_grasps(arm, rows, grasp_scale=scale, tcp_offset=tcp_offset, constraints=constraints)
+        poses, scores = tool_poses_of_grasps(
+            arm, rows, grasp_scale=scale, tcp_offset=tcp_offset, constraints=constraints
+        )
         expected, expected_scores = brute_force(arm, rows, scale, tcp_offset, constraints)
         np.testing.assert_allclose(poses, expected, atol=1e-12)
         np.testing.assert_array_equal(scores, expected_scores)
@@ -80,8 +82,8 @@ def test_the_tool_centre_ends_up_at_the_grasp_with_graspnet_axes(robot, arm_name
         widths = np.linspace(arm.extra_depth.width[1], arm.extra_depth.width[-1], 4001)
         curve = interp1d(arm.extra_depth.width[1:], arm.extra_depth.offset[1:], kind="cubic")
         rows[:, 1] = widths[np.argmin(np.abs(curve(widths)))]
-    poses, _ = ee_poses_of_grasps(arm, rows)
-    T_obj_tcp = poses[:20] @ arm.T_ee_tcp
+    poses, _ = tool_poses_of_grasps(arm, rows)
+    T_obj_tcp = poses[:20] @ arm.T_tool_tcp
     np.testing.assert_allclose(T_obj_tcp[:, :3, 3], rows[:, 13:16], atol=1e-5)
     np.testing.assert_allclose(T_obj_tcp[:, :3, :3] @ arm.R_ee_graspnet, rows[:, 4:13].reshape(-1, 3, 3), atol=1e-12)
 
@@ -99,11 +101,11 @@ def test_the_tool_centre_ends_up_at_the_grasp_with_graspnet_axes(robot, arm_name
 )
 def test_bad_rows_are_refused(rows, words):
     with pytest.raises(InputError, match=words):
-        ee_poses_of_grasps(load_robot("fr3").arms[0], rows)
+        tool_poses_of_grasps(load_robot("fr3").arms[0], rows)
 
 
 @pytest.mark.parametrize("constraints", [("w", 0, 1), ("x", 0.6, 0.4), ("x", 0.0)])
 def test_bad_constraints_are_refused(constraints):
     rows = random_rows(np.random.default_rng(0), 10)
     with pytest.raises(HandloomError, match="constraints"):
-        ee_poses_of_grasps(load_robot("fr3").arms[0], rows, constraints=constraints)
+        tool_poses_of_grasps(load_robot("fr3").arms[0], rows, constraints=constraints)

@@ -73,7 +73,7 @@ def test_every_robot_of_the_zoo_loads_with_all_names_resolved(name):
     for arm in robot.arms:
         assert len(arm.joint_names) == len(arm.home) == len(arm.home_std)
         assert len(arm.gripper_actuators) == len(arm.gripper_open) == len(arm.gripper_closed)
-        for body in (arm.base_body, arm.ee_body, *arm.finger_bodies, *arm.forbidden_bodies):
+        for body in (arm.base_body, arm.tool_body, *arm.finger_bodies, *arm.forbidden_bodies):
             model.body(body)
         np.testing.assert_allclose(arm.R_ee_graspnet @ arm.R_ee_graspnet.T, np.eye(3), atol=1e-12)
         assert np.linalg.det(arm.R_ee_graspnet) > 0

@@ -25,5 +25,5 @@ def test_frames_change_the_picture_and_stand_at_their_bodies():
     mujoco.mj_kinematics(home.model, home.data)
     frames = {frame.label: frame.T_world_frame for frame in robot_frames(robot, home.data, length=0.1)}
     assert set(frames) == {"base", "EE", "TCP", "GraspNet"}
-    np.testing.assert_allclose(frames["TCP"], frames["EE"] @ robot.arms[0].T_ee_tcp, atol=1e-9)
+    np.testing.assert_allclose(frames["TCP"], frames["EE"] @ robot.arms[0].T_tool_tcp, atol=1e-9)
     np.testing.assert_allclose(frames["GraspNet"][:3, 0], frames["EE"][:3, 2], atol=1e-9)

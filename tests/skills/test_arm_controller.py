@@ -20,7 +20,7 @@ from handloom.tasks import load_task, sample_task
 ARMS = [arm for name in robot_names() for arm in load_robot(name).arms]
 
 
-@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: f"{arm.ee_body}")
+@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: f"{arm.tool_body}")
 def test_every_arm_of_the_zoo_has_limits_that_allow_the_pace_of_the_expert(arm):
     assert np.isfinite(arm.speed_limit).all()
     assert np.isfinite(arm.gripper_speed_limit).all()
@@ -62,7 +62,7 @@ def test_goals_stay_inside_the_joint_limits_but_a_folded_home_is_allowed(task):
     for arm in next(iter(scene.robots.values())).arms:
         chain = ArmController(scene, arm).chain
         lower, upper = scene.world.model.jnt_range[[scene.world.joint_index(name) for name in arm.joint_names]].T
-        home = arm.arm.home
+        home = arm.spec.home
         assert np.all((chain.lower <= home) & (home <= chain.upper))
         roomy = (home - lower > LIMIT_MARGIN) & (upper - home > LIMIT_MARGIN)
         assert roomy.any()

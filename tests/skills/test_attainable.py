@@ -13,7 +13,7 @@ from handloom.spatial import make_pose, matrix_from_euler_deg
 def so101():
     robot = load_robot("so101")
     arm = robot.arms[0]
-    return arm, Chain.from_model(robot.compile(), arm.ee_body, arm.base_body, arm.joint_names)
+    return arm, Chain.from_model(robot.compile(), arm.tool_body, arm.base_body, arm.joint_names)
 
 
 def wanted_poses(count: int) -> np.ndarray:
@@ -27,9 +27,9 @@ def wanted_poses(count: int) -> np.ndarray:
 
 def test_five_joints_keep_the_point_and_the_axis(so101):
     arm, chain = so101
-    point, axis = arm.T_ee_tcp[:3, 3], arm.R_ee_graspnet[:, 1]
+    point, axis = arm.T_tool_tcp[:3, 3], arm.R_ee_graspnet[:, 1]
     wanted = wanted_poses(100)
-    got, found = attainable(chain, wanted, point_ee=point, axis_ee=axis, seed=arm.home)
+    got, found = attainable(chain, wanted, point_tool=point, axis_tool=axis, seed=arm.home)
     assert found.mean() > 0.5
     points = [T[:, :3, :3] @ point + T[:, :3, 3] for T in (wanted[found], got[found])]
     assert np.linalg.norm(points[0] - points[1], axis=1).max() < 1e-3
@@ -40,7 +40,9 @@ def test_five_joints_keep_the_point_and_the_axis(so101):
 def test_what_comes_back_can_be_reached_as_it_is(so101):
     arm, chain = so101
     wanted = wanted_poses(40)
-    got, found = attainable(chain, wanted, point_ee=arm.T_ee_tcp[:3, 3], axis_ee=arm.R_ee_graspnet[:, 1], seed=arm.home)
+    got, found = attainable(
+        chain, wanted, point_tool=arm.T_tool_tcp[:3, 3], axis_tool=arm.R_ee_graspnet[:, 1], seed=arm.home
+    )
     solver = IkSolver(chain)
     assert solver.solve(got[found], seed=arm.home).solved.all()
     assert not solver.solve(wanted, seed=arm.home).solved.any()
@@ -49,8 +51,8 @@ def test_what_comes_back_can_be_reached_as_it_is(so101):
 def test_more_joints_leave_poses_as_they_are():
     robot = load_robot("fr3")
     arm = robot.arms[0]
-    chain = Chain.from_model(robot.compile(), arm.ee_body, arm.base_body, arm.joint_names)
+    chain = Chain.from_model(robot.compile(), arm.tool_body, arm.base_body, arm.joint_names)
     wanted = wanted_poses(3)
-    got, found = attainable(chain, wanted, point_ee=np.zeros(3), axis_ee=(0, 1, 0), seed=arm.home)
+    got, found = attainable(chain, wanted, point_tool=np.zeros(3), axis_tool=(0, 1, 0), seed=arm.home)
     assert got is wanted
     assert found.all()

@@ -9,7 +9,7 @@ import yaml
 from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.errors import ConfigError
-from handloom.values import Stage, TaskInstance
+from handloom.values import FunnelStage, TaskInstance
 
 PART = """<mujoco><worldbody><body name="object">
   <geom type="box" size="0.02 0.02 0.03" density="400" rgba="0.2 0.4 0.8 1"/>
@@ -50,14 +50,14 @@ def test_the_hand_is_where_the_pose_says_when_it_closes(instance: TaskInstance) 
     scene, record = run_with(instance, {**DEXPICK, "pick_pose_idx": 1, "post_grasp_offset_min": 0.0,
                                         "post_grasp_offset_max": 0.0, "lift_th": 0.0})  # fmt: skip
     assert record.success, record.failure
-    T_object_ee = np.linalg.inv(scene.object_pose("part")) @ scene.world.body_pose("franka/fr3_hand")
-    assert np.abs(T_object_ee[:3, 3] - FROM_ABOVE[:3]).max() < 0.004
+    T_object_tool = np.linalg.inv(scene.object_pose("part")) @ scene.world.body_pose("franka/fr3_hand")
+    assert np.abs(T_object_tool[:3, 3] - FROM_ABOVE[:3]).max() < 0.004
 
 
 def test_an_annotated_pose_out_of_reach_says_so(instance: TaskInstance) -> None:
     _, record = run_with(instance, DEXPICK)
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
 
 
 def test_poses_in_the_task_take_the_place_of_the_file(instance: TaskInstance) -> None:
@@ -77,5 +77,5 @@ def test_a_drop_that_cannot_be_reached_says_so(instance: TaskInstance) -> None:
     _, record = run_with(instance, {**DEXPICK, "pick_pose_idx": 1}, {**DEXPLACE, "camera_axis_filter": behind})
     assert record.failure is not None
     assert record.failure.skill == "dexplace"
-    assert record.failure.stage in (Stage.REACH, Stage.PLAN)
+    assert record.failure.stage in (FunnelStage.REACH, FunnelStage.PLAN)
     assert record.failure.counts["given"] == 32

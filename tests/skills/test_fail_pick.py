@@ -12,7 +12,7 @@ from handloom.dataset.record_archive import segments_of
 from handloom.episode import replay
 from handloom.episode.series import robot_series
 from handloom.scene import build_scene
-from handloom.values import Stage, TaskInstance
+from handloom.values import FunnelStage, TaskInstance
 
 MISS: dict[str, Any] = {
     "name": "fail_pick", "objects": ["cube"], "filter_z_dir": ["downward", 150], "t_eps": 0.01, "o_eps": 0.1,
@@ -42,7 +42,7 @@ def test_a_miss_and_its_recovery_are_labelled_and_the_way_to_the_miss_is_left_ou
     # The first frame of the demonstration is the one in which the open hand stands beside the cube and closes.
     arm = scene.robot("franka").arm("left")
     scene.world.restore_state(record.states[stop])
-    hand, cube = scene.world.body_pose(arm.ee_body)[:2, 3], scene.object_pose("cube")[:2, 3]
+    hand, cube = scene.world.body_pose(arm.tool_body)[:2, 3], scene.object_pose("cube")[:2, 3]
     assert np.linalg.norm(hand - cube) > 0.05
     closes = record.applied[:, arm.gripper_ctrl_index[0]] < record.applied[0, arm.gripper_ctrl_index[0]]
     assert not closes[:stop].any()
@@ -67,12 +67,12 @@ def test_the_dataset_has_the_demonstration_and_the_archive_everything(instance: 
 def test_a_miss_that_cannot_be_reached_says_so(instance: TaskInstance) -> None:
     _, record = run_with(instance, {**MISS, "grasp_x_offset_min": 2.0, "grasp_x_offset_max": 2.1})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
     assert record.failure.counts["unreachable"] == record.failure.counts["given"]
 
 
 def test_a_miss_whose_filters_leave_nothing_says_so(instance: TaskInstance) -> None:
     _, record = run_with(instance, {**MISS, "filter_x_dir": ["upward", 5]})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.GRASP, "filters_leave_nothing")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.GRASP, "filters_leave_nothing")
     assert record.failure.counts["candidates"] > 0

@@ -10,7 +10,7 @@ from tests.skills.conftest import run_with, table_instance, thing
 from handloom.errors import ConfigError
 from handloom.robots import load_robot
 from handloom.skills.ahead import hand_facing, right_ahead_up
-from handloom.values import Stage, TaskInstance
+from handloom.values import FunnelStage, TaskInstance
 
 PICK: dict[str, Any] = {
     "name": "pick", "objects": ["carton"], "filter_z_dir": ["downward", 150], "filter_x_dir": ["forward", 40],
@@ -40,13 +40,13 @@ def test_another_side_of_the_carton_is_up_after_a_flip(instance: TaskInstance, k
 def test_the_wrong_side_up_is_no_success(instance: TaskInstance) -> None:
     _, record = run_with(instance, PICK, {**FLIP, "up_axis": [0, -1, 0]})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.EXECUTE, "not_points_up")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.EXECUTE, "not_points_up")
 
 
 def test_a_hand_that_would_point_up_finds_no_way(instance: TaskInstance) -> None:
     _, record = run_with(instance, PICK, {**FLIP, "gripper_axis": [0, 0, 1]})
     assert record.failure is not None
-    assert record.failure.stage in (Stage.PLAN, Stage.REACH)
+    assert record.failure.stage in (FunnelStage.PLAN, FunnelStage.REACH)
     assert record.failure.skill == "flip"
 
 

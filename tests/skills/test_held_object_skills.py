@@ -9,7 +9,7 @@ from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.skills.approach_rotate import upright_towards
 from handloom.spatial import matrix_from_euler_deg, random_rotations, rotvec_from_matrix
-from handloom.values import Stage, TaskInstance
+from handloom.values import FunnelStage, TaskInstance
 
 PICK: dict[str, Any] = {
     "name": "pick", "objects": ["block"], "filter_z_dir": ["downward", 150], "filter_x_dir": ["forward", 60],
@@ -120,13 +120,13 @@ def test_an_object_is_turned_to_angles_in_the_given_range(instance: TaskInstance
 def test_an_approach_out_of_reach_says_so(instance: TaskInstance) -> None:
     _, record = run_with(instance, PICK, {**APPROACH, "distance": 3.0})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
 
 
 def test_an_approach_that_breaks_its_hold_says_so(instance: TaskInstance) -> None:
     _, record = run_with(instance, PICK, {**APPROACH, "hold_vec_weight": [0, 0, 0, 1, 1, 0]})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.PLAN, "hold_broken")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.PLAN, "hold_broken")
 
 
 def test_an_object_is_stood_upright_with_the_axis_that_was_nearest_to_up() -> None:

@@ -61,7 +61,7 @@ def test_a_plan_keeps_the_held_parts_all_the_way(plate_instance: TaskInstance, w
     result = controller.plan_held(controller.target, goal, parts)
     assert result.ok, result.reason
     for q in result.path:
-        now = invert_pose(goal) @ controller.chain.T_base_tip(q)
+        now = invert_pose(goal) @ controller.chain.T_base_tool(q)
         change = np.abs(np.concatenate([rotvec_from_matrix(now[:3, :3]), now[:3, 3]]))
         assert np.all(change[np.array(weights) > 0] < 0.11)
 
@@ -79,7 +79,7 @@ def test_one_axis_of_the_hand_is_held_around_an_obstacle(plate_instance: TaskIns
     assert not controller.plan_held(controller.target, goal, parts_of(1, 1, 1, 0, 0, 0)).ok
     result = controller.plan_held(controller.target, goal, parts)
     assert result.ok, result.reason
-    cosines = [controller.chain.T_base_tip(q)[:3, 2] @ start[:3, 2] for q in result.path]
+    cosines = [controller.chain.T_base_tool(q)[:3, 2] @ start[:3, 2] for q in result.path]
     assert min(cosines) > np.cos(0.11)
 
 
@@ -109,7 +109,7 @@ def test_any_axis_of_the_hand_keeps_its_direction_while_the_hand_turns_about_it(
         controller.planner.world.add_box("post", [0.05, 0.05, 0.2], middle)
     result = controller.plan_held(controller.target, goal, HeldAxis(tuple(axis.tolist())))
     assert result.ok, result.reason
-    cosines = [controller.chain.T_base_tip(q)[:3, :3] @ axis @ start[:3, :3] @ axis for q in result.path]
+    cosines = [controller.chain.T_base_tool(q)[:3, :3] @ axis @ start[:3, :3] @ axis for q in result.path]
     assert min(cosines) > np.cos(0.11)
 
 

@@ -12,7 +12,7 @@ from handloom.skills.arm_controller import ArmController
 from handloom.skills.configs.picks import ManualPickConfig
 from handloom.skills.manual_pick import ManualPick
 from handloom.spatial import make_pose, random_rotations, rotvec_from_matrix
-from handloom.values import Stage, TaskInstance
+from handloom.values import FunnelStage, TaskInstance
 
 MANUAL: dict[str, Any] = {
     "name": "manualpick", "objects": ["cube"], "filter_z_dir": ["downward", 150], "gripper_change_steps": 12,
@@ -43,7 +43,7 @@ def test_the_turn_kept_is_the_best_of_those_tried_and_leaves_the_fingertips_in_p
     skill = manual_pick(instance, adjust_ori=("z", "x", "max"), adjust_rotate_axis="y")
     given = make_pose(random_rotations(np.random.default_rng(3), 50), np.zeros(3))
     turned = skill.adjusted(given)
-    tip = skill.controller.arm.arm.T_ee_tcp[:, 3]
+    tip = skill.controller.arm.spec.T_tool_tcp[:, 3]
     assert np.allclose(turned @ tip, given @ tip)
     for before, after in zip(given, turned, strict=True):
         vector = np.rad2deg(rotvec_from_matrix(before[:3, :3].T @ after[:3, :3]))
@@ -63,5 +63,5 @@ def test_shifts_are_in_the_arm_base_and_turns_in_the_hand(instance: TaskInstance
 def test_a_shift_out_of_reach_says_so(instance: TaskInstance) -> None:
     _, record = run_with(instance, {**MANUAL, "adjust_trans_offset": [0.0, 0.0, 1.5]})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
     assert record.failure.counts["given"] > 0

@@ -5,7 +5,7 @@ import pytest
 from tests.skills.conftest import RunSkills
 
 from handloom.errors import ConfigError
-from handloom.values import Stage
+from handloom.values import FunnelStage
 
 HOME = [0.0, -0.143, 0.0, -2.435, 0.0, 2.235, 0.789]
 
@@ -53,21 +53,21 @@ def test_the_hand_reaches_a_pose_in_one_or_several_steps(run_skills: RunSkills, 
     scene, record = run_skills({"name": "goto_pose", **pose, "interp_nums": ways})
     arm = scene.robot("franka").arm("left")
     assert record.success, record.failure
-    in_base = np.linalg.inv(arm.T_world_base) @ scene.world.body_pose(arm.ee_body)
+    in_base = np.linalg.inv(arm.T_world_base) @ scene.world.body_pose(arm.tool_body)
     assert np.abs(in_base[:3, 3] - pose["position"]).max() < 0.01
 
 
 def test_a_pose_out_of_reach_fails_with_the_reason(run_skills: RunSkills) -> None:
     _, record = run_skills({"name": "goto__pose", "position": [2.0, 0.0, 0.4], "euler": [180, 0, 0]})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
     assert record.failure.skill == "goto__pose"
 
 
 def test_a_pose_inside_the_table_fails_with_the_obstacle(run_skills: RunSkills) -> None:
     _, record = run_skills({"name": "goto__pose", "position": [0.45, 0.1, 0.05], "euler": [180, 0, 0]})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.PLAN, "goal_in_collision")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.PLAN, "goal_in_collision")
     assert "table" in record.failure.detail
 
 

@@ -11,7 +11,7 @@ AXIS, DIRECTION = np.array([0.6, 0.0, 0.8]), np.array([0.0, 0.28, 0.96])
 
 
 def alignment(degrees: float) -> Alignment:
-    return Alignment(axis_ee=AXIS, axis_base=DIRECTION, tolerance=float(np.deg2rad(degrees)))
+    return Alignment(axis_tool=AXIS, axis_base=DIRECTION, tolerance=float(np.deg2rad(degrees)))
 
 
 @pytest.mark.parametrize("degrees", [0.1, 1.0, 12.0, 90.0])

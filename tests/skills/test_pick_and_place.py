@@ -7,7 +7,7 @@ import pytest
 from tests.skills.conftest import RunSkills, run_with, table_instance, thing
 
 from handloom.skills.checks import holds
-from handloom.values import Check, Stage
+from handloom.values import Check, FunnelStage
 
 PICK: dict[str, Any] = {
     "name": "pick", "objects": ["cube"], "filter_z_dir": ["downward", 150], "gripper_change_steps": 12,
@@ -31,7 +31,7 @@ def test_a_cube_is_put_on_the_plate(run_skills: RunSkills, mode: str) -> None:
 def test_success_th_is_honoured(run_skills: RunSkills) -> None:
     _, record = run_skills(PICK, {**PLACE, "success_mode": "3diou", "success_th": 0.9})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.EXECUTE, "not_overlapping")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.EXECUTE, "not_overlapping")
 
 
 def test_a_held_cube_is_carried_over_the_plate_without_turning(run_skills: RunSkills) -> None:
@@ -66,12 +66,12 @@ def test_the_hand_may_leave_where_the_object_could_not(tmp_path: Path, how: dict
 def test_filters_that_leave_nothing_end_in_the_grasp_stage(run_skills: RunSkills) -> None:
     _, record = run_skills({**PICK, "filter_z_dir": ["upward", 10]})
     assert record.failure is not None
-    assert record.failure.stage is Stage.GRASP
+    assert record.failure.stage is FunnelStage.GRASP
     assert record.failure.counts["candidates"] > 0
 
 
 def test_a_place_out_of_reach_ends_in_the_reach_stage(run_skills: RunSkills) -> None:
     _, record = run_skills(PICK, {**PLACE, "x_ratio_range": [9, 10], "y_ratio_range": [9, 10]})
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
     assert record.failure.counts["unreachable"] == record.failure.counts["given"]

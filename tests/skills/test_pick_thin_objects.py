@@ -13,7 +13,7 @@ from handloom.grasping import GripperShape, annotate, write_grasps
 from handloom.grasping.annotate_options import AnnotateOptions
 from handloom.objects import import_object
 from handloom.robots import load_robot
-from handloom.values import Stage
+from handloom.values import FunnelStage
 
 PICK: dict[str, Any] = {
     "name": "pick", "objects": ["it"], "filter_z_dir": ["downward", 130], "gripper_change_steps": 20, "t_eps": 0.01,
@@ -42,7 +42,7 @@ def test_a_plate_is_taken_by_its_rim_and_set_down_again(tmp_path: Path) -> None:
     }  # fmt: skip
     _, record = run_with(instance, pick)
     assert record.failure is not None
-    assert record.failure.stage is Stage.GRASP, record.failure
+    assert record.failure.stage is FunnelStage.GRASP, record.failure
     _, record = run_with(instance, {**pick, "rim": True}, {**place, "rim": True}, seed=1)
     assert record.success, record.failure
     assert examine(record).into_surroundings.metres < 0.002
@@ -89,4 +89,4 @@ def test_an_object_wider_than_the_gripper_says_so(tmp_path: Path) -> None:
     wide = thing("it", "block", (0.0, 0.1), path=str(tmp_path / "model.xml"))
     _, record = run_with(table_instance(tmp_path, wide), PICK)
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.GRASP, "no_grasp")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.GRASP, "no_grasp")

@@ -51,7 +51,7 @@ def test_horizontal_placing_without_a_direction_is_refused() -> None:
 def test_orientations_pass_filter_and_alignment() -> None:
     rng = np.random.default_rng(1)
     axis, direction = np.array([0.0, 0.6, 0.8]), np.array([0.0, 0.0, 1.0])
-    alignment = Alignment(axis_ee=axis, axis_base=direction, tolerance=np.deg2rad(6))
+    alignment = Alignment(axis_tool=axis, axis_base=direction, tolerance=np.deg2rad(6))
     R = sample_orientations(rng, 32, config(filter_x_dir=("forward", 90)), alignment)
     assert len(R) == 32
     assert np.all(R[:, 0, 0] >= 0.0)

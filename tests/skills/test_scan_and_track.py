@@ -12,7 +12,7 @@ from handloom.episode import replay, run_episode
 from handloom.scene import build_scene
 from handloom.skills import Schedule
 from handloom.tasks import load_task, sample_task
-from handloom.values import Stage, TaskInstance
+from handloom.values import FunnelStage, TaskInstance
 
 PICK: dict[str, Any] = {
     "name": "pick", "objects": ["cube"], "filter_z_dir": ["downward", 150], "gripper_change_steps": 15, "t_eps": 0.01,
@@ -49,7 +49,7 @@ def test_a_scan_into_the_table_says_so(instance: TaskInstance) -> None:
     low = {**PICK, "post_grasp_offset_min": 0.03, "post_grasp_offset_max": 0.03, "lift_th": 0.01}
     _, record = run_with(instance, low, SCAN)
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.PLAN, "goal_in_collision")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.PLAN, "goal_in_collision")
     assert record.failure.counts["in_collision"] > 0
 
 
@@ -72,7 +72,7 @@ def test_the_hand_visits_every_place_the_marker_shows(tmp_path: Path) -> None:
     record = run_episode(scene, Schedule(scene, task.config.skills, np.random.default_rng(2)))
     assert record.success, record.failure
     shown, nearest = [], {}
-    tcp = scene.robot("franka").arm("left").arm.T_ee_tcp
+    tcp = scene.robot("franka").arm("left").arm.T_tool_tcp
     for state in record.states[1:]:
         scene.world.restore_state(state)
         marker = scene.object_pose("franka_left_target")[:3, 3]
@@ -100,5 +100,5 @@ def test_targets_out_of_reach_end_with_a_reason_instead_of_drawing_for_ever(tmp_
     scene = build_scene(sample_task(task, 0, 0))
     record = run_episode(scene, Schedule(scene, task.config.skills, np.random.default_rng(2)))
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.REACH, "goal_unreachable")
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
     assert record.failure.counts["unreachable"] == 32

@@ -13,7 +13,7 @@ from handloom.scene import Scene, build_scene
 from handloom.skills import Schedule
 from handloom.skills.configs import SKILL_CONFIGS
 from handloom.tasks import load_task, sample_task
-from handloom.values import Stage, TaskInstance
+from handloom.values import FunnelStage, TaskInstance
 
 Nest = list[dict[str, list[dict[str, list[int]]]]]
 """Stages > robots > blocks > arms > frames to wait."""
@@ -124,7 +124,7 @@ def test_an_arm_whose_goal_another_has_taken_ends_with_a_reason(facing: TaskInst
     stages = [{robot: [{"left": [goto(scene, robot, (0.0, 0.0, 1.1))]}] for robot in ("south", "north")}]
     record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.PLAN, "goal_in_collision"), record.failure
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.PLAN, "goal_in_collision"), record.failure
     assert "south" in record.failure.detail
 
 
@@ -136,7 +136,7 @@ def test_arms_that_touch_end_the_episode_with_a_reason(facing: TaskInstance) -> 
     stages = [{robot: [{"left": [lean]}] for robot in ("south", "north")}]
     record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
     assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (Stage.EXECUTE, "arms_touch"), record.failure
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.EXECUTE, "arms_touch"), record.failure
     assert "south/left" in record.failure.detail
     assert "north/left" in record.failure.detail
 
@@ -148,5 +148,5 @@ def test_arms_that_work_in_one_place_never_press_into_each_other(facing: TaskIns
              for robot in ("south", "north")}  # fmt: skip
     stages = [{robot: [{"left": skills}] for robot, skills in goals.items()}]
     record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
-    assert record.failure is None or record.failure.stage in (Stage.PLAN, Stage.REACH), record.failure
+    assert record.failure is None or record.failure.stage in (FunnelStage.PLAN, FunnelStage.REACH), record.failure
     assert examine(record).between_arms.metres < 0.002

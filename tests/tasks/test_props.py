@@ -262,7 +262,7 @@ def test_an_object_can_start_in_a_closed_gripper_which_holds_it(make):
     instance = sample_task(make(objects=[held], robots=[robot]), 0, 0)
     scene = build_scene(instance)
     arm = scene.robots["franka"].arms[0]
-    hand = scene.world.body_pose(arm.ee_body)
+    hand = scene.world.body_pose(arm.tool_body)
     np.testing.assert_allclose(scene.object_pose("cube")[:3, 3], hand[:3, 3] + [0, 0, -0.1], atol=1e-6)
     opening = scene.world.data.qpos[arm.gripper_qpos_index]
     assert np.all((opening > 0.01) & (opening < 0.03))

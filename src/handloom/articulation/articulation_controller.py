@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.articulation.joint_drives import JointDrives
 from handloom.articulation.joint_values import JointSelection
 from handloom.articulation.joint_values import joint_indices as checked_indices
@@ -16,7 +17,6 @@ from handloom.values import ArticulationAction
 if TYPE_CHECKING:
     from handloom.articulation.single_articulation import SingleArticulation
 
-Array = NDArray[np.float64]
 MODES = {"position": (1.0, 1.0), "velocity": (0.0, 1.0), "effort": (0.0, 0.0)}
 """What each control mode leaves of the default stiffness and damping."""
 

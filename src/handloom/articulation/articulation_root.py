@@ -4,13 +4,12 @@ from collections.abc import Iterable
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.sim import World
 from handloom.spatial import make_pose, matrix_from_quat, pos_quat_from_pose, quat_normalize
-
-Array = NDArray[np.float64]
 
 
 class ArticulationRoot:

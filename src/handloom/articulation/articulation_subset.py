@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.articulation.joint_values import joint_values as checked_values
 from handloom.articulation.single_articulation import SingleArticulation
 from handloom.errors import InputError
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 
 class ArticulationSubset:

@@ -18,11 +18,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.articulation.joint_wiring import wire_joint
 from handloom.errors import InputError
 from handloom.sim import World
 
-Array = NDArray[np.float64]
 CHANNELS = ("position", "velocity", "effort")
 
 

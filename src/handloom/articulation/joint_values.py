@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 
 JointSelection = Sequence[int] | NDArray[np.integer[Any]] | None
@@ -42,7 +43,7 @@ def joint_indices(indices: Any, names: Sequence[str]) -> NDArray[np.int64]:
 
 def joint_values(
     channel: str, values: Any, joints: NDArray[np.int64], names: Sequence[str], *, infinite: bool = False
-) -> NDArray[np.float64]:
+) -> Array:
     """Return checked values (k,), NaN where nothing is asked.
 
     Args:
@@ -79,7 +80,7 @@ def _as_array(argument: str, values: Any) -> NDArray[Any]:
         raise InputError(f"{argument} must be a flat list of numbers, got {values!r}") from error
 
 
-def _as_numbers(channel: str, array: NDArray[Any]) -> NDArray[np.float64]:
+def _as_numbers(channel: str, array: NDArray[Any]) -> Array:
     if array.dtype.kind in "fiu":
         return array.astype(np.float64)
     if array.dtype.kind != "O" and array.size:

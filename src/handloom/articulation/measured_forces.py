@@ -4,9 +4,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 _JOINT_ROWS = tuple(
     kind.value

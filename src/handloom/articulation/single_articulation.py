@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.articulation.articulation_controller import ArticulationController
 from handloom.articulation.articulation_root import ArticulationRoot
 from handloom.articulation.joint_drives import JointDrives
@@ -21,7 +22,6 @@ from handloom.sim import World
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import ArticulationAction, DOFInfo, JointsState
 
-Array = NDArray[np.float64]
 _DOF_PROPERTIES = np.dtype(
     [
         ("type", np.uint8),

@@ -8,12 +8,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.bench.planning_problems import ArmSetup, arm_setup
 from handloom.bench.result import BenchResult
 from handloom.motion.kinematics import IkOptions, IkSolver, Orientation
 from handloom.spatial import invert_pose, make_pose, pose_error
-
-Array = NDArray[np.float64]
 
 POSITION, ANGLE = 1e-3, float(np.deg2rad(0.5))
 """A target counts as solved within these errors [m], [rad], in limits, as MuJoCo's own kinematics measure them."""
@@ -46,7 +45,7 @@ def run(targets: int = 10_000, peer_targets: int = 100, robots: tuple[str, ...] 
 def _reachable(setup: ArmSetup, count: int) -> Array:
     lower, upper = setup.chain.sampling_box
     q = lower + (upper - lower) * np.random.default_rng(0).random((count, setup.chain.dof))
-    return setup.chain.T_base_tip(q)
+    return setup.chain.T_base_tool(q)
 
 
 def _ours(robot: str, setup: ArmSetup, T: Array, threads: int | None) -> dict[str, Any]:
@@ -73,13 +72,13 @@ def _confirmed(setup: ArmSetup, T: Array, q: Array, *, full: bool) -> NDArray[np
     model, data, chain = setup.model, mujoco.MjData(setup.model), setup.chain
     data.qpos[:] = setup.data.qpos
     good = np.all((q >= chain.lower - 1e-9) & (q <= chain.upper + 1e-9), axis=1)
-    base, tip = model.body(chain.base).id, model.site(chain.tip).id
+    base, tip = model.body(chain.base).id, model.site(chain.tool).id
     for i in range(len(q)):
         data.qpos[chain.qpos_index] = q[i]
         mujoco.mj_kinematics(model, data)
         T_world_base = make_pose(data.xmat[base].reshape(3, 3), data.xpos[base])
-        T_world_tip = make_pose(data.site_xmat[tip].reshape(3, 3), data.site_xpos[tip])
-        distance, angle = pose_error(invert_pose(T_world_base) @ T_world_tip, T[i])
+        T_world_tool = make_pose(data.site_xmat[tip].reshape(3, 3), data.site_xpos[tip])
+        distance, angle = pose_error(invert_pose(T_world_base) @ T_world_tool, T[i])
         good[i] &= bool(distance <= POSITION and (not full or angle <= ANGLE))
     return good
 
@@ -89,7 +88,7 @@ def _mink(setup: ArmSetup, T: Array) -> dict[str, Any]:
     import mink
 
     configuration = mink.Configuration(setup.model)
-    task = mink.FrameTask(setup.chain.tip, "site", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
+    task = mink.FrameTask(setup.chain.tool, "site", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
     limits = [mink.ConfigurationLimit(setup.model)]
     T_world_base = setup.T_world_base
     rng, solutions = np.random.default_rng(1), np.tile(setup.chain.middle, (len(T), 1))

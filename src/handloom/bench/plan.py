@@ -147,7 +147,7 @@ def _motion_bench_problem(name: str, given: dict[str, Any]) -> PlanningProblem:
     for joint in ("fr3_finger_joint1", "fr3_finger_joint2"):
         data.qpos[model.joint(joint).qposadr[0]] = 0.04
     mujoco.mj_forward(model, data)
-    chain = Chain.from_model(model, tip=arm.tcp_site, base=arm.base_body, joints=arm.joint_names, qpos=data.qpos)
+    chain = Chain.from_model(model, tool=arm.tcp_site, base=arm.base_body, joints=arm.joint_names, qpos=data.qpos)
     planner = ArmPlanner(model, chain, data=data)
     for i, box in enumerate(given["prims"]["box"]):
         planner.world.add_box(f"box {i}", box["dim"], box["T"])

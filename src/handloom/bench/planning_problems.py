@@ -4,16 +4,14 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.motion.collision import CollisionWorld
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, PlannerOptions
 from handloom.robots import load_robot
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, translation
-
-Array = NDArray[np.float64]
 
 DRAWS = 200_000
 """Random configurations looked through for a start or a goal in the wanted region."""
@@ -60,7 +58,7 @@ class ArmSetup:
         """Largest distance of the tool from the first joint [m], over random configurations."""
         lower, upper = self.chain.sampling_box
         q = lower + (upper - lower) * np.random.default_rng(0).random((4000, self.chain.dof))
-        T, origin = self.chain.T_base_tip(q), self.chain.arrays.positions[0]
+        T, origin = self.chain.T_base_tool(q), self.chain.arrays.positions[0]
         return float(np.linalg.norm(T[:, :3, 3] - origin, axis=1).max())
 
 
@@ -76,7 +74,7 @@ def arm_setup(robot: str) -> ArmSetup:
     for joint, value in description.config.other_joint_home.items():
         data.qpos[model.joint(joint).qposadr[0]] = value
     mujoco.mj_forward(model, data)
-    chain = Chain.from_model(model, tip=arm.tcp_site, base=arm.base_body, joints=arm.joint_names, qpos=data.qpos)
+    chain = Chain.from_model(model, tool=arm.tcp_site, base=arm.base_body, joints=arm.joint_names, qpos=data.qpos)
     return ArmSetup(model=model, data=data, chain=chain, home=data.qpos[chain.qpos_index].copy())
 
 
@@ -90,7 +88,7 @@ def planning_problems(setup: ArmSetup, count: int, *, seed: int = 0) -> list[Pla
     scale, T_world_scene = setup.reach / 0.855, _T_world_scene(setup)
     lower, upper = setup.chain.sampling_box
     draws = lower + (upper - lower) * rng.random((DRAWS, setup.chain.dof))
-    tips = (invert_pose(T_world_scene) @ setup.T_world_base @ setup.chain.T_base_tip(draws))[:, :3, 3]
+    tips = (invert_pose(T_world_scene) @ setup.T_world_base @ setup.chain.T_base_tool(draws))[:, :3, 3]
     refused = 0
     while len(problems) < count:
         kind = KINDS[len(problems) % len(KINDS)]
@@ -111,7 +109,7 @@ def _T_world_scene(setup: ArmSetup) -> Array:  # noqa: N802 - frame notation
     Under an arm that hangs from a shoulder, its tool lower than its base, it lies below the tool.
     """
     origin = setup.T_world_base[:3, 3].copy()
-    tool = (setup.T_world_base @ setup.chain.T_base_tip(setup.home))[:3, 3] - origin
+    tool = (setup.T_world_base @ setup.chain.T_base_tool(setup.home))[:3, 3] - origin
     if tool[2] < 0.0:
         origin[2] += tool[2] - HANGING * setup.reach
     return make_pose(matrix_from_rotvec([0.0, 0.0, np.arctan2(tool[1], tool[0])]), origin)
@@ -134,7 +132,7 @@ def _configuration_in(
 
 
 def _tabletop(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:
-    """A table in front of the arm with six to ten things on it; both ends are low above the table."""
+    """A table in front of the arm with six to ten objects on it; both ends are low above the table."""
     world.add_box("table", (0.9 * scale, 1.4 * scale, 0.04 * scale), T @ translation([0.6 * scale, 0, -0.03 * scale]))
     for i in range(int(rng.integers(6, 11))):
         sides = rng.uniform([0.05, 0.05, 0.08], [0.14, 0.14, 0.3]) * scale

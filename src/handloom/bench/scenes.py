@@ -62,7 +62,7 @@ def scene_row(task: Task, episodes: int) -> dict[str, Any]:
 
 def deepest_overlap(scene: Scene) -> float:
     """Return how deep [m] two objects of a scene are in each other at its start."""
-    names = {thing.name for thing in scene.instance.objects}
+    names = {obj.name for obj in scene.instance.objects}
     owners = [
         (contact.distance, {body.partition("/")[0] for body in (contact.body_a, contact.body_b)})
         for contact in scene.world.contacts()
@@ -73,7 +73,7 @@ def deepest_overlap(scene: Scene) -> float:
 def drifts(scene: Scene) -> dict[str, float]:
     """Run physics for two seconds and return how far [m] each movable object went; what lies on a belt is left out."""
     instance, world = scene.instance, scene.world
-    moving = [thing.name for thing in instance.objects if not thing.fixed and thing.name not in _carried(scene)]
+    moving = [obj.name for obj in instance.objects if not obj.fixed and obj.name not in _carried(scene)]
     start = {name: scene.object_pose(name)[:3, 3] for name in moving}
     world.step(round(REST_SECONDS / instance.timestep))
     return {name: float(np.linalg.norm(scene.object_pose(name)[:3, 3] - start[name])) for name in moving}

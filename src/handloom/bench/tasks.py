@@ -16,7 +16,7 @@ from handloom.tasks import SamplingError, Task, library, load_task
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class TaskTrial:
     """A few seeds of one task, small enough to be handed to a worker."""
 
     task: str
@@ -54,7 +54,7 @@ def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0, workers: int 
     warm_up()
     executor: Executor = InlineExecutor() if workers == 1 else ProcessExecutor(workers)
     trials = [
-        Trial(task=name, first=first, count=min(PER_TRIAL, seeds - first), seed=seed)
+        TaskTrial(task=name, first=first, count=min(PER_TRIAL, seeds - first), seed=seed)
         for name in wanted
         for first in range(0, seeds, PER_TRIAL)
     ]
@@ -64,7 +64,7 @@ def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0, workers: int 
     return BenchResult(bench="tasks", rows=tuple(_row(name, attempts) for name, attempts in done.items()))
 
 
-def carry_out(trial: Trial) -> list[Attempt]:
+def carry_out(trial: TaskTrial) -> list[Attempt]:
     """Attempt the seeds of a trial, in a worker."""
     task = _loaded(trial.task)
     return [_attempt(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]
@@ -90,7 +90,7 @@ def _attempt(task: Task, seed: int, episode: int) -> Attempt:
     return Attempt(receipt=receipt, cpu_s=time.process_time() - begin)
 
 
-def _crashed(trial: Trial, crash: str) -> list[Attempt]:
+def _crashed(trial: TaskTrial, crash: str) -> list[Attempt]:
     lost = range(trial.first, trial.first + trial.count)
     return [Attempt(receipt=Receipt(episode=e, success=False, reason="crash", detail=crash), cpu_s=0.0) for e in lost]
 

@@ -9,14 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.bench.planning_problems import arm_setup, planning_problems
 from handloom.bench.result import BenchResult
 from handloom.motion.trajectory import MotionLimits, jerk_limited, time_optimal
 from handloom.motion.trajectory.timed_path import TimedPath
 
-Array = NDArray[np.float64]
 Motion = tuple[float, Callable[[Array], tuple[Array, Array, Array]]]
 
 # Published limits of the Franka arm: rad/s, rad/s^2, rad/s^3.

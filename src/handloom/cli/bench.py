@@ -23,8 +23,8 @@ def run(
 
     Args:
         name: Which benchmark.
-        only: What to measure, for benchmarks of several things: names of tasks.
-        seeds: Attempts per thing that is measured; the benchmark's own number by default.
+        only: What to measure, for benchmarks of several tasks: their names.
+        seeds: Attempts per task; the benchmark's own number by default.
         seed: Seed of the run that is measured, where there is one; 0 by default.
         json: Print one JSON object instead of a table.
     """

@@ -31,10 +31,10 @@ def _objects() -> None:
     from handloom.objects import make_object, object_categories
 
     for category in object_categories():
-        thing = make_object(category, rng=np.random.default_rng(0))
-        kinds = [f"joints: {', '.join(joint.name for joint in thing.joints)}"] if thing.articulated else []
-        kinds += ["container"] if thing.holds else []
-        print(f"{category:<18}{', '.join(thing.synonyms):<50}{'; '.join(kinds)}".rstrip())
+        obj = make_object(category, rng=np.random.default_rng(0))
+        kinds = [f"joints: {', '.join(joint.name for joint in obj.joints)}"] if obj.articulated else []
+        kinds += ["container"] if obj.holds else []
+        print(f"{category:<18}{', '.join(obj.synonyms):<50}{'; '.join(kinds)}".rstrip())
 
 
 def _tasks() -> None:

@@ -12,7 +12,7 @@ from handloom.cli.generate import cores
 from handloom.cli.warmup import compile_kernels
 from handloom.config import own_code
 from handloom.engine import InlineExecutor, ProcessExecutor
-from handloom.engine.look import Look, read_cameras
+from handloom.engine.render_overrides import RenderOverrides, read_cameras
 from handloom.engine.rerender import drawn_settings, rerender_run
 from handloom.engine.verify import archives_of
 
@@ -52,7 +52,7 @@ def run(
         own_code.allow_code()
     directory = checked_run(path)
     views = read_cameras(cameras) if cameras else ()
-    look = Look(cameras=views, size=size, relight=relight, retexture=retexture)
+    look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
     drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth)  # Refuses unknown words at once.
     executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
     checked_dataset(directory.path, skip_hashes=skip_hashes)

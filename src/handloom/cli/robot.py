@@ -35,7 +35,7 @@ def show(
     path = write_png(output or Path(f"{robot.name}.png"), portrait(robot, width=size, height=size, frames=frames))
     for arm in robot.arms:
         print(
-            f"{arm.name} arm: {len(arm.joint_names)} joints, base {arm.base_body}, end effector {arm.ee_body}, "
+            f"{arm.name} arm: {len(arm.joint_names)} joints, base {arm.base_body}, end effector {arm.tool_body}, "
             f"tool centre {arm.tcp_offset * 1000:.1f} mm along {arm.ee_axis}, "
             f"gripper 0 to {arm.gripper_max_width * 1000:.0f} mm"
         )

@@ -50,7 +50,7 @@ def find_file(
 def enclosing_folders(folder: Path, *, most: int = MAX_PARENTS, allow_outside: bool = False) -> tuple[Path, ...]:
     """Return a folder and those around it that belong to the same project, nearest first.
 
-    They end below folders that hold all sorts of things: the home folder and those around it, the folder of temporary
+    They end below folders that hold all sorts of files: the home folder and those around it, the folder of temporary
     files, the root of the file system.
 
     Args:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.dataset.archive import EpisodeArchive, write_archive
 from handloom.dataset.depth import HIGHEST_CODE
 from handloom.dataset.durable import PARTIAL, file_errors, json_bytes, name_folder, sha256_of
@@ -164,7 +165,7 @@ class EpisodeWriter:
             self._discard()
 
 
-def level_values(feature: Feature) -> NDArray[np.float64]:
+def level_values(feature: Feature) -> Array:
     """Return what each level of a camera's histogram stands for: brightness from 0 to 1, or depth in metres."""
     if feature.depth is None:
         return np.arange(256) / 255.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.dataset.archive import EpisodeArchive
 from handloom.dataset.dataset_episode import DatasetEpisode
 from handloom.dataset.dataset_reader import DatasetReader
@@ -108,7 +109,7 @@ def _write_archive(group: Any, archive: EpisodeArchive, length: int, model_file:
         group.attrs["model_file"] = model_file(archive)
 
 
-def _kept_states(archive: EpisodeArchive) -> NDArray[np.float64]:
+def _kept_states(archive: EpisodeArchive) -> Array:
     """Return the states (n, size) before each frame of the demonstration, and the one after the last.
 
     The archive has every simulated frame, also those that a skill kept out of the demonstration.

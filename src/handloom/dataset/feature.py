@@ -1,4 +1,4 @@
-"""One thing a dataset holds per frame: a column of numbers, or a camera stream."""
+"""One feature of a dataset per frame: a column of numbers, or a camera stream."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.dataset.statistics import QUANTILES, Statistics
 from handloom.errors import InputError
 
@@ -42,7 +43,7 @@ class ImageHistogram:
         self.counts += other.counts
         self.frame_count += other.frame_count
 
-    def statistics(self, values: NDArray[np.float64]) -> Statistics:
+    def statistics(self, values: Array) -> Statistics:
         """Return the statistics, given what each level stands for ``(levels,)``: ``level / 255``, or metres."""
         present = self.counts > 0
         first = present.argmax(axis=1)
@@ -61,7 +62,7 @@ class ImageHistogram:
             quantiles={name: self._quantile(level, values) for name, level in QUANTILES.items()},
         )
 
-    def _quantile(self, level: float, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _quantile(self, level: float, values: Array) -> Array:
         """Return one quantile per channel, interpolated as if all pixels were sorted in a row."""
         result = np.empty(len(self.counts))
         for channel, counts in enumerate(self.counts):

@@ -19,7 +19,7 @@ def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
     Killed and called again with the same datasets, it goes on.
 
     Raises:
-        FileError: The datasets hold different things per frame, or successes and failures.
+        FileError: The datasets hold different features, or successes and failures.
         InputError: An episode is there twice.
     """
     readers = [DatasetReader(path) for path in datasets]

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.dataset.archive import EpisodeArchive
 from handloom.dataset.episode_outcome import EpisodeOutcome, Scalar, Segment
 from handloom.dataset.reading import check_shape
 from handloom.dataset.shapes import Timeline
 from handloom.errors import FileError
-from handloom.values import Check, EpisodeRecord, Failure, SkillSpan, Stage, TaskInstance
+from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan, TaskInstance
 
 STATES = "integration"
 """Name of the integration states in ``states.npz``."""
@@ -55,13 +56,13 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
             model_hash=timeline["model_hash"],
             timeline=tuple(_span(span) for span in timeline["spans"]),
             left_out=tuple((start, stop) for start, stop in timeline.get("left_out", ())),
-            failure=None if failure is None else Failure(**{**failure, "stage": Stage(failure["stage"])}),
+            failure=None if failure is None else Failure(**{**failure, "stage": FunnelStage(failure["stage"])}),
         )
     except (TypeError, ValueError, KeyError) as error:
         raise FileError(f"the archive does not hold an episode record: {error}; generate the episode again") from error
 
 
-def _rows(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None = None) -> NDArray[np.float64]:
+def _rows(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None = None) -> Array:
     """Return an array (count, n) of an archive, or say that it is something else."""
     array = arrays.get(name)
     if array is None or array.dtype != np.float64 or array.ndim != 2 or (count is not None and len(array) != count):

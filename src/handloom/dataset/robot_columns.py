@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.dataset.feature import Feature, column_feature
 from handloom.dataset.robot_series import ArmSeries, RobotSeries
 from handloom.errors import unknown_name
@@ -103,7 +104,7 @@ def _next(values: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([values[1:], values[-1:]])
 
 
-def _pose7(T: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pose7(T: Array) -> Array:
     """Return poses (T, 4, 4) as (T, 7): position [m] and quaternion wxyz, without jumps between q and -q."""
     position, quat = pos_quat_from_pose(T)
     flips = np.sign(np.sum(quat[1:] * quat[:-1], axis=-1))
@@ -112,7 +113,7 @@ def _pose7(T: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([position, quat * (start * signs)[:, None]], axis=1)
 
 
-def _pose6(T: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pose6(T: Array) -> Array:
     """Return poses (T, 4, 4) as (T, 6): position [m], roll, pitch and yaw [rad]."""
     return np.concatenate([T[:, :3, 3], np.deg2rad(euler_deg_from_matrix(T[:, :3, :3]))], axis=1)
 

@@ -17,7 +17,7 @@ Plain = Annotated[Any, AfterValidator(_finite)]
 """Anything that JSON can hold."""
 PlainObject = Annotated[dict[str, Any], AfterValidator(_finite)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
-"""A number of things, or a number given to one of them; exact as a float, too."""
+"""A count or an index; exact as a float, too."""
 Size = Annotated[int, Field(ge=1, le=2**20)]
 """Entries of a column, or pixels of a side."""
 Frame = Annotated[int, Field(ge=-(2**53), le=2**53)]
@@ -74,7 +74,7 @@ Statistics = dict[str, dict[str, list[Nested]]]
 """Feature > statistic > one number per entry, or ``[[x]]`` per channel of images."""
 
 
-class Depth(TypedDict):
+class DepthInfo(TypedDict):
     """A range of depths [m]."""
 
     depth_min: FiniteFloat
@@ -90,7 +90,7 @@ class SheetFeature(TypedDict):
     shape: list[Size]
     names: list[Text] | None
     codec: Text | None
-    depth: Depth | None
+    depth: DepthInfo | None
 
 
 class Table(TypedDict):

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
+
 QUANTILES: Mapping[str, float] = {"q01": 0.01, "q10": 0.10, "q50": 0.50, "q90": 0.90, "q99": 0.99}
 """LeRobot's names."""
 
@@ -24,11 +26,11 @@ class Statistics:
 
     min: NDArray[Any]
     max: NDArray[Any]
-    mean: NDArray[np.float64]
-    std: NDArray[np.float64]
+    mean: Array
+    std: Array
     count: int
     """Number of frames they were taken from."""
-    quantiles: Mapping[str, NDArray[np.float64]]
+    quantiles: Mapping[str, Array]
     """By LeRobot's names, e.g. ``q50``."""
 
     def as_lists(self, *, image: bool = False) -> dict[str, list[Any]]:

@@ -16,7 +16,7 @@ from handloom.episode.rendering import rendered_frames
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.values import EpisodeRecord, Failure, Stage
+from handloom.values import EpisodeRecord, Failure, FunnelStage
 
 
 class Stopwatch:
@@ -77,7 +77,7 @@ def simulate(
     record = run_episode(scene, commands)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
         detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
-        record = replace(record, failure=Failure(stage=Stage.SUCCESS, reason="not_judged", detail=detail))
+        record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record

@@ -1,4 +1,4 @@
-"""The one interface of everything that can run work, and the simplest thing that does."""
+"""The interface of executors, and the serial one."""
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator

@@ -44,7 +44,7 @@ class Receipt:
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time by stage [s]."""
     cpu_seconds: float = 0.0
-    """Processor time of all stages together [s]; less than their wall time where the machine does other things, too."""
+    """Processor time of all stages together [s]; less than their wall time on a machine that is shared."""
     skills: dict[str, float] = field(default_factory=dict)
     """Simulated time by skill [s]."""
 

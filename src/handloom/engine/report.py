@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from handloom.engine.receipt import Receipt
-from handloom.values import Stage
+from handloom.values import FunnelStage
 
 DAY = 86_400.0
 
@@ -117,7 +117,7 @@ class Tally:
     def _funnel(self) -> dict[str, int]:
         """Return how many attempts came past each stage, in order."""
         funnel, left = {"attempts": self._attempts}, self._attempts
-        for stage in Stage:
+        for stage in FunnelStage:
             left -= self._lost[stage]
             funnel[str(stage)] = left
         return funnel

@@ -12,8 +12,8 @@ from handloom.dataset.durable import PARTIAL, json_bytes
 from handloom.dataset.reading import damage_named
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executor import MAX_TRIES, Executor, with_retries
-from handloom.engine.look import Look
 from handloom.engine.merge_run import merge_options
+from handloom.engine.render_overrides import RenderOverrides
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.engine.verify import archives_of
@@ -29,7 +29,7 @@ class _Job:
     archive: str
     folder: str
     settings: RunSettings
-    look: Look
+    look: RenderOverrides
 
 
 def rerender_run(
@@ -37,7 +37,7 @@ def rerender_run(
     out: Path,
     executor: Executor,
     *,
-    look: Look | None = None,
+    look: RenderOverrides | None = None,
     preset: str,
     codec: str = "h264",
     depth: bool = False,
@@ -55,7 +55,7 @@ def rerender_run(
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         on_episode: Called after each episode.
     """
-    look = look or Look()
+    look = look or RenderOverrides()
     settings = drawn_settings(run.settings, preset=preset, codec=codec, depth=depth)
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
     how = json_bytes([settings.fingerprint(), asdict(look)])

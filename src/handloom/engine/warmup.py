@@ -25,7 +25,7 @@ def is_warm() -> bool:
 
 
 def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
-    """Compile and cache all kernels by doing the real, tiny thing; does nothing when that was done before.
+    """Compile and cache all kernels by running a tiny example of each; does nothing when that was done before.
 
     Planning and drawing compile side by side, a process each. Workers that start afterwards read the cache.
 
@@ -44,7 +44,7 @@ def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> No
 
 
 def compile_step(name: str) -> None:
-    """Do one of the tiny things, in a worker."""
+    """Run one of the examples, in a worker."""
     STEPS[name]()
 
 

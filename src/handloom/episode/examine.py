@@ -1,4 +1,4 @@
-"""What a recorded episode did to the robots: how deep they pressed into things, how near they came to their limits."""
+"""What a recorded episode did to the robots: how deep they pressed into objects, how near they came to their limits."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from handloom.values import EpisodeRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class Depth:
+class Penetration:
     """The deepest overlap of a kind during an episode."""
 
     metres: float = 0.0
@@ -29,9 +29,9 @@ class Examination:
 
     steps: int
     """Physics steps looked at."""
-    into_surroundings: Depth
+    into_surroundings: Penetration
     """A robot and something that cannot move, such as the table."""
-    between_arms: Depth
+    between_arms: Penetration
     """Two arms, of one robot or of two."""
     joint_excess: float
     """How far any arm joint was outside its range [rad]; 0 when none was."""
@@ -80,7 +80,7 @@ class _Watch:
     def __init__(self, scene: Scene) -> None:
         world = scene.world
         self._model, self._data = world.model, world.data
-        self.surroundings, self.arms = Depth(), Depth()
+        self.surroundings, self.arms = Penetration(), Penetration()
         self.excess, self.speed, self.share = 0.0, 0.0, 0.0
         self._owner = _arm_of_bodies(scene)
         robots = [f"{name}/" for name in scene.robots]
@@ -88,7 +88,7 @@ class _Watch:
         self._fixed = (self._model.body_weldid == 0) & ~self._robot
         arms = [arm for robot in scene.robots.values() for arm in robot.arms]
         joints = [world.joint_index(joint) for arm in arms for joint in arm.joint_names]
-        self._speed_limit = np.concatenate([arm.arm.speed_limit for arm in arms]) if arms else np.zeros(0)
+        self._speed_limit = np.concatenate([arm.spec.speed_limit for arm in arms]) if arms else np.zeros(0)
         self._qpos, self._dof = self._model.jnt_qposadr[joints], self._model.jnt_dofadr[joints]
         self._range = self._model.jnt_range[joints]
 
@@ -108,7 +108,9 @@ class _Watch:
         self.surroundings = self._deeper(self.surroundings, into, a, b)
         self.arms = self._deeper(self.arms, apart, a, b)
 
-    def _deeper(self, worst: Depth, of: NDArray[np.bool_], a: NDArray[np.intp], b: NDArray[np.intp]) -> Depth:
+    def _deeper(
+        self, worst: Penetration, of: NDArray[np.bool_], a: NDArray[np.intp], b: NDArray[np.intp]
+    ) -> Penetration:
         found = np.flatnonzero(of)
         if len(found) == 0:
             return worst
@@ -117,7 +119,7 @@ class _Watch:
         if depth <= worst.metres:
             return worst
         names = (_name(self._model, int(a[k])), _name(self._model, int(b[k])))
-        return Depth(metres=depth, between=names, time=float(self._data.time))
+        return Penetration(metres=depth, between=names, time=float(self._data.time))
 
 
 def _name(model: mujoco.MjModel, body: int) -> str:

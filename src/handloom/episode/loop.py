@@ -4,15 +4,13 @@ import time
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.episode.source import Source
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.checks import holds
-from handloom.values import EpisodeRecord, Failure, Stage
-
-Array = NDArray[np.float64]
+from handloom.values import EpisodeRecord, Failure, FunnelStage
 
 USER_INPUTS = mujoco.mjtState.mjSTATE_USER
 """Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
@@ -38,7 +36,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
     while failure is None and resting < REST_FRAMES:
         if len(applied) >= instance.max_frames:
             detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
-            failure = Failure(stage=Stage.EXECUTE, reason="out_of_frames", detail=detail)
+            failure = Failure(stage=FunnelStage.EXECUTE, reason="out_of_frames", detail=detail)
             break
         begin = time.perf_counter()
         targets = source.next(len(applied)) if resting == 0 else None
@@ -57,7 +55,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
         try:
             world.step(instance.substeps)
         except StateError as error:
-            failure = Failure(stage=Stage.EXECUTE, reason="unstable", detail=str(error))
+            failure = Failure(stage=FunnelStage.EXECUTE, reason="unstable", detail=str(error))
         states.append(world.save_state())
         seconds["physics"] += time.perf_counter() - begin
     return EpisodeRecord(
@@ -103,5 +101,7 @@ def _not_lasting(scene: Scene, source: Source) -> Failure | None:
         broken = [check.name for check in span.checks if not holds(scene, check)]
         if broken:
             detail = f"{REST_FRAMES} frames after the end this no longer held: {', '.join(broken)}"
-            return Failure(stage=Stage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill)
+            return Failure(
+                stage=FunnelStage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill
+            )
     return None

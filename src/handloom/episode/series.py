@@ -2,15 +2,13 @@
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.dataset import ArmSeries, RobotSeries
 from handloom.motion.kinematics import Chain
 from handloom.scene import Scene, SceneArm, SceneRobot
 from handloom.spatial import invert_pose, pose_from_pos_quat
 from handloom.values import EpisodeRecord
-
-Array = NDArray[np.float64]
 
 
 def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
@@ -43,26 +41,26 @@ def _arm_series(
     scene: Scene, robot: SceneRobot, arm: SceneArm, qpos: Array, controls: Array, T_world_robot: Array
 ) -> ArmSeries:
     chain = Chain.from_model(
-        scene.world.model, tip=arm.ee_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
+        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
     )
-    T_armbase_ee = chain.T_base_tip(qpos[:, arm.qpos_index], threads=1)
+    T_armbase_ee = chain.T_base_tool(qpos[:, arm.qpos_index], threads=1)
     openness = _openness(arm, controls[:, arm.gripper_ctrl_index[0]])
     measured = _openness(arm, qpos[:, arm.gripper_qpos_index[0]])
-    span = arm.arm.gripper_max_width - arm.arm.gripper_min_width
+    span = arm.spec.gripper_max_width - arm.spec.gripper_min_width
     return ArmSeries(
         name=arm.name if len(robot.arms) > 1 else "",
-        joint_names=arm.arm.joint_names,
+        joint_names=arm.spec.joint_names,
         joint_position=qpos[:, arm.qpos_index],
         joint_command=controls[:, arm.ctrl_index],
-        gripper_position=arm.arm.gripper_min_width + span * measured,
+        gripper_position=arm.spec.gripper_min_width + span * measured,
         gripper_openness=np.clip(openness, 0.0, 1.0),
         T_armbase_ee=T_armbase_ee,
-        T_armbase_tcp=T_armbase_ee @ arm.arm.T_ee_tcp,
+        T_armbase_tcp=T_armbase_ee @ arm.spec.T_tool_tcp,
         T_robot_armbase=invert_pose(T_world_robot) @ arm.T_world_base,
     )
 
 
 def _openness(arm: SceneArm, drive: Array) -> Array:
     """Return how open a gripper is (T,), 0 closed to 1 open, from the position or target of its first drive joint."""
-    closed, opened = arm.arm.gripper_closed[0], arm.arm.gripper_open[0]
+    closed, opened = arm.spec.gripper_closed[0], arm.spec.gripper_open[0]
     return (drive - closed) / (opened - closed)

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.values import Failure, SkillSpan
 
 
@@ -27,7 +25,7 @@ class Source(Protocol):
         """Whether the frame asked for last belongs to the demonstration."""
         ...
 
-    def next(self, frame: int) -> NDArray[np.float64] | None:
+    def next(self, frame: int) -> Array | None:
         """Return targets (controls,) [m or rad], NaN where nothing is asked; None at the end.
 
         Args:

@@ -7,10 +7,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.objects.geometry import geom_mesh
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # mjtGeom, as plain numbers that kernels can compare with.

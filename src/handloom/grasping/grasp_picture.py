@@ -110,7 +110,7 @@ def _close_up(
     fixed = hand_spec(robot, arm).compile()
     data = mujoco.MjData(fixed)
     mujoco.mj_kinematics(fixed, data)
-    ee = data.body(arm.ee_body)
+    ee = data.body(arm.tool_body)
     T_model_hand = make_pose(ee.xmat.reshape(3, 3) @ arm.R_ee_graspnet, ee.xpos)
     position, quat = pos_quat_from_pose(T_object_hand @ invert_pose(T_model_hand))
     spec = _studio()

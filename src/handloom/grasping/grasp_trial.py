@@ -60,7 +60,7 @@ class GraspTrial:
         self._drive(self._start, self.arm.gripper_open)
         mujoco.mj_step(self.model, self._start, round(CLOSE_S / TIMESTEP))
         mujoco.mj_kinematics(self.model, self._start)
-        ee = self._start.body(f"robot/{self.arm.ee_body}")
+        ee = self._start.body(f"robot/{self.arm.tool_body}")
         self.T_world_hand = make_pose(ee.xmat.reshape(3, 3) @ self.arm.R_ee_graspnet, ee.xpos)
         joint = self.model.joint("object/free")
         self._qpos, self._dof = int(joint.qposadr[0]), int(joint.dofadr[0])

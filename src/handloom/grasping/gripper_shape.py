@@ -221,7 +221,7 @@ def _levels(
         if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT:
             data.ctrl[i] = data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]
     actuators = [model.actuator(name).id for name in arm.gripper_actuators]
-    ee = model.body(arm.ee_body).id
+    ee = model.body(arm.tool_body).id
     position, rotation = np.zeros((LEVELS, len(geoms), 3)), np.zeros((LEVELS, len(geoms), 3, 3))
     joints = np.zeros((LEVELS, len(moved)))
     for level, share in enumerate(np.linspace(0.0, 1.0, LEVELS)):

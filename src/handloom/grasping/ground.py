@@ -1,4 +1,4 @@
-"""The table under an object, for grasps of things that lie too low for most."""
+"""The table under an object, for grasps of objects that lie too low for most."""
 
 from dataclasses import dataclass
 

@@ -15,7 +15,7 @@ _ARM = """
 <mujoco><compiler angle="radian"/><worldbody>
   <body name="upper"><joint name="a" axis="0 0 1" range="-3 3"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
   <body name="lower" pos=".3 0 0"><joint name="b" axis="0 0 1" range="-2 2"/>
-    <geom type="capsule" size=".02" fromto=".05 0 0 .3 0 0"/><site name="tip" pos=".3 0 0"/></body></body>
+    <geom type="capsule" size=".02" fromto=".05 0 0 .3 0 0"/><site name="tool" pos=".3 0 0"/></body></body>
 </worldbody></mujoco>"""
 
 
@@ -39,14 +39,14 @@ def warmup(on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
 def _planner() -> ArmPlanner:
     model = mujoco.MjModel.from_xml_string(_ARM)
     options = PlannerOptions(ik=IkOptions(orientation=Orientation.FREE, max_seeds=4))
-    planner = ArmPlanner(model, Chain.from_model(model, tip="tip"), options=options)
+    planner = ArmPlanner(model, Chain.from_model(model, tool="tool"), options=options)
     planner.world.add_box("wall", (0.1, 0.02, 0.1), translation([0.5, 0.0, 0.0]))
     return planner
 
 
 def _kinematics() -> None:
     chain = _planner().chains[0]
-    chain.T_base_tip(chain.middle)
+    chain.T_base_tool(chain.middle)
     chain.jacobian(chain.middle)
 
 
@@ -54,10 +54,10 @@ def _planning() -> None:
     planner = _planner()
     start, goal = np.array([0.8, 0.2]), np.array([-0.8, -0.2])
     planner.plan_to_joints(start, goal)
-    planner.plan_to_poses(start, planner.chains[0].T_base_tip(goal))
-    planner.plan_straight(start, planner.chains[0].T_base_tip(start + 0.1))
+    planner.plan_to_poses(start, planner.chains[0].T_base_tool(goal))
+    planner.plan_straight(start, planner.chains[0].T_base_tool(start + 0.1))
     planner.plan_to_joints(start, goal, hold=Hold())
-    planner.plan_task_space(start, planner.chains[0].T_base_tip(goal))
+    planner.plan_task_space(start, planner.chains[0].T_base_tool(goal))
     planner.scene.spheres(0.0).edges_free(start, goal)
 
 

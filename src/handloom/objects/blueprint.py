@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.objects.annotations import Axis, Keypoint
 from handloom.objects.colors import BARE_METALS
 from handloom.objects.link import Link
@@ -51,7 +51,7 @@ class Blueprint:
     rests: str = "any"
     """``any``: every stable pose is used; ``upright``: only as drawn (furniture, appliances)."""
 
-    def aabb(self) -> NDArray[np.float64]:
+    def aabb(self) -> Array:
         """Return lower and upper corner (2, 3) [m] of all parts in the object frame, joints at zero."""
         origin = self._body_origins()
         six = np.concatenate([np.eye(3), -np.eye(3)])
@@ -128,7 +128,7 @@ class Blueprint:
             _add_part(spec, bodies[part.body], part, f"{part.body}_{i}", materials)
         return spec
 
-    def _body_origins(self) -> dict[str, NDArray[np.float64]]:
+    def _body_origins(self) -> dict[str, Array]:
         origins = {ROOT: np.zeros(3)}
         for link in self.links:
             origins[link.name] = origins[link.parent] + link.origin

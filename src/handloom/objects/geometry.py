@@ -6,12 +6,13 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+from handloom.arrays import Array
+
 Faces = NDArray[np.int32]
 Mesh = tuple[Array, Faces]
 
 _SIDES = 48
-"""Sides of a tessellated circle: the chord lies 0.2 % of the radius inside, below 0.1 mm for hand-sized things."""
+"""Sides of a tessellated circle: the chord lies 0.2 % of the radius inside, below 0.1 mm for hand-sized objects."""
 
 
 def posed(model: mujoco.MjModel) -> mujoco.MjData:

@@ -7,16 +7,13 @@ from functools import cached_property
 from typing import Protocol
 
 import mujoco
-import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.objects.annotations import Axis, Keypoint
 from handloom.objects.geometry import Faces, triangles
 from handloom.objects.link import Link
 from handloom.objects.rest_poses import RestPoses, find_rest_poses
-
-Array = NDArray[np.float64]
 
 
 class SpecSource(Protocol):
@@ -35,7 +32,7 @@ class SpecSource(Protocol):
 class ObjectAsset:
     """One concrete object. Cheap to make; what needs a compiled model is computed when first asked for.
 
-    The object frame has its origin at the centre of the bounding box and z up in the usual pose; the front of things
+    The object frame has its origin at the centre of the bounding box and z up in the usual pose; the front of objects
     that have one faces -y.
     """
 

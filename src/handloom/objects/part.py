@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.objects.colors import Rgb
 from handloom.spatial import matrix_from_quat
@@ -13,7 +14,6 @@ from handloom.spatial import matrix_from_quat
 Shape = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "hull"]
 Point = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
-Array = NDArray[np.float64]
 
 UPRIGHT: Quat = (1.0, 0.0, 0.0, 0.0)
 

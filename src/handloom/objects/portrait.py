@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.registry import make_object
 from handloom.render import Renderer, contact_sheet
@@ -14,7 +15,6 @@ from handloom.seeding import generator
 from handloom.spatial import matrix_from_quat
 from handloom.values import CameraSpec
 
-Array = NDArray[np.float64]
 Picture = NDArray[np.uint8]
 
 # From the front right, a little above: shows the front of cabinets and the inside of cups.
@@ -23,22 +23,22 @@ _AZIMUTH_DEG, _ELEVATION_DEG, _FIELD_OF_VIEW_DEG = -58.0, 30.0, 28.0
 _LIGHTS = (((-1.8, -3.0, 5.0), 0.62), ((4.0, -1.5, 3.0), 0.20))
 
 
-def portrait(thing: ObjectAsset, *, size: int = 320, opened: float = 0.0) -> Picture:
+def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0) -> Picture:
     """Draw an object in its first stable pose.
 
     Args:
-        thing: The object.
+        obj: The object.
         size: Width and height of the picture [px].
         opened: Where the joints stand in their range, 0 (closed) to 1.
 
     Returns:
         Picture (size, size, 3) uint8.
     """
-    quat = thing.stable_quats[0] if len(thing.stable_quats) else np.array([1.0, 0.0, 0.0, 0.0])
-    corners = _corners(thing, quat, opened)
+    quat = obj.stable_quats[0] if len(obj.stable_quats) else np.array([1.0, 0.0, 0.0, 0.0])
+    corners = _corners(obj, quat, opened)
     low, high = corners.min(axis=0), corners.max(axis=0)
     centre, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2
-    model = _studio(thing, quat, low[2], centre, radius)
+    model = _studio(obj, quat, low[2], centre, radius)
     data = mujoco.MjData(model)
     for joint in range(model.njnt):
         first, last = model.jnt_range[joint]
@@ -52,17 +52,17 @@ def variants_sheet(
     category: str, *, count: int = 12, seed: int = 0, size: int = 240, columns: int | None = None
 ) -> Picture:
     """Draw variants of one category; articulated ones closed in the upper half of the sheet, open in the lower."""
-    things = [make_object(category, rng=generator(seed, k, category)) for k in range(count)]
-    opened = [0.55 if thing.articulated and 2 * k >= count else 0.0 for k, thing in enumerate(things)]
-    labels = [f"{thing.name}  {_weight(thing.mass)}" for thing in things]
-    pictures = [portrait(thing, size=size, opened=o) for thing, o in zip(things, opened, strict=True)]
+    objs = [make_object(category, rng=generator(seed, k, category)) for k in range(count)]
+    opened = [0.55 if obj.articulated and 2 * k >= count else 0.0 for k, obj in enumerate(objs)]
+    labels = [f"{obj.name}  {_weight(obj.mass)}" for obj in objs]
+    pictures = [portrait(obj, size=size, opened=o) for obj, o in zip(objs, opened, strict=True)]
     return contact_sheet(pictures, labels, columns=columns)
 
 
 def overview_sheet(categories: Sequence[str], *, seed: int = 0, size: int = 110, columns: int = 12) -> Picture:
     """Draw one object of each category, in a colour of its own."""
-    things = [make_object(category, rng=generator(seed, k, category)) for k, category in enumerate(categories)]
-    pictures = [portrait(thing, size=size, opened=0.35 if thing.articulated else 0.0) for thing in things]
+    objs = [make_object(category, rng=generator(seed, k, category)) for k, category in enumerate(categories)]
+    pictures = [portrait(obj, size=size, opened=0.35 if obj.articulated else 0.0) for obj in objs]
     return contact_sheet(pictures, [category.replace("_", " ") for category in categories], columns=columns)
 
 
@@ -70,9 +70,9 @@ def _weight(mass: float) -> str:
     return f"{1000 * mass:.0f} g" if mass < 1.0 else f"{mass:.1f} kg"
 
 
-def _corners(thing: ObjectAsset, quat: Array, opened: float) -> Array:
+def _corners(obj: ObjectAsset, quat: Array, opened: float) -> Array:
     """Return the corners (n, 3) of all geoms' boxes with the joints opened, turned by the resting orientation."""
-    model = thing.model
+    model = obj.model
     data = mujoco.MjData(model)
     for joint in range(model.njnt):
         first, last = model.jnt_range[joint]
@@ -87,7 +87,7 @@ def _corners(thing: ObjectAsset, quat: Array, opened: float) -> Array:
     return np.concatenate(corners) @ matrix_from_quat(quat).T
 
 
-def _studio(thing: ObjectAsset, quat: Array, floor: float, centre: Array, radius: float) -> mujoco.MjModel:
+def _studio(obj: ObjectAsset, quat: Array, floor: float, centre: Array, radius: float) -> mujoco.MjModel:
     """Put the object on a floor at height ``floor``, under a key light and a fill light."""
     spec = mujoco.MjSpec()
     spec.visual.headlight.ambient = [0.42, 0.42, 0.42]
@@ -101,7 +101,7 @@ def _studio(thing: ObjectAsset, quat: Array, floor: float, centre: Array, radius
         light.cutoff = 60
         light.diffuse = [power] * 3
         light.bulbradius = 0.25 * radius
-    spec.attach(thing.spec(), prefix="thing/", frame=spec.worldbody.add_frame(quat=quat))
+    spec.attach(obj.spec(), prefix="object/", frame=spec.worldbody.add_frame(quat=quat))
     return spec.compile()
 
 

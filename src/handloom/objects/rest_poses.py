@@ -13,11 +13,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.objects.geometry import Reach, convex_hull, geom_ids, posed, triangles
 from handloom.spatial import quat_from_axis_angle
 
-Array = NDArray[np.float64]
 Height = Callable[[Array], Array]
 
 _TILT = math.radians(10.0)
@@ -103,7 +103,7 @@ def _facets_under(model: mujoco.MjModel, com: Array) -> Array:
 def _lowest_around(height: Height, down: Array, angle: Array) -> tuple[Array, Array]:
     """Tilt each direction (n, 3) by an angle (n,), the way that lowers H most: return new directions and heights (n,).
 
-    A long thing rests along a valley of H that is narrower than any fixed ring of directions can show, so the azimuth
+    A long object rests along a valley of H that is narrower than any fixed ring of directions can show, so the azimuth
     is refined around the best of the ring: to 15, then 2.5, then 0.4 and 0.07 degrees.
     """
     side = np.where(np.abs(down[:, 2:]) < 0.9, [[0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]])

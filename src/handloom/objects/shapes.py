@@ -10,8 +10,9 @@ from itertools import pairwise
 from typing import TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.objects.colors import Rgb
 from handloom.objects.part import UPRIGHT, Part, Point, Quat, point
 from handloom.spatial import quat_from_axis_angle, quat_from_euler_deg, quat_rotate
@@ -20,13 +21,13 @@ ORIGIN: Point = (0.0, 0.0, 0.0)
 _SEAM = 0.01
 """Overlap of neighbouring wall pieces, as a share of their width."""
 FOOT = 0.0006
-"""Gap below the walls of things that stand on their floor [m]. Sixteen walls flush with the floor would each touch the
+"""Gap below the walls of objects that stand on their floor [m]. Sixteen walls flush with the floor would each touch the
 table in four points, and physics would spend most of its time on contacts that the floor alone can bear."""
 Profile = list[tuple[float, float]]
 """Pairs (radius, z) [m]."""
 
 
-class Look(TypedDict, total=False):
+class Appearance(TypedDict, total=False):
     """What a part is made of and which body it belongs to; see ``Part``."""
 
     color: Rgb
@@ -38,38 +39,40 @@ class Look(TypedDict, total=False):
     round: bool
 
 
-def box(size: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+def box(size: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Appearance]) -> Part:
     """Return a box of full size (3,) centred at ``at``, turned by extrinsic xyz Euler angles [deg]."""
     x, y, z = point(size)
     return Part(shape="box", size=(x / 2, y / 2, z / 2), position=point(at), quat=turned(euler), **look)
 
 
 def cylinder(
-    radius: float, height: float, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]
+    radius: float, height: float, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Appearance]
 ) -> Part:
     """Return a cylinder along z, centred at ``at``."""
     return Part(shape="cylinder", size=(radius, height / 2), position=point(at), quat=turned(euler), **look)
 
 
-def ellipsoid(size: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+def ellipsoid(
+    size: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Appearance]
+) -> Part:
     """Return an ellipsoid of full size (3,) centred at ``at``."""
     x, y, z = point(size)
     return Part(shape="ellipsoid", size=(x / 2, y / 2, z / 2), position=point(at), quat=turned(euler), **look)
 
 
-def sphere(radius: float, at: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+def sphere(radius: float, at: ArrayLike = ORIGIN, **look: Unpack[Appearance]) -> Part:
     """Return a sphere centred at ``at``."""
     return Part(shape="sphere", size=(radius,), position=point(at), **look)
 
 
-def rod(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Look]) -> Part:
+def rod(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Appearance]) -> Part:
     """Return a capsule whose end spheres are centred at ``start`` and ``end``."""
     a, b = np.asarray(start, float), np.asarray(end, float)
     length = float(np.linalg.norm(b - a))
     return Part(shape="capsule", size=(radius, length / 2), position=point((a + b) / 2), quat=_z_towards(b - a), **look)
 
 
-def bar(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Look]) -> Part:
+def bar(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Appearance]) -> Part:
     """Return a cylinder with flat ends at ``start`` and ``end``."""
     a, b = np.asarray(start, float), np.asarray(end, float)
     length = float(np.linalg.norm(b - a))
@@ -78,22 +81,22 @@ def bar(start: ArrayLike, end: ArrayLike, radius: float, **look: Unpack[Look]) -
     )
 
 
-def hull(vertices: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]) -> Part:
+def hull(vertices: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Appearance]) -> Part:
     """Return the convex hull of vertices (n, 3)."""
     corners = tuple((x, y, z) for x, y, z in np.asarray(vertices, float).tolist())
     return Part(shape="hull", vertices=corners, position=point(at), quat=turned(euler), **look)
 
 
-def lathe(profile: Profile, at: ArrayLike = ORIGIN, *, sides: int = 12, **look: Unpack[Look]) -> Part:
+def lathe(profile: Profile, at: ArrayLike = ORIGIN, *, sides: int = 12, **look: Unpack[Appearance]) -> Part:
     """Return the convex hull of rings (radius, z) about z: a cone, a dome, a pear half.
 
-    The polygon has the area of the circle, so that the volume (and with it the mass) is that of the round thing.
+    The polygon has the area of the circle, so that the volume (and with it the mass) is that of the round object.
     """
     rings = [_ring(r, z, sides) if r > 0.0 else np.array([[0.0, 0.0, z]]) for r, z in profile]
     return hull(np.concatenate(rings), at, **look)
 
 
-def slab(size: ArrayLike, radius: float, at: ArrayLike = ORIGIN, *, arc: int = 2, **look: Unpack[Look]) -> Part:
+def slab(size: ArrayLike, radius: float, at: ArrayLike = ORIGIN, *, arc: int = 2, **look: Unpack[Appearance]) -> Part:
     """Return a flat box of full size (3,) with vertical edges rounded in ``arc`` steps per corner."""
     x, y, z = point(size)
     angles = np.linspace(0.0, math.pi / 2, arc + 1)
@@ -106,7 +109,7 @@ def slab(size: ArrayLike, radius: float, at: ArrayLike = ORIGIN, *, arc: int = 2
 
 
 def prism(
-    outline: ArrayLike, height: float, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Look]
+    outline: ArrayLike, height: float, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Appearance]
 ) -> Part:
     """Return a prism of a convex outline (n, 2) in x and y, centred in z."""
     flat = np.asarray(outline, float)
@@ -122,7 +125,7 @@ def shell(
     sides: int = 12,
     start_deg: float = 0.0,
     foot: float = 0.0,
-    **look: Unpack[Look],
+    **look: Unpack[Appearance],
 ) -> list[Part]:
     """Return the wall between an outer and an inner profile as one convex hull per side.
 
@@ -150,7 +153,7 @@ def tube(
     flare: float = 0.0,
     sides: int = 16,
     foot: float = 0.0,
-    **look: Unpack[Look],
+    **look: Unpack[Appearance],
 ) -> list[Part]:
     """Return a wall of outer radius ``radius`` at the bottom and ``radius + flare`` at the top, bottom at ``at``."""
     outer = [(radius, 0.0), (radius + flare, height)]
@@ -158,7 +161,7 @@ def tube(
 
 
 def open_box(
-    size: ArrayLike, wall: float, at: ArrayLike = ORIGIN, *, floor: float | None = None, **look: Unpack[Look]
+    size: ArrayLike, wall: float, at: ArrayLike = ORIGIN, *, floor: float | None = None, **look: Unpack[Appearance]
 ) -> list[Part]:
     """Return floor and four walls of a box of full outer size (3,) that is open at the top; bottom centre at ``at``."""
     x, y, z = point(size)
@@ -182,7 +185,7 @@ def arc(
     span_deg: tuple[float, float] = (-80.0, 80.0),
     pieces: int = 4,
     euler: ArrayLike = (90.0, 0.0, 0.0),
-    **look: Unpack[Look],
+    **look: Unpack[Appearance],
 ) -> list[Part]:
     """Return capsules along an elliptic arc; with the default turn it stands in the xz plane and bulges to +x.
 
@@ -219,8 +222,8 @@ def turned(euler: ArrayLike) -> Quat:
     return (w, x, y, z)
 
 
-def _z_towards(direction: NDArray[np.float64]) -> Quat:
-    """Return a rotation that takes z to a direction; any roll will do for a round thing."""
+def _z_towards(direction: Array) -> Quat:
+    """Return a rotation that takes z to a direction; any roll will do for a round object."""
     d = direction / np.linalg.norm(direction)
     cross = np.array([-d[1], d[0], 0.0])
     if np.linalg.norm(cross) < 1e-9:
@@ -234,12 +237,12 @@ def _equal_area(sides: int) -> float:
     return math.sqrt(2.0 * math.pi / (sides * math.sin(2.0 * math.pi / sides)))
 
 
-def _ring(radius: float, z: float, sides: int) -> NDArray[np.float64]:
+def _ring(radius: float, z: float, sides: int) -> Array:
     a = (np.arange(sides) - 0.5) * (2.0 * math.pi / sides)
     r = radius * _equal_area(sides)
     return np.stack([r * np.cos(a), r * np.sin(a), np.full(sides, z)], axis=-1)
 
 
-def _turn(angle: float) -> NDArray[np.float64]:
+def _turn(angle: float) -> Array:
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, -s], [s, c]])

@@ -1,6 +1,6 @@
-"""What things are made of: density, friction and how the surface looks.
+"""What objects are made of: density, friction and how the surface looks.
 
-Densities are handbook values of the bulk material at room temperature; things that are partly air (a foam, a filled
+Densities are handbook values of the bulk material at room temperature; objects that are partly air (a foam, a filled
 box) get a ``fill`` on the part instead of an invented density. Sliding frictions are dry values against wood or
 plastic, in the middle of the range that engineering tables give.
 """

@@ -4,13 +4,12 @@ import math
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.spatial import invert_pose, make_pose, quat_multiply, relative_pose, transform_points
 from handloom.values import CameraSpec
-
-Array = NDArray[np.float64]
 
 # MuJoCo and USD cameras look along -z with y up; half a turn about x gives x right, y down, z forward.
 QUAT_GL_CV = (0.0, 1.0, 0.0, 0.0)

@@ -6,14 +6,13 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.render.cameras import project, unproject
 from handloom.render.cpu.cpu_renderer import CpuRenderer
 from handloom.render.preset import cpu_preset
 from handloom.spatial import invert_pose, transform_points
 from handloom.values import CameraSpec
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.render.color import linear_from_srgb, srgb_from_linear
 
 Picture = NDArray[np.uint8]
-Field = NDArray[np.float64]
+Field = Array
 SIZE = 256
 # Fine enough for a wrist camera half a metre above a metre of table.
 FINE = 512
@@ -51,8 +52,8 @@ def _blend(field: Field, dark: ArrayLike, light: ArrayLike) -> Picture:
     return shades[np.rint((SHADES - 1) * np.clip(field, 0, 1)).astype(np.int32)]
 
 
-def _near(rng: np.random.Generator, color: ArrayLike, spread: float) -> NDArray[np.float64]:
-    """Return a colour near the given one: lighter or darker, and a little off in hue, as things of one kind are."""
+def _near(rng: np.random.Generator, color: ArrayLike, spread: float) -> Array:
+    """Return a colour near the given one: lighter or darker, and a little off in hue, as objects of one kind are."""
     scale = 1 + rng.normal(0, spread) + rng.normal(0, 0.3 * spread, 3)
     return np.clip(np.asarray(color, float) * scale, 0.02, 0.98)
 

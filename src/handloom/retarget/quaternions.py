@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.spatial import matrix_from_quat, quat_from_matrix, quat_wxyz_from_xyzw
 
 Quat = tuple[float, float, float, float]
@@ -117,12 +118,12 @@ def twist_angle(q: Quat, axis: Vec3) -> float:
     return math.pi if angle <= -math.pi else angle
 
 
-def quat_of_rotation(matrix: NDArray[np.float64]) -> Quat:
+def quat_of_rotation(matrix: Array) -> Quat:
     """Return the unit quaternion of a rotation matrix (3, 3)."""
     w, x, y, z = quat_from_matrix(matrix).tolist()
     return w, x, y, z
 
 
-def rotation_of(q: Quat) -> NDArray[np.float64]:
+def rotation_of(q: Quat) -> Array:
     """Return the rotation matrix (3, 3) of a unit quaternion."""
     return matrix_from_quat(np.array(q))

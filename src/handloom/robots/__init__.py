@@ -3,7 +3,7 @@
 from handloom.robots.arm import Arm
 from handloom.robots.catalog import TARGET_CLASSES, robot_names
 from handloom.robots.drive_config import DriveConfig
-from handloom.robots.grasp_poses import ee_poses_of_grasps
+from handloom.robots.grasp_poses import tool_poses_of_grasps
 from handloom.robots.load import load_robot
 from handloom.robots.registry import make_robot, register_robot, robot_class
 from handloom.robots.robot_config import CameraMount, ExtraDepth, Keypoints, PhysicsOptions, RobotConfig
@@ -21,10 +21,10 @@ __all__ = [
     "RobotConfig",
     "RobotDescription",
     "TemplateRobot",
-    "ee_poses_of_grasps",
     "load_robot",
     "make_robot",
     "register_robot",
     "robot_class",
     "robot_names",
+    "tool_poses_of_grasps",
 ]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.robots.robot_config import Axis, ExtraDepth, Keypoints
 
 AXES: dict[Axis, tuple[float, float, float]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -23,7 +23,7 @@ class Arm:
     gripper_actuators: tuple[str, ...]
     """Actuators of the drive joints, in the same order."""
     base_body: str
-    ee_body: str
+    tool_body: str
     """Body of the end-effector frame, the frame grasp poses are converted to."""
     tcp_site: str
     """Site at the tool centre, with the axes of the end-effector frame."""
@@ -33,23 +33,23 @@ class Arm:
     """Axis of the end-effector frame that points to the tool centre."""
     tcp_offset: float
     """Distance from the end-effector frame to the tool centre along ``ee_axis`` [m]."""
-    R_ee_graspnet: NDArray[np.float64]
+    R_ee_graspnet: Array
     """Rotation (3, 3) from GraspNet axes to the end-effector frame."""
-    home: NDArray[np.float64]
+    home: Array
     """Joint positions at home, one per joint [rad]."""
-    home_std: NDArray[np.float64]
+    home_std: Array
     """Standard deviation of the noise on ``home`` [rad]."""
-    speed_limit: NDArray[np.float64]
+    speed_limit: Array
     """Largest speed of each joint [rad/s]; infinite where it is not known."""
-    acceleration_limit: NDArray[np.float64]
+    acceleration_limit: Array
     """Largest acceleration of each joint [rad/s^2]; infinite where it is not known."""
-    gripper_speed_limit: NDArray[np.float64]
+    gripper_speed_limit: Array
     """Largest speed of each drive joint of the gripper [m/s or rad/s]; infinite where it is not known."""
-    gripper_home: NDArray[np.float64]
+    gripper_home: Array
     """Positions of the drive joints at home [m or rad]."""
-    gripper_open: NDArray[np.float64]
+    gripper_open: Array
     """Actuator targets that open the gripper fully [m or rad]."""
-    gripper_closed: NDArray[np.float64]
+    gripper_closed: Array
     """Actuator targets that close the gripper [m or rad]."""
     gripper_min_width: float
     """[m]"""
@@ -66,12 +66,12 @@ class Arm:
     extra_depth: ExtraDepth | None = None
 
     @property
-    def approach(self) -> NDArray[np.float64]:
+    def approach(self) -> Array:
         """Unit vector (3,) of ``ee_axis`` in the end-effector frame."""
         return np.array(AXES[self.ee_axis])
 
     @property
-    def T_ee_tcp(self) -> NDArray[np.float64]:  # noqa: N802 - frame notation
+    def T_tool_tcp(self) -> Array:  # noqa: N802 - frame notation
         """Pose (4, 4) of the tool centre in the end-effector frame."""
         T = np.eye(4)
         T[:3, 3] = self.approach * self.tcp_offset

@@ -1,11 +1,10 @@
 """A smooth curve through given points."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 class CubicCurve:

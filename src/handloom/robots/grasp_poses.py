@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.robots.arm import Arm
 from handloom.robots.cubic_curve import CubicCurve
 from handloom.robots.robot_config import Axis, ExtraDepth
-
-Array = NDArray[np.float64]
 
 # Half a turn about each end-effector axis: a gripper with two equal fingers grasps the same way after it.
 HALF_TURNS: dict[Axis, Array] = {
@@ -22,7 +21,7 @@ OBJECT_AXES = {"x": 0, "y": 1, "z": 2}
 ROW_LENGTHS = (16, 17)
 
 
-def ee_poses_of_grasps(
+def tool_poses_of_grasps(
     arm: Arm,
     grasps: ArrayLike,
     *,
@@ -33,8 +32,8 @@ def ee_poses_of_grasps(
     """Convert grasp annotations to end-effector poses, each also turned half a turn about the approach axis.
 
     With R the annotated rotation, t its position, d its depth and a the approach axis of the end effector:
-    ``R_obj_ee = R R_ee_graspnet^T`` and ``p = grasp_scale t + R_obj_ee a (d + f(w) - tcp_offset)``, where f is the
-    arm's extra depth at the clipped width w (zero for fingers that move straight).
+    ``R_object_tool = R R_ee_graspnet^T``, ``p = grasp_scale t + R_object_tool a (d + f(w) - tcp_offset)``, where f is
+    the arm's extra depth at the clipped width w (zero for fingers that move straight).
 
     Args:
         arm: The arm.
@@ -46,7 +45,7 @@ def ee_poses_of_grasps(
             between these shares (0 to 1) of the range all grasps span.
 
     Returns:
-        Poses T_obj_ee (2 m, 4, 4), the m kept grasps first and then their turned copies, and scores (2 m,).
+        Poses T_object_tool (2 m, 4, 4), the m kept grasps first and then their turned copies, and scores (2 m,).
 
     Raises:
         InputError: Wrong shape, no row, a value that is not finite, or constraints that keep nothing.
@@ -59,14 +58,14 @@ def ee_poses_of_grasps(
     T_obj_tcp[:, :3, :3] = rows[:, 4:13].reshape(-1, 3, 3) @ arm.R_ee_graspnet.T
     T_obj_tcp[:, :3, 3] = rows[:, 13:16] * grasp_scale
     depths = rows[:, 3] + _extra_depths(arm, rows[:, 1])
-    T_obj_ee = T_obj_tcp.copy()
+    T_object_tool = T_obj_tcp.copy()
     approach = T_obj_tcp[:, :3, :3] @ arm.approach
-    T_obj_ee[:, :3, 3] += approach * (depths - offset)[:, None]
+    T_object_tool[:, :3, 3] += approach * (depths - offset)[:, None]
     keep = _kept(T_obj_tcp[:, :3, 3], constraints)
-    T_obj_ee, scores = T_obj_ee[keep], rows[keep, 0]
-    turned = T_obj_ee.copy()
-    turned[:, :3, :3] = T_obj_ee[:, :3, :3] @ HALF_TURNS[arm.ee_axis]
-    return np.concatenate([T_obj_ee, turned]), np.concatenate([scores, scores])
+    T_object_tool, scores = T_object_tool[keep], rows[keep, 0]
+    turned = T_object_tool.copy()
+    turned[:, :3, :3] = T_object_tool[:, :3, :3] @ HALF_TURNS[arm.ee_axis]
+    return np.concatenate([T_object_tool, turned]), np.concatenate([scores, scores])
 
 
 def clipped_widths(arm: Arm, widths: ArrayLike) -> Array:

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from handloom.arrays import Array
 from handloom.render import Renderer, camera_pose, project
 from handloom.robots.checks.robot_at_home import place_at_home
 from handloom.robots.robot_description import RobotDescription
 from handloom.spatial import make_pose, transform_points
 from handloom.values import CameraSpec
 
-Array = NDArray[np.float64]
 Picture = NDArray[np.uint8]
 
 # From the front, a little to the robot's left and above: shows the gripper and how the arm is folded.
@@ -67,9 +67,9 @@ def portrait(robot: RobotDescription, *, width: int = 640, height: int = 640, fr
     for frame in robot_frames(robot, data, length=min(0.16 * radius, LONGEST_AXIS_M)):
         overlay.frame(frame, labelled=labelled)
     for arm in robot.arms:
-        T_world_ee = _body_pose(data, arm.ee_body)
+        T_world_tool = _body_pose(data, arm.tool_body)
         points = (arm.keypoints.tool_head, arm.keypoints.tool_tail, arm.keypoints.tool_side)
-        overlay.points(transform_points(T_world_ee, np.array(points)[:, :3]))
+        overlay.points(transform_points(T_world_tool, np.array(points)[:, :3]))
     return overlay.flattened()
 
 
@@ -84,7 +84,7 @@ def robot_frames(robot: RobotDescription, data: mujoco.MjData, *, length: float)
         found += [
             DrawnFrame(label=f"{prefix}base", T_world_frame=_body_pose(data, arm.base_body), length=length),
             DrawnFrame(label=f"{prefix}GraspNet", T_world_frame=T_grasp, length=1.5 * length, colors=GRASP_COLORS),
-            DrawnFrame(label=f"{prefix}EE", T_world_frame=_body_pose(data, arm.ee_body), length=length),
+            DrawnFrame(label=f"{prefix}EE", T_world_frame=_body_pose(data, arm.tool_body), length=length),
             DrawnFrame(label=f"{prefix}TCP", T_world_frame=T_tcp, length=length),
         ]
     return tuple(found)

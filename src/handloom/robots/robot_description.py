@@ -133,7 +133,7 @@ class RobotDescription:
             gripper_joint_names=drives,
             gripper_actuators=tuple(self._actuator_of(joint) for joint in drives),
             base_body=self.resolve_body(getattr(config, f"{prefix}_base_path")),
-            ee_body=self.resolve_body(getattr(config, f"{prefix}_ee_path")),
+            tool_body=self.resolve_body(getattr(config, f"{prefix}_ee_path")),
             tcp_site=self._site(getattr(config, f"{prefix}_tcp_site"), f"{prefix}_tcp_site"),
             grasp_site=self._site(getattr(config, f"{prefix}_grasp_site"), f"{prefix}_grasp_site"),
             ee_axis=config.ee_axis,

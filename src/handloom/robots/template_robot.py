@@ -4,18 +4,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.errors import InputError, unknown_name
 from handloom.robots.arm import Arm
-from handloom.robots.grasp_poses import ee_poses_of_grasps
+from handloom.robots.grasp_poses import tool_poses_of_grasps
 from handloom.robots.robot_description import RobotDescription
 from handloom.sim import Contact, World
 from handloom.spatial import euler_deg_from_matrix, relative_pose, transform_points
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 OPEN, CLOSED = 1, -1
 
@@ -124,13 +123,13 @@ class TemplateRobot(SingleArticulation):
         single = len(self.arms) == 1
         for arm, suffix in zip(self.arms, ("fl", "fr"), strict=False):
             side = "" if single else f"{arm.name}_"
-            T_base_ee = self.ee_pose(arm.name)
+            T_base_tool = self.ee_pose(arm.name)
             observations[f"states.{side}joint.position"] = self.get_joint_positions(self.joint_indices(arm.name))
             observations[f"states.{side}gripper.position"] = self.get_joint_positions(self.gripper_indices(arm.name))
-            observations[f"T_base_ee_{suffix}"] = T_base_ee
+            observations[f"T_base_tool_{suffix}"] = T_base_tool
             if single:
-                angles = np.radians(euler_deg_from_matrix(T_base_ee[:3, :3]))
-                observations["states.gripper.pose"] = np.concatenate([T_base_ee[:3, 3], angles])
+                angles = np.radians(euler_deg_from_matrix(T_base_tool[:3, :3]))
+                observations["states.gripper.pose"] = np.concatenate([T_base_tool[:3, 3], angles])
         observations["qvel"] = self.get_joint_velocities()
         observations["T_world_base"] = self.root.pose()
         return observations
@@ -140,12 +139,12 @@ class TemplateRobot(SingleArticulation):
     def ee_pose(self, arm_name: str, *, frame: str = "base") -> Array:
         """Return the pose (4, 4) of an end effector in the arm's base, or in the world (``frame="world"``)."""
         return self._in_frame(
-            self.world.body_pose(self.prefix + self.description.arm(arm_name).ee_body), arm_name, frame
+            self.world.body_pose(self.prefix + self.description.arm(arm_name).tool_body), arm_name, frame
         )
 
     def tcp_pose(self, arm_name: str, *, frame: str = "base") -> Array:
         """Return the pose (4, 4) of a tool centre, with end-effector axes, in the arm's base or in the world."""
-        return self.ee_pose(arm_name, frame=frame) @ self.description.arm(arm_name).T_ee_tcp
+        return self.ee_pose(arm_name, frame=frame) @ self.description.arm(arm_name).T_tool_tcp
 
     def arm_base_pose(self, arm_name: str) -> Array:
         """Return T_world_base (4, 4) of an arm."""
@@ -169,13 +168,13 @@ class TemplateRobot(SingleArticulation):
     ) -> tuple[Array, Array] | Array:
         """Convert grasp annotations (n, 16 or 17) to end-effector poses (2 m, 4, 4) and scores (2 m,).
 
-        Poses (..., 4, 4) are returned as they are, without scores. See :func:`ee_poses_of_grasps`.
+        Poses (..., 4, 4) are returned as they are, without scores. See :func:`tool_poses_of_grasps`.
         """
         given = np.asarray(poses, dtype=float)
         if given.shape[-2:] == (4, 4):
             return given
         arm = self.description.arm(lr_arm)
-        return ee_poses_of_grasps(arm, given, grasp_scale=grasp_scale, tcp_offset=tcp_offset, constraints=constraints)
+        return tool_poses_of_grasps(arm, given, grasp_scale=grasp_scale, tcp_offset=tcp_offset, constraints=constraints)
 
     # -- contacts ------------------------------------------------------------------------------------------------
 

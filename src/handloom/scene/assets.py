@@ -8,8 +8,8 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.geometry import geom_ids, vertices_of
@@ -17,16 +17,14 @@ from handloom.scene.fixtures import FIXTURES, fixture_asset, plain_parameters
 from handloom.scene.markers import AXIS_TRIAD, marker_asset
 from handloom.values import ObjectInstance
 
-Array = NDArray[np.float64]
-
 _KEPT = 512
 """How many assets are kept; the model of one of the library takes 5 to 120 kilobytes, 30 on average."""
 _assets: OrderedDict[tuple[str, str], ObjectAsset] = OrderedDict()
 
 
-def asset_of(thing: ObjectInstance) -> ObjectAsset:
+def asset_of(obj: ObjectInstance) -> ObjectAsset:
     """Return the asset of an instance; equal instances share one, since assets are frozen and slow to compile."""
-    return _asset(thing.category, dumps(thing.parameters, sort_keys=True))
+    return _asset(obj.category, dumps(obj.parameters, sort_keys=True))
 
 
 def remember(asset: ObjectAsset) -> ObjectAsset:
@@ -39,21 +37,19 @@ def remember(asset: ObjectAsset) -> ObjectAsset:
     return _assets[key]
 
 
-def outline_of(thing: ObjectInstance, part: str | None = None) -> Array:
+def outline_of(obj: ObjectInstance, part: str | None = None) -> Array:
     """Return points (n, 3) [m] in the object frame whose extremes bound the solid parts, joints at their start.
 
     Args:
-        thing: The object.
+        obj: The object.
         part: A body, geom or keypoint of it, by name or by a path that ends with the name; None takes the whole.
 
     Raises:
         NotFoundError: It has no such part; the text lists what there is.
     """
     # In gray: a fixture that is compiled for its outline would keep its texture, almost a megabyte each.
-    plain = plain_parameters(thing.category, thing.parameters)
-    return _outline(
-        thing.category, dumps(plain, sort_keys=True), dumps(thing.joints, sort_keys=True), thing.solid, part
-    )
+    plain = plain_parameters(obj.category, obj.parameters)
+    return _outline(obj.category, dumps(plain, sort_keys=True), dumps(obj.joints, sort_keys=True), obj.solid, part)
 
 
 def _asset(category: str, parameters: str) -> ObjectAsset:

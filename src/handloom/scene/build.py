@@ -48,8 +48,8 @@ def build_scene(instance: TaskInstance) -> Scene:
     robots = {name: _bind(world, name, description) for name, description in descriptions.items()}
     for robot in instance.robots:
         set_joints(world, robot.name, robot.joints)
-    for thing in instance.objects:
-        set_joints(world, thing.name, thing.joints)
+    for obj in instance.objects:
+        set_joints(world, obj.name, obj.joints)
     world.forward()
     return Scene(instance=instance, world=world, robots=robots, assets=assets)
 
@@ -61,8 +61,8 @@ def scene_spec(
     spec = empty_spec(instance.timestep, descriptions.values())
     for light in instance.lights or (DEFAULT_LIGHT,):
         _add_light(spec, light)
-    for thing in instance.objects:
-        add_object(spec, thing, assets[thing.name])
+    for obj in instance.objects:
+        add_object(spec, obj, assets[obj.name])
     for robot in instance.robots:
         add_robot(spec, robot, descriptions[robot.name])
     if instance.fluid is not None:
@@ -90,50 +90,50 @@ def empty_spec(timestep: float, descriptions: Iterable[RobotDescription] = ()) -
     return spec
 
 
-def add_object(spec: mujoco.MjSpec, thing: ObjectInstance, asset: ObjectAsset, *, free: bool | None = None) -> None:
+def add_object(spec: mujoco.MjSpec, obj: ObjectInstance, asset: ObjectAsset, *, free: bool | None = None) -> None:
     """Put an object into the model: fixed to the world, or free to move.
 
     Args:
         spec: The model under construction.
-        thing: The object.
+        obj: The object.
         asset: What it is made of.
         free: Whether it moves; None follows the instance.
     """
     child = asset.spec()
     root = child.body("object")
-    if (not thing.fixed) if free is None else free:
+    if (not obj.fixed) if free is None else free:
         root.add_freejoint(name="free")
-    _vary_physics(child, thing)
-    _vary_look(child, thing)
-    frame = spec.worldbody.add_frame(pos=list(thing.position), quat=list(thing.quat))
-    spec.attach(child, prefix=f"{thing.name}/", frame=frame)
+    _vary_physics(child, obj)
+    _vary_look(child, obj)
+    frame = spec.worldbody.add_frame(pos=list(obj.position), quat=list(obj.quat))
+    spec.attach(child, prefix=f"{obj.name}/", frame=frame)
 
 
-def _vary_physics(child: mujoco.MjSpec, thing: ObjectInstance) -> None:
+def _vary_physics(child: mujoco.MjSpec, obj: ObjectInstance) -> None:
     for geom in child.geoms:
-        if thing.friction is not None:
-            geom.friction = [thing.friction, *geom.friction[1:]]
-        if not thing.solid:
+        if obj.friction is not None:
+            geom.friction = [obj.friction, *geom.friction[1:]]
+        if not obj.solid:
             geom.contype, geom.conaffinity = 0, 0
-        if thing.mass_scale != 1.0:
+        if obj.mass_scale != 1.0:
             if np.isfinite(geom.mass):
-                geom.mass *= thing.mass_scale
+                geom.mass *= obj.mass_scale
             else:
-                geom.density *= thing.mass_scale
-    for body in child.bodies if thing.mass_scale != 1.0 else ():
+                geom.density *= obj.mass_scale
+    for body in child.bodies if obj.mass_scale != 1.0 else ():
         if body.explicitinertial:
-            body.mass *= thing.mass_scale
-            body.inertia = np.asarray(body.inertia) * thing.mass_scale
-            body.fullinertia = np.asarray(body.fullinertia) * thing.mass_scale
+            body.mass *= obj.mass_scale
+            body.inertia = np.asarray(body.inertia) * obj.mass_scale
+            body.fullinertia = np.asarray(body.fullinertia) * obj.mass_scale
 
 
-def _vary_look(child: mujoco.MjSpec, thing: ObjectInstance) -> None:
-    if thing.look:
-        add_surface(child, "look", thing.look)
+def _vary_look(child: mujoco.MjSpec, obj: ObjectInstance) -> None:
+    if obj.look:
+        add_surface(child, "look", obj.look)
     for geom in child.geoms:
         if geom.group < HIDDEN_GROUP:
-            geom.group = geom.group if thing.visible else HIDDEN_GROUP
-            geom.material = "look" if thing.look else geom.material
+            geom.group = geom.group if obj.visible else HIDDEN_GROUP
+            geom.material = "look" if obj.look else geom.material
 
 
 def add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescription) -> None:
@@ -174,14 +174,14 @@ def _exclude_neglected(spec: mujoco.MjSpec, instance: TaskInstance) -> None:
     robots = tuple(f"{r.name}/" for r in instance.robots)
     names = [body.name for body in spec.bodies]
     for robot_body in (name for name in names if name.startswith(robots)):
-        for thing in neglected:
-            for body in (name for name in names if name.startswith(f"{thing}/")):
+        for obj in neglected:
+            for body in (name for name in names if name.startswith(f"{obj}/")):
                 spec.add_exclude(bodyname1=robot_body, bodyname2=body)
 
 
 def _bind(world: World, name: str, description: RobotDescription) -> SceneRobot:
     prefix = f"{name}/"
-    arms = tuple(SceneArm(world=world, robot_name=name, prefix=prefix, arm=arm) for arm in description.arms)
+    arms = tuple(SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm) for arm in description.arms)
     return SceneRobot(name=name, description=description, arms=arms)
 
 

@@ -1,4 +1,4 @@
-"""Where things may lie: the six published region samplers as data."""
+"""Where objects may lie: the six published region samplers as data."""
 
 from typing import Annotated, Literal
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.spatial import quat_from_rotvec, quat_multiply, quat_rotate
-
-Array = NDArray[np.float64]
 
 CLEARANCE = 0.001
 """Gap between A and the surface it is put on, closed by settling [m]; published value."""
@@ -39,7 +37,7 @@ class Placed:
         return np.stack([world.min(axis=0), world.max(axis=0)])
 
     def at(self, position: Array, quat: Array) -> "Placed":
-        """Return the same thing at another place."""
+        """Return the same object at another place."""
         return Placed(position, quat, self.points)
 
 

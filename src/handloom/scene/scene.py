@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.objects import ObjectAsset
 from handloom.scene.scene_robot import SceneRobot
@@ -36,7 +37,7 @@ class Scene:
             raise unknown_name("object", name, self.assets)
         return f"{name}/object"
 
-    def object_pose(self, name: str) -> NDArray[np.float64]:
+    def object_pose(self, name: str) -> Array:
         """Return T_world_object (4, 4)."""
         return self.world.body_pose(self.body_of(name))
 
@@ -47,7 +48,7 @@ class Scene:
         owner = [model.body(int(body)).name for body in model.dof_bodyid]
         return np.array([dof for dof, body in enumerate(owner) if body.startswith(robots)], dtype=np.intp)
 
-    def grain_positions(self) -> NDArray[np.float64]:
+    def grain_positions(self) -> Array:
         """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""
         count = 0 if self.instance.fluid is None else len(self.instance.fluid.positions)
         first = self.world.body_index("fluid/0") if count else 0

@@ -7,11 +7,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.robots import Arm, RobotDescription
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,32 +21,33 @@ class SceneArm:
     robot_name: str
     prefix: str
     """Prefix of every name of this robot, e.g. ``franka/``."""
-    arm: Arm
+    spec: Arm
+    """Published figures of the arm."""
 
     @property
     def name(self) -> str:
         """``left`` or ``right``."""
-        return self.arm.name
+        return self.spec.name
 
     @cached_property
     def base_body(self) -> str:
         """Body the arm's targets are given in."""
-        return self.prefix + self.arm.base_body
+        return self.prefix + self.spec.base_body
 
     @cached_property
-    def ee_body(self) -> str:
+    def tool_body(self) -> str:
         """Body of the end-effector frame."""
-        return self.prefix + self.arm.ee_body
+        return self.prefix + self.spec.tool_body
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Arm joints from base to wrist, as named in the world."""
-        return tuple(self.prefix + name for name in self.arm.joint_names)
+        return tuple(self.prefix + name for name in self.spec.joint_names)
 
     @cached_property
     def finger_bodies(self) -> tuple[str, ...]:
         """Bodies whose contact with an object is a grasp."""
-        return tuple(self.prefix + name for name in self.arm.finger_bodies)
+        return tuple(self.prefix + name for name in self.spec.finger_bodies)
 
     @cached_property
     def qpos_index(self) -> NDArray[np.intp]:
@@ -57,7 +57,7 @@ class SceneArm:
     @cached_property
     def gripper_qpos_index(self) -> NDArray[np.intp]:
         """Place of each drive joint of the gripper in ``qpos``."""
-        return np.array([self.world.qpos_index(self.prefix + name) for name in self.arm.gripper_joint_names])
+        return np.array([self.world.qpos_index(self.prefix + name) for name in self.spec.gripper_joint_names])
 
     @cached_property
     def ctrl_index(self) -> NDArray[np.intp]:
@@ -67,7 +67,7 @@ class SceneArm:
     @cached_property
     def gripper_ctrl_index(self) -> NDArray[np.intp]:
         """Place of each gripper target in ``ctrl``."""
-        return np.array([self.world.ctrl_index(self.prefix + name) for name in self.arm.gripper_actuators])
+        return np.array([self.world.ctrl_index(self.prefix + name) for name in self.spec.gripper_actuators])
 
     @property
     def joints(self) -> Array:

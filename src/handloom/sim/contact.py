@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from handloom.arrays import Array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,9 +19,9 @@ class Contact:
     """Second geom; ``#index`` when it has no name."""
     distance: float
     """Distance between the surfaces [m]; negative when they overlap."""
-    position: NDArray[np.float64]
+    position: Array
     """Point half-way between the surfaces, in world (3,) [m]."""
-    normal: NDArray[np.float64]
+    normal: Array
     """Unit normal from a to b, in world (3,)."""
-    force: NDArray[np.float64]
+    force: Array
     """Force that a exerts on b, in world (3,) [N]; zero when the point lies within the margin but does not press."""

@@ -6,6 +6,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -31,7 +33,7 @@ class ContactPair:
         self._world = world
         self._geom_in_a, self._geom_in_b = world.contact_masks(bodies_a, bodies_b)
 
-    def _points(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _points(self) -> tuple[NDArray[np.int64], Array]:
         """Return the pressing contact points of the pair (n,) and +1 where geom 0 belongs to a, -1 where to b (n,)."""
         self._world.refresh()
         contact = self._world.data.contact
@@ -49,7 +51,7 @@ class ContactPair:
         """Return the number of active contact points of the pair."""
         return int(self._points()[0].size)
 
-    def force(self) -> NDArray[np.float64]:
+    def force(self) -> Array:
         """Return the total force that a exerts on b, in world (3,) [N]."""
         points, signs = self._points()
         total = np.zeros(3)

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError, StateError, unknown_name
 from handloom.sim.attachments import Attachments
 from handloom.sim.contact import Contact
@@ -16,7 +17,6 @@ from handloom.sim.faults import describe_fault, quiet_mujoco
 from handloom.sim.name_table import NameTable
 from handloom.spatial import make_pose, pos_quat_from_pose, relative_pose
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION

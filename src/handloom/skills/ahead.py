@@ -5,12 +5,11 @@ given by their x axis, the approach, and their z axis, as the published Lift-2 h
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.robots import Arm
-
-Array = NDArray[np.float64]
 
 R_BASE_AHEAD = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 """Rotation from (right, ahead, up) to the axes of an arm base: x ahead, y left, z up."""
@@ -19,7 +18,7 @@ R_HAND_GRASPNET = np.diag([1.0, -1.0, -1.0])
 
 
 def hand_facing(arm: Arm, x: ArrayLike, z: ArrayLike) -> Array:
-    """Return R_base_ee (3, 3) of a hand whose x axis points along ``x`` and its z axis as near as possible to ``z``.
+    """Return R_base_tool (3, 3) of a hand whose x axis points along ``x`` and its z axis as near as possible to ``z``.
 
     Args:
         arm: The arm; its hand may have other axes.

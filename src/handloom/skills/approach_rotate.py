@@ -1,11 +1,11 @@
 """Bring a held object next to another and turn it."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.motion.planning import Stage as Move
+from handloom.arrays import Array
+from handloom.motion.planning import Move
 from handloom.skills.candidates import choose
 from handloom.skills.configs.places import ApproachRotateConfig, RotationGoal
 from handloom.skills.draws import between
@@ -15,20 +15,18 @@ from handloom.skills.skill import Skill, command_at
 from handloom.spatial import make_pose, matrix_from_euler_deg, matrix_from_rotvec
 from handloom.values import Check
 
-Array = NDArray[np.float64]
-
 DRAWS = 16
 """Orientations that are tested when the config gives a range; published: 1."""
 
 
-class ApproachRotate(Skill):
+class ApproachRotate(Skill[ApproachRotateConfig]):
     """The published approach: the object's reference point goes beside another object, at its present height."""
 
     Config: ClassVar = ApproachRotateConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose a pose of the object that the arm can bring it to, and write the commands."""
-        config = cast(ApproachRotateConfig, self.config)
+        config = self.config
         self._held = HeldObject.of(self, config.objects[0], config.obj_axis_offset)
         self._goal = self._held.T_world_point
         R = self._orientations(config.rotate)
@@ -50,17 +48,17 @@ class ApproachRotate(Skill):
         if config.dummy_forward is not None and path is not None:
             commands, q = joint_moves(self, path[-1], config.dummy_forward)
             self.manip_list += commands
-            self._goal = self._held.point_at(self.controller.chain.T_base_tip(q))
+            self._goal = self._held.point_at(self.controller.chain.T_base_tool(q))
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the object is in the hand, next to the other, turned as wanted."""
-        config = cast(ApproachRotateConfig, self.config)
+        config = self.config
         angle = None if config.rotate is None else config.rotate.success_threshold
         return self._held.checks(self, self._goal, distance=config.success_threshold, angle=angle)
 
     def _place(self) -> Array:
         """Return where the reference point goes (3,) in the world [m]."""
-        config = cast(ApproachRotateConfig, self.config)
+        config = self.config
         sign, axis = (1.0 if config.approach_axis[0] == "+" else -1.0), "xy".index(config.approach_axis[1])
         along = matrix_from_euler_deg(np.array([0.0, 0.0, config.obj_yaw_offset])) @ (sign * np.eye(3)[axis])
         place = self.scene.object_pose(config.objects[1])[:3, 3] - config.distance * along

@@ -8,9 +8,10 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.motion.kinematics import Chain
-from handloom.motion.planning import ArmPlanner, FreeIkResult, PlanResult, Stage
+from handloom.motion.planning import ArmPlanner, FreeIkResult, Move, PlanResult
 from handloom.motion.trajectory import MotionLimits
 from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
@@ -20,8 +21,6 @@ from handloom.skills.held_parts import HeldParts
 from handloom.skills.trajectory import play
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
-
-Array = NDArray[np.float64]
 
 OPEN, CLOSED = 1, -1
 """Gripper states, as published."""
@@ -81,13 +80,13 @@ class ArmController:
         self.arm = arm
         model, data = scene.world.model, scene.world.data
         self.chain = _inside_limits(
-            Chain.from_model(model, arm.ee_body, arm.base_body, arm.joint_names, qpos=data.qpos), arm.arm.home
+            Chain.from_model(model, arm.tool_body, arm.base_body, arm.joint_names, qpos=data.qpos), arm.spec.home
         )
         robot = next(r for r in scene.instance.robots if r.name == arm.robot_name)
         self.planner = ArmPlanner(model, self.chain, data=data, ignore=robot.ignore_obstacles)
-        self.limits = motion_limits(arm.arm)
+        self.limits = motion_limits(arm.spec)
         self.gripper_state = self._measured_gripper()
-        self._opened = arm.arm.gripper_open
+        self._opened = arm.spec.gripper_open
         """Targets of the gripper while its state is open; a command may bring its own."""
         self.fingers: dict[str, float] = {}
         """Joints of the hand, by their names in the robot's model, that plans take to stand elsewhere [m or rad]."""
@@ -134,12 +133,12 @@ class ArmController:
 
     @property
     def commanded_pose(self) -> Array:
-        """T_base_ee (4, 4) at the commanded joints."""
-        return self.chain.T_base_tip(self._target)
+        """T_base_tool (4, 4) at the commanded joints."""
+        return self.chain.T_base_tool(self._target)
 
-    def ee_pose(self) -> Array:
-        """Return T_base_ee (4, 4) at the measured joints."""
-        return self.chain.T_base_tip(self.arm.joints)
+    def tool_pose(self) -> Array:
+        """Return T_base_tool (4, 4) at the measured joints."""
+        return self.chain.T_base_tool(self.arm.joints)
 
     def forward(self, command: Command) -> tuple[Array, Array]:
         """Carry out one frame of a command; return joint targets (n,) and gripper targets (g,) [m or rad]."""
@@ -148,7 +147,7 @@ class ArmController:
         if command.function != "in_plane_rotation":
             self._rotation_start = None
         getattr(self, FUNCTIONS[command.function])(command)
-        gripper = self._opened if self.gripper_state == OPEN else self.arm.arm.gripper_closed
+        gripper = self._opened if self.gripper_state == OPEN else self.arm.spec.gripper_closed
         return self._target, gripper
 
     def reached(self, command: Command, t_eps: float, o_eps: float) -> bool:
@@ -159,34 +158,36 @@ class ArmController:
         """
         if self._path is not None and self._played < len(self._path):
             return False
-        distance, angle = pose_error(self.ee_pose(), pose_from_pos_quat(command.p_base_ee, command.q_base_ee))
+        distance, angle = pose_error(self.tool_pose(), pose_from_pos_quat(command.p_base_tool, command.q_base_tool))
         return bool(distance < t_eps and angle < o_eps)
 
     def plan(
-        self, stages: Sequence[Stage], scores: ArrayLike | None = None, *, ignore: Iterable[str] = ()
+        self, stages: Sequence[Move], scores: ArrayLike | None = None, *, ignore: Iterable[str] = ()
     ) -> PlanResult:
         """Plan from the commanded joints through a chain of goals in the present scene."""
         self.refresh()
         self.num_plans += 1
         return self.planner.plan_chain(self._target, stages, scores, ignore=(*self.ignored, *ignore))
 
-    def plan_held(self, q: Array, T_base_ee: Array, kept: Held, *, ignore: Iterable[str] = ()) -> PlanResult:
+    def plan_held(self, q: Array, T_base_tool: Array, kept: Held, *, ignore: Iterable[str] = ()) -> PlanResult:
         """Plan from joints (n,) to a pose (4, 4) without changing what must be kept of the hand's pose on the way."""
         self.refresh()
         self.num_plans += 1
-        return kept.plan(self.planner, q, T_base_ee, (*self.ignored, *ignore))
+        return kept.plan(self.planner, q, T_base_tool, (*self.ignored, *ignore))
 
-    def reachable(self, stage: Stage) -> FreeIkResult:
+    def reachable(self, stage: Move) -> FreeIkResult:
         """Return collision-free joints for each pose of a stage, without asking for a path."""
         self.refresh()
         ignore = (*self.ignored, *stage.ignore)
         return self.planner.free_ik(stage.T_base_tool, self._target, ignore=ignore, released=stage.released)
 
     def attainable(
-        self, T_base_ee: Array, *, point_ee: ArrayLike, axis_ee: ArrayLike, **options: float
+        self, T_base_tool: Array, *, point_tool: ArrayLike, axis_tool: ArrayLike, **options: float
     ) -> tuple[Array, NDArray[np.bool_]]:
         """Return poses (n, 4, 4) this arm can take near given ones, and which were found; see ``attainable``."""
-        return attainable(self.chain, T_base_ee, point_ee=point_ee, axis_ee=axis_ee, seed=self._target, **options)
+        return attainable(
+            self.chain, T_base_tool, point_tool=point_tool, axis_tool=axis_tool, seed=self._target, **options
+        )
 
     def obstacles_of(self, name: str) -> tuple[str, ...]:
         """Return the planner's full names of an object's solids; a part of a name could mean its neighbour too."""
@@ -220,7 +221,7 @@ class ArmController:
     def _open(self, command: Command) -> None:
         """Open the gripper, fully or to the drive targets (g,) that the command brings as ``drive`` [m or rad]."""
         self.gripper_state = OPEN
-        self._opened = command.params.get("drive", self.arm.arm.gripper_open)
+        self._opened = command.params.get("drive", self.arm.spec.gripper_open)
         self._move(command)
 
     def _close(self, command: Command) -> None:
@@ -268,7 +269,7 @@ class ArmController:
     def _move(self, command: Command) -> None:
         """Plan when the pose is new, then play one frame; hold the last target when the path has run out."""
         if command is not self._settled:
-            pose = pose_from_pos_quat(command.p_base_ee, command.q_base_ee)
+            pose = pose_from_pos_quat(command.p_base_tool, command.q_base_tool)
             if not self._is_new(pose) or self._go(pose, command):
                 self._settled = command
         if self._path is None or self._played >= len(self._path):
@@ -315,7 +316,7 @@ class ArmController:
         if self._kept is not None:
             return self.plan_held(self._target, pose, self._kept)
         if not straight:
-            return self.plan([Stage(T_base_tool=pose)])
+            return self.plan([Move(T_base_tool=pose)])
         self.refresh()
         self.num_plans += 1
         return self.planner.plan_straight(self._target, pose, ignore=self.ignored)
@@ -339,12 +340,12 @@ class ArmController:
         """Body that held objects are fixed to in planning: one with solids on the last link."""
         last = max(group.link for group in self.planner.robot.groups)
         bodies = [group.body for group in self.planner.robot.groups if group.link == last]
-        return self.arm.ee_body if self.arm.ee_body in bodies else bodies[0]
+        return self.arm.tool_body if self.arm.tool_body in bodies else bodies[0]
 
     def _measured_gripper(self) -> int:
         measured = self.scene.world.data.qpos[self.arm.gripper_qpos_index]
-        to_open = np.abs(measured - self.arm.arm.gripper_open).sum()
-        return OPEN if to_open <= np.abs(measured - self.arm.arm.gripper_closed).sum() else CLOSED
+        to_open = np.abs(measured - self.arm.spec.gripper_open).sum()
+        return OPEN if to_open <= np.abs(measured - self.arm.spec.gripper_closed).sum() else CLOSED
 
 
 FUNCTIONS = {

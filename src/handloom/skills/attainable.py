@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
-
-Array = NDArray[np.float64]
 
 POSE = 6
 """Joints an arm needs to take any pose in its reach."""
@@ -17,10 +16,10 @@ SEEDS = 8
 
 def attainable(
     chain: Chain,
-    T_base_ee: Array,
+    T_base_tool: Array,
     *,
-    point_ee: ArrayLike,
-    axis_ee: ArrayLike,
+    point_tool: ArrayLike,
+    axis_tool: ArrayLike,
     seed: Array,
     angle: float = IkOptions.rotation_tolerance,
 ) -> tuple[Array, NDArray[np.bool_]]:
@@ -32,26 +31,26 @@ def attainable(
 
     Args:
         chain: The arm, from its base to the end-effector frame.
-        T_base_ee: Wanted poses (n, 4, 4).
-        point_ee: Point in the hand that stays (3,) [m].
-        axis_ee: Axis in the hand whose direction stays (3,).
+        T_base_tool: Wanted poses (n, 4, 4).
+        point_tool: Point in the hand that stays (3,) [m].
+        axis_tool: Axis in the hand whose direction stays (3,).
         seed: Configuration to start from (dof,).
         angle: Largest turn of the axis [rad].
     """
-    if chain.dof >= POSE or len(T_base_ee) == 0:
-        return T_base_ee, np.ones(len(T_base_ee), bool)
-    x, y, z = np.asarray(axis_ee, float).tolist()
+    if chain.dof >= POSE or len(T_base_tool) == 0:
+        return T_base_tool, np.ones(len(T_base_tool), bool)
+    x, y, z = np.asarray(axis_tool, float).tolist()
     options = IkOptions(
         orientation=Orientation.AXIS, tool_axis=(x, y, z), rotation_tolerance=angle, max_seeds=SEEDS, threads=1
     )
-    T_base_point = T_base_ee.copy()
-    T_base_point[:, :3, 3] += T_base_ee[:, :3, :3] @ np.asarray(point_ee, float)
-    found = IkSolver(_moved_tip(chain, point_ee), options).solve(T_base_point, seed=seed)
-    return chain.T_base_tip(found.q), found.solved
+    T_base_point = T_base_tool.copy()
+    T_base_point[:, :3, 3] += T_base_tool[:, :3, :3] @ np.asarray(point_tool, float)
+    found = IkSolver(_moved_tool(chain, point_tool), options).solve(T_base_point, seed=seed)
+    return chain.T_base_tool(found.q), found.solved
 
 
-def _moved_tip(chain: Chain, point: ArrayLike) -> Chain:
-    """Return the chain with its tip at a point (3,) of the old tip frame [m]."""
+def _moved_tool(chain: Chain, point: ArrayLike) -> Chain:
+    """Return the chain with its tool at a point (3,) of the old tool frame [m]."""
     arrays = chain.arrays
     positions = arrays.positions.copy()
     positions[-1] += arrays.rotations[-1] @ np.asarray(point, float)

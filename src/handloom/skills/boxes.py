@@ -2,12 +2,11 @@
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.scene import Scene
 
-Array = NDArray[np.float64]
 Geom = mujoco.mjtGeom
 
 

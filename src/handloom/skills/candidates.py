@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.motion.planning import PlanResult
-from handloom.motion.planning import Stage as Move
+from handloom.arrays import Array
+from handloom.motion.planning import Move, PlanResult
 from handloom.skills.held_axis import Held
 from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
-from handloom.values import Failure, Stage
-
-Array = NDArray[np.float64]
+from handloom.values import Failure, FunnelStage
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,7 +73,7 @@ def _by_held_plan(
         else:
             return Chosen(index=index, paths=tuple(paths)), None
     if last is None:
-        return None, Failure(stage=Stage.PLAN, reason="invalid_request", detail="there is no candidate")
+        return None, Failure(stage=FunnelStage.PLAN, reason="invalid_request", detail="there is no candidate")
     counts = {"given": len(np.asarray(moves[0].T_base_tool))}
     return None, replace(plan_failure(last), counts=counts)
 
@@ -101,5 +98,5 @@ def _by_ik(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failure 
     reachable = int(np.all([test.reachable for test in tests], axis=0).sum())
     counts = {"given": len(free), "reachable": reachable}
     detail = f"of {len(free)} candidates {reachable} can be reached, none without collision"
-    stage, reason = (Stage.PLAN, "goal_in_collision") if reachable else (Stage.REACH, "goal_unreachable")
+    stage, reason = (FunnelStage.PLAN, "goal_in_collision") if reachable else (FunnelStage.REACH, "goal_unreachable")
     return None, Failure(stage=stage, reason=reason, detail=detail, counts=counts)

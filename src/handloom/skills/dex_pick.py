@@ -1,10 +1,10 @@
 """Grasp an object with a hand pose that somebody annotated."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.skills.asset_notes import asset_notes
 from handloom.skills.configs.picks import DexPickConfig
@@ -14,12 +14,10 @@ from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, pose_from_pos_quat
 from handloom.values import Check
 
-Array = NDArray[np.float64]
-
 POSES_FILE = "dexpick_pose.yaml"
 
 
-class DexPick(Skill):
+class DexPick(Skill[DexPickConfig]):
     """The published dexterous pick: approach, close and lift at one annotated pose.
 
     Other objects are obstacles here; the published skill plans through all of them.
@@ -30,7 +28,7 @@ class DexPick(Skill):
 
     def simple_generate_manip_cmds(self) -> None:
         """Write the commands of approach, grasp and lift."""
-        config = cast(DexPickConfig, self.config)
+        config = self.config
         name = config.objects[0]
         self._from_z = float(self.scene.object_pose(name)[2, 3])
         self._moves = GraspMoves(
@@ -44,12 +42,12 @@ class DexPick(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, nothing is flung about, and it was lifted."""
-        config = cast(DexPickConfig, self.config)
+        config = self.config
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 
     def _pose(self, name: str) -> Array:
-        """Return T_object_ee (4, 4) of the chosen row."""
-        config = cast(DexPickConfig, self.config)
+        """Return T_object_tool (4, 4) of the chosen row."""
+        config = self.config
         poses, where = config.pick_poses, "pick_poses"
         if not poses:
             file, content = asset_notes(self.scene.assets[name], POSES_FILE)

@@ -1,12 +1,12 @@
 """Reach along the line of sight and drop a held object into a container."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError, FileError
-from handloom.motion.planning import Stage as Move
+from handloom.motion.planning import Move
 from handloom.skills.ahead import R_HAND_GRASPNET
 from handloom.skills.asset_notes import asset_notes
 from handloom.skills.boxes import world_box
@@ -16,8 +16,6 @@ from handloom.skills.draws import between
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, pose_from_pos_quat, quat_slerp, translation
 from handloom.values import Check
-
-Array = NDArray[np.float64]
 
 RANGES_FILE = "place_range.yaml"
 DEFAULT_RANGE = (0.4, 0.6)
@@ -32,7 +30,7 @@ DRAWS = 32
 """Poses that are tested; published: 1."""
 
 
-class DexPlace(Skill):
+class DexPlace(Skill[DexPlaceConfig]):
     """The published dexterous place: the hand points from where it is to the container, and lets go above it."""
 
     Config: ClassVar = DexPlaceConfig
@@ -40,17 +38,17 @@ class DexPlace(Skill):
 
     def simple_generate_manip_cmds(self) -> None:
         """Draw places and tilts, choose one the arm can reach, and write the commands."""
-        config, arm = cast(DexPlaceConfig, self.config), self.controller.arm
+        config, arm = self.config, self.controller.arm
         held = config.objects[0]
         T_base_world = invert_pose(arm.T_world_base)
         start = self.controller.commanded_pose
-        T_ee_object = invert_pose(self.controller.ee_pose()) @ T_base_world @ self.scene.object_pose(held)
+        T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_world @ self.scene.object_pose(held)
         R = self._orientations(T_base_world)
         points = self._points(held) @ T_base_world[:3, :3].T + T_base_world[:3, 3]
-        reach = float(np.linalg.norm(T_ee_object[:3, 3]))
-        goal = make_pose(R, points - reach * R @ arm.arm.approach)
+        reach = float(np.linalg.norm(T_tool_object[:3, 3]))
+        goal = make_pose(R, points - reach * R @ arm.spec.approach)
         middle = np.stack([_half_way(start, T) for T in goal])
-        away = goal @ translation(-RETREAT * arm.arm.approach)
+        away = goal @ translation(-RETREAT * arm.spec.approach)
         self.controller.ignored = config.ignore_substring
         itself = self.controller.obstacles_of(held)
         moves = [Move(T_base_tool=middle), Move(T_base_tool=goal), Move(T_base_tool=away, straight=True, ignore=itself)]
@@ -72,7 +70,7 @@ class DexPlace(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the object is over the container, not below its bottom, let go, and nothing is flung about."""
-        config, arm = cast(DexPlaceConfig, self.config), self.controller.arm
+        config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
@@ -86,8 +84,8 @@ class DexPlace(Skill):
         return tuple(terms)
 
     def _orientations(self, T_base_world: Array) -> Array:
-        """Return R_base_ee (n, 3, 3): approach along the line of sight, tilted by the angles of the config."""
-        config, arm = cast(DexPlaceConfig, self.config), self.controller.arm.arm
+        """Return R_base_tool (n, 3, 3): approach along the line of sight, tilted by the angles of the config."""
+        config, arm = self.config, self.controller.arm.spec
         T_base_target = T_base_world @ self.scene.object_pose(config.objects[1])
         start = self.controller.commanded_pose
         sight = _unit(T_base_target[:3, 3] - start[:3, 3])
@@ -111,7 +109,7 @@ class DexPlace(Skill):
 
     def _points(self, held: str) -> Array:
         """Return where the object is let go (n, 3) in the world [m]."""
-        config = cast(DexPlaceConfig, self.config)
+        config = self.config
         file, ranges = asset_notes(self.scene.assets[held], RANGES_FILE)
         given = [ranges.get(key, DEFAULT_RANGE) for key in ("x_range", "y_range")]
         if np.shape(given) != (2, 2):

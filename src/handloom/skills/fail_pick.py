@@ -1,26 +1,24 @@
 """Miss an object on purpose, so that a demonstration shows how to recover."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.motion.planning import Stage as Move
+from handloom.arrays import Array
+from handloom.motion.planning import Move
 from handloom.skills.candidates import choose
 from handloom.skills.configs.picks import FailPickConfig
 from handloom.skills.draws import between
 from handloom.skills.filters import direction_mask
 from handloom.skills.grasp_poses import annotated_grasps, attainable_grasps, drawn_by_score
 from handloom.skills.skill import Skill, command_at
-from handloom.values import Check, Stage
-
-Array = NDArray[np.float64]
+from handloom.values import Check, FunnelStage
 
 TESTED = 128
 """Misses tested at most; published: 30."""
 
 
-class FailPick(Skill):
+class FailPick(Skill[FailPickConfig]):
     """The published failing pick: close beside the object, then lift an empty hand.
 
     The way there is left out of the demonstration, so that nobody learns to go to the wrong place; a normal pick after
@@ -32,7 +30,7 @@ class FailPick(Skill):
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose a grasp that can be missed, and write the commands of the miss."""
-        config = cast(FailPickConfig, self.config)
+        config = self.config
         grasps = self._grasps(config.objects[0])
         if len(grasps) == 0:
             return
@@ -65,14 +63,14 @@ class FailPick(Skill):
         return (Check(name="released", arguments=arguments),)
 
     def _grasps(self, name: str) -> Array:
-        """Return grasps T_base_ee (n, 4, 4) that pass the filters, good ones mostly first."""
-        config = cast(FailPickConfig, self.config)
-        T_base_ee, score = annotated_grasps(self, name)
-        if len(T_base_ee) == 0:
-            return T_base_ee
-        T_base_ee, taken = attainable_grasps(self, T_base_ee)
-        kept = np.flatnonzero(taken & direction_mask(T_base_ee, config))
+        """Return grasps T_base_tool (n, 4, 4) that pass the filters, good ones mostly first."""
+        config = self.config
+        T_base_tool, score = annotated_grasps(self, name)
+        if len(T_base_tool) == 0:
+            return T_base_tool
+        T_base_tool, taken = attainable_grasps(self, T_base_tool)
+        kept = np.flatnonzero(taken & direction_mask(T_base_tool, config))
         if len(kept) == 0:
-            detail = f"none of {len(T_base_ee)} grasps of {name} passes; widen filter_x/y/z_dir"
-            self.fail(Stage.GRASP, "filters_leave_nothing", detail, candidates=len(T_base_ee))
-        return T_base_ee[kept[drawn_by_score(self.rng, score[kept], TESTED)]]
+            detail = f"none of {len(T_base_tool)} grasps of {name} passes; widen filter_x/y/z_dir"
+            self.fail(FunnelStage.GRASP, "filters_leave_nothing", detail, candidates=len(T_base_tool))
+        return T_base_tool[kept[drawn_by_score(self.rng, score[kept], TESTED)]]

@@ -5,20 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.skills.configs.parts import NEGATIVE, DirectionFilter, Filters
-
-Array = NDArray[np.float64]
 
 BASE_AXIS = {"forward": 0, "backward": 0, "leftward": 1, "rightward": 1, "upward": 2, "downward": 2}
 """Axis of the arm base that each direction is measured along."""
 
 
-def direction_mask(T_base_ee: Array, filters: Filters) -> NDArray[np.bool_]:
+def direction_mask(T_base_tool: Array, filters: Filters) -> NDArray[np.bool_]:
     """Return which poses (n, 4, 4) pass all direction filters of a config (n,)."""
-    keep = np.ones(len(T_base_ee), dtype=bool)
+    keep = np.ones(len(T_base_tool), dtype=bool)
     for column, given in enumerate((filters.filter_x_dir, filters.filter_y_dir, filters.filter_z_dir)):
         if given is not None:
-            keep &= _passes(T_base_ee[:, BASE_AXIS[given[0]], column], given)
+            keep &= _passes(T_base_tool[:, BASE_AXIS[given[0]], column], given)
     return keep
 
 

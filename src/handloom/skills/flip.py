@@ -1,20 +1,18 @@
 """Turn a flat object over and let it go ahead of the robot."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
-from handloom.motion.planning import Stage as Move
+from handloom.motion.planning import Move
 from handloom.skills.ahead import hand_facing, right_ahead_up
 from handloom.skills.candidates import choose
 from handloom.skills.configs.places import FlipConfig
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import make_pose, translation
 from handloom.values import Check
-
-Array = NDArray[np.float64]
 
 DRAWS = 16
 """Ways that are tested; published: 1."""
@@ -30,7 +28,7 @@ FARTHEST = 0.7
 """The object must end at most this far ahead of where the hand was [m]; published value."""
 
 
-class Flip(Skill):
+class Flip(Skill[FlipConfig]):
     """The published flip: up and forward, round to the given approach, open, draw back."""
 
     Config: ClassVar = FlipConfig
@@ -38,7 +36,7 @@ class Flip(Skill):
 
     def simple_generate_manip_cmds(self) -> None:
         """Draw ways, choose one the arm can go, and write the commands."""
-        config, arm = cast(FlipConfig, self.config), self.controller.arm.arm
+        config, arm = self.config, self.controller.arm.spec
         final_axis = config.gripper_axis or config.ee_axis
         if final_axis is None:
             raise ConfigError(f"{config.name}: give gripper_axis, where the hand's x axis points at the end")
@@ -68,7 +66,7 @@ class Flip(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the wanted side of the object is up, it lies ahead of where the hand was, and it was let go."""
-        config, arm = cast(FlipConfig, self.config), self.controller.arm
+        config, arm = self.config, self.controller.arm
         side = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0]}
         ahead = {**side, "low": self._from_x, "high": self._from_x + FARTHEST}
         up = {"object": config.objects[0], "axis": list(config.up_axis), "angle": SIDE_UP}

@@ -1,12 +1,12 @@
 """Move the hand to a pose in the arm base."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
-from handloom.motion.planning import Stage as Move
+from handloom.motion.planning import Move
 from handloom.skills.candidates import choose
 from handloom.skills.configs.motions import GotoPoseConfig
 from handloom.skills.orientations import Alignment, sample_orientations
@@ -23,9 +23,7 @@ from handloom.spatial import (
     quat_slerp,
     random_directions,
 )
-from handloom.values import Check, Stage
-
-Array = NDArray[np.float64]
+from handloom.values import Check, FunnelStage
 
 CANDIDATES = 32
 """Orientations tested when none is given; published: 20."""
@@ -33,19 +31,19 @@ DISTANCE, ANGLE = 5e-3, 0.087
 """The goal counts as reached within one of these [m], [rad]; published values."""
 
 
-class GotoPose(Skill):
+class GotoPose(Skill[GotoPoseConfig]):
     """The published goto; way points between start and goal are really visited."""
 
     Config: ClassVar = GotoPoseConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose the pose and write the commands."""
-        config = cast(GotoPoseConfig, self.config)
+        config = self.config
         self._goal = np.eye(4)
         poses = self._poses()
         if len(poses) == 0:
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
-            self.fail(Stage.REACH, "filters_leave_nothing", detail)
+            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return
         self.controller.ignored = config.ignore_substring
         chosen = choose(self, [Move(T_base_tool=poses)], test_mode=config.test_mode)
@@ -68,8 +66,8 @@ class GotoPose(Skill):
         return (hand_check(self.controller.arm, self._goal, distance=DISTANCE, angle=ANGLE, either=True),)
 
     def _poses(self) -> Array:
-        """Return candidate poses T_base_ee (n, 4, 4)."""
-        config = cast(GotoPoseConfig, self.config)
+        """Return candidate poses T_base_tool (n, 4, 4)."""
+        config = self.config
         noise = self.rng.uniform(-config.max_noise_m, config.max_noise_m, 3)
         position = np.asarray(config.position, float) + noise
         if config.quaternion is None and config.euler is None:
@@ -83,17 +81,17 @@ class GotoPose(Skill):
 
     def _aligned(self, position: Array) -> Array:
         """Return poses that turn the held object's axis to the reference axis, within the tolerance."""
-        config = cast(GotoPoseConfig, self.config)
+        config = self.config
         if config.align_obj_axis is None or config.align_ref_axis is None or config.align_obj_tol is None:
             raise ConfigError(f"{config.name}: give quaternion or euler, or all of align_obj_axis, _ref_axis, _obj_tol")
         if not config.objects:
             raise ConfigError(f"{config.name}: align_obj_axis needs the held object in objects")
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
-        T_ee_object = invert_pose(self.controller.ee_pose()) @ T_base_object
+        T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_object
         axis, reference = np.asarray(config.align_obj_axis, float), np.asarray(config.align_ref_axis, float)
         alignment = Alignment(
-            axis_ee=T_ee_object[:3, :3] @ axis / np.linalg.norm(axis),
+            axis_tool=T_tool_object[:3, :3] @ axis / np.linalg.norm(axis),
             axis_base=reference / np.linalg.norm(reference),
             tolerance=float(np.deg2rad(config.align_obj_tol)),
         )
@@ -101,4 +99,4 @@ class GotoPose(Skill):
         p = np.broadcast_to(position, (len(R), 3))
         if config.position_constraint == "gripper":
             return make_pose(R, p)
-        return make_pose(R @ T_ee_object[:3, :3], p) @ invert_pose(T_ee_object)
+        return make_pose(R @ T_tool_object[:3, :3], p) @ invert_pose(T_tool_object)

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from handloom.motion.planning import Stage as Move
+from handloom.arrays import Array
+from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.parts import Hold
@@ -13,8 +11,6 @@ from handloom.skills.preshape import Preshape
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +43,7 @@ class GraspMoves:
 
         Args:
             skill: The skill that asks; it is told why when nothing is possible.
-            grasps: Candidates T_base_ee (n, 4, 4), best first.
+            grasps: Candidates T_base_tool (n, 4, 4), best first.
         """
         controller = skill.controller
         itself = controller.obstacles_of(self.object)
@@ -82,14 +78,14 @@ class GraspMoves:
             terms.append(Check(name="lifted", arguments={"object": self.object, "from_z": from_z, "by": lift_th}))
         return tuple(terms)
 
-    def _pre_grasps(self, skill: Skill, T_base_ee: Array) -> Array:
+    def _pre_grasps(self, skill: Skill, T_base_tool: Array) -> Array:
         """Return poses moved back along the approach axis."""
-        moved = T_base_ee @ translation(-self.pre_grasp_offset * skill.controller.arm.arm.approach)
+        moved = T_base_tool @ translation(-self.pre_grasp_offset * skill.controller.arm.spec.approach)
         moved[..., :3, 3] += self.pre_grasp_shift
         return moved
 
-    def _lifted(self, T_base_ee: Array) -> Array:
-        lifted = T_base_ee.copy()
+    def _lifted(self, T_base_tool: Array) -> Array:
+        lifted = T_base_tool.copy()
         lifted[..., 2, 3] += self.lift
         return lifted
 

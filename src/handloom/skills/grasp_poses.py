@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError
 from handloom.grasping import (
     AnnotateOptions,
@@ -19,15 +20,13 @@ from handloom.grasping import (
     rim_grasps_for,
 )
 from handloom.objects import ObjectAsset
-from handloom.robots import ee_poses_of_grasps
+from handloom.robots import tool_poses_of_grasps
 from handloom.skills.configs.parts import Filters
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.filters import direction_mask
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose
-from handloom.values import Stage
-
-Array = NDArray[np.float64]
+from handloom.values import FunnelStage
 
 Source = Literal["any", "lying", "rim"]
 """Which grasps of an object are looked at."""
@@ -38,13 +37,13 @@ UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 def gripper_of(skill: Skill) -> GripperShape:
     """Return the shape of the gripper that a skill works with."""
     arm = skill.controller.arm
-    return GripperShape.of(skill.scene.robot(arm.robot_name).description, arm.arm)
+    return GripperShape.of(skill.scene.robot(arm.robot_name).description, arm.spec)
 
 
 def annotated_grasps(
     skill: Skill, name: str, keys: PickConfig | None = None, *, source: Source = "any"
 ) -> tuple[Array, Array]:
-    """Return grasps T_base_ee (n, 4, 4) of an object and their scores (n,); none after telling the skill why.
+    """Return grasps T_base_tool (n, 4, 4) of an object and their scores (n,); none after telling the skill why.
 
     Args:
         skill: The skill that asks.
@@ -61,23 +60,23 @@ def annotated_grasps(
     else:
         rows = grasps_for(asset, gripper) if file is None else read_grasps(file)
     if len(rows) == 0:
-        widest = arm.arm.gripper_max_width
-        skill.fail(Stage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")
+        widest = arm.spec.gripper_max_width
+        skill.fail(FunnelStage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")
         return np.zeros((0, 4, 4)), np.zeros(0)
     # Our own annotations are of the object in its real size; only those of a file may need scaling.
     scale = 1.0 if keys is None or file is None else keys.grasp_scale
     tcp_offset, constraints = (None, None) if keys is None else (keys.tcp_offset, keys.constraints)
     try:
-        T_object_ee, score = ee_poses_of_grasps(
-            arm.arm, rows, grasp_scale=scale, tcp_offset=tcp_offset, constraints=constraints
+        T_object_tool, score = tool_poses_of_grasps(
+            arm.spec, rows, grasp_scale=scale, tcp_offset=tcp_offset, constraints=constraints
         )
     except InputError as error:
-        skill.fail(Stage.GRASP, "constraints_leave_nothing", str(error), candidates=len(rows))
+        skill.fail(FunnelStage.GRASP, "constraints_leave_nothing", str(error), candidates=len(rows))
         return np.zeros((0, 4, 4)), np.zeros(0)
     if not gripper.symmetric:
         # Half a turn would put a pivoting jaw where the fixed one has to be.
-        T_object_ee, score = T_object_ee[: len(score) // 2], score[: len(score) // 2]
-    return invert_pose(arm.T_world_base) @ skill.scene.object_pose(name) @ T_object_ee, score
+        T_object_tool, score = T_object_tool[: len(score) // 2], score[: len(score) // 2]
+    return invert_pose(arm.T_world_base) @ skill.scene.object_pose(name) @ T_object_tool, score
 
 
 def grasp_file(asset: ObjectAsset, keys: PickConfig) -> Path | None:
@@ -100,47 +99,47 @@ def grasp_file(asset: ObjectAsset, keys: PickConfig) -> Path | None:
     return None
 
 
-def attainable_grasps(skill: Skill, T_base_ee: Array) -> tuple[Array, NDArray[np.bool_]]:
+def attainable_grasps(skill: Skill, T_base_tool: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Return grasps (n, 4, 4) that an arm of few joints can take in their place, and which were found (n,).
 
     The fingers still close on the same two places: turning about the closing axis keeps a grasp a grasp.
     """
-    arm = skill.controller.arm.arm
-    tool, closing = arm.T_ee_tcp[:3, 3], arm.R_ee_graspnet[:, 1]
-    return skill.controller.attainable(T_base_ee, point_ee=tool, axis_ee=closing)
+    arm = skill.controller.arm.spec
+    tool, closing = arm.T_tool_tcp[:3, 3], arm.R_ee_graspnet[:, 1]
+    return skill.controller.attainable(T_base_tool, point_tool=tool, axis_tool=closing)
 
 
 def clear_grasps(
-    skill: Skill, name: str, T_base_ee: Array, passing: NDArray[np.bool_], approach: float, level: float
+    skill: Skill, name: str, T_base_tool: Array, passing: NDArray[np.bool_], approach: float, level: float
 ) -> NDArray[np.intp]:
     """Return the indices of grasps that pass and that the gripper reaches; none after telling the skill why.
 
     Args:
         skill: The skill that asks.
         name: The object.
-        T_base_ee: Grasps (n, 4, 4).
+        T_base_tool: Grasps (n, 4, 4).
         passing: Which of them (n,) pass the filters of the config.
         approach: Length of the straight approach [m].
         level: How far the gripper is open on it, as a level of its shape.
     """
     clear = passing.copy()
-    clear[passing] = clear_of_surroundings(skill, name, T_base_ee[passing], approach, level)
+    clear[passing] = clear_of_surroundings(skill, name, T_base_tool[passing], approach, level)
     if not clear.any():
         counts = {"candidates": len(clear), "filtered": int(passing.sum())}
         detail = f"of {len(clear)} grasps of {name} {passing.sum()} pass the direction filters, "
         if passing.any():
             detail += "all of them touch something around it; plates are taken with rim: true"
-            skill.fail(Stage.GRASP, "grasps_collide", detail, **counts)
+            skill.fail(FunnelStage.GRASP, "grasps_collide", detail, **counts)
         else:
-            skill.fail(Stage.GRASP, "filters_leave_nothing", detail + "widen filter_x/y/z_dir", **counts)
+            skill.fail(FunnelStage.GRASP, "filters_leave_nothing", detail + "widen filter_x/y/z_dir", **counts)
     return np.flatnonzero(clear)
 
 
-def filtered(T_base_ee: Array, filters: Filters, side: str | None, y: float) -> NDArray[np.bool_]:
+def filtered(T_base_tool: Array, filters: Filters, side: str | None, y: float) -> NDArray[np.bool_]:
     """Return which grasps (n,) pass the direction filters and lie on the wanted side of ``y`` [m]."""
-    passing = direction_mask(T_base_ee, filters)
+    passing = direction_mask(T_base_tool, filters)
     if side is not None:
-        left = T_base_ee[:, 1, 3] > y
+        left = T_base_tool[:, 1, 3] > y
         passing &= left if side == "left" else ~left
     return passing
 
@@ -151,7 +150,7 @@ def drawn_by_score(rng: np.random.Generator, score: Array, count: int) -> NDArra
 
 
 def clear_of_surroundings(
-    skill: Skill, name: str, T_base_ee: Array, approach: float, level: float
+    skill: Skill, name: str, T_base_tool: Array, approach: float, level: float
 ) -> NDArray[np.bool_]:
     """Return which grasps (n,) the gripper, open to a level of its shape, reaches without touching its surroundings."""
     scene, arm = skill.scene, skill.controller.arm
@@ -165,8 +164,8 @@ def clear_of_surroundings(
         and not model.body(model.geom_bodyid[g]).name.startswith(skipped)
     ]
     around = convex_parts(model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
-    T_world_ee = arm.T_world_base @ T_base_ee
-    R = T_world_ee[:, :3, :3] @ arm.arm.R_ee_graspnet
+    T_world_tool = arm.T_world_base @ T_base_tool
+    R = T_world_tool[:, :3, :3] @ arm.spec.R_ee_graspnet
     opened = np.full(len(R), level)
     options = AnnotateOptions(preshape=True, approach_length=approach)
-    return clear_of(around, gripper, R, np.ascontiguousarray(T_world_ee[:, :3, 3]), opened, options)
+    return clear_of(around, gripper, R, np.ascontiguousarray(T_world_tool[:, :3, 3]), opened, options)

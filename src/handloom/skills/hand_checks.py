@@ -32,8 +32,8 @@ def hand_at(
         either: One of the two is enough, as the published test of free motions has it.
     """
     side = scene.robot(robot).arm(arm)
-    T_base_ee = invert_pose(side.T_world_base) @ scene.world.body_pose(side.ee_body)
-    off, turn = pose_error(T_base_ee, pose_from_pos_quat(position, quat))
+    T_base_tool = invert_pose(side.T_world_base) @ scene.world.body_pose(side.tool_body)
+    off, turn = pose_error(T_base_tool, pose_from_pos_quat(position, quat))
     terms = [float(error) < limit for error, limit in ((off, distance), (turn, angle)) if limit is not None]
     return any(terms) if either else all(terms)
 

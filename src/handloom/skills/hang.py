@@ -1,12 +1,12 @@
 """Hang a held object on a peg."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
-from handloom.motion.planning import Stage as Move
+from handloom.motion.planning import Move
 from handloom.objects import ObjectAsset
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import HangConfig
@@ -15,8 +15,6 @@ from handloom.skills.preshape import Preshape
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, transform_points, translation
 from handloom.values import Check, Command
-
-Array = NDArray[np.float64]
 
 CANDIDATES = 32
 """Ways tested, half of them with the object on one side of the peg and half on the other."""
@@ -30,26 +28,26 @@ ROOT = "_root"
 """End of the name of the keypoint at which a peg leaves the target."""
 
 
-class Hang(Skill):
+class Hang(Skill[HangConfig]):
     """Bring the object before a peg, slide its handle over it, let go, draw back and wait until it hangs still."""
 
     Config: ClassVar = HangConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose a peg and a way onto it, and write the commands."""
-        config, controller = cast(HangConfig, self.config), self.controller
+        config, controller = self.config, self.controller
         name = config.objects[0]
         T_base_world = invert_pose(controller.arm.T_world_base)
-        T_ee_object = invert_pose(controller.ee_pose()) @ T_base_world @ self.scene.object_pose(name)
-        before, on = (T_base_world @ T @ invert_pose(T_ee_object) for T in self._object_poses())
+        T_tool_object = invert_pose(controller.tool_pose()) @ T_base_world @ self.scene.object_pose(name)
+        before, on = (T_base_world @ T @ invert_pose(T_tool_object) for T in self._object_poses())
         # Little turning first, as place does it; last of all hands that would pull the object off again.
         outward = before[:, :3, 3] - on[:, :3, 3]
         outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-        pulls = np.einsum("nij,j,ni->n", on[:, :3, :3], -controller.arm.arm.approach, outward) > PULL
-        turning = -np.einsum("nij,ij->n", before[:, :3, :3], controller.ee_pose()[:3, :3])
+        pulls = np.einsum("nij,j,ni->n", on[:, :3, :3], -controller.arm.spec.approach, outward) > PULL
+        turning = -np.einsum("nij,ij->n", before[:, :3, :3], controller.tool_pose()[:3, :3])
         order = np.lexsort((turning, pulls))
         before, on = before[order], on[order]
-        away = on @ translation(-config.retreat * controller.arm.arm.approach)
+        away = on @ translation(-config.retreat * controller.arm.spec.approach)
         controller.ignored = config.ignore_substring
         left = controller.obstacles_of(name)
         moves = [Move(T_base_tool=before), Move(T_base_tool=on, straight=True)]
@@ -62,7 +60,7 @@ class Hang(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the object touches the target and no finger, high above its foot, and hangs still."""
-        config, arm = cast(HangConfig, self.config), self.controller.arm
+        config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
@@ -78,7 +76,7 @@ class Hang(Skill):
 
     def _object_poses(self) -> tuple[Array, Array]:
         """Return T_world_object (n, 4, 4) before the peg and on it, either side of the object first."""
-        config = cast(HangConfig, self.config)
+        config = self.config
         held, target = (self.scene.assets[name] for name in config.objects[:2])
         hole, axis = np.array(_known(held, "hole")), _direction(held, "hole")
         upright, hanging = _direction(held, "up"), hole - self._centre_of_mass()
@@ -111,7 +109,7 @@ class Hang(Skill):
 
     def _peg(self, target: ObjectAsset) -> Array:
         """Return root and tip (2, 3) [m] of the peg of the config, or of any, in the target."""
-        peg = cast(HangConfig, self.config).peg
+        peg = self.config.peg
         pegs = [name.removesuffix(ROOT) for name in target.keypoints if name.endswith(ROOT)]
         if peg is None and pegs:
             peg = pegs[int(self.rng.integers(len(pegs)))]
@@ -120,7 +118,7 @@ class Hang(Skill):
         return np.array([_known(target, peg + ROOT), _known(target, peg)])
 
     def _commands(self, before: Array, on: Array, away: Array, chosen: Chosen) -> list[Command]:
-        config, own = cast(HangConfig, self.config), self.config.ignore_substring
+        config, own = self.config, self.config.ignore_substring
         opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim else {}
         without = (*own, *self.controller.obstacles_of(config.objects[0]))
         return [

@@ -4,19 +4,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.motion.planning import ArmPlanner, Hold, PlanResult
 from handloom.skills.held_parts import HeldParts
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class HeldAxis:
     """One axis of the hand, such as the upright axis of what it holds, keeps its direction during a move."""
 
-    axis_ee: tuple[float, float, float]
+    axis_tool: tuple[float, float, float]
     """Axis in the end-effector frame."""
 
     def plan(self, planner: ArmPlanner, q: Array, T_goal: ArrayLike, ignore: Iterable[str]) -> PlanResult:
@@ -24,8 +23,8 @@ class HeldAxis:
 
         Between poses that share the direction, the even turn of a straight line is a turn about the axis.
         """
-        hold, T = Hold(tool_axis=self.axis_ee), np.asarray(T_goal, float)
-        start, goal = (R[:3, :3] @ hold.unit_axis for R in (planner.chains[0].T_base_tip(q), T))
+        hold, T = Hold(tool_axis=self.axis_tool), np.asarray(T_goal, float)
+        start, goal = (R[:3, :3] @ hold.unit_axis for R in (planner.chains[0].T_base_tool(q), T))
         if start @ goal >= np.cos(hold.tolerance):
             line = planner.plan_straight(q, T, ignore=ignore)
             if line.ok:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.configs.places import DummyForward
 from handloom.skills.joint_ctrl import set_joints
@@ -13,8 +13,6 @@ from handloom.skills.joint_line import joint_line
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, quat_from_matrix, translation
 from handloom.values import Check, Command
-
-Array = NDArray[np.float64]
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -29,7 +27,7 @@ class HeldObject:
     T_world_base: Array
     T_world_point: Array
     """Reference point with the object's axes (4, 4), as it is now."""
-    T_ee_point: Array
+    T_tool_point: Array
 
     @classmethod
     def of(cls, skill: Skill, name: str, offsets: Sequence[tuple[str, float]] = ()) -> "HeldObject":
@@ -37,18 +35,22 @@ class HeldObject:
         x, y, z = sum((distance * np.eye(3)[AXES[axis]] for axis, distance in offsets), np.zeros(3)).tolist()
         T_world_base = skill.controller.arm.T_world_base
         T_world_point = skill.scene.object_pose(name) @ translation((x, y, z))
-        T_ee_point = invert_pose(T_world_base @ skill.controller.ee_pose()) @ T_world_point
+        T_tool_point = invert_pose(T_world_base @ skill.controller.tool_pose()) @ T_world_point
         return cls(
-            name=name, point=(x, y, z), T_world_base=T_world_base, T_world_point=T_world_point, T_ee_point=T_ee_point
+            name=name,
+            point=(x, y, z),
+            T_world_base=T_world_base,
+            T_world_point=T_world_point,
+            T_tool_point=T_tool_point,
         )
 
     def hand_poses(self, T_world_point: Array) -> Array:
-        """Return T_base_ee (..., 4, 4) that bring the reference point to poses (..., 4, 4)."""
-        return invert_pose(self.T_world_base) @ T_world_point @ invert_pose(self.T_ee_point)
+        """Return T_base_tool (..., 4, 4) that bring the reference point to poses (..., 4, 4)."""
+        return invert_pose(self.T_world_base) @ T_world_point @ invert_pose(self.T_tool_point)
 
-    def point_at(self, T_base_ee: Array) -> Array:
+    def point_at(self, T_base_tool: Array) -> Array:
         """Return T_world_point (4, 4) with the hand at a pose."""
-        return self.T_world_base @ T_base_ee @ self.T_ee_point
+        return self.T_world_base @ T_base_tool @ self.T_tool_point
 
     def checks(
         self, skill: Skill, T_world_point: Array, *, distance: float | None, angle: float | None

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.motion.planning import ArmPlanner, Hold, PlanResult, PlanStatus
 from handloom.spatial import invert_pose, matrix_from_rotvec, random_directions, rotvec_from_matrix
-
-Array = NDArray[np.float64]
 
 SHARED = np.array([0.05, 0.05, 0.05, 0.01, 0.01, 0.01])
 """Start and goal count as equal in a held part within these [rad, rad, rad, m, m, m]."""
@@ -73,7 +72,7 @@ class HeldParts:
         A straight line with an even turn keeps every part that start and goal share; the direction of one axis can
         also be kept around obstacles.
         """
-        T, start = np.asarray(T_goal, float), planner.chains[0].T_base_tip(q)
+        T, start = np.asarray(T_goal, float), planner.chains[0].T_base_tool(q)
         if not self.keeps(start, T):
             off = np.round(self.change(start, T), 3).tolist()
             reason = f"the goal changes parts of the pose that hold_vec_weight holds: {off} [rad, m]"

@@ -1,30 +1,28 @@
 """Move the joints home, to given joints, by given joints, or by a pose of the hand."""
 
 from dataclasses import replace
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
-from handloom.motion.planning import Stage as Move
+from handloom.motion.planning import Move
 from handloom.skills.configs.motions import HeuristicSkillConfig
 from handloom.skills.joint_line import JointLine
 from handloom.skills.plan_failure import plan_failure
 
-Array = NDArray[np.float64]
 
-
-class HeuristicSkill(JointLine):
+class HeuristicSkill(JointLine[HeuristicSkillConfig]):
     """The published heuristic skill; ``rel_qpos`` adds to the present joints, which the reference forgets."""
 
     Config: ClassVar = HeuristicSkillConfig
 
     def joint_goal(self) -> Array | None:
         """Return the joints that the mode and its value ask for."""
-        config = cast(HeuristicSkillConfig, self.config)
+        config = self.config
         if config.mode == "home":
-            return self.controller.arm.arm.home.copy()
+            return self.controller.arm.spec.home.copy()
         if config.mode == "rel_ee":
             return self._moved_hand(self._numbers((4, 4)))
         given = self._numbers(self.controller.target.shape)
@@ -40,7 +38,7 @@ class HeuristicSkill(JointLine):
         return None
 
     def _numbers(self, shape: tuple[int, ...]) -> Array:
-        config = cast(HeuristicSkillConfig, self.config)
+        config = self.config
         try:
             values = np.asarray(config.value, float)
         except (TypeError, ValueError):
@@ -51,13 +49,13 @@ class HeuristicSkill(JointLine):
 
     def steps(self) -> int:
         """Return ``move_steps``."""
-        return cast(HeuristicSkillConfig, self.config).move_steps
+        return self.config.move_steps
 
     def tolerance(self) -> float:
         """Return ``t_eps``."""
-        return cast(HeuristicSkillConfig, self.config).t_eps
+        return self.config.t_eps
 
     def gripper(self) -> int:
         """Return the gripper state of the config, or the present one."""
-        given = cast(HeuristicSkillConfig, self.config).gripper_state
+        given = self.config.gripper_state
         return self.controller.gripper_state if given is None else given

@@ -1,38 +1,36 @@
 """Set single joints."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.skills.configs.motions import JointCtrlConfig
 from handloom.skills.joint_line import JointLine
 
-Array = NDArray[np.float64]
 
-
-class JointCtrl(JointLine):
+class JointCtrl(JointLine[JointCtrlConfig]):
     """The published joint control; joint limits replace its clamps for one kind of arm."""
 
     Config: ClassVar = JointCtrlConfig
 
     def joint_goal(self) -> Array:
         """Return the present joints with those of ``ctrl_list`` set or turned."""
-        goal = set_joints(self.controller.target, cast(JointCtrlConfig, self.config).ctrl_list, self.config.name)
+        goal = set_joints(self.controller.target, self.config.ctrl_list, self.config.name)
         return np.clip(goal, self.controller.chain.lower, self.controller.chain.upper)
 
     def steps(self) -> int:
         """Return ``num_steps``."""
-        return cast(JointCtrlConfig, self.config).num_steps
+        return self.config.num_steps
 
     def tolerance(self) -> float:
         """Return ``success_threshold_js``."""
-        return cast(JointCtrlConfig, self.config).success_threshold_js
+        return self.config.success_threshold_js
 
     def gripper(self) -> int:
         """Return ``gripper_state``."""
-        return cast(JointCtrlConfig, self.config).gripper_state
+        return self.config.gripper_state
 
 
 def set_joints(joints: Array, ctrl_list: tuple[tuple[int, float, str], ...], skill: str) -> Array:

@@ -3,15 +3,13 @@
 from abc import abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.skills.skill import Skill
+from handloom.arrays import Array
+from handloom.skills.skill import ConfigT, Skill
 from handloom.values import Check, Command
 
-Array = NDArray[np.float64]
 
-
-class JointLine(Skill):
+class JointLine(Skill[ConfigT]):
     """What the joint-space skills share: a goal, a line of joint targets, and the wait for the arm to follow."""
 
     def simple_generate_manip_cmds(self) -> None:
@@ -65,7 +63,7 @@ class JointLine(Skill):
 def joint_line(start: Array, goal: Array, steps: int, speed: Array, fps: int) -> Array:
     """Return joint targets (frames, n) [rad] on a straight line that starts and ends at rest.
 
-    The published line is as fast as its steps say; a long way in few steps would throw things about, so it takes more.
+    The published line is as fast as its steps say; a long way in few steps would throw objects about, so it takes more.
 
     Args:
         start: Joints (n,) [rad].

@@ -1,6 +1,6 @@
 """Carry a held object over to another without turning it."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,14 +10,14 @@ from handloom.spatial import invert_pose
 from handloom.values import Check
 
 
-class MoveSkill(Skill):
+class MoveSkill(Skill[MoveConfig]):
     """The published move: level, orientation unchanged, one way point per shift."""
 
     Config: ClassVar = MoveConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Write one command per way point."""
-        config = cast(MoveConfig, self.config)
+        config = self.config
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         held, goal = (self.scene.object_pose(name)[:3, 3] for name in config.objects[:2])
         shift = T_base_world[:3, :3] @ ((goal - held) * [1.0, 1.0, 0.0])
@@ -34,7 +34,7 @@ class MoveSkill(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the hand is at the last way point, and the held object by the other."""
-        config = cast(MoveConfig, self.config)
+        config = self.config
         limit = config.success_threshold
         terms = [hand_check(self.controller.arm, self._goal, distance=limit)]
         held, goal = config.objects[:2]

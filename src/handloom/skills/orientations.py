@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.skills.configs.parts import Filters
 from handloom.skills.filters import direction_mask
 from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
-
-Array = NDArray[np.float64]
 
 DRAWS = 3000
 """Random orientations per round; published value."""
@@ -22,25 +21,25 @@ ROUNDS = 10
 class Alignment:
     """An axis of the held object that must point along a direction."""
 
-    axis_ee: Array
+    axis_tool: Array
     """Unit axis of the object in the hand (3,)."""
     axis_base: Array
     """Direction in the arm base (3,)."""
     tolerance: float
     """Largest angle between the two [rad]."""
 
-    def passes(self, R_base_ee: Array) -> NDArray[np.bool_]:
+    def passes(self, R_base_tool: Array) -> NDArray[np.bool_]:
         """Return which orientations (n, 3, 3) are within the tolerance."""
-        cosine = (R_base_ee @ self.axis_ee) @ self.axis_base
+        cosine = (R_base_tool @ self.axis_tool) @ self.axis_base
         return np.arccos(np.clip(cosine, -1.0, 1.0)) < self.tolerance
 
-    def applied(self, R_base_ee: Array, rng: np.random.Generator) -> Array:
+    def applied(self, R_base_tool: Array, rng: np.random.Generator) -> Array:
         """Return orientations (n, 3, 3) turned, each by the shortest way, until they are within the tolerance.
 
         Uniform ones become uniform among those that pass: the turn about the axis stays as random as it was. Drawing
         until enough pass, as published, finds next to none when the tolerance is a degree.
         """
-        now = R_base_ee @ self.axis_ee
+        now = R_base_tool @ self.axis_tool
         cosine = rng.uniform(np.cos(0.999 * self.tolerance), 1.0, len(now))[:, None]
         turn = rng.uniform(-np.pi, np.pi, len(now))[:, None]
         across = np.linalg.svd(self.axis_base[None])[2][1:]
@@ -50,7 +49,7 @@ class Alignment:
         axis = np.cross(now, wanted)
         sine = np.linalg.norm(axis, axis=1, keepdims=True)
         angle = np.arctan2(sine, np.einsum("ni,ni->n", now, wanted)[:, None])
-        return matrix_from_rotvec(axis / np.maximum(sine, 1e-12) * angle) @ R_base_ee
+        return matrix_from_rotvec(axis / np.maximum(sine, 1e-12) * angle) @ R_base_tool
 
 
 def sample_orientations(
@@ -61,7 +60,7 @@ def sample_orientations(
     *,
     drawn: Callable[[int, np.random.Generator], Array] | None = None,
 ) -> Array:
-    """Return up to ``count`` random orientations R_base_ee (n, 3, 3) that pass; none when nothing does.
+    """Return up to ``count`` random orientations R_base_tool (n, 3, 3) that pass; none when nothing does.
 
     Args:
         rng: Generator of this choice.

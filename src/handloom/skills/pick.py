@@ -1,11 +1,9 @@
 """Grasp an object and lift it."""
 
 from dataclasses import replace
-from typing import ClassVar, cast
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.draws import between
 from handloom.skills.grasp_moves import GraspMoves
@@ -24,20 +22,18 @@ from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
 
-Array = NDArray[np.float64]
-
 TESTED = 128
 """Candidates that are tested at most."""
 
 
-class Pick(Skill):
+class Pick(Skill[PickConfig]):
     """The published pick: candidates, filters, reach test, approach, close, lift."""
 
     Config: ClassVar = PickConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose a grasp that can be reached, and write the commands of approach, grasp and lift."""
-        config = cast(PickConfig, self.config)
+        config = self.config
         name = config.objects[0]
         self._from_z = float(self.scene.object_pose(name)[2, 3])
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
@@ -53,12 +49,12 @@ class Pick(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, nothing is flung about, and it was lifted."""
-        config = cast(PickConfig, self.config)
+        config = self.config
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 
     def moves(self, lift: float) -> GraspMoves:
         """Return how the object is approached, closed upon and lifted by ``lift`` [m]."""
-        config = cast(PickConfig, self.config)
+        config = self.config
         return GraspMoves(
             object=config.objects[0],
             pre_grasp_offset=config.pre_grasp_offset,
@@ -70,32 +66,28 @@ class Pick(Skill):
             test_mode=config.test_mode,
         )
 
-    def adjusted(self, T_base_ee: Array) -> Array:
+    def adjusted(self, T_base_tool: Array) -> Array:
         """Return grasps (n, 4, 4) after tuning; a pick takes them as they are."""
-        return T_base_ee
+        return T_base_tool
 
     def _lies_too_low(self, name: str) -> bool:
         """Return whether all grasps touched something, and there are others made for objects on a table."""
         collided = self.failure is not None and self.failure.reason == "grasps_collide"
-        return (
-            collided
-            and not cast(PickConfig, self.config).rim
-            and grasp_file(self.scene.assets[name], cast(PickConfig, self.config)) is None
-        )
+        return collided and not self.config.rim and grasp_file(self.scene.assets[name], self.config) is None
 
     def _candidates(self, name: str, source: Source) -> Array:
-        """Return grasps T_base_ee (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
-        config = cast(PickConfig, self.config)
-        T_base_ee, score = annotated_grasps(self, name, config, source=source)
-        if len(T_base_ee) == 0:
-            return T_base_ee
+        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
+        config = self.config
+        T_base_tool, score = annotated_grasps(self, name, config, source=source)
+        if len(T_base_tool) == 0:
+            return T_base_tool
         if config.fixed_orientation is not None:
-            T_base_ee[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
-        T_base_ee, taken = attainable_grasps(self, T_base_ee)
+            T_base_tool[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
+        T_base_tool, taken = attainable_grasps(self, T_base_tool)
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
-        passing = taken & filtered(T_base_ee, config, config.direction_to_obj, T_base_object[1, 3])
-        T_base_ee = self.adjusted(T_base_ee)
+        passing = taken & filtered(T_base_tool, config, config.direction_to_obj, T_base_object[1, 3])
+        T_base_tool = self.adjusted(T_base_tool)
         gripper = gripper_of(self)
         level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
-        kept = clear_grasps(self, name, T_base_ee, passing, config.pre_grasp_offset, level)
-        return T_base_ee[kept[drawn_by_score(self.rng, score[kept], TESTED)]]
+        kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
+        return T_base_tool[kept[drawn_by_score(self.rng, score[kept], TESTED)]]

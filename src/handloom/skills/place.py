@@ -1,12 +1,12 @@
 """Put a held object on, in or by another."""
 
 from functools import partial
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.motion.planning import Stage as Move
+from handloom.arrays import Array
+from handloom.motion.planning import Move
 from handloom.skills.boxes import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
@@ -18,9 +18,7 @@ from handloom.skills.place_points import place_points
 from handloom.skills.preshape import Preshape
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
-from handloom.values import Check, Command, Stage
-
-Array = NDArray[np.float64]
+from handloom.values import Check, Command, FunnelStage
 
 CANDIDATES = 32
 """Poses tested; published: 20."""
@@ -36,37 +34,37 @@ CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
 
 
-class Place(Skill):
+class Place(Skill[PlaceConfig]):
     """The published place: random poses over the target, filters, plan, lower, open, retreat."""
 
     Config: ClassVar = PlaceConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
-        config = cast(PlaceConfig, self.config)
+        config = self.config
         self._place_z = np.inf
         T_base_world = invert_pose(self.controller.arm.T_world_base)
-        T_base_ee = self.controller.ee_pose()
+        T_base_tool = self.controller.tool_pose()
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
-        T_ee_object = invert_pose(T_base_ee) @ T_base_object
-        kept = self._kept(T_ee_object)
-        R = self._orientations(T_base_world, T_ee_object, kept)
+        T_tool_object = invert_pose(T_base_tool) @ T_base_object
+        kept = self._kept(T_tool_object)
+        R = self._orientations(T_base_world, T_tool_object, kept)
         if len(R) == 0:
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
-            self.fail(Stage.REACH, "filters_leave_nothing", detail)
+            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return
         # Little turning first: published priority is the way of the joints, which mostly is the same.
-        turn = np.einsum("nij,ij->n", R, T_base_ee[:3, :3])
+        turn = np.einsum("nij,ij->n", R, T_base_tool[:3, :3])
         R = R[np.argsort(-turn, kind="stable")]
         box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
-        reach = float(np.linalg.norm(T_ee_object[:3, 3]))
+        reach = float(np.linalg.norm(T_tool_object[:3, 3]))
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach)
-        pre, place = (self._hand_poses(T_base_world, R, p, T_ee_object) for p in points)
-        pre, place = self._attainable(pre, place, T_ee_object)
+        pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
+        pre, place = self._attainable(pre, place, T_tool_object)
         if len(place) == 0:
             detail = f"none of {len(R)} poses over {config.objects[1]} can be taken by an arm of so few joints"
-            self.fail(Stage.REACH, "goal_unreachable", detail, given=len(R))
+            self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return
         self.controller.ignored = config.ignore_substring
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
@@ -85,7 +83,7 @@ class Place(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return the terms of the success mode, and that nothing is flung about."""
-        config, arm = cast(PlaceConfig, self.config), self.controller.arm
+        config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
@@ -108,63 +106,63 @@ class Place(Skill):
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *calm)
 
-    def _orientations(self, T_base_world: Array, T_ee_object: Array, kept: Held | None) -> Array:
-        """Return orientations R_base_ee (n, 3, 3) that pass the config's filters."""
-        config = cast(PlaceConfig, self.config)
+    def _orientations(self, T_base_world: Array, T_tool_object: Array, kept: Held | None) -> Array:
+        """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
+        config = self.config
         given = (config.align_pick_obj_axis, config.align_place_obj_axis, config.align_obj_tol)
         alignment = None
         if given[0] is not None and given[1] is not None and given[2] is not None:
             R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
             alignment = Alignment(
-                axis_ee=T_ee_object[:3, :3] @ _unit(given[0]),
+                axis_tool=T_tool_object[:3, :3] @ _unit(given[0]),
                 axis_base=R_base_target @ _unit(given[1]),
                 tolerance=float(np.deg2rad(given[2])),
             )
         R_start = self.controller.commanded_pose[:3, :3]
         if isinstance(kept, HeldAxis) and alignment is None:
-            axis = np.asarray(kept.axis_ee)
-            alignment = Alignment(axis_ee=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
+            axis = np.asarray(kept.axis_tool)
+            alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
         return sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
 
-    def _kept(self, T_ee_object: Array) -> Held | None:
+    def _kept(self, T_tool_object: Array) -> Held | None:
         """Return what the way to the place must keep of the hand's pose."""
-        config = cast(PlaceConfig, self.config)
+        config = self.config
         if config.hold_obj_axis is None:
             return HeldParts.given(config.pre_place_hold_vec_weight)
-        x, y, z = (T_ee_object[:3, :3] @ _unit(config.hold_obj_axis)).tolist()
+        x, y, z = (T_tool_object[:3, :3] @ _unit(config.hold_obj_axis)).tolist()
         return HeldAxis((x, y, z))
 
-    def _attainable(self, pre: Array, place: Array, T_ee_object: Array) -> tuple[Array, Array]:
+    def _attainable(self, pre: Array, place: Array, T_tool_object: Array) -> tuple[Array, Array]:
         """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""
-        config = cast(PlaceConfig, self.config)
+        config = self.config
         by_hand = config.position_constraint == "gripper"
-        point = np.zeros(3) if by_hand else T_ee_object[:3, 3]
+        point = np.zeros(3) if by_hand else T_tool_object[:3, 3]
         axis = config.align_pick_obj_axis
-        axis_ee = self.controller.arm.arm.approach if axis is None else T_ee_object[:3, :3] @ _unit(axis)
+        axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ _unit(axis)
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
         angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
-        taken, found = self.controller.attainable(place, point_ee=point, axis_ee=axis_ee, angle=float(angle))
+        taken, found = self.controller.attainable(place, point_tool=point, axis_tool=axis_tool, angle=float(angle))
         before = taken.copy()
         before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
         return before[found], taken[found]
 
-    def _hand_poses(self, T_base_world: Array, R_base_ee: Array, p_world: Array, T_ee_object: Array) -> Array:
-        """Return T_base_ee (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""
+    def _hand_poses(self, T_base_world: Array, R_base_tool: Array, p_world: Array, T_tool_object: Array) -> Array:
+        """Return T_base_tool (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""
         p_base = p_world @ T_base_world[:3, :3].T + T_base_world[:3, 3]
-        if cast(PlaceConfig, self.config).position_constraint == "gripper":
-            return make_pose(R_base_ee, p_base)
-        T_base_object = make_pose(R_base_ee @ T_ee_object[:3, :3], p_base)
-        return T_base_object @ invert_pose(T_ee_object)
+        if self.config.position_constraint == "gripper":
+            return make_pose(R_base_tool, p_base)
+        T_base_object = make_pose(R_base_tool @ T_tool_object[:3, :3], p_base)
+        return T_base_object @ invert_pose(T_tool_object)
 
     def _commands(self, pre: Array, place: Array, chosen: Chosen, kept: Held | None) -> list[Command]:
         """Return the published sequence; a tested path goes with both moves."""
-        config, name = cast(PlaceConfig, self.config), self.config.objects[0]
+        config, name = self.config, self.config.objects[0]
         commands = [self.stay("update_pose_cost_metric")]
         commands.append(self.stay("update_specific", ignore_substring=config.ignore_substring))
         after = config.post_place_hold_vec_weight
         if kept is not None:
-            params = {"hold_axis": kept.axis_ee} if isinstance(kept, HeldAxis) else {"hold_vec_weight": kept.weights}
+            params = {"hold_axis": kept.axis_tool} if isinstance(kept, HeldAxis) else {"hold_vec_weight": kept.weights}
             commands.append(self.stay("update_pose_cost_metric", **params))
         commands.append(command_at(pre, "close_gripper", **chosen.params(0)))
         if after is not None:

@@ -1,13 +1,11 @@
 """Where an object is put down: random points over, in or by a target's box."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.draws import between
-
-Array = NDArray[np.float64]
 
 
 def place_points(

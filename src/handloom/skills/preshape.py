@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.grasping import RIM_OPENING, GripperShape
 
 
@@ -14,7 +12,7 @@ class Preshape:
 
     level: float
     """As a level of the gripper's shape."""
-    drive: NDArray[np.float64]
+    drive: Array
     """Targets of the gripper (g,) [m or rad]."""
     joints: dict[str, float] = field(default_factory=dict)
     """Where the joints of the hand stand then [m or rad], by their names in the robot's model."""

@@ -1,11 +1,11 @@
 """Tilt a held object about a point of its own."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.motion.planning import Stage as Move
+from handloom.arrays import Array
+from handloom.motion.planning import Move
 from handloom.skills.candidates import choose
 from handloom.skills.configs.places import DummyForward, RotateObjConfig
 from handloom.skills.draws import between
@@ -14,22 +14,20 @@ from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import make_pose, matrix_from_rotvec, rotvec_from_matrix
 from handloom.values import Check
 
-Array = NDArray[np.float64]
-
 DRAWS = 16
 """Tilts that are tested when the config gives a range; published: 1."""
 TURN = 0.35
 """Largest turn between two way points [rad]; in between the object turns about the hand, not about its point."""
 
 
-class RotateObj(Skill):
+class RotateObj(Skill[RotateObjConfig]):
     """The published rotation of a held object, evenly about its reference point."""
 
     Config: ClassVar = RotateObjConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Draw tilts, choose one that the arm can follow, and write one command per way point."""
-        config = cast(RotateObjConfig, self.config)
+        config = self.config
         self._held = HeldObject.of(self, config.objects[0], config.obj_axis_offset)
         self._goal = self._held.T_world_point
         stations = self._stations()
@@ -49,13 +47,13 @@ class RotateObj(Skill):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the object is in the hand, at the place and tilt that were wanted."""
-        config = cast(RotateObjConfig, self.config)
+        config = self.config
         distance = None if config.rotate_only else config.success_threshold_move
         return self._held.checks(self, self._goal, distance=distance, angle=config.success_threshold_rotate)
 
     def _stations(self) -> list[Array]:
         """Return poses (n, 4, 4) of the reference point in the world at the end of each motion."""
-        config = cast(RotateObjConfig, self.config)
+        config = self.config
         low, high = np.array(config.rotate_obj_euler_delta, float)
         degrees = between(self.rng, low, high, (1 if np.array_equal(low, high) else DRAWS, 3))
         x, y, z = (matrix_from_rotvec(np.deg2rad(degrees[:, k : k + 1]) * np.eye(3)[k]) for k in range(3))
@@ -86,11 +84,11 @@ class RotateObj(Skill):
 
     def _append_joint_moves(self, path: Array | None) -> None:
         """Add the joint move of ``ctrl_list``, which stands in ``dummy_forward`` or beside it; aim at where it ends."""
-        config = cast(RotateObjConfig, self.config)
+        config = self.config
         given = config.dummy_forward or DummyForward()
         dummy = given.model_copy(update={"ctrl_list": given.ctrl_list or config.ctrl_list})
         if path is None or not (config.dummy_forward or dummy.ctrl_list):
             return
         commands, q = joint_moves(self, path[-1], dummy)
         self.manip_list += commands
-        self._goal = self._held.point_at(self.controller.chain.T_base_tip(q))
+        self._goal = self._held.point_at(self.controller.chain.T_base_tool(q))

@@ -7,22 +7,21 @@ from typing import Any, Literal
 from weakref import proxy
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController, Way
 from handloom.skills.checks import holds
-from handloom.skills.configs.parts import Skill as SkillConfig
+from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.plan_failure import plan_failure
 from handloom.skills.skill import Skill
 from handloom.skills.table import checked_config, skill_class
 from handloom.skills.traffic import MARGIN, Traffic
-from handloom.values import Failure, SkillSpan, Stage
+from handloom.values import Failure, FunnelStage, SkillSpan
 
-Array = NDArray[np.float64]
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
-"""Stage > robot > block > arm > skill configs, as the task file nests them."""
+"""FunnelStage > robot > block > arm > skill configs, as the task file nests them."""
 
 
 RETRY = 10
@@ -115,7 +114,9 @@ class Schedule:
                 first, second = self._moving_bodies(lane), self._moving_bodies(other)
                 if self.failure is None and self.scene.world.touching(first, second):
                     names = f"{lane.robot}/{lane.arm} and {other.robot}/{other.arm}"
-                    failure = Failure(stage=Stage.EXECUTE, reason="arms_touch", detail=f"{names} touched each other")
+                    failure = Failure(
+                        stage=FunnelStage.EXECUTE, reason="arms_touch", detail=f"{names} touched each other"
+                    )
                     self._stop(_active(lane), frame, lane, failure)
 
     def _moving_bodies(self, lane: _Lane) -> tuple[str, ...]:
@@ -144,7 +145,7 @@ class Schedule:
         at_work = any(lane.active for lane in self._lanes)
         for lane, skill, failure in stuck:
             # What another arm is in the way of now, it will not be in the way of for ever.
-            if failure.stage is not Stage.PLAN or not at_work:
+            if failure.stage is not FunnelStage.PLAN or not at_work:
                 self._stop(skill, frame, lane, failure)
                 return False
             lane.not_before = frame + RETRY
@@ -236,15 +237,17 @@ def _active(lane: _Lane) -> Skill:
 
 def _planning_failure(skill: Skill) -> Failure:
     last = skill.controller.last_failure
-    return plan_failure(last) if last else Failure(stage=Stage.PLAN, reason="no_plan")
+    return plan_failure(last) if last else Failure(stage=FunnelStage.PLAN, reason="no_plan")
 
 
 def _no_commands(skill: Skill) -> Failure:
-    return Failure(stage=Stage.PLAN, reason="no_commands", detail=f"{skill.config.name} made no commands")
+    return Failure(stage=FunnelStage.PLAN, reason="no_commands", detail=f"{skill.config.name} made no commands")
 
 
 def _unsuccessful(skill: Skill) -> Failure:
     broken = [check for check in skill.checks() if not holds(skill.scene, check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
-    return Failure(stage=Stage.EXECUTE, reason=reason, detail=f"at the end of the skill this did not hold: {names}")
+    return Failure(
+        stage=FunnelStage.EXECUTE, reason=reason, detail=f"at the end of the skill this did not hold: {names}"
+    )

@@ -1,21 +1,24 @@
 """What every skill is: a list of commands, made when the skill becomes active, and a judgement at its end."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.scene import Scene, SceneArm
 from handloom.skills.arm_controller import CLOSED, INSTANT, ArmController
 from handloom.skills.checks import holds
-from handloom.skills.configs.parts import Skill as SkillConfig
+from handloom.skills.configs.parts import SkillConfig
 from handloom.spatial import pos_quat_from_pose
-from handloom.values import Check, Command, Failure, Stage
+from handloom.values import Check, Command, Failure, FunnelStage
+
+ConfigT = TypeVar("ConfigT", bound=SkillConfig)
+"""Keys of a skill in a task file."""
 
 
-class Skill(ABC):
+class Skill(ABC, Generic[ConfigT]):
     """A skill of one arm; the published interface with the time and the generator passed in.
 
     Subclasses fill ``manip_list`` in ``simple_generate_manip_cmds``; an empty list with ``failure`` set says why the
@@ -30,7 +33,7 @@ class Skill(ABC):
     patience: ClassVar[int] = 10
     """Frames after the end of a path before a command counts as done wherever the hand is; published value."""
 
-    def __init__(self, scene: Scene, controller: ArmController, config: SkillConfig, rng: np.random.Generator) -> None:
+    def __init__(self, scene: Scene, controller: ArmController, config: ConfigT, rng: np.random.Generator) -> None:
         self.scene = scene
         self.controller = controller
         self.config = config
@@ -54,7 +57,7 @@ class Skill(ABC):
         """Return whether the present frame belongs into the demonstration."""
         return True
 
-    def update(self) -> None:  # noqa: B027 - most skills have nothing to look at
+    def update(self) -> None:
         """Look at the state after a frame."""
 
     def is_feasible(self) -> bool:
@@ -86,27 +89,27 @@ class Skill(ABC):
         """Return a command at the pose that is commanded now."""
         return command_at(self.controller.commanded_pose, function, **params)
 
-    def fail(self, stage: Stage, reason: str, detail: str, **counts: int) -> None:
+    def fail(self, stage: FunnelStage, reason: str, detail: str, **counts: int) -> None:
         """Say why this skill cannot be done, and drop its commands."""
         self.manip_list = []
         self.failure = Failure(stage=stage, reason=reason, detail=detail, skill=self.config.name, counts=counts)
 
 
-def command_at(T_base_ee: NDArray[np.float64], function: str, **params: Any) -> Command:
+def command_at(T_base_tool: Array, function: str, **params: Any) -> Command:
     """Return a command at a pose (4, 4); ``straight=True`` moves there on a line, ``path`` brings a tested path."""
-    return Command(*pos_quat_from_pose(T_base_ee), function, params)
+    return Command(*pos_quat_from_pose(T_base_tool), function, params)
 
 
 def hand_check(
     arm: SceneArm,
-    T_base_ee: NDArray[np.float64],
+    T_base_tool: Array,
     *,
     distance: float | None = None,
     angle: float | None = None,
     either: bool = False,
 ) -> Check:
     """Return the success term that the hand is at a pose within a distance [m] and an angle [rad], or one of them."""
-    p, q = pos_quat_from_pose(T_base_ee)
+    p, q = pos_quat_from_pose(T_base_tool)
     arguments = {"robot": arm.robot_name, "arm": arm.name, "position": p.tolist(), "quat": q.tolist()}
     return Check(name="hand_at", arguments={**arguments, "distance": distance, "angle": angle, "either": either})
 

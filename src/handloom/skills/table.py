@@ -5,7 +5,7 @@ from functools import cache
 from handloom.config import import_named
 from handloom.errors import NotFoundError, suggest
 from handloom.skills.configs import SKILL_CONFIGS, OwnSkillConfig, skill_name
-from handloom.skills.configs.parts import Skill as SkillConfig
+from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {

@@ -1,11 +1,11 @@
 """Reach random poses, one after the other, that a marker shows."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from handloom.motion.planning import Stage as Move
+from handloom.arrays import Array
+from handloom.motion.planning import Move
 from handloom.scene.markers import marker_name
 from handloom.skills.boxes import world_box
 from handloom.skills.candidates import choose
@@ -25,8 +25,6 @@ from handloom.spatial import (
 )
 from handloom.values import Check
 
-Array = NDArray[np.float64]
-
 DRAWS = 32
 """Sets of way points that are tested; the published skill draws until one can be reached, for ever if need be."""
 STILL_FRAMES = 40
@@ -35,14 +33,14 @@ DISTANCE, ANGLE = 5e-3, 0.087
 """A way point counts as reached within one of these [m], [rad]; published values."""
 
 
-class Track(Skill):
+class Track(Skill[TrackConfig]):
     """The published target tracking; the marker is in the scene of every task that has this skill."""
 
     Config: ClassVar = TrackConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Draw way points that can be reached one after the other, and write the commands."""
-        config = cast(TrackConfig, self.config)
+        config = self.config
         self._way = [np.eye(4)]
         draws = [self._way_points() for _ in range(config.way_points_num)]
         self.controller.ignored = config.ignore_substring
@@ -68,8 +66,8 @@ class Track(Skill):
         return (hand_check(self.controller.arm, self._way[-1], distance=DISTANCE, angle=ANGLE, either=True),)
 
     def _way_points(self) -> Array:
-        """Return poses T_base_ee (n, 4, 4) over the target."""
-        config = cast(TrackConfig, self.config)
+        """Return poses T_base_tool (n, 4, 4) over the target."""
+        config = self.config
         box = world_box(self.scene, config.target)
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         top = np.array([*box[:, :2].mean(axis=0), box[1, 2]])
@@ -92,9 +90,9 @@ class Track(Skill):
         world.data.mocap_pos[mocap], world.data.mocap_quat[mocap] = pos_quat_from_pose(T)
 
     def _marker_in_hand(self) -> Array:
-        """Return T_ee_marker (4, 4)."""
-        given = cast(TrackConfig, self.config).T_tcp_2_ee
+        """Return T_tool_marker (4, 4)."""
+        given = self.config.T_tcp_2_ee
         if given is None:
-            return self.controller.arm.arm.T_ee_tcp
+            return self.controller.arm.spec.T_tool_tcp
         values = np.asarray(given, float)
         return translation(values) if values.shape == (3,) else values

@@ -6,10 +6,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
-
-Array = NDArray[np.float64]
 
 MARGIN = 0.01
 """Distance that arms keep from each other on their way [m]; drives follow their targets within a few millimetres."""
@@ -83,7 +82,7 @@ class _Group:
         names = [name for name in controller.held if not any(text.startswith(f"{name}/") for text in ignored)]
         held = [g for name in names for g in solid_geoms_of(scene, world.subtree(scene.body_of(name)))]
         self.geoms = np.array([*solids, *held], dtype=np.intp)
-        self._held, self._hand = np.array(held, dtype=np.intp), world.body_index(controller.arm.ee_body)
+        self._held, self._hand = np.array(held, dtype=np.intp), world.body_index(controller.arm.tool_body)
         data = world.data
         R, p = data.xmat[self._hand].reshape(3, 3), data.xpos[self._hand]
         self._position = (data.geom_xpos[self._held] - p) @ R

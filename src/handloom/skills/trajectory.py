@@ -1,11 +1,10 @@
 """Joint paths played at true speed."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.motion.trajectory import MotionLimits, jerk_limited
-
-Array = NDArray[np.float64]
 
 ROUNDING = 0.01
 """How far rounded corners may stay from the way points [rad or m]."""

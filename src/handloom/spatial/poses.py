@@ -1,12 +1,11 @@
 """Poses as 4x4 matrices; ``T_world_tool`` maps tool coordinates to world coordinates. Batched."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.spatial.rotations import matrix_from_quat, quat_from_matrix, quat_normalize, rotvec_from_matrix
-
-Array = NDArray[np.float64]
 
 
 def make_pose(rotation: ArrayLike, position: ArrayLike) -> Array:

@@ -7,11 +7,10 @@ Every function takes arrays with any leading axes: ``(..., 4)`` quaternions, ``(
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 def quat_normalize(quat: ArrayLike) -> Array:

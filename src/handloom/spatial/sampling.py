@@ -1,11 +1,9 @@
 """Uniform random directions and rotations; the generator is always an argument."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.spatial.rotations import matrix_from_quat
-
-Array = NDArray[np.float64]
 
 
 def random_directions(rng: np.random.Generator, count: int) -> Array:

@@ -38,7 +38,7 @@ FURNITURE = frozenset(
         "washing_machine",
     )
 )
-"""Categories of the library that are articulated or too large to be one thing among others on a table."""
+"""Categories of the library that are articulated or too large to be one object among others on a table."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,13 +139,13 @@ def _library_words(entry: ObjectConfig, where: str) -> Iterator[str]:
 
 
 def _clutter_and_fluid(task: Task) -> Iterator[str]:
-    things = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
-    if task.config.distractors is not None and task.config.distractors.target not in things:
+    objs = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
+    if task.config.distractors is not None and task.config.distractors.target not in objs:
         target = task.config.distractors.target
-        yield f"{task.where('distractors', 'target')}: {unknown_name('object', target, things)}"
-    if task.config.fluid is not None and task.config.fluid.container_name not in things:
+        yield f"{task.where('distractors', 'target')}: {unknown_name('object', target, objs)}"
+    if task.config.fluid is not None and task.config.fluid.container_name not in objs:
         container = task.config.fluid.container_name
-        yield f"{task.where('fluid', 'container_name')}: {unknown_name('object', container, things)}"
+        yield f"{task.where('fluid', 'container_name')}: {unknown_name('object', container, objs)}"
 
 
 def _skills(task: Task) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""Clutter that is not part of the task: which things, and where there is room for them."""
+"""Clutter that is not part of the task: which objects, and where there is room for them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.importers.proxy import category_of_path, clean_category
@@ -16,16 +16,14 @@ from handloom.spatial import quat_from_rotvec
 from handloom.tasks.asset_choice import imported, small_categories
 from handloom.tasks.footprints import footprint, outline_distance
 from handloom.tasks.robot_room import in_boxes, robot_boxes
-from handloom.tasks.scratch import Scratch, at_place
+from handloom.tasks.scratch import SettlingWorld, at_place
 from handloom.tasks.task import Task
 from handloom.values import ObjectInstance, RobotInstance
-
-Array = NDArray[np.float64]
 
 LOOKS = 16
 """How many looks of each category are drawn from, so that a run makes each of them once."""
 MAX_SIZE = 0.25
-"""Longest side of a distractor [m]; larger things are in the way."""
+"""Longest side of a distractor [m]; larger objects are in the way."""
 ROBOT_ROOM = 0.02
 """Free space between a distractor and the boxes around a robot's parts [m]."""
 LEAST_ROOM = 0.001
@@ -46,20 +44,20 @@ def sample_distractors(
     choices = [c for c in _choices(task, config) if not _excluded(c, config, taken)]
     if count and not choices:
         raise ConfigError(f"{task.where('distractors')}: what is excluded leaves no category to draw from")
-    things: list[ObjectInstance] = []
+    objs: list[ObjectInstance] = []
     for child in rng.spawn(count):
         asset = _asset(task, config, choices[int(child.integers(len(choices)))], child)
         if asset.extent.max() > MAX_SIZE:
             continue
-        things.append(
+        objs.append(
             ObjectInstance(
-                name=f"distractor_{len(things)}",
+                name=f"distractor_{len(objs)}",
                 category=asset.category,
                 parameters=dict(asset.parameters),
                 words=asset.name,
             )
         )
-    return tuple(things)
+    return tuple(objs)
 
 
 def _choices(task: Task, config: DistractorsConfig) -> list[str | Path]:
@@ -104,22 +102,22 @@ class Clutter:
 
     Args:
         task: The task.
-        things: Distractors without a place.
+        objects: Distractors without a place.
         scratch: World with everything in it.
     """
 
-    def __init__(self, task: Task, things: Sequence[ObjectInstance], scratch: Scratch) -> None:
+    def __init__(self, task: Task, objs: Sequence[ObjectInstance], scratch: SettlingWorld) -> None:
         self.config = task.config.distractors
-        self.things = {thing.name: thing for thing in things}
+        self.objs = {obj.name: obj for obj in objs}
         self.scratch = scratch
         self.placed: dict[str, Placed] = {}
         self._task_objects = [entry.name for entry in task.config.objects]
 
     def place(self, places: Mapping[str, Placed], robots: Sequence[RobotInstance], rng: np.random.Generator) -> None:
         """Find room for each: in the rectangle, apart from the task's objects, from each other and from the robots."""
-        for name in self.things:
+        for name in self.objs:
             self.scratch.park(name)
-        if self.config is None or not self.things:
+        if self.config is None or not self.objs:
             return
         config, target = self.config, places[self.config.target].box
         neighbours = [
@@ -128,9 +126,9 @@ class Clutter:
             if name in places and name in self.scratch.objects and name != config.target
         ]
         parts = [box for robot in robots for box in robot_boxes(robot)]
-        for name, thing in self.things.items():
+        for name, obj in self.objs.items():
             for _ in range(config.max_attempts):
-                place = self._drawn(config, thing, target, rng)
+                place = self._drawn(config, obj, target, rng)
                 if self._free(place, target, neighbours, parts) and self._put(name, place):
                     self.placed[name] = place
                     neighbours.append((footprint(place), config.distractor_buffer))
@@ -143,7 +141,7 @@ class Clutter:
 
     def instances(self) -> tuple[ObjectInstance, ...]:
         """Return the distractors that have a place."""
-        return tuple(at_place(self.things[name], place) for name, place in self.placed.items())
+        return tuple(at_place(self.objs[name], place) for name, place in self.placed.items())
 
     def _put(self, name: str, place: Placed) -> bool:
         """Put a distractor down and return whether it is in nothing, not in a fixture either; else take it away."""
@@ -154,11 +152,11 @@ class Clutter:
         return free
 
     @staticmethod
-    def _drawn(config: DistractorsConfig, thing: ObjectInstance, target: Array, rng: np.random.Generator) -> Placed:
+    def _drawn(config: DistractorsConfig, obj: ObjectInstance, target: Array, rng: np.random.Generator) -> Placed:
         low, high = (np.asarray(corner[:2], float) for corner in config.pos_range)
         xy = target.mean(axis=0)[:2] + rng.uniform(low, high)
         quat = quat_from_rotvec([0.0, 0.0, rng.uniform(-np.pi, np.pi)])
-        flat = Placed(np.zeros(3), quat, outline_of(thing))
+        flat = Placed(np.zeros(3), quat, outline_of(obj))
         return flat.at(np.array([*xy, target[1, 2] - flat.box[0, 2] + CLEARANCE]), quat)
 
     @staticmethod

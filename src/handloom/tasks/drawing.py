@@ -1,11 +1,11 @@
-"""Drawing a place for everything that has a region."""
+"""LayoutSampler a place for everything that has a region."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.config import read_document
 from handloom.errors import ConfigError, NotFoundError
 from handloom.scene.assets import asset_of, outline_of
@@ -13,11 +13,9 @@ from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed, place_in_container, sample_region
 from handloom.tasks.footprints import footprint, outline_distance
 from handloom.tasks.sampling_error import NoPlaceError, SamplingError
-from handloom.tasks.scratch import Overlap, Scratch
+from handloom.tasks.scratch import Overlap, SettlingWorld
 from handloom.tasks.task import Task
 from handloom.values import ObjectInstance, RobotInstance
-
-Array = NDArray[np.float64]
 
 MAX_DRAWS = 40
 """How often one object is drawn before the layout is given up."""
@@ -25,7 +23,7 @@ TOUCH = 0.0005
 """Overlap [m] that counts as touching."""
 
 
-class Drawing:
+class LayoutSampler:
     """Draws layouts: regions in their order, but what others lie on first; nothing in anything else.
 
     Args:
@@ -36,11 +34,11 @@ class Drawing:
     """
 
     def __init__(
-        self, task: Task, props: Sequence[ObjectInstance], robots: Sequence[RobotInstance], scratch: Scratch
+        self, task: Task, props: Sequence[ObjectInstance], robots: Sequence[RobotInstance], scratch: SettlingWorld
     ) -> None:
         self.task = task
         self.scratch = scratch
-        self.props = {thing.name: thing for thing in props}
+        self.props = {obj.name: obj for obj in props}
         self.robots = {robot.name: robot for robot in robots}
         self.regions = ordered(task.config.regions)
         self.spread = {entry.name for entry in task.config.objects if entry.optimize_2d_layout}
@@ -141,12 +139,12 @@ class Drawing:
         whole = places[region.target]
         if region.sub_tgt_prim is None or region.target not in self.props:
             return whole
-        thing = self.props[region.target]
+        obj = self.props[region.target]
         entries = (*self.task.arena.fixtures, *self.task.config.objects)
         entry = next((o for o in entries if o.name == region.target), None)
-        stands_in = entry is not None and bool(entry.path) and "path" not in thing.parameters
+        stands_in = entry is not None and bool(entry.path) and "path" not in obj.parameters
         try:
-            return Placed(whole.position, whole.quat, outline_of(thing, region.sub_tgt_prim))
+            return Placed(whole.position, whole.quat, outline_of(obj, region.sub_tgt_prim))
         except NotFoundError as error:
             if stands_in:  # The parts of a file mean nothing for its stand-in.
                 return whole
@@ -168,16 +166,16 @@ class Drawing:
 
     def _spots_of(self, container: str) -> Array:
         """Return the places (n, 3) [m] of a container in its frame: gap offsets, or the slots of a library object."""
-        thing = self.props.get(container)
-        if thing is None:
+        obj = self.props.get(container)
+        if obj is None:
             return np.zeros((0, 3))
         entry = next((o for o in self.task.config.objects if o.name == container), None)
         if entry is not None and entry.gap:
             return np.array([[offset, 0.0, 0.0] for offset in entry.gap])
-        offsets = _gap_file(thing)
+        offsets = _gap_file(obj)
         if offsets:
             return np.array([[offset, 0.0, 0.0] for offset in offsets])
-        asset = asset_of(thing)
+        asset = asset_of(obj)
         slots = [k.position for name, k in asset.keypoints.items() if name.startswith(("slot_", "peg_"))]
         return np.array(slots).reshape(-1, 3)
 
@@ -206,10 +204,10 @@ class Drawing:
         return places
 
 
-def _gap_file(thing: ObjectInstance) -> tuple[float, ...]:
+def _gap_file(obj: ObjectInstance) -> tuple[float, ...]:
     """Return the offsets in ``gap.yaml`` beside an asset file: a list, or a list under ``gap``."""
-    file = Path(str(thing.parameters.get("path", ""))).parent / "gap.yaml"
-    if "path" not in thing.parameters or not file.is_file():
+    file = Path(str(obj.parameters.get("path", ""))).parent / "gap.yaml"
+    if "path" not in obj.parameters or not file.is_file():
         return ()
     values = read_document(file).values
     values = values.get("gap") if isinstance(values, dict) else values

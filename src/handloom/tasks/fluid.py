@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.scene.assets import asset_of
 from handloom.scene.build import add_object, empty_spec
 from handloom.scene.fluid import add_fluid
@@ -17,8 +17,6 @@ from handloom.tasks.scratch import STEP
 from handloom.tasks.task import Task
 from handloom.tasks.task_config import FluidConfig
 from handloom.values import FluidInstance, ObjectInstance
-
-Array = NDArray[np.float64]
 
 MAX_GRAINS = 200
 """More grains cost more than they show: 200 take 0.4 s (one layer) to 2.4 s (a heap) of computing per second."""
@@ -39,7 +37,7 @@ def sample_fluid(task: Task, objects: Sequence[ObjectInstance]) -> FluidInstance
     config = task.config.fluid
     if config is None:
         return None
-    container = next(thing for thing in objects if thing.name == config.container_name)
+    container = next(obj for obj in objects if obj.name == config.container_name)
     radius = config.particleContactOffset
     world = _world_with(container, None)
     inside = [point for point in _grid(config, world, container) if _is_inside(world, point, radius)]

@@ -1,12 +1,10 @@
 """Convex outlines seen from above, and how far apart they are."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.scene.regions import Placed
 from handloom.spatial import quat_rotate
-
-Array = NDArray[np.float64]
 
 DIRECTIONS = 128
 """Directions in which the furthest point is sought."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handloom.errors import ConfigError
 from handloom.scene.assets import asset_of
@@ -17,8 +16,6 @@ from handloom.tasks.robots import body_pose
 from handloom.tasks.scratch import STEP
 from handloom.tasks.task import Task
 from handloom.values import ObjectInstance, RobotInstance
-
-Array = NDArray[np.float64]
 
 GRIP_SECONDS = 0.3
 """How long a gripper has to close on what it holds at the start."""
@@ -41,8 +38,8 @@ def hold_objects(
     if not held:
         return objects, robots
     entries = {entry.name: (i, entry) for i, entry in enumerate(task.config.objects)}
-    placed = tuple(_at_parent(task, *entries[thing.name], thing, objects, robots) for thing in held)
-    carriers = {(entries[thing.name][1].init_parent or "").strip("/").partition("/")[0] for thing in held}
+    placed = tuple(_at_parent(task, *entries[obj.name], obj, objects, robots) for obj in held)
+    carriers = {(entries[obj.name][1].init_parent or "").strip("/").partition("/")[0] for obj in held}
     return (*objects, *placed), tuple(_gripping(r, placed) if r.name in carriers else r for r in robots)
 
 
@@ -50,7 +47,7 @@ def _at_parent(
     task: Task,
     index: int,
     entry: ObjectConfig,
-    thing: ObjectInstance,
+    obj: ObjectInstance,
     objects: Sequence[ObjectInstance],
     robots: Sequence[RobotInstance],
 ) -> ObjectInstance:
@@ -59,7 +56,7 @@ def _at_parent(
     other = next((o for o in objects if o.name == first), None)
     if robot is not None:
         try:
-            origin, _ = body_pose(robot, rest or robot_description(robot.robot, robot.overrides).arms[0].ee_body)
+            origin, _ = body_pose(robot, rest or robot_description(robot.robot, robot.overrides).arms[0].tool_body)
         except ConfigError as error:
             raise ConfigError(f"{task.where('objects', index, 'init_parent')}: {error}") from error
     elif other is not None:
@@ -69,16 +66,16 @@ def _at_parent(
         where = task.where("objects", index, "init_parent")
         raise ConfigError(f"{where}: {entry.init_parent!r} starts with no robot or object: {known}")
     x, y, z = (origin + np.array(entry.init_translation or (0.0, 0.0, 0.0))).tolist()
-    w, i, j, k = quat_normalize(entry.init_orientation or thing.quat).tolist()
-    return replace(thing, position=(x, y, z), quat=(w, i, j, k))
+    w, i, j, k = quat_normalize(entry.init_orientation or obj.quat).tolist()
+    return replace(obj, position=(x, y, z), quat=(w, i, j, k))
 
 
 def _gripping(robot: RobotInstance, held: Sequence[ObjectInstance]) -> RobotInstance:
     """Return the robot with its gripper joints where the objects stop them."""
     description = robot_description(robot.robot, robot.overrides)
     spec = empty_spec(STEP, [description])
-    for thing in held:
-        add_object(spec, thing, asset_of(thing))
+    for obj in held:
+        add_object(spec, obj, asset_of(obj))
     add_robot(spec, robot, description)
     world = World.from_spec(spec)
     set_joints(world, robot.name, robot.joints)
@@ -87,8 +84,8 @@ def _gripping(robot: RobotInstance, held: Sequence[ObjectInstance]) -> RobotInst
     places = [(world.qpos_index(f"{o.name}/free"), world.dof_index(f"{o.name}/free"), o) for o in held if not o.fixed]
     for _ in range(round(GRIP_SECONDS / STEP)):
         world.step(1)
-        for address, dof, thing in places:
-            world.data.qpos[address : address + 7] = (*thing.position, *thing.quat)
+        for address, dof, obj in places:
+            world.data.qpos[address : address + 7] = (*obj.position, *obj.quat)
             world.data.qvel[dof : dof + 6] = 0.0
     stopped = {name: float(world.data.qpos[world.qpos_index(f"{robot.name}/{name}")]) for name in grippers}
     return replace(robot, joints={**robot.joints, **stopped})

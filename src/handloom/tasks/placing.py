@@ -9,10 +9,10 @@ import numpy as np
 from handloom.scene.assets import outline_of
 from handloom.scene.regions import Placed
 from handloom.tasks.distractors import Clutter
-from handloom.tasks.drawing import Drawing
+from handloom.tasks.drawing import LayoutSampler
 from handloom.tasks.robot_room import in_boxes, refuse_robot_overlaps, robot_boxes
 from handloom.tasks.sampling_error import NoPlaceError, SamplingError
-from handloom.tasks.scratch import Scratch, at_place
+from handloom.tasks.scratch import SettlingWorld, at_place
 from handloom.tasks.task import Task
 from handloom.values import ObjectInstance, RobotInstance
 
@@ -48,8 +48,8 @@ def sample_layout(
     Raises:
         SamplingError: No layout worked; names the object, how often it was tried and what to widen.
     """
-    scratch = Scratch([*props, *clutter], loose=[region.object for region in task.config.regions])
-    drawing = Drawing(task, props, robots, scratch)
+    scratch = SettlingWorld([*props, *clutter], loose=[region.object for region in task.config.regions])
+    drawing = LayoutSampler(task, props, robots, scratch)
     blame: Counter[tuple[str, str]] = Counter()
     for _ in range(MAX_LAYOUTS):
         try:
@@ -58,11 +58,11 @@ def sample_layout(
             standing = tuple(_robot_at(robot, places[robot.name]) for robot in robots)
             room = Clutter(task, clutter, scratch)
             room.place(places, standing, rng)
-            things = _settled(props, places, scratch, room)
+            objs = _settled(props, places, scratch, room)
             boxes = [box for robot in standing for box in robot_boxes(robot)]
-            suspects = [thing for thing in things if thing.name in scratch.loose and in_boxes(_placed(thing), boxes)]
+            suspects = [obj for obj in objs if obj.name in scratch.loose and in_boxes(_placed(obj), boxes)]
             refuse_robot_overlaps(standing, suspects, task.config.neglect_collision_names)
-            return things, standing
+            return objs, standing
         except NoPlaceError as error:
             blame[error.name, error.why] += 1
     (worst, why), count = blame.most_common(1)[0]
@@ -76,25 +76,25 @@ def sample_layout(
     )
 
 
-def _refuse_overlaps(drawing: Drawing, scratch: Scratch) -> None:
+def _refuse_overlaps(drawing: LayoutSampler, scratch: SettlingWorld) -> None:
     for overlap in scratch.overlaps():
         if overlap.depth > MAX_PENETRATION and overlap.name in scratch.loose and not drawing.allows(overlap):
             raise NoPlaceError(overlap.name, f"overlapped {overlap.other}")
 
 
 def _settled(
-    props: Sequence[ObjectInstance], places: Mapping[str, Placed], scratch: Scratch, room: Clutter
+    props: Sequence[ObjectInstance], places: Mapping[str, Placed], scratch: SettlingWorld, room: Clutter
 ) -> tuple[ObjectInstance, ...]:
     """Let the layout come to rest; distractors that do not are taken away and the rest is tried again."""
     # What is fixed hung on a free joint while places were drawn; physics needs it fixed.
-    afresh = any(thing.fixed and thing.name in scratch.loose for thing in props)
+    afresh = any(obj.fixed and obj.name in scratch.loose for obj in props)
     while True:
-        things = (*(at_place(thing, places[thing.name]) for thing in props), *room.instances())
-        world = Scratch(things) if afresh else scratch
-        for thing in things if not afresh else ():
-            if thing.name in scratch.loose:
-                scratch.put(thing.name, np.array(thing.position), np.array(thing.quat))
-        moving = [thing.name for thing in things if thing.name in world.loose]
+        objs = (*(at_place(obj, places[obj.name]) for obj in props), *room.instances())
+        world = SettlingWorld(objs) if afresh else scratch
+        for obj in objs if not afresh else ():
+            if obj.name in scratch.loose:
+                scratch.put(obj.name, np.array(obj.position), np.array(obj.quat))
+        moving = [obj.name for obj in objs if obj.name in world.loose]
         try:
             _come_to_rest(world, moving, places)
         except NoPlaceError as error:
@@ -102,10 +102,10 @@ def _settled(
                 raise
             room.remove(error.name)
             continue
-        return tuple(_at_rest(world, thing) for thing in things)
+        return tuple(_at_rest(world, obj) for obj in objs)
 
 
-def _come_to_rest(world: Scratch, moving: Sequence[str], places: Mapping[str, Placed]) -> None:
+def _come_to_rest(world: SettlingWorld, moving: Sequence[str], places: Mapping[str, Placed]) -> None:
     world.settle(moving)
     for overlap in world.overlaps():
         if overlap.depth > MAX_PENETRATION and overlap.name in moving:
@@ -115,12 +115,12 @@ def _come_to_rest(world: Scratch, moving: Sequence[str], places: Mapping[str, Pl
             raise NoPlaceError(name, "fell down")
 
 
-def _at_rest(world: Scratch, thing: ObjectInstance) -> ObjectInstance:
-    return at_place(thing, world.place(thing.name)) if thing.name in world.loose else thing
+def _at_rest(world: SettlingWorld, obj: ObjectInstance) -> ObjectInstance:
+    return at_place(obj, world.place(obj.name)) if obj.name in world.loose else obj
 
 
-def _placed(thing: ObjectInstance) -> Placed:
-    return Placed(np.array(thing.position), np.array(thing.quat), outline_of(thing))
+def _placed(obj: ObjectInstance) -> Placed:
+    return Placed(np.array(obj.position), np.array(obj.quat), outline_of(obj))
 
 
 def _robot_at(robot: RobotInstance, place: Placed) -> RobotInstance:

@@ -41,7 +41,7 @@ def sample_props(task: Task, rng: np.random.Generator) -> tuple[ObjectInstance, 
 def shown_by_regions(task: Task, props: Sequence[ObjectInstance]) -> tuple[ObjectInstance, ...]:
     """Return the objects as visible as their regions say, where they say it."""
     shown = {region.object: region.visible for region in task.config.regions if region.visible is not None}
-    return tuple(replace(thing, visible=shown.get(thing.name, thing.visible)) for thing in props)
+    return tuple(replace(obj, visible=shown.get(obj.name, obj.visible)) for obj in props)
 
 
 def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator, *, fixture: bool) -> ObjectInstance:
@@ -50,7 +50,7 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
     chosen = choose_asset(task, entry, where, rng)
     asset, physics = chosen.asset, task.config.physics
     movable = entry.target_class in ("RigidObject", "ArticulatedObject") and not entry.fix_base and not fixture
-    thing = ObjectInstance(
+    obj = ObjectInstance(
         name=entry.name,
         category=asset.category,
         parameters=dict(asset.parameters),
@@ -66,15 +66,15 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         solid=entry.target_class != "XFormObject",
     )
     from_file = entry.path or not entry.category
-    return _painted(thing, entry, asset.synonyms[0], rng) if from_file else thing
+    return _painted(obj, entry, asset.synonyms[0], rng) if from_file else obj
 
 
-def _painted(thing: ObjectInstance, entry: ObjectConfig, noun: str, rng: np.random.Generator) -> ObjectInstance:
+def _painted(obj: ObjectInstance, entry: ObjectConfig, noun: str, rng: np.random.Generator) -> ObjectInstance:
     """Return an object of a file, or its stand-in, in the colour whose word the entry gives, and called so."""
     word = str(rng.choice(entry.colors)) if entry.colors else entry.color
     if not isinstance(word, str) or entry.texture is not None:
-        return thing
-    return replace(thing, look={"color": list(rgb(word))}, words=f"{SPOKEN.get(word, word)} {noun}")
+        return obj
+    return replace(obj, look={"color": list(rgb(word))}, words=f"{SPOKEN.get(word, word)} {noun}")
 
 
 def _mass_scale(entry: ObjectConfig, asset: ObjectAsset, where: str) -> float:

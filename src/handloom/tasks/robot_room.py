@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.scene.assets import asset_of
 from handloom.scene.build import add_object, add_robot, empty_spec, set_joints
 from handloom.scene.descriptions import robot_description
@@ -15,8 +15,6 @@ from handloom.tasks.robots import posed_robot
 from handloom.tasks.sampling_error import NoPlaceError
 from handloom.tasks.scratch import STEP
 from handloom.values import ObjectInstance, RobotInstance
-
-Array = NDArray[np.float64]
 
 MAX_PENETRATION = 0.0005
 """Deepest overlap of an object and a robot [m]."""
@@ -61,8 +59,8 @@ def refuse_robot_overlaps(
         return
     descriptions = {robot.name: robot_description(robot.robot, robot.overrides) for robot in robots}
     spec = empty_spec(STEP, descriptions.values())
-    for thing in solid:
-        add_object(spec, thing, asset_of(thing), free=True)
+    for obj in solid:
+        add_object(spec, obj, asset_of(obj), free=True)
     for robot in robots:
         add_robot(spec, robot, descriptions[robot.name])
     world = World.from_spec(spec)

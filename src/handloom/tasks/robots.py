@@ -4,16 +4,14 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.robots import RobotDescription, robot_names
 from handloom.scene.descriptions import robot_description
 from handloom.spatial import matrix_from_quat, quat_from_euler_deg, quat_multiply, quat_normalize
 from handloom.tasks.robot_entry import RobotEntry
 from handloom.tasks.task import Task
 from handloom.values import RobotInstance
-
-Array = NDArray[np.float64]
 
 
 def robot_source(task: Task, entry: RobotEntry) -> str:

@@ -35,10 +35,10 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     props = shown_by_regions(task, sample_props(task, generator(seed, episode, "objects")))
     robots = sample_robots(task, generator(seed, episode, "robots"))
     held = {entry.name for entry in config.objects if entry.init_parent is not None}
-    lying = [thing for thing in props if thing.name not in held]
+    lying = [obj for obj in props if obj.name not in held]
     clutter = sample_distractors(task, props, generator(seed, episode, "distractors"))
     objects, robots = sample_layout(task, lying, robots, clutter, generator(seed, episode, "regions"))
-    objects, robots = hold_objects(task, [thing for thing in props if thing.name in held], objects, robots)
+    objects, robots = hold_objects(task, [obj for obj in props if obj.name in held], objects, robots)
     objects = (*objects, *sample_markers(task))
     return TaskInstance(
         task=task.name,

@@ -1,7 +1,7 @@
 """The errors of a scene that cannot be sampled."""
 
 from handloom.errors import HandloomError
-from handloom.values import Failure, Stage
+from handloom.values import Failure, FunnelStage
 
 
 class SamplingError(HandloomError):
@@ -15,7 +15,7 @@ class SamplingError(HandloomError):
 
     def __init__(self, reason: str, detail: str, *, where: str = "") -> None:
         super().__init__(f"{where}: {reason}: {detail}" if where else f"{reason}: {detail}")
-        self.failure = Failure(stage=Stage.SAMPLE, reason=reason, detail=detail)
+        self.failure = Failure(stage=FunnelStage.SAMPLE, reason=reason, detail=detail)
 
 
 class NoPlaceError(HandloomError):

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.scene.assets import asset_of
 from handloom.scene.build import add_object, empty_spec
@@ -15,18 +15,16 @@ from handloom.scene.regions import Placed
 from handloom.tasks.sampling_error import NoPlaceError
 from handloom.values import ObjectInstance
 
-Array = NDArray[np.float64]
-
 STEP = 0.002
 """Physics step [s]."""
 PARKED = -1000.0
-"""Height [m] where things wait that have no place yet."""
+"""Height [m] where objects wait that have no place yet."""
 CHUNK = 25
 """Steps between two looks."""
 PATIENCE = 1.0
-"""How long things may take to fall asleep, each time [s]."""
+"""How long objects may take to fall asleep, each time [s]."""
 WATCH = 0.16
-"""How long things at rest are watched [s]; what rocks stands still for a moment at each end of its swing."""
+"""How long objects at rest are watched [s]; what rocks stands still for a moment at each end of its swing."""
 CREEP = 0.0002
 """Further than this [m], or in radians ten times this, nothing at rest may move while it is watched."""
 NUDGE = 0.1
@@ -43,7 +41,7 @@ class Overlap:
     """[m]"""
 
 
-class Scratch:
+class SettlingWorld:
     """All objects of a scene in one model; those that may be moved have free joints.
 
     Bodies at rest fall asleep in it, which makes settling cheap and tells when it is over; belts stand still, since an
@@ -56,12 +54,12 @@ class Scratch:
 
     def __init__(self, objects: Sequence[ObjectInstance], *, loose: Iterable[str] = ()) -> None:
         loose = set(loose)
-        self.objects = {thing.name: thing for thing in objects if thing.solid}
-        self.loose = {name for name, thing in self.objects.items() if name in loose or not thing.fixed}
+        self.objects = {obj.name: obj for obj in objects if obj.solid}
+        self.loose = {name for name, obj in self.objects.items() if name in loose or not obj.fixed}
         spec = empty_spec(STEP)
         spec.option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
-        for name, thing in self.objects.items():
-            plain = replace(thing, parameters=plain_parameters(thing.category, thing.parameters), look={})
+        for name, obj in self.objects.items():
+            plain = replace(obj, parameters=plain_parameters(obj.category, obj.parameters), look={})
             add_object(spec, plain, asset_of(plain), free=name in self.loose)
         try:
             self.model = spec.compile()
@@ -76,8 +74,8 @@ class Scratch:
         self._tree = {name: int(self.model.body_treeid[self.model.body(f"{name}/object").id]) for name in self.loose}
         self._joints = {
             (name, joint): int(self.model.joint(f"{name}/{joint}").qposadr[0])
-            for name, thing in self.objects.items()
-            for joint in thing.joints
+            for name, obj in self.objects.items()
+            for joint in obj.joints
         }
         self.reset()
 
@@ -174,8 +172,8 @@ class Scratch:
         self.data.time = time
 
 
-def at_place(thing: ObjectInstance, place: Placed) -> ObjectInstance:
+def at_place(obj: ObjectInstance, place: Placed) -> ObjectInstance:
     """Return an object at a place."""
     x, y, z = place.position.tolist()
     w, i, j, k = place.quat.tolist()
-    return replace(thing, position=(x, y, z), quat=(w, i, j, k))
+    return replace(obj, position=(x, y, z), quat=(w, i, j, k))

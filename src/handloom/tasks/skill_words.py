@@ -7,7 +7,7 @@ import numpy as np
 
 from handloom.seeding import generator
 from handloom.skills.configs import skill_name
-from handloom.skills.configs.parts import Skill
+from handloom.skills.configs.parts import SkillConfig
 from handloom.tasks.task import Task
 from handloom.tasks.words import with_words
 from handloom.values import TaskInstance
@@ -58,7 +58,7 @@ def worded_skills(task: Task, instance: TaskInstance) -> Stages:
     )
 
 
-def _instruction(task: Task, skill: Skill, instance: TaskInstance, rng: np.random.Generator) -> str:
+def _instruction(task: Task, skill: SkillConfig, instance: TaskInstance, rng: np.random.Generator) -> str:
     # Drawn for every skill, so that giving one a text leaves the words of the others as they were.
     choice = float(rng.uniform())
     if skill.instruction:
@@ -67,7 +67,7 @@ def _instruction(task: Task, skill: Skill, instance: TaskInstance, rng: np.rando
     possible = [text for text in wordings if _needed(text) <= len(skill.objects)]
     if not possible:
         return ""
-    words = {thing.name: thing.words or thing.name.replace("_", " ") for thing in instance.objects}
+    words = {obj.name: obj.words or obj.name.replace("_", " ") for obj in instance.objects}
     return _chosen(possible, choice).format(*(words[name] for name in skill.objects))
 
 

@@ -9,13 +9,13 @@ from handloom.errors import suggest
 from handloom.scene.camera_config import CameraConfig
 from handloom.scene.object_config import Channel, ObjectConfig
 from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
-from handloom.skills.configs import SkillConfig
+from handloom.skills.configs import AnySkillConfig
 from handloom.tasks.robot_entry import RobotEntry
 
 Range = tuple[float, float]
 Intensity = Annotated[float, Field(ge=0, le=1e6)]
 Height = Annotated[float, Field(ge=0.1, le=3.0)]
-Block = dict[str, tuple[SkillConfig, ...]]
+Block = dict[str, tuple[AnySkillConfig, ...]]
 """Arm name > skills of that arm in order; the arms of one block run at the same time."""
 
 

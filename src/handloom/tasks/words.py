@@ -22,7 +22,7 @@ def with_words(task: Task, text: str, objects: Sequence[ObjectInstance]) -> str:
     replaced for every object.
     """
     randomized = {o.name for o in task.config.objects if o.apply_randomization or o.colors}
-    words = {thing.name: thing.words or thing.name.replace("_", " ") for thing in objects}
+    words = {obj.name: obj.words or obj.name.replace("_", " ") for obj in objects}
     # In one pass, so that the words put in are not searched for names again.
     names = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 

@@ -3,7 +3,7 @@
 from handloom.values.articulation import ArticulationAction, ArticulationActions, DOFInfo, JointsState
 from handloom.values.camera import CameraSpec
 from handloom.values.command import Command
-from handloom.values.failure import Failure, Stage
+from handloom.values.failure import Failure, FunnelStage
 from handloom.values.instance import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
 from handloom.values.record import Check, EpisodeRecord, SkillSpan
 
@@ -17,11 +17,11 @@ __all__ = [
     "EpisodeRecord",
     "Failure",
     "FluidInstance",
+    "FunnelStage",
     "JointsState",
     "LightInstance",
     "ObjectInstance",
     "RobotInstance",
     "SkillSpan",
-    "Stage",
     "TaskInstance",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 
 JointValues = Sequence[float | None] | NDArray[Any] | None
@@ -70,11 +71,11 @@ class ArticulationAction:
 class ArticulationActions:
     """Targets for several robots of one kind at once; each channel has shape (m, k)."""
 
-    joint_positions: NDArray[np.float64] | None = None
+    joint_positions: Array | None = None
     """Position targets (m, k) [rad or m]."""
-    joint_velocities: NDArray[np.float64] | None = None
+    joint_velocities: Array | None = None
     """Velocity targets (m, k) [rad/s or m/s]."""
-    joint_efforts: NDArray[np.float64] | None = None
+    joint_efforts: Array | None = None
     """Efforts added to the drives (m, k) [N m or N]."""
     joint_indices: Sequence[int] | NDArray[Any] | None = None
     """Joints that the columns belong to (k,); None means all."""
@@ -91,11 +92,11 @@ class ArticulationActions:
 class JointsState:
     """Positions, velocities and efforts of the joints of a robot, one entry per joint."""
 
-    positions: NDArray[np.float64]
+    positions: Array
     """Positions (n,) [rad or m]."""
-    velocities: NDArray[np.float64]
+    velocities: Array
     """Velocities (n,) [rad/s or m/s]."""
-    efforts: NDArray[np.float64]
+    efforts: Array
     """Efforts (n,) [N m or N]."""
 
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import Field
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.spatial import pose_from_pos_quat, quat_from_matrix
 
-R_GIVEN_OPENCV: dict[str, NDArray[np.float64]] = {
+R_GIVEN_OPENCV: dict[str, Array] = {
     "opencv": np.eye(3),
     "usd": np.diag([1.0, -1.0, -1.0]),
     "gl": np.diag([1.0, -1.0, -1.0]),
@@ -95,12 +96,12 @@ class CameraSpec:
             raise InputError(f"camera {self.name!r}: focal lengths must be > 0, got fx={self.fx}, fy={self.fy}")
 
     @property
-    def K(self) -> NDArray[np.float64]:  # noqa: N802 - the name everybody uses
+    def K(self) -> Array:  # noqa: N802 - the name everybody uses
         """Intrinsic matrix (3, 3) [px]."""
         return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
 
     @property
-    def T_parent_camera(self) -> NDArray[np.float64]:  # noqa: N802 - frame notation
+    def T_parent_camera(self) -> Array:  # noqa: N802 - frame notation
         """Pose (4, 4) of the camera in its parent."""
         return pose_from_pos_quat(self.position, self.quat)
 

@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from handloom.arrays import Array
 
 
 @dataclass(frozen=True)
 class Command:
     """A target for an arm and what to do on the way; unpacks as ``p, q, function, params``."""
 
-    p_base_ee: NDArray[np.float64]
+    p_base_tool: Array
     """Position of the end effector in the arm base (3,) [m]."""
-    q_base_ee: NDArray[np.float64]
+    q_base_tool: Array
     """Orientation of the end effector in the arm base, wxyz (4,)."""
     function: str
     """Name of a command function, e.g. ``close_gripper``."""
@@ -22,4 +21,4 @@ class Command:
     """Arguments of the command function."""
 
     def __iter__(self) -> Iterator[Any]:
-        return iter((self.p_base_ee, self.q_base_ee, self.function, dict(self.params)))
+        return iter((self.p_base_tool, self.q_base_tool, self.function, dict(self.params)))

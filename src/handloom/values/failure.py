@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Stage(StrEnum):
+class FunnelStage(StrEnum):
     """Stages of the funnel, in order. A failure happened in the stage it names."""
 
     SAMPLE = "sample"
@@ -19,7 +19,7 @@ class Stage(StrEnum):
 class Failure:
     """A typed reason: counted in the funnel and shown to the user."""
 
-    stage: Stage
+    stage: FunnelStage
     """Where in the funnel it happened."""
     reason: str
     """Short fixed code such as ``goal_unreachable``; counted in reports."""

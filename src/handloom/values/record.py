@@ -6,10 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.values.failure import Failure
 from handloom.values.instance import TaskInstance
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

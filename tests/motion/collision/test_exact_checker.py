@@ -124,11 +124,11 @@ def test_tolerated_contacts_are_tolerated_only_as_deep_as_allowed(robot, fixed_p
 
 
 def test_distances_are_measured_up_to_the_horizon(robot, fixed_parts):
-    tip = robot.tree.T_root_links(HOME)[6][:3, 3]
-    fixed_parts.add_sphere("ball", 0.02, tip + np.array([0.0, 0.3, 0.0]))
+    tool = robot.tree.T_root_links(HOME)[6][:3, 3]
+    fixed_parts.add_sphere("ball", 0.02, tool + np.array([0.0, 0.3, 0.0]))
     exact = ExactChecker(robot.tree, robot.parts, list(fixed_parts), robot.ignored)
     far = exact.clearance(HOME)
-    fixed_parts.move("ball", translation(tip + np.array([0.0, 0.1, 0.0])))
+    fixed_parts.move("ball", translation(tool + np.array([0.0, 0.1, 0.0])))
     exact.place(fixed_parts)
     assert exact.clearance(HOME) < far
     fixed_parts.enable("ball", False)

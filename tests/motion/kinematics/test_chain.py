@@ -18,23 +18,23 @@ def random_configurations(chain: Chain, count: int) -> np.ndarray:
 
 def pose_in_base(model: mujoco.MjModel, data: mujoco.MjData, chain: Chain) -> np.ndarray:
     base = data.body(chain.base)
-    tip = data.site(chain.tip) if chain.tip in {"tcp", "tool"} else data.body(chain.tip)
+    tool = data.site(chain.tool) if chain.tool in {"tcp", "tool"} else data.body(chain.tool)
     T_world_base = make_pose(base.xmat.reshape(3, 3), base.xpos)
-    return invert_pose(T_world_base) @ make_pose(tip.xmat.reshape(3, 3), tip.xpos)
+    return invert_pose(T_world_base) @ make_pose(tool.xmat.reshape(3, 3), tool.xpos)
 
 
 @pytest.fixture(params=ARMS, ids="-".join)
 def arm(request) -> tuple[mujoco.MjModel, Chain]:
-    name, tip, base = request.param
+    name, tool, base = request.param
     model = request.getfixturevalue(name)
-    return model, Chain.from_model(model, tip=tip, base=base)
+    return model, Chain.from_model(model, tool=tool, base=base)
 
 
 def test_forward_kinematics_agree_with_mujoco(arm):
     model, chain = arm
     data = mujoco.MjData(model)
     q = random_configurations(chain, 20)
-    T = chain.T_base_tip(q)
+    T = chain.T_base_tool(q)
     for i in range(len(q)):
         data.qpos[chain.qpos_index] = q[i]
         mujoco.mj_kinematics(model, data)
@@ -46,7 +46,7 @@ def test_the_kernel_agrees_with_plain_numpy(arm):
     tree = JointTree.from_model(model, chain.joint_names, root=chain.base)
     T_link_tip = make_pose(chain.arrays.rotations[-1], chain.arrays.positions[-1])
     for q in random_configurations(chain, 5):
-        np.testing.assert_allclose(chain.T_base_tip(q), tree.T_root_links(q)[-1] @ T_link_tip, atol=1e-13)
+        np.testing.assert_allclose(chain.T_base_tool(q), tree.T_root_links(q)[-1] @ T_link_tip, atol=1e-13)
 
 
 def test_the_jacobian_is_the_derivative_of_the_pose(arm):
@@ -57,32 +57,32 @@ def test_the_jacobian_is_the_derivative_of_the_pose(arm):
         for k in range(chain.dof):
             step = np.zeros(chain.dof)
             step[k] = h
-            dT = (chain.T_base_tip(q + step) - chain.T_base_tip(q - step)) / (2 * h)
-            spin = dT[:3, :3] @ chain.T_base_tip(q)[:3, :3].T
+            dT = (chain.T_base_tool(q + step) - chain.T_base_tool(q - step)) / (2 * h)
+            spin = dT[:3, :3] @ chain.T_base_tool(q)[:3, :3].T
             np.testing.assert_allclose(J[:3, k], dT[:3, 3], atol=1e-8)
             np.testing.assert_allclose(J[3:, k], [spin[2, 1], spin[0, 2], spin[1, 0]], atol=1e-8)
 
 
 def test_batches_of_any_shape_give_the_same_bits_on_any_thread_count(fr3):
-    chain = Chain.from_model(fr3, tip="tcp")
+    chain = Chain.from_model(fr3, tool="tcp")
     q = random_configurations(chain, 9000)
-    one = chain.T_base_tip(q, threads=1)
-    np.testing.assert_array_equal(one, chain.T_base_tip(q, threads=4))
-    np.testing.assert_array_equal(one.reshape(90, 100, 4, 4), chain.T_base_tip(q.reshape(90, 100, 7)))
+    one = chain.T_base_tool(q, threads=1)
+    np.testing.assert_array_equal(one, chain.T_base_tool(q, threads=4))
+    np.testing.assert_array_equal(one.reshape(90, 100, 4, 4), chain.T_base_tool(q.reshape(90, 100, 7)))
 
 
 def test_joints_that_were_not_chosen_are_held_where_asked(odd_arm):
     qpos = odd_arm.qpos0.copy()
     qpos[odd_arm.joint("a2").qposadr] = 0.7
     free = ["lift", "a1", "b1", "c1", "d1", "e1"]
-    chain = Chain.from_model(odd_arm, tip="tool", joints=free, qpos=qpos)
-    whole = Chain.from_model(odd_arm, tip="tool")
+    chain = Chain.from_model(odd_arm, tool="tool", joints=free, qpos=qpos)
+    whole = Chain.from_model(odd_arm, tool="tool")
     q = np.array([0.2, 0.1, 0.05, 1.0, -0.3, 0.4])
-    np.testing.assert_allclose(chain.T_base_tip(q), whole.T_base_tip(np.insert(q, 2, 0.7)), atol=1e-12)
+    np.testing.assert_allclose(chain.T_base_tool(q), whole.T_base_tool(np.insert(q, 2, 0.7)), atol=1e-12)
 
 
 def test_unlimited_joints_have_infinite_limits_but_a_finite_sampling_box(odd_arm):
-    chain = Chain.from_model(odd_arm, tip="tool")
+    chain = Chain.from_model(odd_arm, tool="tool")
     k = chain.joint_names.index("c1")
     assert chain.lower[k] == -np.inf
     assert chain.upper[k] == np.inf
@@ -90,7 +90,7 @@ def test_unlimited_joints_have_infinite_limits_but_a_finite_sampling_box(odd_arm
 
 
 def test_limit_excess_is_zero_inside_and_the_distance_outside(fr3):
-    chain = Chain.from_model(fr3, tip="tcp")
+    chain = Chain.from_model(fr3, tool="tcp")
     q = chain.middle
     q[3] = chain.upper[3] + 0.25
     np.testing.assert_allclose(chain.limit_excess(q), [0, 0, 0, 0.25, 0, 0, 0])
@@ -98,20 +98,20 @@ def test_limit_excess_is_zero_inside_and_the_distance_outside(fr3):
 
 def test_wrong_names_are_answered_with_the_names_that_exist(fr3):
     with pytest.raises(NotFoundError, match="no site or body named 'tpc'; did you mean 'tcp'"):
-        Chain.from_model(fr3, tip="tpc")
+        Chain.from_model(fr3, tool="tpc")
     with pytest.raises(NotFoundError, match="no body named 'lnik0'; did you mean 'link0'"):
-        Chain.from_model(fr3, tip="tcp", base="lnik0")
+        Chain.from_model(fr3, tool="tcp", base="lnik0")
     with pytest.raises(NotFoundError, match="no joint between 'link0' and 'tcp' named 'leftfinger_joint'"):
-        Chain.from_model(fr3, tip="tcp", base="link0", joints=["joint1", "leftfinger_joint"])
+        Chain.from_model(fr3, tool="tcp", base="link0", joints=["joint1", "leftfinger_joint"])
 
 
 def test_impossible_chains_are_refused(fr3):
     with pytest.raises(InputError, match="not above"):
-        Chain.from_model(fr3, tip="leftfinger", base="rightfinger")
+        Chain.from_model(fr3, tool="leftfinger", base="rightfinger")
     with pytest.raises(InputError, match="cannot move"):
-        Chain.from_model(fr3, tip="tcp", base="hand")
+        Chain.from_model(fr3, tool="tcp", base="hand")
     with pytest.raises(InputError, match="7 values"):
-        Chain.from_model(fr3, tip="tcp").T_base_tip(np.zeros(6))
+        Chain.from_model(fr3, tool="tcp").T_base_tool(np.zeros(6))
 
 
 def test_a_tree_refuses_children_listed_before_their_parents(fr3):

@@ -14,13 +14,13 @@ HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 
 @pytest.fixture(scope="module")
 def chain(fr3) -> Chain:
-    return Chain.from_model(fr3, tip="tcp", base="link0")
+    return Chain.from_model(fr3, tool="tcp", base="link0")
 
 
 @pytest.fixture(scope="module")
 def reachable(chain) -> np.ndarray:
     lower, upper = chain.sampling_box
-    return chain.T_base_tip(lower + (upper - lower) * np.random.default_rng(0).random((2000, chain.dof)))
+    return chain.T_base_tool(lower + (upper - lower) * np.random.default_rng(0).random((2000, chain.dof)))
 
 
 def test_reachable_poses_are_solved_within_tolerance_and_limits_as_mujoco_confirms(fr3, chain, reachable):
@@ -31,8 +31,8 @@ def test_reachable_poses_are_solved_within_tolerance_and_limits_as_mujoco_confir
     for i in range(0, len(reachable), 10):
         data.qpos[chain.qpos_index] = result.q[i]
         mujoco.mj_kinematics(fr3, data)
-        tip = make_pose(data.site("tcp").xmat.reshape(3, 3), data.site("tcp").xpos)
-        distance, angle = pose_error(tip, reachable[i])
+        tool = make_pose(data.site("tcp").xmat.reshape(3, 3), data.site("tcp").xpos)
+        distance, angle = pose_error(tool, reachable[i])
         assert distance <= 1e-3
         assert angle <= np.deg2rad(0.5)
 
@@ -41,7 +41,7 @@ def test_reported_errors_are_those_of_the_returned_configuration(chain, reachabl
     far = reachable[:20].copy()
     far[10:, :3, 3] *= 3.0
     result = IkSolver(chain, IkOptions(max_seeds=8)).solve(far)
-    distance, angle = pose_error(chain.T_base_tip(result.q), far)
+    distance, angle = pose_error(chain.T_base_tool(result.q), far)
     np.testing.assert_allclose(result.position_error, distance, atol=1e-9)
     np.testing.assert_allclose(result.rotation_error, angle, atol=1e-7)
     assert not result.solved[10:].any()
@@ -59,7 +59,7 @@ def test_every_run_thread_count_and_batch_gives_the_same_bits(chain, reachable):
 
 
 def test_a_seed_near_the_answer_is_used_and_kept(chain):
-    T = chain.T_base_tip(HOME + 0.02)
+    T = chain.T_base_tool(HOME + 0.02)
     result = IkSolver(chain).solve(T, seed=HOME)
     assert result.seeds_used[0] == 1
     assert np.abs(result.q[0] - HOME).max() < 0.1
@@ -70,7 +70,7 @@ def numpy_descent(chain: Chain, T: np.ndarray, q: np.ndarray, options: IkOptions
     w, damping = options.rotation_weight, 1e-3
 
     def residual(q):
-        now = chain.T_base_tip(q)
+        now = chain.T_base_tool(q)
         turn = rotvec_from_matrix(T[:3, :3] @ now[:3, :3].T)
         return np.concatenate([T[:3, 3] - now[:3, 3], w * turn])
 
@@ -104,7 +104,7 @@ def test_one_descent_agrees_with_numpy(chain, reachable):
     for T in reachable[:40]:
         q = HOME.copy()
         descend(chain.arrays, solver.problem(), T[:3, :3], T[:3, 3], q, make_scratch(chain.dof), np.zeros(3))
-        if pose_error(chain.T_base_tip(q), T)[0] < 1e-3:
+        if pose_error(chain.T_base_tool(q), T)[0] < 1e-3:
             np.testing.assert_allclose(q, numpy_descent(chain, T, HOME.copy(), solver.options), atol=1e-6)
             solved += 1
     assert solved > 10
@@ -115,7 +115,7 @@ def test_position_only_targets_ignore_the_orientation(chain, reachable):
     T[:, :3, :3] = np.eye(3)
     result = IkSolver(chain, IkOptions(orientation=Orientation.FREE)).solve(T)
     assert result.solved.all()
-    assert pose_error(chain.T_base_tip(result.q), T)[0].max() <= 1e-3
+    assert pose_error(chain.T_base_tool(result.q), T)[0].max() <= 1e-3
 
 
 def test_an_axis_target_leaves_the_turn_about_that_axis_free(chain, reachable):
@@ -123,17 +123,17 @@ def test_an_axis_target_leaves_the_turn_about_that_axis_free(chain, reachable):
     options = IkOptions(orientation=Orientation.AXIS, tool_axis=(0.0, 0.0, 1.0))
     result = IkSolver(chain, options).solve(turned)
     assert result.solved.all()
-    tips = chain.T_base_tip(result.q)
+    tips = chain.T_base_tool(result.q)
     assert np.linalg.norm(tips[:, :3, 3] - turned[:, :3, 3], axis=1).max() <= 1e-3
     assert np.arccos(np.clip(np.sum(tips[:, :3, 2] * turned[:, :3, 2], axis=1), -1, 1)).max() <= np.deg2rad(0.5)
 
 
 def test_a_free_position_axis_may_be_missed_along_that_axis_only(chain):
-    T = chain.T_base_tip(HOME)
+    T = chain.T_base_tool(HOME)
     T[:3, 3] += 2.0 * T[:3, 2]
     result = IkSolver(chain, IkOptions(position_axes=(True, True, False))).solve(T, seed=HOME)
     assert result.solved[0]
-    miss = T[:3, :3].T @ (chain.T_base_tip(result.q[0])[:3, 3] - T[:3, 3])
+    miss = T[:3, :3].T @ (chain.T_base_tool(result.q[0])[:3, 3] - T[:3, 3])
     assert np.linalg.norm(miss[:2]) <= 1e-3
     assert abs(miss[2]) > 0.5
 
@@ -166,7 +166,7 @@ def test_branches_are_distinct_and_all_reach_the_target(chain, reachable):
     found = IkSolver(chain, IkOptions(max_seeds=40)).branches(reachable[:20], most=6)
     assert found.count.min() >= 2
     for T, q, count in zip(reachable[:20], found.q, found.count, strict=True):
-        distance, angle = pose_error(chain.T_base_tip(q[:count]), T)
+        distance, angle = pose_error(chain.T_base_tool(q[:count]), T)
         assert distance.max() <= 1e-3
         assert angle.max() <= np.deg2rad(0.5)
         gaps = np.abs(q[:count, None] - q[None, :count]).max(axis=2)
@@ -174,15 +174,15 @@ def test_branches_are_distinct_and_all_reach_the_target(chain, reachable):
 
 
 def test_an_awkward_arm_with_slides_is_solved_too(odd_arm):
-    chain = Chain.from_model(odd_arm, tip="tool")
+    chain = Chain.from_model(odd_arm, tool="tool")
     lower, upper = chain.sampling_box
     q = lower + (upper - lower) * np.random.default_rng(1).random((300, chain.dof))
-    result = IkSolver(chain).solve(chain.T_base_tip(q))
+    result = IkSolver(chain).solve(chain.T_base_tool(q))
     assert result.solved.mean() >= 0.99
 
 
 def test_targets_half_a_turn_away_are_solved(chain):
-    T = chain.T_base_tip(HOME)
+    T = chain.T_base_tool(HOME)
     flipped = T @ make_pose(np.diag([1.0, -1.0, -1.0]), np.zeros(3))
     assert IkSolver(chain).solve(flipped @ make_pose(np.eye(3), [0, 0, 0.05]), seed=HOME).solved[0]
 

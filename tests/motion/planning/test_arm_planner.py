@@ -9,7 +9,7 @@ import pytest
 from handloom.errors import InputError
 from handloom.motion.collision import ExactChecker, Shape, ShapeKind
 from handloom.motion.kinematics import Chain
-from handloom.motion.planning import ArmPlanner, PlannerOptions, PlanStatus, Stage
+from handloom.motion.planning import ArmPlanner, Move, PlannerOptions, PlanStatus
 from handloom.spatial import make_pose, pose_error, translation
 
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
@@ -30,7 +30,7 @@ def open_state(model: mujoco.MjModel) -> mujoco.MjData:
 @pytest.fixture
 def planner(tabletop) -> ArmPlanner:
     data = open_state(tabletop)
-    return ArmPlanner(tabletop, Chain.from_model(tabletop, tip="tcp", base="link0", qpos=data.qpos), data=data)
+    return ArmPlanner(tabletop, Chain.from_model(tabletop, tool="tcp", base="link0", qpos=data.qpos), data=data)
 
 
 def assert_free(planner: ArmPlanner, path: np.ndarray) -> None:
@@ -105,7 +105,7 @@ def test_the_best_reachable_candidate_wins(planner):
     assert result.counts.in_collision == 1
     assert result.counts.chosen == 1
     assert result.counts.untried == 1
-    distance, angle = pose_error(planner.chains[0].T_base_tip(result.path[-1]), T[3])
+    distance, angle = pose_error(planner.chains[0].T_base_tool(result.path[-1]), T[3])
     assert distance <= 1e-3
     assert angle <= np.deg2rad(0.5)
     assert_free(planner, result.path)
@@ -126,9 +126,9 @@ def test_a_grasp_is_chained_from_its_pre_grasp_and_lifts_straight(planner):
     turns = np.array([0.0, 0.8])
     grasp = grasp_poses(cube, turns)
     stages = [
-        Stage(T_base_tool=grasp @ translation([0, 0, -0.12])),
-        Stage(T_base_tool=grasp, straight=True, ignore=("cube",)),
-        Stage(T_base_tool=translation([0, 0, 0.1]) @ grasp, straight=True, ignore=("cube",)),
+        Move(T_base_tool=grasp @ translation([0, 0, -0.12])),
+        Move(T_base_tool=grasp, straight=True, ignore=("cube",)),
+        Move(T_base_tool=translation([0, 0, 0.1]) @ grasp, straight=True, ignore=("cube",)),
     ]
     result = planner.plan_chain(HOME, stages)
     assert result.ok, result.reason
@@ -136,7 +136,7 @@ def test_a_grasp_is_chained_from_its_pre_grasp_and_lifts_straight(planner):
     for before, after in pairwise(result.segments):
         np.testing.assert_array_equal(before[-1], after[0])
     chain = planner.chains[0]
-    tips = chain.T_base_tip(result.segments[1])
+    tips = chain.T_base_tool(result.segments[1])
     goal = grasp[result.goal]
     sideways = (tips[:, :3, 3] - goal[:3, 3]) @ goal[:3, :2]
     assert np.abs(sideways).max() < 1e-3
@@ -148,10 +148,10 @@ def test_a_grasp_is_chained_from_its_pre_grasp_and_lifts_straight(planner):
 def test_later_free_stages_are_planned_from_where_the_last_one_ends(planner):
     up = translation([0, 0, 0.3])
     stages = [
-        Stage(T_base_tool=make_pose(DOWN, [0.45, -0.3, 0.3])),
-        Stage(T_base_tool=make_pose(DOWN, [0.45, -0.3, 0.25]), straight=True),
-        Stage(T_base_tool=make_pose(DOWN, [0.45, 0.3, 0.25])),
-        Stage(T_base_tool=up @ make_pose(DOWN, [0.45, 0.3, 0.1]), straight=True),
+        Move(T_base_tool=make_pose(DOWN, [0.45, -0.3, 0.3])),
+        Move(T_base_tool=make_pose(DOWN, [0.45, -0.3, 0.25]), straight=True),
+        Move(T_base_tool=make_pose(DOWN, [0.45, 0.3, 0.25])),
+        Move(T_base_tool=up @ make_pose(DOWN, [0.45, 0.3, 0.1]), straight=True),
     ]
     result = planner.plan_chain(HOME, stages)
     assert result.ok, result.reason
@@ -162,11 +162,11 @@ def test_later_free_stages_are_planned_from_where_the_last_one_ends(planner):
 def test_a_straight_move_keeps_the_tool_on_the_line(planner):
     start = planner.plan_to_poses(HOME, make_pose(DOWN, [0.45, -0.3, 0.35])).path[-1]
     chain = planner.chains[0]
-    goal = chain.T_base_tip(start) @ translation([0.05, 0.05, 0.1])
+    goal = chain.T_base_tool(start) @ translation([0.05, 0.05, 0.1])
     result = planner.plan_straight(start, goal)
     assert result.ok, result.reason
-    begin, end = chain.T_base_tip(start)[:3, 3], goal[:3, 3]
-    tips = chain.T_base_tip(result.path)[:, :3, 3]
+    begin, end = chain.T_base_tool(start)[:3, 3], goal[:3, 3]
+    tips = chain.T_base_tool(result.path)[:, :3, 3]
     along = (end - begin) / np.linalg.norm(end - begin)
     off = (tips - begin) - np.outer((tips - begin) @ along, along)
     assert np.linalg.norm(off, axis=1).max() < 5e-4
@@ -187,7 +187,7 @@ def test_collision_free_inverse_kinematics_tells_reachable_from_free(planner):
     result = planner.free_ik(T, HOME)
     assert result.reachable.tolist() == [True, True, False]
     assert result.free.tolist() == [True, False, False]
-    assert pose_error(planner.chains[0].T_base_tip(result.q[0]), T[0])[0] <= 1e-3
+    assert pose_error(planner.chains[0].T_base_tool(result.q[0]), T[0])[0] <= 1e-3
 
 
 def test_obstacles_and_fingers_follow_the_state(tabletop, planner):
@@ -221,7 +221,7 @@ def test_an_attached_object_takes_part_in_planning(planner):
 
 
 def test_two_arms_move_together_without_touching_each_other(two_arms):
-    chains = [Chain.from_model(two_arms, tip=f"{side}_tcp", base=f"{side}_link0") for side in ("left", "right")]
+    chains = [Chain.from_model(two_arms, tool=f"{side}_tcp", base=f"{side}_link0") for side in ("left", "right")]
     planner = ArmPlanner(two_arms, chains)
     assert len(planner.joint_names) == 14
     # Each hand goes to the other side of the middle line, one above the other.
@@ -230,8 +230,8 @@ def test_two_arms_move_together_without_touching_each_other(two_arms):
     result = planner.plan_to_poses(start, T)
     assert result.ok, result.reason
     for arm, chain in enumerate(chains):
-        tip = chain.T_base_tip(result.path[-1][planner.columns[arm]])
-        assert pose_error(tip, T[0, arm])[0] <= 1e-3
+        tool = chain.T_base_tool(result.path[-1][planner.columns[arm]])
+        assert pose_error(tool, T[0, arm])[0] <= 1e-3
     assert_free(planner, result.path)
 
 
@@ -243,8 +243,8 @@ def test_malformed_requests_are_refused_as_errors(planner):
     with pytest.raises(InputError, match="scores of shape"):
         planner.plan_to_poses(HOME, np.eye(4), scores=[1.0, 2.0])
     with pytest.raises(InputError, match="first one must not be straight"):
-        planner.plan_chain(HOME, [Stage(T_base_tool=np.eye(4), straight=True)])
+        planner.plan_chain(HOME, [Move(T_base_tool=np.eye(4), straight=True)])
     with pytest.raises(InputError, match="they must agree"):
-        planner.plan_chain(HOME, [Stage(T_base_tool=np.tile(np.eye(4), (k, 1, 1))) for k in (2, 3)])
+        planner.plan_chain(HOME, [Move(T_base_tool=np.tile(np.eye(4), (k, 1, 1))) for k in (2, 3)])
     with pytest.raises(InputError, match="tree_step must be > 0"):
         PlannerOptions(tree_step=0.0)

@@ -17,7 +17,7 @@ DOWN = np.diag([1.0, -1.0, -1.0])
 
 @pytest.fixture(scope="module")
 def planner(tabletop) -> ArmPlanner:
-    return ArmPlanner(tabletop, Chain.from_model(tabletop, tip="tcp", base="link0"))
+    return ArmPlanner(tabletop, Chain.from_model(tabletop, tool="tcp", base="link0"))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_a_held_axis_keeps_its_direction_all_the_way(planner, upright):
     result = planner.plan_to_joints(*upright, hold=hold)
     assert result.ok, result.reason
     np.testing.assert_array_equal(result.path[[0, -1]], np.stack(upright))
-    axes = planner.chains[0].T_base_tip(dense(result.path))[:, :3, 2]
+    axes = planner.chains[0].T_base_tool(dense(result.path))[:, :3, 2]
     assert np.arccos(np.clip(-axes[:, 2], -1, 1)).max() <= 0.1
     exact = ExactChecker(planner.robot.tree, planner.robot.parts, list(planner.world), planner.robot.ignored)
     assert all(exact.is_free(q) for q in dense(result.path))
@@ -46,7 +46,7 @@ def test_a_held_axis_keeps_its_direction_all_the_way(planner, upright):
 
 def test_without_a_hold_the_hand_tilts_on_the_same_way(planner, upright):
     free = planner.plan_to_joints(*upright)
-    axes = planner.chains[0].T_base_tip(dense(free.path))[:, :3, 2]
+    axes = planner.chains[0].T_base_tool(dense(free.path))[:, :3, 2]
     assert np.arccos(np.clip(-axes[:, 2], -1, 1)).max() > 0.1
 
 
@@ -88,7 +88,7 @@ def test_task_space_planning_reaches_poses_freely(planner, place):
     T = make_pose(DOWN, place)
     result = planner.plan_task_space(HOME, T)
     assert result.ok, result.reason
-    distance, angle = pose_error(planner.chains[0].T_base_tip(result.path[-1]), T)
+    distance, angle = pose_error(planner.chains[0].T_base_tool(result.path[-1]), T)
     assert distance <= 1e-3
     assert angle <= np.deg2rad(0.5)
     exact = ExactChecker(planner.robot.tree, planner.robot.parts, list(planner.world), planner.robot.ignored)

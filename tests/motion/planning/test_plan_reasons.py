@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from handloom.motion.kinematics import Chain, IkOptions, Orientation
-from handloom.motion.planning import ArmPlanner, PlannerOptions, PlanStatus, Stage
+from handloom.motion.planning import ArmPlanner, Move, PlannerOptions, PlanStatus
 from handloom.spatial import make_pose, translation
 
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
@@ -18,7 +18,7 @@ DOWN = np.diag([1.0, -1.0, -1.0])
 
 @pytest.fixture
 def planner(tabletop) -> ArmPlanner:
-    return ArmPlanner(tabletop, Chain.from_model(tabletop, tip="tcp", base="link0"))
+    return ArmPlanner(tabletop, Chain.from_model(tabletop, tool="tcp", base="link0"))
 
 
 def test_values_that_are_not_finite_are_named(planner):
@@ -68,7 +68,7 @@ def test_a_start_barely_outside_a_limit_is_moved_in_and_reported(planner):
 
 
 def test_a_start_in_collision_names_the_pair_and_the_depth(planner):
-    planner.world.add_sphere("ball", 0.1, planner.chains[0].T_base_tip(HOME)[:3, 3])
+    planner.world.add_sphere("ball", 0.1, planner.chains[0].T_base_tool(HOME)[:3, 3])
     result = planner.plan_to_joints(HOME, LEFT)
     assert result.status is PlanStatus.START_IN_COLLISION
     assert result.touches[0].other == "ball"
@@ -77,12 +77,12 @@ def test_a_start_in_collision_names_the_pair_and_the_depth(planner):
 
 
 def test_a_start_in_grazing_contact_is_tolerated_and_reported(planner):
-    tip = planner.chains[0].T_base_tip(HOME)[:3, 3]
-    planner.world.add_box("plate", (0.1, 0.1, 0.02), translation(tip))
+    tool = planner.chains[0].T_base_tool(HOME)[:3, 3]
+    planner.world.add_box("plate", (0.1, 0.1, 0.02), translation(tool))
     planner.plan_to_joints(HOME, LEFT)
     clearance = planner.scene.exact.touches(HOME, within=np.inf)[0]
     # Lower the plate until it overlaps by one millimetre.
-    planner.world.move("plate", translation(tip - np.array([0, 0, -clearance.distance - 1e-3])))
+    planner.world.move("plate", translation(tool - np.array([0, 0, -clearance.distance - 1e-3])))
     result = planner.plan_to_joints(HOME, LEFT)
     assert result.ok, result.reason
     assert "the start is in contact, which was tolerated" in result.notes[0]
@@ -133,7 +133,7 @@ def test_a_search_that_runs_out_of_samples_says_how_many(tabletop, planner):
     # Six rounds with an eighth, a quarter, a half, all, all and four times the budget, rounded up.
     assert result.iterations == 1 + 1 + 2 + 3 + 3 + 12
     assert "no path was found in 22 samples" in result.reason
-    poses = impatient.plan_to_poses(LEFT, planner.chains[0].T_base_tip(RIGHT))
+    poses = impatient.plan_to_poses(LEFT, planner.chains[0].T_base_tool(RIGHT))
     assert poses.status is PlanStatus.NO_PATH
     assert poses.counts.not_connected == 1
 
@@ -144,9 +144,9 @@ def turret() -> ArmPlanner:
     model = mujoco.MjModel.from_xml_string("""
     <mujoco><compiler angle="radian"/><worldbody><body name="turret"><joint name="turn" axis="0 0 1"/>
       <geom type="sphere" size=".001"/><body name="rod"><joint name="reach" type="slide" axis="1 0 0" range="0 1"/>
-      <geom type="sphere" size=".001"/><site name="tip"/></body></body></worldbody></mujoco>""")
+      <geom type="sphere" size=".001"/><site name="tool"/></body></body></worldbody></mujoco>""")
     options = PlannerOptions(ik=IkOptions(orientation=Orientation.FREE, position_axes=(True, True, False)))
-    return ArmPlanner(model, Chain.from_model(model, tip="tip"), options=options)
+    return ArmPlanner(model, Chain.from_model(model, tool="tool"), options=options)
 
 
 def test_a_straight_move_out_of_reach_says_how_far_it_gets(turret):
@@ -175,7 +175,7 @@ def test_a_straight_move_that_needs_a_jump_says_so(turret):
 
 def test_a_chain_whose_straight_part_fails_says_so(planner):
     above = make_pose(DOWN, np.array([[0.55, -0.4, 0.35], [0.6, -0.4, 0.35]]))
-    stages = [Stage(T_base_tool=above), Stage(T_base_tool=translation([0, 0, -0.3]) @ above, straight=True)]
+    stages = [Move(T_base_tool=above), Move(T_base_tool=translation([0, 0, -0.3]) @ above, straight=True)]
     result = planner.plan_chain(HOME, stages)
     assert result.status is PlanStatus.LINE_IN_COLLISION
     assert result.counts.line_failed == 2

@@ -15,13 +15,13 @@ HOME = np.array([0.0, -0.6, 0.8, 0.6, 0.0])
 def chain() -> Chain:
     robot = load_robot("so101")
     arm = robot.arms[0]
-    return Chain.from_model(robot.compile(), tip=arm.tcp_site, base=arm.base_body, joints=arm.joint_names)
+    return Chain.from_model(robot.compile(), tool=arm.tcp_site, base=arm.base_body, joints=arm.joint_names)
 
 
 def at_home(chain: Chain, **config) -> tuple[PositionIk, np.ndarray]:
     ik = PositionIk(chain, PositionIkConfig(**config))
     ik.reset(HOME)
-    return ik, chain.T_base_tip(HOME)[:3, 3]
+    return ik, chain.T_base_tool(HOME)[:3, 3]
 
 
 def test_the_present_position_as_target_moves_nothing(chain) -> None:
@@ -47,7 +47,7 @@ def test_positions_in_reach_are_met_and_the_tool_comes_to_point_down(chain) -> N
         steps = np.linspace(start, goal, 30)
         for target in steps:
             q = ik.step(target, roll)
-        T = chain.T_base_tip(q)
+        T = chain.T_base_tool(q)
         assert np.linalg.norm(T[:3, 3] - goal) < 1e-4
         assert q[-1] == roll
         assert T[2, 2] < -np.cos(np.radians(3.0))
@@ -75,7 +75,7 @@ def test_targets_out_of_reach_give_finite_joints_within_limits_and_the_arm_comes
         assert not np.any(chain.limit_excess(q))
     for target in np.linspace((0.3, 0.0, 0.1), start, 60):
         q = ik.step(target, 0.0)
-    assert np.linalg.norm(chain.T_base_tip(q)[:3, 3] - start) < 1e-3
+    assert np.linalg.norm(chain.T_base_tool(q)[:3, 3] - start) < 1e-3
 
 
 def test_measured_joints_outside_the_limits_are_not_snapped_back(chain) -> None:
@@ -83,14 +83,14 @@ def test_measured_joints_outside_the_limits_are_not_snapped_back(chain) -> None:
     outside[1] = chain.lower[1] - 0.05
     ik = PositionIk(chain)
     ik.reset(outside)
-    np.testing.assert_array_equal(ik.step(chain.T_base_tip(outside)[:3, 3], 0.0), outside)
+    np.testing.assert_array_equal(ik.step(chain.T_base_tool(outside)[:3, 3], 0.0), outside)
 
 
 def test_without_a_wish_the_spare_joint_is_left_alone(chain) -> None:
     ik, start = at_home(chain, approach=None)
     for target in np.linspace(start, np.add(start, (0.03, 0.0, 0.03)), 20):
         q = ik.step(target, 0.0)
-    tilt = np.degrees(np.arccos(-chain.T_base_tip(q)[2, 2]))
+    tilt = np.degrees(np.arccos(-chain.T_base_tool(q)[2, 2]))
     assert tilt > 30.0
 
 

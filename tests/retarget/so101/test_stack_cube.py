@@ -101,7 +101,7 @@ def tower(scene: Scene, *, gap: float = EDGE, shift: float = 0.0, jaw: float | N
     for level, name in enumerate(CUBES):
         scene.world.set_body_pose(f"{name}/object", translation(np.add(base, (level * shift, 0.0, level * gap))))
     arm = scene.robot(ROBOT).arms[0]
-    scene.world.data.qpos[arm.gripper_qpos_index] = arm.arm.gripper_open if jaw is None else jaw
+    scene.world.data.qpos[arm.gripper_qpos_index] = arm.spec.gripper_open if jaw is None else jaw
     scene.world.forward()
 
 

@@ -53,7 +53,7 @@ def test_a_model_alone_gives_back_the_robot(tmp_path, name):
         assert theirs.gripper_joint_names[0] in mine.gripper_joint_names
         assert theirs.gripper_max_width == pytest.approx(mine.gripper_max_width, rel=0.05)
         # The tool centre lies within the pads, and the approach is the published one.
-        hand = known.arm(mine.name).ee_body
+        hand = known.arm(mine.name).tool_body
         T_known = here.site_in_body(mine.tcp_site, hand)
         T_found = there.site_in_body(theirs.tcp_site, hand)
         assert np.linalg.norm(T_found[:3, 3] - T_known[:3, 3]) < 0.03

@@ -3,14 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.errors import InputError, unknown_name
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

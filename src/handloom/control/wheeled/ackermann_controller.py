@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.arguments import finite_number, finite_result, finite_vector, limit, positive_number
 from handloom.errors import InputError
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 # Below this the published controller drives straight (0.9 degrees).
 STRAIGHT_STEER = 0.0157

@@ -2,16 +2,12 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.control.wheeled.ackermann_controller import AckermannController
 from handloom.control.wheeled.encoders import Encoders
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.robots import DriveConfig
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 # Below this speed [m/s] the steering angle of a car says nothing about its turn; the wheels stay as they are.
 STEERING_SPEED = 0.02

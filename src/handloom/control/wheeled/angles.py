@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.arguments import finite_number, finite_vector
 
 
@@ -21,7 +21,7 @@ def normalize_angle(angle: float) -> float:
     return math.copysign(math.pi, given) if abs(wrapped) == math.pi else wrapped
 
 
-def yaw_from_quat(quat: Sequence[float] | NDArray[np.float64]) -> float:
+def yaw_from_quat(quat: Sequence[float] | Array) -> float:
     """Return the rotation about z [rad] of a quaternion wxyz of any length; the zero quaternion has yaw 0."""
     values = finite_vector(quat, ("w", "x", "y", "z"), "orientation")
     w, x, y, z = (values / (np.max(np.abs(values)) or 1.0)).tolist()

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 def finite_number(value: Any, what: str) -> float:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.ackermann_drive import AckermannDrive
 from handloom.control.wheeled.angles import yaw_from_quat
 from handloom.control.wheeled.arguments import finite_vector, positive_number
@@ -19,8 +19,6 @@ from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.errors import InputError
 from handloom.robots import DriveConfig, RobotDescription
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 # Kind of drive in robot.yaml > what turns twists into wheel commands.
 DRIVES: dict[str, Callable[[DriveConfig, WheeledRobot], WheelDrive]] = {

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.arguments import finite_result, finite_vector, limit, positive_number
 from handloom.values import ArticulationAction
 
@@ -54,7 +54,7 @@ class DifferentialController:
         self.max_wheel_speed = limit(max_wheel_speed, "max_wheel_speed")
         self.keep_heading = keep_heading
 
-    def forward(self, command: Sequence[float] | NDArray[np.float64]) -> ArticulationAction:
+    def forward(self, command: Sequence[float] | Array) -> ArticulationAction:
         """Return the wheel speeds for a body speed.
 
         Args:
@@ -77,7 +77,7 @@ class DifferentialController:
         wheels = [(2.0 * v - spread) / (2.0 * self.wheel_radius), (2.0 * v + spread) / (2.0 * self.wheel_radius)]
         return ArticulationAction(joint_velocities=self._limited(np.array(wheels)))
 
-    def body_twist(self, wheel_velocities: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    def body_twist(self, wheel_velocities: Sequence[float] | Array) -> Array:
         """Return the twist (3,) = (vx [m/s], 0, w [rad/s]) of wheels (left, right) [rad/s] that do not slip."""
         left, right = finite_vector(wheel_velocities, ("left", "right"), "wheel velocities")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -87,7 +87,7 @@ class DifferentialController:
     def reset(self) -> None:
         """Do nothing: this controller has no memory. Present because every controller has it."""
 
-    def _limited(self, wheels: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _limited(self, wheels: Array) -> Array:
         if self.keep_heading:
             finite_result(wheels, "the wheel speed of a differential drive")
             return wheels * min(1.0, _fraction(self.max_wheel_speed, float(np.max(np.abs(wheels)))))

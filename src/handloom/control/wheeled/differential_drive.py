@@ -2,16 +2,12 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.control.wheeled.differential_controller import DifferentialController
 from handloom.control.wheeled.encoders import Encoders
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.robots import DriveConfig
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 
 class DifferentialDrive:

@@ -2,10 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from handloom.arrays import Array
 
 
 class Encoders(NamedTuple):

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.control.wheeled.arguments import finite_array, finite_number, finite_result, finite_vector, limit
 from handloom.control.wheeled.holonomic_layout import HolonomicLayout
 from handloom.errors import InputError
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 # Singular values below this share of the largest count as zero: a direction the wheels cannot drive.
 RANK_TOLERANCE = 1e-9

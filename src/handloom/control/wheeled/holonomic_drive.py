@@ -2,17 +2,13 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.control.wheeled.encoders import Encoders
 from handloom.control.wheeled.holonomic_controller import HolonomicController
 from handloom.control.wheeled.holonomic_robot_setup import HolonomicRobotSetup
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.robots import DriveConfig
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 
 class HolonomicDrive:

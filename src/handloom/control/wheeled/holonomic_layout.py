@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.control.wheeled.arguments import finite_array, float_array
 from handloom.errors import InputError
 from handloom.spatial import quat_from_axis_angle, quat_multiply, quat_normalize, quat_rotate
-
-Array = NDArray[np.float64]
 
 # The smallest normal number: keeps a division by the largest entry from dividing by zero.
 TINY = float(np.finfo(np.float64).tiny)

@@ -3,13 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.sim import World
 from handloom.spatial import quat_from_axis_angle, relative_pose
-
-Array = NDArray[np.float64]
 
 RADIUS = "isaacmecanumwheel:radius"
 """Published name of the attribute that holds the wheel radius [m]."""

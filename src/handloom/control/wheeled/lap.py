@@ -6,16 +6,14 @@ from typing import Literal
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.base_driver import BaseDriver
 from handloom.control.wheeled.drive_path import DrivePath
 from handloom.control.wheeled.path_tracker import PathTracker
 from handloom.control.wheeled.planar_odometry import PlanarOdometry, PlanarPose
 from handloom.robots import RobotDescription
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 # A control period of about 10 ms [s]; the nearest number of physics steps is taken.
 CONTROL_PERIOD = 0.01

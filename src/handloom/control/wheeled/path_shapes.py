@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.arguments import positive_number
 from handloom.control.wheeled.drive_path import DrivePath
 
-Array = NDArray[np.float64]
 Heading = Literal["tangent", "fixed"]
 
 # Geometry is integrated on this many points, which closes a course to a micrometre.

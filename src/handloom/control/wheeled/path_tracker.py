@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.angles import normalize_angle
 from handloom.control.wheeled.drive_path import DrivePath
 from handloom.control.wheeled.planar_odometry import PlanarPose
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

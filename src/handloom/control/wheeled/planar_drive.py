@@ -3,16 +3,14 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.angles import yaw_from_quat
 from handloom.control.wheeled.encoders import Encoders
 from handloom.control.wheeled.planar_odometry import PlanarPose
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.robots import DriveConfig
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 
 class PlanarDrive:

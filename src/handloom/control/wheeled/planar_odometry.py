@@ -4,9 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.control.wheeled.angles import normalize_angle
 from handloom.control.wheeled.arguments import finite_number, finite_vector
 
@@ -22,7 +20,7 @@ class PlanarPose:
     yaw: float = 0.0
     """[rad], wrapped to [-pi, pi]."""
 
-    def moved(self, twist: Sequence[float] | NDArray[np.float64], dt: float) -> "PlanarPose":
+    def moved(self, twist: Sequence[float] | Array, dt: float) -> "PlanarPose":
         """Return the pose after ``dt`` [s] at a constant body twist ``(vx, vy, w)``: an arc, without step error.
 
         Raises:
@@ -49,7 +47,7 @@ class PlanarOdometry:
         self._start = start or PlanarPose()
         self.pose = self._start
 
-    def update(self, twist: Sequence[float] | NDArray[np.float64], dt: float) -> PlanarPose:
+    def update(self, twist: Sequence[float] | Array, dt: float) -> PlanarPose:
         """Move on by ``dt`` [s] at a body twist ``(vx [m/s], vy [m/s], w [rad/s])`` and return the new pose."""
         self.pose = self.pose.moved(twist, dt)
         return self.pose

@@ -4,12 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.arguments import finite_number, limit, positive_number
 from handloom.errors import InputError
-
-Array = NDArray[np.float64]
 
 # Durations tried: 5 s, 10 s, ... 95 s, as the published planner does.
 DURATION_STEP = 5.0

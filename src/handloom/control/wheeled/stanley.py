@@ -4,14 +4,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.angles import normalize_angle
 from handloom.control.wheeled.arguments import finite_array, finite_number
 from handloom.control.wheeled.bicycle_state import BicycleState
 from handloom.errors import InputError
 
-Array = NDArray[np.float64]
 Numbers = Sequence[float] | Array
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from handloom.arrays import Array
 from handloom.control.wheeled.lap import LapRecord, attach_robot, floor_spec, standing_height
 from handloom.render import Renderer
 from handloom.robots import RobotDescription
 from handloom.values import CameraSpec
 
-Array = NDArray[np.float64]
 Picture = NDArray[np.uint8]
 
 INK, PAPER, GRID = (30, 32, 36), (255, 255, 255), (226, 229, 233)

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.wheeled.angles import normalize_angle, yaw_from_quat
 from handloom.control.wheeled.arguments import finite_array, finite_number, finite_result, limit
 from handloom.errors import InputError
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 
 class OpenLoopController(Protocol):

@@ -2,13 +2,9 @@
 
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.control.wheeled.encoders import Encoders
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 
 class WheelDrive(Protocol):

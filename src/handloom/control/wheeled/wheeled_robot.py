@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.articulation import ArticulationController, SingleArticulation
 from handloom.control.wheeled.arguments import float_array
 from handloom.errors import InputError, unknown_name
 from handloom.sim import World
 from handloom.values import ArticulationAction
 from handloom.values.articulation import JointValues
-
-Array = NDArray[np.float64]
 
 
 class WheeledRobot(SingleArticulation):

@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.engine.reporting.drawing import SERIES, Box, Dot, Drawing, Label, Path, text_width, ticks
-
-Array = NDArray[np.float64]
 
 WIDTH = 520.0
 ROW = 30.0

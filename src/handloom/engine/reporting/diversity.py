@@ -1,19 +1,17 @@
-"""How different the demonstrations of a dataset are: where things lay, how they were grasped, which ways were taken."""
+"""How different the demonstrations of a dataset are: positions, grasps and paths."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.dataset.reading import damage_named
 from handloom.robots import Arm, load_robot
 from handloom.spatial import matrix_from_quat
 from handloom.values import EpisodeRecord, SkillSpan
-
-Array = NDArray[np.float64]
 
 MOST_EPISODES = 200
 """More would only blacken the charts."""
@@ -63,9 +61,9 @@ def diversity_of(dataset: DatasetReader) -> Diversity:
             paths += hands.paths()
             for name, direction in hands.grasps():
                 approaches.setdefault(name, []).append(direction)
-        for thing in record.instance.objects:
-            if not thing.fixed:
-                starts.setdefault(thing.name, []).append(thing.position[:2])
+        for obj in record.instance.objects:
+            if not obj.fixed:
+                starts.setdefault(obj.name, []).append(obj.position[:2])
         for robot in record.instance.robots:
             robots[robot.name] = robot.position[:2]
     return Diversity(
@@ -114,10 +112,10 @@ class _Hands:
             if not span.objects or span.objects[0] in seen:
                 continue
             direction = self._direction_when_closing(span)
-            thing = next((o for o in self.record.instance.objects if o.name == span.objects[0]), None)
-            if direction is not None and thing is not None:
-                seen.add(thing.name)  # Later it lies elsewhere than the instance says.
-                yield thing.name, matrix_from_quat(np.array(thing.quat)).T @ direction
+            obj = next((o for o in self.record.instance.objects if o.name == span.objects[0]), None)
+            if direction is not None and obj is not None:
+                seen.add(obj.name)  # Later it lies elsewhere than the instance says.
+                yield obj.name, matrix_from_quat(np.array(obj.quat)).T @ direction
 
     def _direction_when_closing(self, span: SkillSpan) -> Array | None:
         """Return where the hand of a skill pointed when it closed (3,), in the world; None when it did not."""

@@ -31,7 +31,7 @@ ROLES = {
 """What a colour means > its value on light paper. The page has values of its own for dark screens."""
 
 SERIES = 6
-"""Number of colours for things that stand side by side."""
+"""Number of series colours of a chart."""
 
 OVERSAMPLING = 3
 """A PNG is drawn this much larger and reduced, for smooth edges."""

@@ -7,17 +7,17 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.motion.collision.arrays import BARE, PADDED, RobotArrays
 from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.part import Part, bits_meet, moving_parts
+from handloom.motion.collision.part import CollisionPart, bits_meet, moving_parts
 from handloom.motion.collision.self_collision import fixed_bodies, self_collision_pairs
 from handloom.motion.collision.shape import Shape
 from handloom.motion.collision.sphere_group import SphereGroup, group_arrays, group_reach
 from handloom.motion.collision.sphere_model import SphereModel, cached_cover
 from handloom.motion.kinematics.joint_tree import JointTree
 
-Array = NDArray[np.float64]
 Pair = frozenset[str]
 
 MOST_PADDING = 0.1
@@ -32,7 +32,7 @@ class CollisionRobot:
     """Solids and spheres on the links of a joint tree, and the pairs that may touch."""
 
     tree: JointTree
-    parts: tuple[Part, ...]
+    parts: tuple[CollisionPart, ...]
     """Exact solids."""
     groups: tuple[SphereGroup, ...]
     """Spheres, one group per body."""
@@ -112,7 +112,7 @@ class CollisionRobot:
             raise InputError(f"something named {name!r} is already attached or part of the robot")
         centres, radii = cached_cover(shape, self.tolerance, least=HELD_TOLERANCE)
         T_link_object = holder.T_link_body @ T_body_object
-        part = Part(name=name, body=name, link=holder.link, T_link_part=T_link_object, shape=shape)
+        part = CollisionPart(name=name, body=name, link=holder.link, T_link_part=T_link_object, shape=shape)
         group = SphereGroup(body=name, link=holder.link, centre_body=centres, radius=radii, T_link_body=T_link_object)
         same_link = {p.body for p in self.parts if p.link == holder.link}
         allowed = {frozenset((name, other)) for other in {*same_link, *may_touch}}
@@ -168,7 +168,7 @@ class CollisionRobot:
 
 
 def _group(
-    model: mujoco.MjModel, tree: JointTree, spheres: SphereModel, parts: Sequence[Part], body: str
+    model: mujoco.MjModel, tree: JointTree, spheres: SphereModel, parts: Sequence[CollisionPart], body: str
 ) -> SphereGroup:
     """Return the spheres of one body in its link."""
     own = [part for part in parts if part.body == body]

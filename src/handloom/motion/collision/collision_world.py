@@ -6,15 +6,14 @@ from typing import Protocol
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.part import T_body_geom, geom_name, solid_geoms
 from handloom.motion.collision.shape import Shape, ShapeKind, convex_hull, geom_shape
 from handloom.spatial import make_pose
-
-Array = NDArray[np.float64]
 
 
 class HasModelAndData(Protocol):

@@ -1,13 +1,11 @@
 """Prove that spheres contain a solid, or find where they do not."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision.cover_kernels import cells_inside
 from handloom.motion.collision.shape import Shape
 from handloom.motion.collision.solid_points import bounding_box, depth
-
-Array = NDArray[np.float64]
 
 OCTANTS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
 

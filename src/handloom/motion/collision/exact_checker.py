@@ -7,14 +7,14 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.part import Part
+from handloom.motion.collision.part import CollisionPart
 from handloom.motion.collision.shape import Shape, ShapeKind
 from handloom.motion.collision.touch import Touch
 from handloom.motion.kinematics.joint_tree import JointTree
 from handloom.spatial import quat_from_matrix
 
-Array = NDArray[np.float64]
 Pair = frozenset[str]
 
 HORIZON = 0.1
@@ -57,7 +57,11 @@ class ExactChecker:
     """
 
     def __init__(
-        self, tree: JointTree, parts: Sequence[Part], obstacles: Sequence[Obstacle], ignored: Iterable[Pair] = ()
+        self,
+        tree: JointTree,
+        parts: Sequence[CollisionPart],
+        obstacles: Sequence[Obstacle],
+        ignored: Iterable[Pair] = (),
     ) -> None:
         self.tree = tree
         self._model = _compile(tree, parts, obstacles, set(ignored))
@@ -111,7 +115,7 @@ class ExactChecker:
         return sorted(Touch(distance=float(d), part=a, other=b) for (a, b), d in closest.items())
 
     def clearance(self, q: Array) -> float:
-        """Return the smallest distance between things that must not touch [m], at most the horizon."""
+        """Return the smallest distance between objects that must not touch [m], at most the horizon."""
         _, distances = self._contacts(q, HORIZON)
         return min(HORIZON, float(distances.min())) if len(distances) else HORIZON
 
@@ -188,12 +192,12 @@ def _label(body: str) -> str:
     return body.partition(":")[2]
 
 
-def _bodies(parts: Sequence[Part]) -> list[str]:
+def _bodies(parts: Sequence[CollisionPart]) -> list[str]:
     return list(dict.fromkeys(part.body for part in parts))
 
 
 def _compile(
-    tree: JointTree, parts: Sequence[Part], obstacles: Sequence[Obstacle], ignored: set[Pair]
+    tree: JointTree, parts: Sequence[CollisionPart], obstacles: Sequence[Obstacle], ignored: set[Pair]
 ) -> mujoco.MjModel:
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
@@ -221,7 +225,9 @@ def _compile(
     return spec.compile()
 
 
-def _exclude(spec: mujoco.MjSpec, parts: Sequence[Part], obstacles: Sequence[Obstacle], ignored: set[Pair]) -> None:
+def _exclude(
+    spec: mujoco.MjSpec, parts: Sequence[CollisionPart], obstacles: Sequence[Obstacle], ignored: set[Pair]
+) -> None:
     bodies = _bodies(parts)
     for i, a in enumerate(bodies):
         for b in bodies[:i]:

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.motion.collision.part import ALL_BITS
 from handloom.motion.collision.shape import Shape
 
@@ -18,7 +16,7 @@ class Obstacle:
     body: str
     """Body it belongs to; the name itself for one added by hand."""
     shape: Shape
-    T_world_obstacle: NDArray[np.float64]
+    T_world_obstacle: Array
     """Pose (4, 4)."""
     enabled: bool = True
     """Whether it counts at present."""

@@ -5,20 +5,18 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision.shape import Shape, geom_shape
 from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.spatial import make_pose, matrix_from_quat
-
-Array = NDArray[np.float64]
 
 ALL_BITS = 0x7FFFFFFF
 """Contact bits that collide with everything that has any."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
+class CollisionPart:
     """One solid of a body that the planned joints move."""
 
     name: str
@@ -35,15 +33,15 @@ class Part:
     geom: int = -1
     """Geom of the model it was taken from, -1 for an attached object."""
 
-    def moved_to(self, model: mujoco.MjModel, tree: JointTree) -> "Part":
+    def moved_to(self, model: mujoco.MjModel, tree: JointTree) -> "CollisionPart":
         """Return the part where a tree of the same joints has it."""
         return self if self.geom < 0 else replace(self, T_link_part=_T_link_geom(model, tree, self.geom))
 
 
-def moving_parts(model: mujoco.MjModel, tree: JointTree) -> tuple[Part, ...]:
+def moving_parts(model: mujoco.MjModel, tree: JointTree) -> tuple[CollisionPart, ...]:
     """Return the solids of all bodies that the joints of a tree move."""
     return tuple(
-        Part(
+        CollisionPart(
             name=geom_name(model, geom),
             body=model.body(model.geom_bodyid[geom]).name,
             link=int(tree.body_link[model.geom_bodyid[geom]]),

@@ -9,22 +9,21 @@ from tempfile import NamedTemporaryFile
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.cache import user_cache
 from handloom.motion.collision.arrays import BARE, WorldArrays
 from handloom.motion.collision.collision_world import CollisionWorld
 from handloom.motion.collision.exact_checker import ExactChecker
 from handloom.motion.collision.lane_kernels import configurations_free
 from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.part import Part, bits_meet, solid_geoms
+from handloom.motion.collision.part import CollisionPart, bits_meet, solid_geoms
 from handloom.motion.collision.shape import geom_shape
 from handloom.motion.collision.sphere_group import SphereGroup, group_arrays
 from handloom.motion.collision.world_arrays import world_arrays
 from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.motion.kinematics.low_discrepancy import halton
 
-Array = NDArray[np.float64]
 Pair = frozenset[str]
 
 SAMPLES = 1024
@@ -37,13 +36,13 @@ FALSE_ALARMS = 0.3
 """Where spheres overlap this much more often than the solids, they say nothing and the exact checker decides."""
 
 RULES_VERSION = 2
-"""Part of the content hash; raise it when the rules here change."""
+"""CollisionPart of the content hash; raise it when the rules here change."""
 
 
 def self_collision_pairs(
     model: mujoco.MjModel,
     tree: JointTree,
-    parts: Sequence[Part],
+    parts: Sequence[CollisionPart],
     groups: Sequence[SphereGroup],
     *,
     qpos: Array | None = None,
@@ -89,7 +88,7 @@ def _own_fixed_parts(model: mujoco.MjModel, tree: JointTree, qpos: Array | None)
     return list(CollisionWorld.from_model(model, data, exclude_bodies=foreign))
 
 
-def _neighbours(model: mujoco.MjModel, tree: JointTree, parts: Sequence[Part]) -> set[Pair]:
+def _neighbours(model: mujoco.MjModel, tree: JointTree, parts: Sequence[CollisionPart]) -> set[Pair]:
     """Return pairs of bodies on one link, on links joined by one joint, or joined to a fixed body by one joint.
 
     As in MuJoCo, bodies without a joint in between are one: a shoulder that turns inside the torso may overlap it

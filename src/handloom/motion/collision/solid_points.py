@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision.shape import Shape, ShapeKind
 from handloom.motion.kinematics.low_discrepancy import halton
-
-Array = NDArray[np.float64]
 
 FEWEST_SAMPLES, MOST_SAMPLES = 600, 20000
 

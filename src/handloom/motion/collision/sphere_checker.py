@@ -6,6 +6,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.collision.arrays import PADDED
 from handloom.motion.collision.collision_robot import MOST_PADDING, CollisionRobot
@@ -81,7 +82,7 @@ class SphereChecker:
         )
         return free
 
-    def _rows(self, q: ArrayLike) -> NDArray[np.float64]:
+    def _rows(self, q: ArrayLike) -> Array:
         rows = np.ascontiguousarray(np.atleast_2d(np.asarray(q, float)))
         if rows.ndim != 2 or rows.shape[1] != self.dof:
             raise InputError(f"configurations have shape (m, {self.dof}), got {np.shape(q)}")

@@ -1,16 +1,14 @@
 """Cover a solid with few spheres that reach out of it by a given tolerance at most."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.collision.cover_kernels import greedy_choice
 from handloom.motion.collision.cover_proof import bare_cells
 from handloom.motion.collision.shape import Shape, ShapeKind
 from handloom.motion.collision.solid_points import depth, half_width, surface_samples
 from handloom.motion.kinematics.low_discrepancy import halton
-
-Array = NDArray[np.float64]
 
 CANDIDATES = 4000
 """Points tried as sphere centres per solid; more buys few spheres less."""

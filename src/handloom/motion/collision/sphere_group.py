@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision.arrays import RobotArrays
 from handloom.motion.collision.part import ALL_BITS
 from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.spatial import transform_points
-
-Array = NDArray[np.float64]
 
 CLUSTER = 8
 """Most spheres per cluster; of 4 to 16 the fastest among shelves and bars."""

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.cache import user_cache
 from handloom.errors import unknown_name
 from handloom.motion.collision.part import T_body_geom, solid_geoms
@@ -18,10 +19,8 @@ from handloom.motion.collision.shape import Shape, geom_shape
 from handloom.motion.collision.sphere_cover import sphere_cover
 from handloom.spatial import transform_points
 
-Array = NDArray[np.float64]
-
 COVER_VERSION = 7
-"""Part of the content hash; raise it when ``sphere_cover`` changes what it returns."""
+"""CollisionPart of the content hash; raise it when ``sphere_cover`` changes what it returns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,12 +7,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision.arrays import ROW, WorldArrays
 from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.collision.shape import Shape, ShapeKind
 from handloom.motion.collision.solid_points import fibonacci_directions
-
-Array = NDArray[np.float64]
 
 MOST_FACES = 192
 """Supporting planes kept per convex solid; fewer planes only make it a little larger."""

@@ -1,4 +1,4 @@
-"""The joints between a base and a tip, with their forward kinematics."""
+"""The joints between a base and a tool, with their forward kinematics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +8,19 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.motion.kinematics.chain_kernels import forward_batch, jacobian_batch
 from handloom.motion.kinematics.joint_tree import HINGE, SLIDE, JointTree, body_id
 from handloom.motion.threads import for_slices
 from handloom.spatial import make_pose, matrix_from_quat
 
-Array = NDArray[np.float64]
-
 SMALLEST_SLICE = 4096
 """Forward kinematics costs under a microsecond per row, so only large batches are worth a thread."""
 
 
 class ChainArrays(NamedTuple):
-    """What the kernels read; the last transform leads from the last joint to the tip."""
+    """What the kernels read; the last transform leads from the last joint to the tool."""
 
     rotations: Array
     """Rotation of each joint frame in the one before it (n + 1, 3, 3)."""
@@ -33,14 +32,14 @@ class ChainArrays(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """A serial chain of hinge and slide joints from a base body to a tip frame."""
+    """A serial chain of hinge and slide joints from a base body to a tool frame."""
 
     base: str
     """Body whose frame poses are given in; ``world`` for the world."""
-    tip: str
+    tool: str
     """Site or body at the end of the chain."""
     joint_names: tuple[str, ...]
-    """Names of the moving joints, base to tip."""
+    """Names of the moving joints, base to tool."""
     lower: Array
     """Lower limits (n,) [rad or m]; -inf when unlimited."""
     upper: Array
@@ -56,7 +55,7 @@ class Chain:
     def from_model(
         cls,
         model: mujoco.MjModel,
-        tip: str,
+        tool: str,
         base: str = "world",
         joints: Sequence[str] | None = None,
         *,
@@ -66,25 +65,25 @@ class Chain:
 
         Args:
             model: Any compiled model.
-            tip: Name of a site or, when no site has that name, of a body.
-            base: Name of a body above the tip in the tree.
-            joints: Joints that may move; None means every joint between base and tip. The others are held.
+            tool: Name of a site or, when no site has that name, of a body.
+            base: Name of a body above the tool in the tree.
+            joints: Joints that may move; None means every joint between base and tool. The others are held.
             qpos: Configuration (nq,) at which the other joints are held; the model's ``qpos0`` when None.
         """
-        tip_body, T_body_tip = _tip_frame(model, tip)
-        between = joints_between(model, base, tip_body)
+        tool_body, T_body_tool = _tool_frame(model, tool)
+        between = joints_between(model, base, tool_body)
         chosen = between if joints is None else tuple(joints)
         for name in chosen:
             if name not in between:
-                raise unknown_name(f"joint between {base!r} and {tip!r}", name, between)
+                raise unknown_name(f"joint between {base!r} and {tool!r}", name, between)
         if not chosen:
-            raise InputError(f"no joint lies between {base!r} and {tip!r}, so the tip cannot move")
+            raise InputError(f"no joint lies between {base!r} and {tool!r}, so the tool cannot move")
         held = None if qpos is None else np.asarray(qpos, float)
         tree = JointTree.from_model(model, [name for name in between if name in chosen], root=base, qpos=held)
-        T = np.concatenate([tree.T_parent_joint, (tree.T_link_body[tip_body] @ T_body_tip)[None]])
+        T = np.concatenate([tree.T_parent_joint, (tree.T_link_body[tool_body] @ T_body_tool)[None]])
         return cls(
             base=base,
-            tip=tip,
+            tool=tool,
             joint_names=tree.joint_names,
             lower=tree.lower,
             upper=tree.upper,
@@ -113,8 +112,8 @@ class Chain:
         lower, upper = self.sampling_box
         return 0.5 * (lower + upper)
 
-    def T_base_tip(self, q: ArrayLike, *, threads: int | None = None) -> Array:  # noqa: N802 - frame notation
-        """Return the pose of the tip in the base (..., 4, 4) at configurations (..., n)."""
+    def T_base_tool(self, q: ArrayLike, *, threads: int | None = None) -> Array:  # noqa: N802 - frame notation
+        """Return the pose of the tool in the base (..., 4, 4) at configurations (..., n)."""
         rows, lead = self._rows(q)
         T = np.zeros((len(rows), 4, 4))
         for_slices(
@@ -126,7 +125,7 @@ class Chain:
         return T.reshape(*lead, 4, 4)
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Return tip Jacobians (..., 6, n) in the base frame: rows 0-2 velocity [m/s], rows 3-5 rotation [rad/s]."""
+        """Return tool Jacobians (..., 6, n) in the base frame: rows 0-2 velocity [m/s], rows 3-5 rotation [rad/s]."""
         rows, lead = self._rows(q)
         J = np.empty((len(rows), 6, self.dof))
         jacobian_batch(self.arrays, rows, J)
@@ -141,31 +140,31 @@ class Chain:
         """Return configurations as contiguous rows and the leading shape they came with."""
         given = np.asarray(q, float)
         if given.shape[-1:] != (self.dof,):
-            raise InputError(f"a configuration of {self.tip!r} has {self.dof} values, got shape {given.shape}")
+            raise InputError(f"a configuration of {self.tool!r} has {self.dof} values, got shape {given.shape}")
         return np.ascontiguousarray(given.reshape(-1, self.dof)), given.shape[:-1]
 
 
-def joints_between(model: mujoco.MjModel, base: str, tip_body: int) -> tuple[str, ...]:
+def joints_between(model: mujoco.MjModel, base: str, tool_body: int) -> tuple[str, ...]:
     """Return the names of the hinge and slide joints that move a body relative to a base body, base first."""
-    stop, names, body = body_id(model, base), [], tip_body
+    stop, names, body = body_id(model, base), [], tool_body
     while body not in {stop, 0}:
         first = model.body_jntadr[body]
         here = range(first, first + model.body_jntnum[body]) if first >= 0 else ()
         names += [model.joint(j).name for j in reversed(here) if int(model.jnt_type[j]) in {HINGE, SLIDE}]
         body = model.body_parentid[body]
     if body != stop:
-        raise InputError(f"the base {base!r} is not above body {model.body(tip_body).name!r} in the kinematic tree")
+        raise InputError(f"the base {base!r} is not above body {model.body(tool_body).name!r} in the kinematic tree")
     return tuple(reversed(names))
 
 
-def _tip_frame(model: mujoco.MjModel, tip: str) -> tuple[int, Array]:
+def _tool_frame(model: mujoco.MjModel, tool: str) -> tuple[int, Array]:
     """Return the body that carries a site or body frame, and the frame's pose in that body."""
-    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, tip)
+    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, tool)
     if site >= 0:
         return int(model.site_bodyid[site]), make_pose(matrix_from_quat(model.site_quat[site]), model.site_pos[site])
-    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, tip)
+    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, tool)
     if body < 0:
         sites = [model.site(i).name for i in range(model.nsite)]
         bodies = [model.body(i).name for i in range(model.nbody)]
-        raise unknown_name("site or body", tip, [*sites, *bodies])
+        raise unknown_name("site or body", tool, [*sites, *bodies])
     return body, np.eye(4)

@@ -9,7 +9,7 @@ from handloom.kernels import inner_kernel, kernel
 
 @inner_kernel
 def forward(chain, q, R, p, axes, origins):
-    """Pose of the tip and of every joint axis, all in the base frame.
+    """Pose of the tool and of every joint axis, all in the base frame.
 
     With ``W = R F_k`` the frame of joint k before it moves, a hinge mixes the first two columns of W by sine and
     cosine of q, a slide joint moves the origin along the third. About 60 multiplications per joint.
@@ -17,8 +17,8 @@ def forward(chain, q, R, p, axes, origins):
     Args:
         chain: ``ChainArrays``.
         q: Configuration (n,).
-        R: Receives the rotation of the tip (3, 3).
-        p: Receives the position of the tip (3,).
+        R: Receives the rotation of the tool (3, 3).
+        p: Receives the position of the tool (3,).
         axes: Receives the joint axes (n, 3).
         origins: Receives a point on each axis (n, 3).
     """
@@ -57,7 +57,7 @@ def _append(R, p, F, f):
 
 @inner_kernel
 def jacobian(prismatic, p, axes, origins, J):
-    """Geometric Jacobian (6, n) from what ``forward`` left: velocity of the tip, then angular velocity."""
+    """Geometric Jacobian (6, n) from what ``forward`` left: velocity of the tool, then angular velocity."""
     for k in range(axes.shape[0]):
         x, y, z = axes[k, 0], axes[k, 1], axes[k, 2]
         if prismatic[k]:
@@ -71,7 +71,7 @@ def jacobian(prismatic, p, axes, origins, J):
 
 @kernel
 def forward_batch(chain, q, T):
-    """Poses of the tip (m, 4, 4) at configurations (m, n)."""
+    """Poses of the tool (m, 4, 4) at configurations (m, n)."""
     n = q.shape[1]
     R, p = np.empty((3, 3)), np.empty(3)
     axes, origins = np.empty((n, 3)), np.empty((n, 3))
@@ -85,7 +85,7 @@ def forward_batch(chain, q, T):
 
 @kernel
 def jacobian_batch(chain, q, J):
-    """Jacobians of the tip (m, 6, n) at configurations (m, n)."""
+    """Jacobians of the tool (m, 6, n) at configurations (m, n)."""
     n = q.shape[1]
     R, p = np.empty((3, 3)), np.empty(3)
     axes, origins = np.empty((n, 3)), np.empty((n, 3))

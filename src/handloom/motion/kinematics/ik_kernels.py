@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
 from handloom.motion.kinematics.chain_kernels import forward, jacobian
 
@@ -31,17 +31,17 @@ it sits in a local minimum or at a limit, and another starting point is the bett
 class IkProblem(NamedTuple):
     """Everything about a request that is the same for all targets."""
 
-    lower: NDArray[np.float64]
+    lower: Array
     """Lower limits (n,)."""
-    upper: NDArray[np.float64]
+    upper: Array
     """Upper limits (n,)."""
-    middle: NDArray[np.float64]
+    middle: Array
     """Configuration that ``limit_bias`` pulls to (n,)."""
     orientation: int
     """FREE, FULL or AXIS."""
-    tool_axis: NDArray[np.float64]
+    tool_axis: Array
     """Unit axis in the tool frame (3,)."""
-    position_axes: NDArray[np.float64]
+    position_axes: Array
     """1 where an axis of the target frame counts, else 0 (3,)."""
     partial: bool
     """True when an entry of ``position_axes`` is 0."""
@@ -61,25 +61,25 @@ class IkProblem(NamedTuple):
     """Refinement steps with the pull."""
 
 
-class Scratch(NamedTuple):
+class IkScratch(NamedTuple):
     """Arrays one descent works in; made once per batch."""
 
-    R: NDArray[np.float64]
-    p: NDArray[np.float64]
-    axes: NDArray[np.float64]
-    origins: NDArray[np.float64]
-    error: NDArray[np.float64]
-    J: NDArray[np.float64]
-    H: NDArray[np.float64]
-    gradient: NDArray[np.float64]
-    step: NDArray[np.float64]
-    trial: NDArray[np.float64]
+    R: Array
+    p: Array
+    axes: Array
+    origins: Array
+    error: Array
+    J: Array
+    H: Array
+    gradient: Array
+    step: Array
+    trial: Array
 
 
 @kernel
 def make_scratch(n):
     """Return the work arrays of a descent with n joints."""
-    return Scratch(
+    return IkScratch(
         np.empty((3, 3)),
         np.empty(3),
         np.empty((n, 3)),
@@ -148,7 +148,7 @@ def axis_between(problem, Rg, R, e, current):
 
 @inner_kernel
 def pose_residual(problem, Rg, pg, w, current):
-    """Fill ``w.error`` for the tip pose in the scratch; return distance [m] and angle [rad] that count."""
+    """Fill ``w.error`` for the tool pose in the scratch; return distance [m] and angle [rad] that count."""
     e = w.error
     for i in range(3):
         e[i] = pg[i] - w.p[i]

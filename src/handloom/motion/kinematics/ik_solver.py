@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.kinematics.chain import Chain
 from handloom.motion.kinematics.ik_kernels import IkProblem, solve_targets
@@ -11,14 +12,12 @@ from handloom.motion.kinematics.ik_result import IkBranches, IkResult
 from handloom.motion.kinematics.low_discrepancy import halton
 from handloom.motion.threads import for_slices
 
-Array = NDArray[np.float64]
-
 SMALLEST_SLICE = 32
 """A target costs about 25 us, so a thread pays from about a millisecond of work on."""
 
 
 class IkSolver:
-    """Finds configurations that bring the tip of a chain to target poses.
+    """Finds configurations that bring the tool of a chain to target poses.
 
     Every target is tried from the given seed first and then from the same evenly spread starting points, so the
     answer for a target does not depend on the batch it came in, on the thread count or on earlier calls.
@@ -37,7 +36,7 @@ class IkSolver:
         """Return one configuration per target.
 
         Args:
-            T_base_target: Target poses of the tip (n, 4, 4), or one (4, 4), in the chain's base frame.
+            T_base_target: Target poses of the tool (n, 4, 4), or one (4, 4), in the chain's base frame.
             seed: Configuration to start from, (dof,) for all targets or (n, dof); the middle of the ranges when None.
             rng_seed: Shifts the further starting points.
         """

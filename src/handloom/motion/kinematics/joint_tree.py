@@ -7,10 +7,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat, matrix_from_rotvec, translation
-
-Array = NDArray[np.float64]
 
 WORLD = -1
 """Index of the link that carries everything no chosen joint moves."""

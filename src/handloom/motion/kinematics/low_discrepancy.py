@@ -3,11 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
+
 # The first primes, one per dimension; enough for two arms with a mobile base.
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89)
 
 
-def halton(count: int, dimensions: int, *, seed: int = 0) -> NDArray[np.float64]:
+def halton(count: int, dimensions: int, *, seed: int = 0) -> Array:
     """Return Halton points (count, dimensions) in [0, 1), shifted as a whole by a vector drawn from ``seed``.
 
     A larger ``count`` only appends points. Dimensions beyond the table of primes are filled with plain random
@@ -24,7 +26,7 @@ def halton(count: int, dimensions: int, *, seed: int = 0) -> NDArray[np.float64]
     return (points + shift) % 1.0
 
 
-def _radical_inverse(indices: NDArray[np.int64], radix: int) -> NDArray[np.float64]:
+def _radical_inverse(indices: NDArray[np.int64], radix: int) -> Array:
     """Return the digits of each index in ``radix``, mirrored at the radix point."""
     remaining, result, weight = indices.copy(), np.zeros(len(indices)), 1.0 / radix
     while remaining.any():

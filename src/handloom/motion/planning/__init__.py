@@ -3,17 +3,17 @@
 from handloom.motion.planning.arm_planner import ArmPlanner
 from handloom.motion.planning.free_ik import FreeIkResult
 from handloom.motion.planning.hold import Hold
+from handloom.motion.planning.move import Move
 from handloom.motion.planning.plan_result import CandidateCounts, PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
-from handloom.motion.planning.stage import Stage
 
 __all__ = [
     "ArmPlanner",
     "CandidateCounts",
     "FreeIkResult",
     "Hold",
+    "Move",
     "PlanResult",
     "PlanStatus",
     "PlannerOptions",
-    "Stage",
 ]

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
 from handloom.motion.kinematics import Chain, JointTree
@@ -14,6 +15,8 @@ from handloom.motion.planning.cartesian_line import CartesianLine
 from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
 from handloom.motion.planning.hold import Hold
 from handloom.motion.planning.hold_search import HoldSearch
+from handloom.motion.planning.move import Move
+from handloom.motion.planning.move_planner import MovePlanner
 from handloom.motion.planning.open_end import OpenEnd
 from handloom.motion.planning.path_end import BlockedEnd, PathEnd
 from handloom.motion.planning.plan_context import PlanContext
@@ -21,12 +24,8 @@ from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
 from handloom.motion.planning.search import Search
-from handloom.motion.planning.stage import Stage
-from handloom.motion.planning.stage_planner import StagePlanner
 from handloom.motion.planning.straight_move import judge_line
 from handloom.motion.planning.task_space_search import TaskSpaceSearch
-
-Array = NDArray[np.float64]
 
 
 class ArmPlanner:
@@ -134,7 +133,7 @@ class ArmPlanner:
     ) -> FreeIkResult:
         """Return a collision-free configuration for each target pose (n, 4, 4), or (n, arms, 4, 4)."""
         self._scene.refresh((*self._ignore, *ignore), released=released)
-        T, options = Stage(T_base_tool=T_base_tool).poses(len(self.chains)), self.options
+        T, options = Move(T_base_tool=T_base_tool).poses(len(self.chains)), self.options
         q = np.asarray(seed, float)
         return self._free_ik.solve(self._scene, T, q, padding=options.padding, rng_seed=options.seed)
 
@@ -187,7 +186,7 @@ class ArmPlanner:
             ignore: Further obstacles, by part of their name, that do not count for this request.
             hold: Part of the tool's orientation to keep on the way, for one arm; candidates that break it are left out.
         """
-        stage = Stage(T_base_tool=T_base_tool)
+        stage = Move(T_base_tool=T_base_tool)
         if hold is None:
             return self.plan_chain(q_start, [stage], scores, ignore=ignore)
         context = self._context((*self._ignore, *ignore))
@@ -196,13 +195,13 @@ class ArmPlanner:
             return inside
         direction = self._begin_hold(context, hold, inside)
         keeps = stage.poses(1)[:, 0, :3, :3] @ hold.unit_axis @ direction >= np.cos(hold.tolerance)
-        planner = StagePlanner(context, self._free_ik, self._line, [stage], arms=1, ignore=(*self._ignore, *ignore))
+        planner = MovePlanner(context, self._free_ik, self._line, [stage], arms=1, ignore=(*self._ignore, *ignore))
         return planner.plan(q_start, scores, only=keeps)
 
     def plan_chain(
         self,
         q_start: ArrayLike,
-        stages: Sequence[Stage],
+        stages: Sequence[Move],
         scores: ArrayLike | None = None,
         *,
         ignore: Iterable[str] = (),
@@ -222,7 +221,7 @@ class ArmPlanner:
         everywhere = (*self._ignore, *ignore)
         context = self._context((*everywhere, *stages[0].ignore))
         arms = len(self.chains)
-        planner = StagePlanner(context, self._free_ik, self._line, stages, arms=arms, ignore=everywhere)
+        planner = MovePlanner(context, self._free_ik, self._line, stages, arms=arms, ignore=everywhere)
         return planner.plan(q_start, scores)
 
     def plan_straight(
@@ -230,7 +229,7 @@ class ArmPlanner:
     ) -> PlanResult:
         """Move the tool of the first arm on a straight line, turning evenly on the way.
 
-        Lines are checked exactly and without padding, because they are meant for approaching things.
+        Lines are checked exactly and without padding, because they are meant for approaching objects.
 
         Args:
             q_start: Present configuration (n,).
@@ -263,7 +262,7 @@ class ArmPlanner:
             ignore: Further obstacles, by part of their name, that do not count for this request.
         """
         context = self._context((*self._ignore, *ignore))
-        T, chain = Stage(T_base_tool=T_base_tool).poses(1)[0, 0], self._chain()
+        T, chain = Move(T_base_tool=T_base_tool).poses(1)[0, 0], self._chain()
         if not np.all(np.isfinite(T)):
             return context.fail(PlanStatus.INVALID_REQUEST, "the goal pose is not finite")
         start = context.start(q_start)
@@ -287,7 +286,7 @@ class ArmPlanner:
     def _begin_hold(self, context: PlanContext, hold: Hold, q_start: Array) -> Array:
         """Search under a hold from now on; return the direction (3,) of the held axis at the start, in the base."""
         chain = self._chain()
-        direction = chain.T_base_tip(q_start)[:3, :3] @ hold.unit_axis
+        direction = chain.T_base_tool(q_start)[:3, :3] @ hold.unit_axis
         context.use(HoldSearch(self.options, chain, hold, direction))
         return direction
 

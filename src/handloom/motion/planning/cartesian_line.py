@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver
 from handloom.motion.planning.line_kernels import ARRIVED, JUMPED, follow_lines
 from handloom.spatial import rotvec_from_matrix
-
-Array = NDArray[np.float64]
 
 TRACKING = 0.1
 """Poses on a line are met to this fraction of the tolerances, so that small errors do not add up to a jitter."""
@@ -33,16 +31,16 @@ class LineResult:
 
 
 class CartesianLine:
-    """Moves the tip of a chain along straight lines, turning evenly on the way."""
+    """Moves the tool of a chain along straight lines, turning evenly on the way."""
 
     def __init__(self, chain: Chain, options: IkOptions, *, step: float, turn: float, jump: float) -> None:
         self._chain, self._step, self._turn, self._jump = chain, step, turn, jump
         self._problem = IkSolver(chain, options).problem(tighten=TRACKING)
 
     def follow(self, q_start: Array, T_base_goal: Array) -> list[LineResult]:
-        """Follow lines from configurations (m, n) to tip poses (m, 4, 4) in the base of the chain."""
+        """Follow lines from configurations (m, n) to tool poses (m, 4, 4) in the base of the chain."""
         q = np.ascontiguousarray(q_start, float)
-        T = self._chain.T_base_tip(q)
+        T = self._chain.T_base_tool(q)
         turn = rotvec_from_matrix(T_base_goal[:, :3, :3] @ np.swapaxes(T[:, :3, :3], 1, 2))
         shift = T_base_goal[:, :3, 3] - T[:, :3, 3]
         longest = np.linalg.norm(shift, axis=1).max(initial=0.0) / self._step

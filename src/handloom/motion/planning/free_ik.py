@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver
 from handloom.motion.planning.scene_check import SceneCheck
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

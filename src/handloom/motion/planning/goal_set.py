@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision import Touch
 from handloom.motion.planning.free_ik import FreeIk
 from handloom.motion.planning.path_end import BlockedEnd, PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import CandidateCounts
-
-Array = NDArray[np.float64]
 
 
 @dataclass

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
 from handloom.motion.kinematics.ik_kernels import IkProblem
 from handloom.motion.kinematics.joint_tree import rotation_of_z_to
-
-Array = NDArray[np.float64]
 
 TRACKING = 0.3
 """Waypoints keep the hold to this fraction of its tolerance; the straight motions between them use the rest."""
@@ -43,7 +41,7 @@ class Hold:
 
     def tilt(self, chain: Chain, q: Array, direction: Array) -> Array:
         """Return the angle (...) [rad] between the axis at configurations (..., n) and a direction (3,) of the base."""
-        now = chain.T_base_tip(q)[..., :3, :3] @ self.unit_axis
+        now = chain.T_base_tool(q)[..., :3, :3] @ self.unit_axis
         sine = np.linalg.norm(np.cross(now, direction), axis=-1)
         return np.arctan2(sine, now @ direction)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning.hold import Hold
 from handloom.motion.planning.hold_kernels import hold_rrt_connect, hold_shorten
@@ -13,8 +13,6 @@ from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
 from handloom.motion.planning.search import Effort, Found, Search
-
-Array = NDArray[np.float64]
 
 SHORTCUT_FACTOR = 3
 """Attempts to shorten, as a multiple of the option: each replaces only part of a densely sampled path."""

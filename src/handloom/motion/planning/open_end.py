@@ -3,12 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision import Touch
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, halton
 from handloom.motion.planning.scene_check import SceneCheck
 from handloom.spatial import translation
-
-Array = NDArray[np.float64]
 
 RETREATS = (0.01, 0.02, 0.04, 0.07, 0.11, 0.16)
 """Distances by which the tool is drawn back in search of room [m]."""
@@ -57,7 +56,7 @@ class OpenEnd:
         directions = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]])
         found = []
         for chain, solver, columns in zip(self._chains, self._solvers, self._columns, strict=True):
-            T = chain.T_base_tip(q[columns])
+            T = chain.T_base_tool(q[columns])
             up = T[:3, :3].T @ np.array([0.0, 0.0, 1.0])
             shifts = np.concatenate([d * np.vstack([up, directions]) for d in RETREATS])
             result = solver.solve(T @ translation(shifts), seed=q[columns])

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.collision import PathCollision
 from handloom.motion.planning.open_end import OpenEnd
@@ -14,8 +15,6 @@ from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
 from handloom.motion.planning.search import ROUNDS, Found, Search
-
-Array = NDArray[np.float64]
 
 
 class PlanContext:

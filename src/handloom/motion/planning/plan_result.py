@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision import Touch
-
-Array = NDArray[np.float64]
 
 
 class PlanStatus(Enum):

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.motion.collision import (
     CollisionRobot,
     CollisionWorld,
@@ -14,8 +12,6 @@ from handloom.motion.collision import (
     PathCollision,
     SphereChecker,
 )
-
-Array = NDArray[np.float64]
 
 
 class SceneCheck:

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.collision import PathCollision
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.rrt_connect import rrt_connect
 from handloom.motion.planning.scene_check import SceneCheck
 from handloom.motion.planning.shortcut import shorten
-
-Array = NDArray[np.float64]
 
 MORE_PADDING = 0.003
 """Added per retry after exact verification refused a path [m]."""

@@ -1,13 +1,9 @@
 """Judge a straight move: did the arm follow, and is the way clear?"""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.motion.planning.cartesian_line import LineResult
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
-
-Array = NDArray[np.float64]
 
 
 def judge_line(context: PlanContext, line: LineResult) -> Array | PlanResult:

@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.kinematics import Chain, IkSolver
 from handloom.motion.planning.jt_rrt import jt_rrt
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
 from handloom.motion.planning.search import Effort, Found, Search
-
-Array = NDArray[np.float64]
 
 EXPLORED = 0.5
 """Half side of the cube around start and target in which task points are drawn [m]."""
@@ -30,7 +28,7 @@ class TaskSpaceSearch(Search):
     def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
         path, checker = self._buffer, scene.spheres(effort.padding)
         lower, upper = scene.robot.tree.sampling_box
-        ends = np.stack([self._chain.T_base_tip(start.roomy)[:3, 3], self._T[:3, 3]])
+        ends = np.stack([self._chain.T_base_tool(start.roomy)[:3, 3], self._T[:3, 3]])
         begin = perf_counter()
         count, drawn = jt_rrt(
             self._chain.arrays,

@@ -1,13 +1,11 @@
 """A motion whose jerk is limited too."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.motion.trajectory.motion_limits import MotionLimits
 from handloom.motion.trajectory.timed_path import TimedPath
 from handloom.motion.trajectory.trajectory import Trajectory
-
-Array = NDArray[np.float64]
 
 # Gauss-Legendre nodes and weights on [0, 1]; exact for polynomials of degree 15.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)

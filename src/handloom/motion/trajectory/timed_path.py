@@ -1,8 +1,9 @@
 """A path with rounded corners, driven as fast as velocities and accelerations allow."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.trajectory.motion_limits import MotionLimits
 from handloom.motion.trajectory.topp_kernels import (
@@ -14,8 +15,6 @@ from handloom.motion.trajectory.topp_kernels import (
     sample_profile,
 )
 from handloom.motion.trajectory.trajectory import Trajectory
-
-Array = NDArray[np.float64]
 
 PER_LINE, PER_BLEND = 24, 16
 """Intervals per straight part and per corner. Doubling both shortens motions by 0.4 % and doubles the time."""

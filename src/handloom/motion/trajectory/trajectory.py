@@ -3,11 +3,10 @@
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 class Trajectory(ABC):

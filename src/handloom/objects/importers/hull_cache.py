@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.cache import user_cache
-
-Array = NDArray[np.float64]
 
 _RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0"
 """Changes whenever the pieces of an unchanged mesh would."""

@@ -4,14 +4,12 @@ from collections.abc import Callable
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.objects.geometry import posed, vertices_of
 from handloom.objects.importers.import_report import ReportDraft
 from handloom.objects.link import Link
 from handloom.objects.part import Quat, point
-
-Array = NDArray[np.float64]
 
 _KINDS = {mujoco.mjtJoint.mjJNT_HINGE: "hinge", mujoco.mjtJoint.mjJNT_SLIDE: "slide"}
 

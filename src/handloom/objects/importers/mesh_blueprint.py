@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import FileError, require
 from handloom.objects.colors import Rgb
 from handloom.objects.geometry import convex_hull
@@ -13,8 +14,6 @@ from handloom.objects.importers.hull_cache import cached_hulls
 from handloom.objects.importers.import_report import ReportDraft, count
 from handloom.objects.part import Part, point
 from handloom.objects.substances import substance
-
-Array = NDArray[np.float64]
 
 CONCAVITY = 0.05
 """Largest concavity a part may keep, as CoACD counts it; its own default for simulation."""
@@ -24,7 +23,7 @@ MOST_VERTICES = 24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TriangleMesh:
+class SourceMesh:
     """A surface with one colour per triangle."""
 
     source: str
@@ -49,7 +48,7 @@ class TriangleMesh:
 
 
 def convex_parts(
-    meshes: Sequence[TriangleMesh], draft: ReportDraft, *, material: str, mass: float | None, body: str = "object"
+    meshes: Sequence[SourceMesh], draft: ReportDraft, *, material: str, mass: float | None, body: str = "object"
 ) -> list[Part]:
     """Return convex parts of some meshes, each of the mean colour of the surface it stands for.
 
@@ -81,7 +80,7 @@ def convex_parts(
     return _weighed(parts, mass)
 
 
-def _decomposed(mesh: TriangleMesh) -> list[Array]:
+def _decomposed(mesh: SourceMesh) -> list[Array]:
     """Return the corners of convex pieces; a mesh that is convex already stays in one piece."""
     trimesh = require("trimesh", extra="meshes")
     surface = trimesh.Trimesh(mesh.vertices, mesh.faces.astype(np.int32), process=True)
@@ -114,7 +113,7 @@ def _volume(vertices: Array, faces: NDArray[np.int32]) -> float:
     return float(np.sum(np.cross(a, b) * c) / 6.0)
 
 
-def _nearest_hull(mesh: TriangleMesh, hulls: Sequence[Array]) -> NDArray[np.intp]:
+def _nearest_hull(mesh: SourceMesh, hulls: Sequence[Array]) -> NDArray[np.intp]:
     """Return for every triangle (m,) the hull whose surface or inside its middle is nearest to."""
     middle = mesh.vertices[mesh.faces].mean(axis=1)
     distance = []

@@ -11,7 +11,7 @@ from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.importers.import_options import ImportOptions
 from handloom.objects.importers.import_report import ReportDraft, count
-from handloom.objects.importers.mesh_blueprint import TriangleMesh, convex_parts
+from handloom.objects.importers.mesh_blueprint import SourceMesh, convex_parts
 from handloom.objects.importers.model_asset import asset_from_source
 from handloom.objects.object_asset import ObjectAsset
 
@@ -34,7 +34,7 @@ def read_mesh(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     return asset_from_source(path, blueprint, blueprint.spec().compile(), (), options)
 
 
-def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: ReportDraft) -> list[TriangleMesh]:
+def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: ReportDraft) -> list[SourceMesh]:
     resolver = _resolver(trimesh, path, options)
     try:
         scene = trimesh.load_scene(path, resolver=resolver)
@@ -61,7 +61,7 @@ def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: Report
         vertices = np.asarray(geometry.vertices, float) @ turn.T * options.metres
         colors, note = _face_colors(geometry)
         faces = np.asarray(geometry.faces)
-        meshes.append(TriangleMesh(source=str(path), vertices=vertices, faces=faces, colors=colors))
+        meshes.append(SourceMesh(source=str(path), vertices=vertices, faces=faces, colors=colors))
         if note and note not in draft.converted:
             draft.converted.append(note)
     if meshes:

@@ -4,14 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import FileError, require
 from handloom.objects.importers.import_report import ReportDraft
 from handloom.objects.importers.usd_meshes import UsdSurfaces
 from handloom.spatial import matrix_from_quat, rotvec_from_matrix
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import FileError, require
 from handloom.objects.importers.import_options import ImportOptions
 from handloom.objects.importers.import_report import ReportDraft
-from handloom.objects.importers.mesh_blueprint import TriangleMesh
+from handloom.objects.importers.mesh_blueprint import SourceMesh
 from handloom.render.picture_files import open_picture
 
-Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 _GREY = (0.6, 0.6, 0.6)
@@ -52,7 +52,7 @@ class UsdSurfaces:
         matrix = self._matrix(prim)
         return (local @ matrix[:3, :3].T + matrix[:3, 3]) @ self._turn.T * self._metres
 
-    def mesh(self, prim: Any) -> TriangleMesh | None:
+    def mesh(self, prim: Any) -> SourceMesh | None:
         """Return the triangles of a mesh prim, or None if there are none to see."""
         mesh = self._geom.Mesh(prim)
         counts, corners = mesh.GetFaceVertexCountsAttr().Get(), mesh.GetFaceVertexIndicesAttr().Get()
@@ -67,7 +67,7 @@ class UsdSurfaces:
         faces, owner, slots = _fans(counts, corners)
         vertices = self.points(prim, np.asarray(points, float))
         colors = self._colors(prim, owner, slots, corners)
-        return TriangleMesh(source=source, vertices=vertices, faces=faces, colors=colors)
+        return SourceMesh(source=source, vertices=vertices, faces=faces, colors=colors)
 
     def _matrix(self, prim: Any) -> Array:
         relative, _ = self._cache.ComputeRelativeTransform(prim, self._root)

@@ -9,14 +9,14 @@ from handloom.objects.colors import HOUSING, rgb, shade
 from handloom.objects.library.furniture import carcass, door, handle
 from handloom.objects.link import Link
 from handloom.objects.part import Part, Point
-from handloom.objects.shapes import Look, bar, box, cylinder, lathe, rod, slab
+from handloom.objects.shapes import Appearance, bar, box, cylinder, lathe, rod, slab
 
 _DARK = (0.05, 0.06, 0.07)
 
 
-def _decor(color: tuple[float, float, float], body: str = "object") -> Look:
+def _decor(color: tuple[float, float, float], body: str = "object") -> Appearance:
     """Return the look of a display or a key: seen, without mass, out of the way of collisions."""
-    return Look(color=color, substance="glass", fill=0.0, solid=False, body=body)
+    return Appearance(color=color, substance="glass", fill=0.0, solid=False, body=body)
 
 
 def microwave(c: Choices) -> Blueprint:
@@ -24,8 +24,8 @@ def microwave(c: Choices) -> Blueprint:
     color = c.color((*HOUSING, "red", "mint"))
     x, y, z = c.number("width", 0.40, 0.47), c.number("depth", 0.28, 0.34), c.number("height", 0.23, 0.27)
     panel_width, wall = 0.26 * x, 0.012
-    shell = Look(color=rgb(color), substance="steel", fill=0.16)
-    metal = Look(color=rgb("silver"), substance="steel", fill=0.4)
+    shell = Appearance(color=rgb(color), substance="steel", fill=0.16)
+    metal = Appearance(color=rgb("silver"), substance="steel", fill=0.4)
     width = x - panel_width
     cavity = [p.moved((-panel_width / 2, 0.0, 0.0)) for p in carcass((width, y, z), wall, shell)]
     at = x / 2 - panel_width / 2
@@ -48,7 +48,7 @@ def microwave(c: Choices) -> Blueprint:
         for column in (-0.24, 0.0, 0.24):
             key = (at + column * panel_width, front, (0.62 - 0.11 * row) * z)
             parts.append(box((0.16 * panel_width, 0.004, 0.06 * z), key, **_decor(shade(rgb(color), 0.45))))
-    look = Look(color=shade(rgb(color), 0.95), substance="steel", fill=0.16, body="door")
+    look = Appearance(color=shade(rgb(color), 0.95), substance="steel", fill=0.16, body="door")
     link, leaf = door("door", "left", (width - 0.002, 0.022, z - 0.004), (front - 0.002, z / 2), look, metal)
     link = link.moved((-panel_width / 2, 0.0, 0.0))
     window = box((0.66 * width, 0.002, 0.58 * z), (0.44 * width, -0.022, 0.0), **_decor(_DARK, "door"))
@@ -68,8 +68,8 @@ def oven(c: Choices) -> Blueprint:
     color = c.color((*HOUSING, "red", "teal"))
     x, y, z = c.number("width", 0.38, 0.46), c.number("depth", 0.30, 0.36), c.number("height", 0.28, 0.34)
     panel, wall, front = 0.070, 0.014, -y / 2
-    shell = Look(color=rgb(color), substance="steel", fill=0.14)
-    metal = Look(color=rgb("silver"), substance="steel", fill=0.4, body="door")
+    shell = Appearance(color=rgb(color), substance="steel", fill=0.14)
+    metal = Appearance(color=rgb("silver"), substance="steel", fill=0.4, body="door")
     box_height = z - panel
     parts = carcass((x, y, box_height), wall, shell)
     parts.append(
@@ -139,7 +139,7 @@ def washing_machine(c: Choices) -> Blueprint:
     wall, front, middle = 0.016, -y / 2, 0.44 * z
     radius = 0.36 * x
     opening = 0.72 * radius
-    look = Look(color=rgb(color), substance="steel", fill=0.12)
+    look = Appearance(color=rgb(color), substance="steel", fill=0.12)
     parts = carcass((x, y, z), wall, look)
     # The front panel around the round opening: two cheeks, a sill and a lintel.
     cheek = x / 2 - opening
@@ -170,7 +170,7 @@ def washing_machine(c: Choices) -> Blueprint:
         ),
         box((0.20 * x, 0.004, 0.040), (-0.34 * x, front, z - 0.050), **_decor(shade(rgb(color), 0.7))),
     ]
-    disc = Look(color=rgb("silver"), substance="plastic", body="door")
+    disc = Appearance(color=rgb("silver"), substance="plastic", body="door")
     parts += [
         cylinder(radius, 0.022, (radius, -0.011, 0.0), euler=(90.0, 0.0, 0.0), **disc),
         cylinder(0.72 * radius, 0.003, (radius, -0.022, 0.0), euler=(90.0, 0.0, 0.0), **_decor(_DARK, "door")),
@@ -204,8 +204,8 @@ def laptop(c: Choices) -> Blueprint:
     color = c.color(("silver", "black", "gray", "white", "pink"))
     x, y = c.number("width", 0.28, 0.34), c.number("depth", 0.19, 0.23)
     deck, lid = 0.016, 0.008
-    shell = Look(color=rgb(color), substance="aluminium", fill=0.65)
-    top = Look(color=shade(rgb(color), 0.92), substance="aluminium", fill=0.4, body="lid")
+    shell = Appearance(color=rgb(color), substance="aluminium", fill=0.65)
+    top = Appearance(color=shade(rgb(color), 0.92), substance="aluminium", fill=0.4, body="lid")
     z = deck + 0.001
     parts = [
         slab((x, y, deck), 0.010, (0.0, 0.0, deck / 2), **shell),
@@ -247,8 +247,8 @@ def faucet(c: Choices) -> Blueprint:
     color, style = c.color(("silver", "copper", "black", "white")), c.pick("style", ("lever", "cross"))
     z, reach = c.number("height", 0.16, 0.22), c.number("reach", 0.10, 0.14)
     metal, turn = (
-        Look(color=rgb(color), substance="steel", fill=0.6),
-        Look(color=shade(rgb(color), 0.85), substance="steel", fill=0.5, body="handle"),
+        Appearance(color=rgb(color), substance="steel", fill=0.6),
+        Appearance(color=shade(rgb(color), 0.85), substance="steel", fill=0.5, body="handle"),
     )
     parts = [
         slab((0.13, 0.13, 0.010), 0.030, (0.0, 0.0, 0.005), color=rgb(color), substance="steel"),

@@ -7,7 +7,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, box, cylinder, prism
+from handloom.objects.shapes import Appearance, box, cylinder, prism
 
 _WOODEN = (*BRIGHT, "wood", "white", "black")
 
@@ -18,7 +18,7 @@ def cube(c: Choices) -> Blueprint:
     edge = c.number("edge", 0.035, 0.055)
     parts = [box((edge, edge, edge), (0.0, 0.0, edge / 2), color=rgb(color), substance="wood")]
     if style == "inlay":
-        inlay = Look(color=shade(rgb(color), 1.7), substance="wood", fill=0.0, solid=False)
+        inlay = Appearance(color=shade(rgb(color), 1.7), substance="wood", fill=0.0, solid=False)
         long, thin = edge + 0.0008, 0.62 * edge
         parts += [
             box(s, (0.0, 0.0, edge / 2), **inlay) for s in ((long, thin, thin), (thin, long, thin), (thin, thin, long))
@@ -39,7 +39,7 @@ def studded_brick(c: Choices) -> Blueprint:
     color, rows = c.color(BRIGHT), c.integer("rows", 2, 4)
     pitch, height = c.number("pitch", 0.024, 0.032), c.number("height", 0.026, 0.036)
     size = (rows * pitch, 2 * pitch, height)
-    shine = Look(color=rgb(color), substance="plastic", fill=0.30)
+    shine = Appearance(color=rgb(color), substance="plastic", fill=0.30)
     parts = [box(size, (0.0, 0.0, height / 2), **shine)]
     for i in range(rows):
         for j in (-0.5, 0.5):

@@ -9,7 +9,7 @@ from handloom.objects.colors import BRIGHT, HOUSING, rgb, shade
 from handloom.objects.part import Part
 from handloom.objects.shapes import (
     FOOT,
-    Look,
+    Appearance,
     bar,
     box,
     cylinder,
@@ -24,8 +24,8 @@ from handloom.objects.shapes import (
 )
 
 
-def _print(color: tuple[float, float, float]) -> Look:
-    return Look(color=color, substance="paper", fill=0.0, solid=False)
+def _print(color: tuple[float, float, float]) -> Appearance:
+    return Appearance(color=color, substance="paper", fill=0.0, solid=False)
 
 
 def pen(c: Choices) -> Blueprint:
@@ -39,7 +39,7 @@ def pen(c: Choices) -> Blueprint:
         hexagon, 0.80 * length, (-0.10 * length, 0.0, z), euler=(0.0, 90.0, 0.0), color=rgb(color), substance="wood"
     )
     if style == "pen":
-        look = Look(color=rgb("silver"), substance="plastic")
+        look = Appearance(color=rgb("silver"), substance="plastic")
         nose = [(r * 0.9, 0.0), (0.0025, 0.18 * length), (0.001, 0.20 * length)]
         extra = [
             box(
@@ -50,7 +50,7 @@ def pen(c: Choices) -> Blueprint:
             )
         ]
     else:
-        look = Look(color=rgb("wood"), substance="wood")
+        look = Appearance(color=rgb("wood"), substance="wood")
         nose = [(r * 0.9, 0.0), (0.0012, 0.17 * length), (0.0006, 0.175 * length)]
         extra = [
             bar((-0.50 * length, 0.0, z), (-0.535 * length, 0.0, z), 0.92 * r, color=rgb("pink"), substance="rubber")
@@ -68,8 +68,8 @@ def marker(c: Choices) -> Blueprint:
     """A thick felt pen with a coloured cap, lying."""
     color = c.color((*BRIGHT, "black"))
     length, radius = c.number("length", 0.115, 0.140), c.number("radius", 0.0085, 0.0110)
-    barrel = Look(color=rgb("white"), substance="plastic", fill=0.5, round=True)
-    cap = Look(color=rgb(color), substance="plastic", fill=0.5, round=True)
+    barrel = Appearance(color=rgb("white"), substance="plastic", fill=0.5, round=True)
+    cap = Appearance(color=rgb(color), substance="plastic", fill=0.5, round=True)
     parts = [
         bar((-0.46 * length, 0.0, radius), (0.12 * length, 0.0, radius), 0.94 * radius, **barrel),
         bar((0.10 * length, 0.0, radius), (0.48 * length, 0.0, radius), radius, **cap),
@@ -84,7 +84,7 @@ def pen_holder(c: Choices) -> Blueprint:
     color, style = c.color((*BRIGHT, "black", "white", "wood")), c.pick("style", ("round", "hexagonal", "square"))
     radius, height = c.number("radius", 0.034, 0.042), c.number("height", 0.085, 0.105)
     sides, wall = {"round": 16, "hexagonal": 6, "square": 4}[style], 0.004
-    look = Look(color=rgb(color), substance="wood" if color == "wood" else "plastic")
+    look = Appearance(color=rgb(color), substance="wood" if color == "wood" else "plastic")
     outline = [(math.cos(a), math.sin(a)) for a in (2 * math.pi * (k - 0.5) / sides for k in range(sides))]
     grow = math.sqrt(2.0 * math.pi / (sides * math.sin(2.0 * math.pi / sides)))
     inside = radius - wall / 2
@@ -106,7 +106,7 @@ def book(c: Choices) -> Blueprint:
     second = rgb(c.color(("cream", "yellow", "silver"), "second_color", unlike=color))
     size = (c.number("length", 0.15, 0.21), c.number("width", 0.11, 0.145), c.number("height", 0.018, 0.035))
     cover, z = 0.003, size[2]
-    look = Look(color=rgb(color), substance="cardboard")
+    look = Appearance(color=rgb(color), substance="cardboard")
     parts = [
         box((size[0], size[1], cover), (0.0, 0.0, cover / 2), **look),
         box((size[0], size[1], cover), (0.0, 0.0, z - cover / 2), **look),
@@ -143,8 +143,8 @@ def stapler(c: Choices) -> Blueprint:
     color = c.color(("black", "red", "blue", "gray", "teal"))
     length, width = c.number("length", 0.11, 0.14), c.number("width", 0.030, 0.036)
     look, base = (
-        Look(color=rgb(color), substance="plastic", fill=0.9),
-        Look(color=shade(rgb(color), 0.55), substance="steel", fill=0.5),
+        Appearance(color=rgb(color), substance="plastic", fill=0.9),
+        Appearance(color=shade(rgb(color), 0.55), substance="steel", fill=0.5),
     )
     arm = [
         (-0.48 * length, 0.020),
@@ -177,7 +177,7 @@ def computer_mouse(c: Choices) -> Blueprint:
         c.number("width", 0.056, 0.064),
         c.number("height", 0.034, 0.040),
     )
-    look = Look(color=rgb(color), substance="plastic", fill=0.45)
+    look = Appearance(color=rgb(color), substance="plastic", fill=0.45)
     rings = [(1.0, 0.0), (1.0, 0.30), (0.90, 0.66), (0.62, 0.94), (0.34, 1.0)]
     corners = [
         (0.5 * length * s * math.cos(a) - 0.03 * length * h, 0.5 * width * s * math.sin(a), h * height)
@@ -282,7 +282,7 @@ def vase(c: Choices) -> Blueprint:
     """A slender vase, wider in the middle."""
     color = c.color(("white", "blue", "teal", "red", "green", "black", "amber"))
     radius, height = c.number("radius", 0.034, 0.044), c.number("height", 0.13, 0.18)
-    wall, look, belly = 0.004, Look(color=rgb(color), substance="ceramic"), 0.42 * height
+    wall, look, belly = 0.004, Appearance(color=rgb(color), substance="ceramic"), 0.42 * height
     low = shell(
         [(0.66 * radius, 0.0), (radius, belly)],
         [(0.66 * radius - wall, 0.0), (radius - wall, belly)],
@@ -311,9 +311,9 @@ def flower(c: Choices) -> Blueprint:
     """A cut flower lying: stem, two leaves, a head of petals towards +x."""
     color = c.color(("red", "yellow", "white", "pink", "purple", "orange"))
     length, head = c.number("length", 0.20, 0.26), c.number("head", 0.045, 0.060)
-    stem, z = Look(color=(0.20, 0.42, 0.14), substance="fruit"), 0.38 * head
+    stem, z = Appearance(color=(0.20, 0.42, 0.14), substance="fruit"), 0.38 * head
     x = 0.5 * length
-    petal = Look(color=rgb(color), substance="foam", fill=3.0)
+    petal = Appearance(color=rgb(color), substance="foam", fill=3.0)
     parts = [
         bar((-0.5 * length, 0.0, z), (x, 0.0, z), 0.0035, **stem),
         lathe([(0.14 * head, -0.10 * head), (0.44 * head, 0.10 * head), (0.50 * head, 0.30 * head)], sides=12, **petal),

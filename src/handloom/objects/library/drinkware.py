@@ -5,7 +5,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, GLAZES, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import FOOT, Look, arc, cylinder, lathe, shell, striped, tube
+from handloom.objects.shapes import FOOT, Appearance, arc, cylinder, lathe, shell, striped, tube
 
 
 def mug(c: Choices) -> Blueprint:
@@ -15,8 +15,8 @@ def mug(c: Choices) -> Blueprint:
     second = rgb(c.color(("white", "cream", "black", "navy", "red"), "second_color", unlike=color))
     radius, height = c.number("radius", 0.036, 0.044), c.number("height", 0.080, 0.105)
     wall = 0.0045
-    body = Look(color=rgb(color), substance="ceramic")
-    accent = Look(color=second, substance="ceramic")
+    body = Appearance(color=rgb(color), substance="ceramic")
+    accent = Appearance(color=second, substance="ceramic")
     parts = tube(radius, height, wall, foot=FOOT, **body)
     if style == "striped":
         parts = striped(parts, second)
@@ -49,7 +49,7 @@ def cup(c: Choices) -> Blueprint:
     radius, height = c.number("bottom_radius", 0.026, 0.034), c.number("height", 0.085, 0.120)
     flare, wall = c.number("flare", 0.006, 0.013), 0.003
     # A real cup's wall is about 0.8 mm thick; the model's is thicker so that fingers do not pass through it.
-    body = Look(color=rgb(color), substance="plastic", fill=0.27)
+    body = Appearance(color=rgb(color), substance="plastic", fill=0.27)
     parts = tube(radius, height, wall, flare=flare, foot=FOOT, **body)
     if style == "striped":
         parts = striped(parts, rgb("white" if color != "white" else "red"))
@@ -62,7 +62,7 @@ def glass(c: Choices) -> Blueprint:
     color = c.color(("light blue", "mint", "white", "silver"))
     radius, height = c.number("radius", 0.030, 0.038), c.number("height", 0.090, 0.135)
     flare, wall = c.number("flare", 0.001, 0.006), 0.003
-    tint = Look(color=shade(rgb(color), 1.35), substance="glass")
+    tint = Appearance(color=shade(rgb(color), 1.35), substance="glass")
     parts = tube(radius, height, wall, flare=flare, foot=FOOT, **tint)
     parts.append(
         cylinder(radius - wall / 2, 0.010, (0.0, 0.0, 0.005), color=shade(rgb(color), 0.85), substance="glass")
@@ -76,7 +76,7 @@ def wine_glass(c: Choices) -> Blueprint:
     bowl, stem = c.number("bowl_radius", 0.032, 0.040), c.number("stem", 0.060, 0.085)
     depth, wall, foot = c.number("depth", 0.075, 0.095), 0.003, 0.033
     # Fine glass is about 1.2 mm thick.
-    tint = Look(color=shade(rgb(color), 1.35), substance="glass", fill=0.4)
+    tint = Appearance(color=shade(rgb(color), 1.35), substance="glass", fill=0.4)
     base = stem + 0.010
     outer = [(0.40 * bowl, base), (bowl, base + 0.38 * depth), (0.84 * bowl, base + depth)]
     inner = [(0.40 * bowl - wall, base + 0.004), (0.84 * bowl - wall, base + depth)]

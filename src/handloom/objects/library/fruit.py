@@ -11,18 +11,18 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import Rgb, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, box, cylinder, ellipsoid, laid, lathe, prism, rod, shell, slab, sphere
+from handloom.objects.shapes import Appearance, box, cylinder, ellipsoid, laid, lathe, prism, rod, shell, slab, sphere
 
 _STEM: Rgb = (0.30, 0.20, 0.10)
 _LEAF: Rgb = (0.22, 0.45, 0.14)
 
 
-def _skin(color: Rgb, *, fill: float = 1.0) -> Look:
-    return Look(color=color, substance="fruit", fill=fill, round=True)
+def _skin(color: Rgb, *, fill: float = 1.0) -> Appearance:
+    return Appearance(color=color, substance="fruit", fill=fill, round=True)
 
 
-def _garnish(color: Rgb) -> Look:
-    return Look(color=color, substance="fruit", fill=0.0, solid=False)
+def _garnish(color: Rgb) -> Appearance:
+    return Appearance(color=color, substance="fruit", fill=0.0, solid=False)
 
 
 def apple(c: Choices) -> Blueprint:
@@ -91,7 +91,7 @@ def banana(c: Choices) -> Blueprint:
     angles = np.linspace(-bend / 2, bend / 2, 7)
     knots = np.stack([radius * np.sin(angles), radius * (1.0 - np.cos(angles)), np.full(7, width / 2)], axis=-1)
     thick = width / 2 * np.array([0.80, 0.95, 1.0, 1.0, 0.95, 0.80])
-    skin = Look(color=color, substance="fruit", fill=0.95)
+    skin = Appearance(color=color, substance="fruit", fill=0.95)
     parts = [rod(knots[i], knots[i + 1], float(thick[i]), **skin) for i in range(6)]
     # The thinner end pieces would float: everything lies on the table at the thickness of the middle.
     stem, tip = knots[0] - knots[1], knots[-1] - knots[-2]
@@ -182,7 +182,7 @@ def cucumber(c: Choices) -> Blueprint:
     """A cucumber, slightly bent."""
     length, width = c.number("length", 0.15, 0.20), c.number("width", 0.034, 0.042)
     tone = c.number("tone", 0.75, 1.0, step=1e-3)
-    skin = Look(color=shade((0.20, 0.42, 0.16), tone), substance="fruit", fill=1.05, round=True)
+    skin = Appearance(color=shade((0.20, 0.42, 0.16), tone), substance="fruit", fill=1.05, round=True)
     x, bend, z = length / 2 - width / 2, 0.010, width / 2
     knots = [(-x, bend, z), (-x / 3, 0.0, z), (x / 3, 0.0, z), (x, bend, z)]
     parts = [rod(a, b, width / 2, **skin) for a, b in pairwise(knots)]
@@ -192,7 +192,7 @@ def cucumber(c: Choices) -> Blueprint:
 def eggplant(c: Choices) -> Blueprint:
     """An aubergine lying, dark purple with a green cap."""
     length, width = c.number("length", 0.13, 0.17), c.number("width", 0.052, 0.066)
-    skin = Look(color=(0.20, 0.07, 0.22), substance="fruit", fill=0.7, round=True)
+    skin = Appearance(color=(0.20, 0.07, 0.22), substance="fruit", fill=0.7, round=True)
     z = width / 2
     parts = [
         ellipsoid((0.62 * length, width, width), (-0.19 * length, 0.0, z), **skin),
@@ -208,7 +208,7 @@ def bread_roll(c: Choices) -> Blueprint:
     length, width = c.number("length", 0.085, 0.120), c.number("width", 0.060, 0.075)
     height, tone = c.number("height", 0.040, 0.052), c.number("tone", 0.80, 1.0, step=1e-3)
     crust = shade((0.72, 0.46, 0.20), tone)
-    look = Look(color=crust, substance="bread")
+    look = Appearance(color=crust, substance="bread")
     parts = [
         ellipsoid((length, width, height), (0.0, 0.0, height / 2), **look),
         slab(
@@ -236,7 +236,7 @@ def donut(c: Choices) -> Blueprint:
     color = c.color(("pink", "brown", "white", "yellow", "mint"))
     radius, thick = c.number("radius", 0.040, 0.050), c.number("thickness", 0.028, 0.034)
     hole = radius - 0.88 * thick
-    dough, half = Look(color=(0.72, 0.47, 0.22), substance="bread"), thick / 2
+    dough, half = Appearance(color=(0.72, 0.47, 0.22), substance="bread"), thick / 2
     lower = [(hole + 0.22 * thick, 0.0), (radius - 0.22 * thick, 0.0), (radius, 0.32 * thick), (radius, half)]
     upper = [(radius - 0.01 * thick, half), (radius - 0.04 * thick, 0.72 * thick), (radius - 0.26 * thick, thick)]
     parts = shell(lower, [(hole, half)], sides=12, **dough)
@@ -253,12 +253,15 @@ def donut(c: Choices) -> Blueprint:
 def sandwich(c: Choices) -> Blueprint:
     """Two slices of bread with lettuce, cheese and tomato between."""
     side, thick = c.number("side", 0.085, 0.105), c.number("thickness", 0.010, 0.014)
-    crumb, crust = Look(color=(0.93, 0.84, 0.66), substance="bread"), Look(color=(0.66, 0.42, 0.20), substance="bread")
-    layers: Sequence[tuple[float, float, Look]] = (
+    crumb, crust = (
+        Appearance(color=(0.93, 0.84, 0.66), substance="bread"),
+        Appearance(color=(0.66, 0.42, 0.20), substance="bread"),
+    )
+    layers: Sequence[tuple[float, float, Appearance]] = (
         (thick, 1.0, crumb),
-        (0.004, 1.04, Look(color=(0.35, 0.62, 0.18), substance="fruit")),
-        (0.004, 0.98, Look(color=(0.95, 0.72, 0.15), substance="fruit")),
-        (0.005, 0.92, Look(color=(0.78, 0.14, 0.10), substance="fruit")),
+        (0.004, 1.04, Appearance(color=(0.35, 0.62, 0.18), substance="fruit")),
+        (0.004, 0.98, Appearance(color=(0.95, 0.72, 0.15), substance="fruit")),
+        (0.005, 0.92, Appearance(color=(0.78, 0.14, 0.10), substance="fruit")),
         (thick, 1.0, crust),
     )
     parts, z = [], 0.0
@@ -272,7 +275,7 @@ def cheese(c: Choices) -> Blueprint:
     """A wedge of cheese with holes."""
     radius, height = c.number("radius", 0.075, 0.100), c.number("height", 0.035, 0.050)
     a = math.radians(24.0)
-    look = Look(color=(0.93, 0.72, 0.22), substance="fruit", fill=1.15)
+    look = Appearance(color=(0.93, 0.72, 0.22), substance="fruit", fill=1.15)
     tip = [
         (0.0, 0.0),
         (radius * math.cos(a), -radius * math.sin(a)),

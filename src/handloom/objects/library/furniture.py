@@ -6,14 +6,14 @@ from handloom.objects.choices import Choices
 from handloom.objects.colors import rgb, shade
 from handloom.objects.link import Link
 from handloom.objects.part import Part, Point
-from handloom.objects.shapes import Look, bar, box, cylinder, open_box, rod
+from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod
 
 _WOODS = ("wood", "white", "brown", "black", "beige", "gray")
 _GAP = 0.002
 """Play between moving and fixed parts [m]."""
 
 
-def carcass(size: Point, wall: float, look: Look, *, back: float | None = None) -> list[Part]:
+def carcass(size: Point, wall: float, look: Appearance, *, back: float | None = None) -> list[Part]:
     """Return a box of full size that is open towards -y; bottom centre at the origin.
 
     Args:
@@ -33,7 +33,7 @@ def carcass(size: Point, wall: float, look: Look, *, back: float | None = None) 
     ]
 
 
-def handle(centre: Point, length: float, out: float, look: Look, *, upright: bool) -> list[Part]:
+def handle(centre: Point, length: float, out: float, look: Appearance, *, upright: bool) -> list[Part]:
     """Return a bar handle on two posts, ``out`` metres in front (-y) of its centre point on the surface."""
     x, y, z = centre
     half = length / 2
@@ -47,11 +47,11 @@ def drawer_cabinet(c: Choices) -> Blueprint:
     """A chest with one to three drawers."""
     color, drawers = c.color(_WOODS), c.integer("drawers", 1, 3)
     front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
-    metal = Look(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
+    metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
     x, y, pitch = c.number("width", 0.30, 0.40), c.number("depth", 0.26, 0.34), c.number("drawer_height", 0.11, 0.15)
     wall = 0.012
     z = drawers * pitch + wall
-    look, face = Look(color=rgb(color), substance="wood"), Look(color=front, substance="wood")
+    look, face = Appearance(color=rgb(color), substance="wood"), Appearance(color=front, substance="wood")
     parts = carcass((x, y, z), wall, look)
     parts += [
         box((x - 2 * wall, y - wall, 0.008), (0.0, -wall / 2, k * pitch + wall / 2), **look) for k in range(1, drawers)
@@ -95,12 +95,12 @@ def hinged_cabinet(c: Choices) -> Blueprint:
     """A cabinet with one door and a board inside."""
     color, hinge = c.color(_WOODS), c.pick("hinge", ("left", "right"))
     front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
-    metal = Look(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
+    metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
     x, y, z = c.number("width", 0.28, 0.38), c.number("depth", 0.24, 0.32), c.number("height", 0.32, 0.45)
-    wall, look = 0.014, Look(color=rgb(color), substance="wood")
+    wall, look = 0.014, Appearance(color=rgb(color), substance="wood")
     parts = carcass((x, y, z), wall, look)
     parts.append(box((x - 2 * wall, y - 0.04, 0.010), (0.0, 0.012, z / 2), **look))
-    panel = Look(color=front, substance="wood", body="door")
+    panel = Appearance(color=front, substance="wood", body="door")
     link = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal)
     parts += link[1]
     keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
@@ -111,10 +111,10 @@ def safe(c: Choices) -> Blueprint:
     """A strongbox: thick walls, a heavy door with a dial and a lever handle."""
     color, hinge = c.color(("gray", "black", "navy", "green")), c.pick("hinge", ("left", "right"))
     x, y, z = c.number("width", 0.26, 0.34), c.number("depth", 0.24, 0.30), c.number("height", 0.24, 0.32)
-    wall, steel = 0.022, Look(color=rgb(color), substance="steel", fill=0.22)
-    metal = Look(color=rgb("silver"), substance="steel", fill=0.5)
+    wall, steel = 0.022, Appearance(color=rgb(color), substance="steel", fill=0.22)
+    metal = Appearance(color=rgb("silver"), substance="steel", fill=0.5)
     parts = carcass((x, y, z), wall, steel)
-    panel = Look(color=shade(rgb(color), 1.25), substance="steel", fill=0.22, body="door")
+    panel = Appearance(color=shade(rgb(color), 1.25), substance="steel", fill=0.22, body="door")
     link, leaf = door("door", hinge, (x - 0.004, 0.024, z - 0.006), (-y / 2 - _GAP, z / 2), panel, metal)
     side = 1.0 if hinge == "left" else -1.0
     reach = side * 0.42 * x
@@ -149,7 +149,14 @@ def safe(c: Choices) -> Blueprint:
 
 
 def door(
-    name: str, hinge: str, size: Point, at: tuple[float, float], panel: Look, metal: Look, *, swing: float = 1.9
+    name: str,
+    hinge: str,
+    size: Point,
+    at: tuple[float, float],
+    panel: Appearance,
+    metal: Appearance,
+    *,
+    swing: float = 1.9,
 ) -> tuple[Link, list[Part]]:
     """Return the link and the parts of an upright door with a bar handle at its free edge.
 

@@ -5,7 +5,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part, Point
-from handloom.objects.shapes import FOOT, Look, box, cylinder, lathe, shell, sphere, tube
+from handloom.objects.shapes import FOOT, Appearance, box, cylinder, lathe, shell, sphere, tube
 
 _LIQUIDS = ("red", "blue", "green", "yellow", "purple", "orange")
 _GLASS = (0.78, 0.86, 0.88)
@@ -16,9 +16,9 @@ def test_tube(c: Choices) -> Blueprint:
     color, style = c.color(_LIQUIDS), c.pick("style", ("open", "stoppered"))
     radius, height = c.number("radius", 0.0075, 0.0090), c.number("height", 0.10, 0.13)
     wall, level = 0.0022, c.number("level", 0.25, 0.55, step=1e-3)
-    clear = Look(color=_GLASS, substance="glass", fill=0.6)
+    clear = Appearance(color=_GLASS, substance="glass", fill=0.6)
     split = radius + level * (height - radius)
-    liquid = Look(color=rgb(color), substance="glass", fill=0.6)
+    liquid = Appearance(color=rgb(color), substance="glass", fill=0.6)
     parts = [
         sphere(radius, (0.0, 0.0, radius), **liquid),
         cylinder(radius, split - radius, (0.0, 0.0, (split + radius) / 2), **liquid),
@@ -45,7 +45,7 @@ def test_tube_rack(c: Choices) -> Blueprint:
     color, columns = c.color(("wood", "white", "light blue", "gray", "green")), c.integer("columns", 3, 5)
     pitch, height = c.number("pitch", 0.030, 0.034), c.number("height", 0.060, 0.075)
     hole, thick, side = 0.0205, 0.006, 0.006
-    look = Look(color=rgb(color), substance="wood" if color == "wood" else "plastic")
+    look = Appearance(color=rgb(color), substance="wood" if color == "wood" else "plastic")
     length, depth = columns * pitch + 0.010, 2 * pitch + 0.006
     parts = [
         box((length, depth, thick), (0.0, 0.0, thick / 2), **look),
@@ -66,7 +66,7 @@ def test_tube_rack(c: Choices) -> Blueprint:
             hole,
             thick,
             level,
-            Look(color=shade(rgb(color), tone), substance=look.get("substance", "plastic")),
+            Appearance(color=shade(rgb(color), tone), substance=look.get("substance", "plastic")),
         )
     return Blueprint(
         words=("test tube rack", "rack", "tube holder"),
@@ -78,7 +78,7 @@ def test_tube_rack(c: Choices) -> Blueprint:
 
 
 def _grid(
-    length: float, depth: float, columns: int, pitch: float, hole: float, thick: float, z: float, look: Look
+    length: float, depth: float, columns: int, pitch: float, hole: float, thick: float, z: float, look: Appearance
 ) -> list[Part]:
     """Return a board with 2 x columns square holes, made of three long strips and the bridges between the holes."""
     edge, web = (depth - pitch - hole) / 2, pitch - hole
@@ -109,7 +109,7 @@ def flask(c: Choices) -> Blueprint:
     neck, wall, fluid = 0.0165, 0.003, c.number("fluid", 0.018, 0.030)
     shoulder = 0.68 * height
     level = radius + (neck - radius) * fluid / shoulder
-    clear, cone = Look(color=_GLASS, substance="glass"), [(level, fluid), (neck, shoulder)]
+    clear, cone = Appearance(color=_GLASS, substance="glass"), [(level, fluid), (neck, shoulder)]
     pipe = [(neck, shoulder), (neck, height)]
     parts = shell(cone, [(r - wall, z) for r, z in cone], sides=14, **clear)
     parts += shell(pipe, [(r - wall, z) for r, z in pipe], sides=10, **clear)

@@ -8,7 +8,20 @@ from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, GLAZES, HOUSING, rgb, shade
 from handloom.objects.link import Link
 from handloom.objects.part import Part, Point
-from handloom.objects.shapes import FOOT, Look, bar, box, cylinder, lathe, open_box, rod, shell, slab, sphere, tube
+from handloom.objects.shapes import (
+    FOOT,
+    Appearance,
+    bar,
+    box,
+    cylinder,
+    lathe,
+    open_box,
+    rod,
+    shell,
+    slab,
+    sphere,
+    tube,
+)
 
 _GAP = 0.0015
 """Play between lid and rim [m]."""
@@ -20,8 +33,8 @@ def lidded_box(c: Choices) -> Blueprint:
     x, y, z = c.number("length", 0.18, 0.27), c.number("width", 0.13, 0.19), c.number("height", 0.08, 0.13)
     substance = "wood" if color == "wood" else "plastic"
     look, top = (
-        Look(color=rgb(color), substance=substance),
-        Look(color=shade(rgb(color), 0.85), substance=substance, body="lid"),
+        Appearance(color=rgb(color), substance=substance),
+        Appearance(color=shade(rgb(color), 0.85), substance=substance, body="lid"),
     )
     thick = 0.010
     parts = open_box((x, y, z), 0.006, **look)
@@ -54,15 +67,17 @@ def pot(c: Choices) -> Blueprint:
     """A cooking pot with two side grips and a lid with a knob."""
     color = c.color((*GLAZES, "silver", "copper"))
     radius, z = c.number("radius", 0.085, 0.110), c.number("height", 0.085, 0.120)
-    look = Look(color=rgb(color), substance="steel", fill=0.35)
-    dark = Look(color=(0.07, 0.07, 0.08), substance="plastic")
+    look = Appearance(color=rgb(color), substance="steel", fill=0.35)
+    dark = Appearance(color=(0.07, 0.07, 0.08), substance="plastic")
     parts = tube(radius, z, 0.005, sides=18, foot=FOOT, **look)
     parts.append(cylinder(radius - 0.002, 0.006, (0.0, 0.0, 0.003), **look))
     for s in (-1.0, 1.0):
         out = s * (radius + 0.028)
         parts += [rod((s * (radius - 0.002), y, 0.78 * z), (out, y, 0.80 * z), 0.005, **dark) for y in (-0.030, 0.030)]
         parts.append(rod((out, -0.030, 0.80 * z), (out, 0.030, 0.80 * z), 0.006, **dark))
-    grip = _dome(radius, 0.024, Look(color=shade(rgb(color), 0.9), substance="steel", fill=0.12, body="lid"), parts)
+    grip = _dome(
+        radius, 0.024, Appearance(color=shade(rgb(color), 0.9), substance="steel", fill=0.12, body="lid"), parts
+    )
     link = _lid((0.0, radius, z + _GAP), grip, (0.0, -radius - 0.05, 0.030))
     return _vessel(("pot", "cooking pot", "pot with a lid"), color, parts, [link], z, 1.6 * radius)
 
@@ -71,7 +86,7 @@ def electric_cooker(c: Choices) -> Blueprint:
     """A rice cooker: bulging body, display at the front, domed lid with a front catch."""
     color = c.color((*HOUSING, "red", "mint"))
     radius, z = c.number("radius", 0.105, 0.130), c.number("height", 0.150, 0.190)
-    look = Look(color=rgb(color), substance="plastic")
+    look = Appearance(color=rgb(color), substance="plastic")
     outer = [(0.86 * radius, 0.0), (radius, 0.45 * z), (0.97 * radius, z)]
     parts = shell(outer, [(0.78 * radius, 0.020), (0.88 * radius, z)], sides=18, foot=FOOT, **look)
     parts += [
@@ -93,7 +108,7 @@ def electric_cooker(c: Choices) -> Blueprint:
             solid=False,
         ),
     ]
-    lid = Look(color=shade(rgb(color), 0.88), substance="plastic", fill=0.5, body="lid")
+    lid = Appearance(color=shade(rgb(color), 0.88), substance="plastic", fill=0.5, body="lid")
     rim = 0.97 * radius
     parts += [
         replace(lathe([(rim, 0.0), (rim, 0.010), (0.45 * radius, 0.036)], sides=18, **lid), position=(0.0, -rim, 0.0)),
@@ -107,9 +122,9 @@ def trash_can(c: Choices) -> Blueprint:
     """A bin whose pedal lifts the lid: pressing it by 30 degrees opens the lid by 75."""
     color, style = c.color(("silver", "black", "white", "red", "teal", "gray")), c.pick("style", ("round", "square"))
     radius, z = c.number("radius", 0.090, 0.115), c.number("height", 0.24, 0.32)
-    base, body = 0.026, Look(color=rgb(color), substance="plastic", fill=0.8)
-    dark = Look(color=(0.08, 0.08, 0.09), substance="plastic")
-    top = Look(color=shade(rgb(color), 0.88), substance="plastic", fill=0.6, body="lid")
+    base, body = 0.026, Appearance(color=rgb(color), substance="plastic", fill=0.8)
+    dark = Appearance(color=(0.08, 0.08, 0.09), substance="plastic")
+    top = Appearance(color=shade(rgb(color), 0.88), substance="plastic", fill=0.6, body="lid")
     if style == "round":
         parts = tube(radius, z - base, 0.005, (0.0, 0.0, base), sides=18, **body)
         parts.append(cylinder(radius - 0.001, base, (0.0, 0.0, base / 2), **dark))
@@ -122,7 +137,7 @@ def trash_can(c: Choices) -> Blueprint:
         parts = open_box((side, 2 * radius, z - base), 0.005, (0.0, 0.0, base), **body)
         parts.append(box((side, 2 * radius, base), (0.0, 0.0, base / 2), **dark))
         cover = slab((side + 0.006, 2 * radius + 0.006, 0.018), 0.020, (0.0, -radius, 0.009), **top)
-    tread = Look(color=rgb("gray"), substance="steel", fill=0.5, body="pedal")
+    tread = Appearance(color=rgb("gray"), substance="steel", fill=0.5, body="pedal")
     parts += [
         cover,
         box((0.052, 0.014, 0.010), (0.0, -2 * radius - 0.007, 0.006), **top),
@@ -147,11 +162,11 @@ def trash_can(c: Choices) -> Blueprint:
     return _vessel(("trash can", "bin", "garbage can", "rubbish bin"), color, parts, [lid, pedal], z, 1.4 * radius)
 
 
-def _dome(radius: float, height: float, look: Look, parts: list[Part]) -> Point:
+def _dome(radius: float, height: float, look: Appearance, parts: list[Part]) -> Point:
     """Add a domed lid with a knob, hinged at its rear rim, and return the top of the knob in the lid's frame."""
     profile = [(radius + 0.002, 0.0), (radius + 0.002, 0.006), (0.80 * radius, 0.7 * height), (0.30 * radius, height)]
     parts.append(replace(lathe(profile, sides=12, **look), position=(0.0, -radius, 0.0)))
-    knob = Look(color=(0.07, 0.07, 0.08), substance="plastic", body="lid")
+    knob = Appearance(color=(0.07, 0.07, 0.08), substance="plastic", body="lid")
     parts += [
         bar((0.0, -radius, height), (0.0, -radius, height + 0.012), 0.008, **knob),
         sphere(0.014, (0.0, -radius, height + 0.020), **knob),

@@ -5,7 +5,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, Rgb, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, bar, box, cylinder, hull, lathe, prism
+from handloom.objects.shapes import Appearance, bar, box, cylinder, hull, lathe, prism
 
 _PROUD = 0.0006
 """How far a printed label stands out of the surface [m], so that a ray meets it first."""
@@ -69,7 +69,7 @@ def milk_carton(c: Choices) -> Blueprint:
     band = rgb(c.color(("blue", "green", "orange", "yellow", "red"), "second_color", unlike=color))
     side, height = c.number("side", 0.060, 0.075), c.number("height", 0.13, 0.19)
     gable = 0.42 * side
-    body = Look(color=rgb(color), substance="water", fill=0.98)
+    body = Appearance(color=rgb(color), substance="water", fill=0.98)
     roof = [(-side / 2, 0.0), (side / 2, 0.0), (0.004, gable), (-0.004, gable)]
     parts = [
         box((side, side, height), (0.0, 0.0, height / 2), **body),
@@ -94,8 +94,8 @@ def can(c: Choices) -> Blueprint:
     second = rgb(c.color(("white", "silver", "yellow", "navy"), "second_color", unlike=color))
     radius, height = c.number("radius", 0.028, 0.034), c.number("height", 0.105, 0.135)
     bevel, style = 0.006, c.pick("style", ("plain", "band"))
-    metal = Look(color=rgb("silver"), substance="aluminium", fill=0.30)
-    filled = Look(color=rgb(color), substance="water", round=True)
+    metal = Appearance(color=rgb("silver"), substance="aluminium", fill=0.30)
+    filled = Appearance(color=rgb(color), substance="water", round=True)
     parts = [
         cylinder(radius, height - 2 * bevel, (0.0, 0.0, height / 2), **filled),
         lathe([(0.80 * radius, 0.0), (0.985 * radius, bevel + 0.001)], sides=20, **metal),
@@ -116,7 +116,7 @@ def food_tin(c: Choices) -> Blueprint:
     """A wide tin of food: bare ends with a rim, paper label around."""
     color = c.color(BRIGHT)
     radius, height = c.number("radius", 0.034, 0.043), c.number("height", 0.045, 0.110)
-    metal = Look(color=rgb("silver"), substance="steel", fill=0.25)
+    metal = Appearance(color=rgb("silver"), substance="steel", fill=0.25)
     rim = 0.003
     parts = [
         cylinder(radius, height - 2 * rim, (0.0, 0.0, height / 2), color=rgb("silver"), substance="water", round=True),
@@ -135,7 +135,7 @@ def bottle(c: Choices) -> Blueprint:
     label = rgb(c.color(("white", "cream", "yellow", "light blue", "red"), "label_color", unlike=color))
     radius, body = c.number("radius", 0.028, 0.037), c.number("body", 0.095, 0.145)
     shoulder, neck = c.number("shoulder", 0.020, 0.045), c.number("neck", 0.020, 0.045)
-    look = Look(color=rgb(color), substance="water", fill=0.95, round=True)
+    look = Appearance(color=rgb(color), substance="water", fill=0.95, round=True)
     throat = 0.38 * radius
     top = body + shoulder + neck
     parts = [
@@ -179,7 +179,10 @@ def spray_bottle(c: Choices) -> Blueprint:
     head = rgb(c.color(("red", "blue", "white", "orange", "green"), "head_color", unlike=color))
     width, depth = c.number("width", 0.070, 0.085), c.number("depth", 0.040, 0.052)
     body = c.number("body", 0.110, 0.140)
-    plain, top = Look(color=rgb(color), substance="water", fill=0.8), Look(color=head, substance="plastic", fill=0.6)
+    plain, top = (
+        Appearance(color=rgb(color), substance="water", fill=0.8),
+        Appearance(color=head, substance="plastic", fill=0.6),
+    )
     half = [(-width / 2, -depth / 2), (width / 2, -depth / 2), (width / 2, depth / 2), (-width / 2, depth / 2)]
     taper = [(0.36 * x, 0.5 * y) for x, y in half]
     corners = [(x, y, 0.0) for x, y in half] + [(x, y, 0.045) for x, y in taper]
@@ -196,9 +199,9 @@ def spray_bottle(c: Choices) -> Blueprint:
     return _package(("spray bottle", "cleaning spray", "sprayer"), color, parts, (width, depth, z + 0.039))
 
 
-def _print(color: Rgb) -> Look:
+def _print(color: Rgb) -> Appearance:
     """Return the look of a printed label: seen, without mass, out of the way of collisions."""
-    return Look(color=color, substance="paper", fill=0.0, solid=False)
+    return Appearance(color=color, substance="paper", fill=0.0, solid=False)
 
 
 def _package(words: tuple[str, ...], color: str, parts: list[Part], size: tuple[float, float, float]) -> Blueprint:

@@ -1,4 +1,4 @@
-"""Trays, bins, crates, shelves, boards, belts: what other things are put into or onto."""
+"""Trays, bins, crates, shelves, boards, belts: what other objects are put into or onto."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import FOOT, Look, arc, bar, box, cylinder, hull, open_box, rod, shell, slab
+from handloom.objects.shapes import FOOT, Appearance, arc, bar, box, cylinder, hull, open_box, rod, shell, slab
 
 
 def tray(c: Choices) -> Blueprint:
@@ -17,7 +17,10 @@ def tray(c: Choices) -> Blueprint:
     color, style = c.color(("wood", "black", "white", "red", "teal", "gray")), c.pick("style", ("plain", "handles"))
     size = (c.number("length", 0.26, 0.36), c.number("width", 0.18, 0.25), c.number("height", 0.022, 0.035))
     substance = "wood" if color == "wood" else "plastic"
-    base, wall = Look(color=rgb(color), substance=substance), Look(color=shade(rgb(color), 0.8), substance=substance)
+    base, wall = (
+        Appearance(color=rgb(color), substance=substance),
+        Appearance(color=shade(rgb(color), 0.8), substance=substance),
+    )
     floor, *rim = open_box(size, 0.008, floor=0.005, **base)
     parts = [floor, *(replace(p, color=wall.get("color", rgb(color))) for p in rim)]
     if style == "handles":
@@ -33,8 +36,8 @@ def bin_box(c: Choices) -> Blueprint:
     color = c.color((*BRIGHT, "gray", "white"))
     size = (c.number("length", 0.22, 0.32), c.number("width", 0.16, 0.23), c.number("height", 0.10, 0.15))
     look, rim = (
-        Look(color=rgb(color), substance="plastic", fill=0.6),
-        Look(color=shade(rgb(color), 0.8), substance="plastic", fill=0.6),
+        Appearance(color=rgb(color), substance="plastic", fill=0.6),
+        Appearance(color=shade(rgb(color), 0.8), substance="plastic", fill=0.6),
     )
     x, y, z = size
     parts = open_box(size, 0.005, **look)
@@ -48,7 +51,10 @@ def crate(c: Choices) -> Blueprint:
     color = c.color(("wood", "beige", "brown", "white"))
     x, y, z = c.number("length", 0.24, 0.34), c.number("width", 0.18, 0.25), c.number("height", 0.11, 0.16)
     rows = c.integer("rows", 2, 3)
-    look, post = Look(color=rgb(color), substance="wood"), Look(color=shade(rgb(color), 0.8), substance="wood")
+    look, post = (
+        Appearance(color=rgb(color), substance="wood"),
+        Appearance(color=shade(rgb(color), 0.8), substance="wood"),
+    )
     thick, leg = 0.008, 0.016
     parts = [box((x, y, thick), (0.0, 0.0, thick / 2), **look)]
     for sx in (-1.0, 1.0):
@@ -69,7 +75,7 @@ def basket(c: Choices) -> Blueprint:
     color = c.color(("beige", "brown", "wood", "white"))
     radius, height = c.number("radius", 0.085, 0.115), c.number("height", 0.080, 0.110)
     wall, flare = 0.006, 0.020
-    look, dark = Look(color=rgb(color), substance="wood", fill=0.6), shade(rgb(color), 0.72)
+    look, dark = Appearance(color=rgb(color), substance="wood", fill=0.6), shade(rgb(color), 0.72)
     outer = [(radius, 0.0), (radius + flare, height)]
     parts = shell(outer, [(r - wall, z) for r, z in outer], sides=18, foot=FOOT, **look)
     parts = [replace(p, color=dark) if i % 2 else p for i, p in enumerate(parts)]
@@ -93,10 +99,10 @@ def cardboard_tray(c: Choices) -> Blueprint:
     color = c.color(("beige", "brown", "wood"))
     size = (c.number("length", 0.20, 0.30), c.number("width", 0.15, 0.22), c.number("height", 0.08, 0.13))
     x, y, z = size
-    look = Look(color=rgb(color), substance="cardboard", fill=0.6)
+    look = Appearance(color=rgb(color), substance="cardboard", fill=0.6)
     parts = open_box(size, 0.005, **look)
     flap = 0.30 * y
-    pale = Look(color=shade(rgb(color), 1.15), substance="cardboard", fill=0.6)
+    pale = Appearance(color=shade(rgb(color), 1.15), substance="cardboard", fill=0.6)
     for s in (-1.0, 1.0):
         tilt, reach = np.deg2rad(35.0), flap / 2
         away, drop = reach * float(np.cos(tilt)), reach * float(np.sin(tilt))
@@ -125,7 +131,10 @@ def shelf(c: Choices) -> Blueprint:
     x, y = c.number("width", 0.36, 0.55), c.number("depth", 0.18, 0.25)
     pitch, thick = c.number("pitch", 0.16, 0.22), 0.014
     z = (boards - 1) * pitch + thick
-    side, board = Look(color=shade(rgb(color), 0.85), substance="wood"), Look(color=rgb(color), substance="wood")
+    side, board = (
+        Appearance(color=shade(rgb(color), 0.85), substance="wood"),
+        Appearance(color=rgb(color), substance="wood"),
+    )
     parts = [box((thick, y, z), (s * (x - thick) / 2, 0.0, z / 2), **side) for s in (-1.0, 1.0)]
     parts.append(box((x - 2 * thick, 0.006, z), (0.0, (y - 0.006) / 2, z / 2), **side))
     levels = [k * pitch + thick / 2 for k in range(boards)]
@@ -148,7 +157,7 @@ def cutting_board(c: Choices) -> Blueprint:
         c.pick("style", ("plain", "groove")),
     )
     x, y, z = c.number("length", 0.24, 0.34), c.number("width", 0.16, 0.22), c.number("height", 0.012, 0.020)
-    look = Look(color=rgb(color), substance="wood" if color in {"wood", "brown", "beige"} else "plastic")
+    look = Appearance(color=rgb(color), substance="wood" if color in {"wood", "brown", "beige"} else "plastic")
     parts = [
         slab((x, y, z), 0.018, (0.0, 0.0, z / 2), **look),
         slab((0.075, 0.048, z), 0.016, (x / 2 + 0.025, 0.0, z / 2), **look),
@@ -163,7 +172,7 @@ def cutting_board(c: Choices) -> Blueprint:
         ),
     ]
     if style == "groove":
-        dark = Look(color=shade(rgb(color), 0.62), substance="wood", fill=0.0, solid=False)
+        dark = Appearance(color=shade(rgb(color), 0.62), substance="wood", fill=0.0, solid=False)
         parts += [box((x - 0.030, 0.004, 0.001), (0.0, s * (y / 2 - 0.015), z), **dark) for s in (-1.0, 1.0)]
         parts += [box((0.004, y - 0.030, 0.001), (s * (x / 2 - 0.015), 0.0, z), **dark) for s in (-1.0, 1.0)]
     return _surface(("cutting board", "chopping board", "board"), color, parts, z)
@@ -173,8 +182,8 @@ def place_mat(c: Choices) -> Blueprint:
     """A thin mat for a plate, with a border of another shade."""
     color = c.color(("gray", "navy", "green", "beige", "brown", "teal"))
     x, y, z = c.number("length", 0.32, 0.40), c.number("width", 0.26, 0.30), 0.003
-    look = Look(color=rgb(color), substance="rubber", fill=0.5)
-    border = Look(color=shade(rgb(color), 0.7), substance="rubber", fill=0.0, solid=False)
+    look = Appearance(color=rgb(color), substance="rubber", fill=0.5)
+    border = Appearance(color=shade(rgb(color), 0.7), substance="rubber", fill=0.0, solid=False)
     parts = [slab((x, y, z), 0.020, (0.0, 0.0, z / 2), **look)]
     parts += [box((x - 0.050, 0.004, 0.0006), (0.0, s * (y / 2 - 0.016), z), **border) for s in (-1.0, 1.0)]
     parts += [box((0.004, y - 0.050, 0.0006), (s * (x / 2 - 0.016), 0.0, z), **border) for s in (-1.0, 1.0)]
@@ -187,8 +196,8 @@ def conveyor(c: Choices) -> Blueprint:
     x, y, z = c.number("length", 0.9, 1.3), c.number("width", 0.22, 0.32), c.number("height", 0.10, 0.16)
     deck = 0.045
     frame, metal = (
-        Look(color=rgb(color), substance="aluminium", fill=0.3),
-        Look(color=rgb("silver"), substance="steel", fill=0.3),
+        Appearance(color=rgb(color), substance="aluminium", fill=0.3),
+        Appearance(color=rgb("silver"), substance="steel", fill=0.3),
     )
     belt = box((x, y, deck), (0.0, 0.0, z - deck / 2), color=(0.09, 0.09, 0.10), substance="rubber", fill=0.2)
     parts = [replace(belt, belt_velocity=(speed, 0.0, 0.0))]
@@ -215,8 +224,8 @@ def dish_rack(c: Choices) -> Blueprint:
     pitch = c.number("pitch", 0.042, 0.050)
     x = gaps * pitch + 0.04
     look, wire = (
-        Look(color=rgb(color), substance="plastic"),
-        Look(color=shade(rgb(color), 0.75), substance="steel", fill=0.5),
+        Appearance(color=rgb(color), substance="plastic"),
+        Appearance(color=shade(rgb(color), 0.75), substance="steel", fill=0.5),
     )
     parts = open_box((x, y, 0.024), 0.006, **look)
     slots = {}
@@ -239,7 +248,7 @@ def mug_tree(c: Choices) -> Blueprint:
     """A wooden stand with slanted pegs to hang mugs on; a peg goes from ``peg_i_root`` to its tip ``peg_i``."""
     color, pegs = c.color(("wood", "black", "white", "brown")), c.integer("pegs", 3, 6)
     z, foot = c.number("height", 0.28, 0.36), c.number("foot", 0.075, 0.095)
-    look = Look(color=rgb(color), substance="wood")
+    look = Appearance(color=rgb(color), substance="wood")
     parts = [
         cylinder(foot, 0.016, (0.0, 0.0, 0.008), **look),
         cylinder(0.011, z - 0.016, (0.0, 0.0, 0.016 + (z - 0.016) / 2), **look),
@@ -267,8 +276,8 @@ def egg_box(c: Choices) -> Blueprint:
     color, columns = c.color(("gray", "beige", "pink", "mint")), c.integer("columns", 3, 5)
     pitch, z = 0.052, c.number("height", 0.036, 0.044)
     look, dark = (
-        Look(color=rgb(color), substance="cardboard", fill=0.6),
-        Look(color=shade(rgb(color), 0.8), substance="cardboard", fill=0.6),
+        Appearance(color=rgb(color), substance="cardboard", fill=0.6),
+        Appearance(color=shade(rgb(color), 0.8), substance="cardboard", fill=0.6),
     )
     x, y = columns * pitch + 0.006, 2 * pitch + 0.006
     parts = open_box((x, y, z), 0.004, **look)

@@ -11,7 +11,7 @@ from handloom.objects.colors import GLAZES, rgb, shade
 from handloom.objects.part import Part
 from handloom.objects.shapes import (
     FOOT,
-    Look,
+    Appearance,
     bar,
     box,
     cylinder,
@@ -32,7 +32,7 @@ def bowl(c: Choices) -> Blueprint:
     second = rgb(c.color(("white", "cream", "blue", "teal"), "second_color", unlike=color))
     radius, height = c.number("radius", 0.055, 0.080), c.number("height", 0.045, 0.065)
     wall, floor, foot = 0.0045, 0.006, 0.45
-    look = Look(color=rgb(color), substance="ceramic")
+    look = Appearance(color=rgb(color), substance="ceramic")
     outer = [(foot * radius, 0.0), (0.82 * radius, 0.42 * height), (radius, height)]
     inner = [(foot * radius - 0.002, floor), (radius - wall, height)]
     parts = shell(outer, inner, sides=16, foot=FOOT, **look)
@@ -60,7 +60,7 @@ def plate(c: Choices) -> Blueprint:
     second = rgb(c.color(("white", "cream", "light blue", "mint"), "second_color", unlike=color))
     radius, height = c.number("radius", 0.085, 0.120), c.number("height", 0.014, 0.022)
     middle, floor = 0.64 * radius, 0.005
-    look = Look(color=rgb(color), substance="ceramic")
+    look = Appearance(color=rgb(color), substance="ceramic")
     outer = [(middle, 0.0), (0.90 * radius, 0.45 * height), (radius, height)]
     parts = shell(outer, [(middle, floor), (radius - 0.004, height)], sides=18, foot=FOOT, **look)
     parts.append(
@@ -86,8 +86,8 @@ def frying_pan(c: Choices) -> Blueprint:
     color = c.color(("black", "gray", "red", "navy", "teal"))
     radius, height = c.number("radius", 0.085, 0.115), c.number("height", 0.032, 0.045)
     grip = c.number("handle", 0.13, 0.17)
-    inside, wall, floor = Look(color=rgb("black"), substance="aluminium"), 0.004, 0.005
-    handle = Look(color=rgb(c.color(("black", "brown", "wood"), "handle_color")), substance="plastic")
+    inside, wall, floor = Appearance(color=rgb("black"), substance="aluminium"), 0.004, 0.005
+    handle = Appearance(color=rgb(c.color(("black", "brown", "wood"), "handle_color")), substance="plastic")
     parts = shell(
         [(0.82 * radius, 0.0), (radius, height)],
         [(0.82 * radius - wall, floor), (radius - wall, height)],
@@ -186,7 +186,7 @@ def teapot(c: Choices) -> Blueprint:
     """A round teapot with lid, spout towards +x and handle towards -x."""
     color = c.color(GLAZES)
     radius = c.number("radius", 0.055, 0.070)
-    look = Look(color=rgb(color), substance="ceramic", fill=0.35)
+    look = Appearance(color=rgb(color), substance="ceramic", fill=0.35)
     profile = [(0.62, 0.0), (0.95, 0.38), (1.0, 0.70), (0.86, 1.08), (0.46, 1.36)]
     height = 1.36 * radius
     parts = [
@@ -220,16 +220,16 @@ def teapot(c: Choices) -> Blueprint:
     )
 
 
-def _cutlery(c: Choices) -> tuple[Look, Look, str, float]:
+def _cutlery(c: Choices) -> tuple[Appearance, Appearance, str, float]:
     """Choose metal and handle of a piece of cutlery: looks of both, colour word, length."""
     style = c.pick("style", ("steel", "coloured handle"))
     color = c.color(("silver",) if style == "steel" else ("red", "blue", "green", "yellow", "black", "white", "wood"))
-    metal = Look(color=rgb("silver"), substance="steel", fill=0.6)
-    grip = Look(color=rgb(color), substance="steel" if style == "steel" else "plastic")
+    metal = Appearance(color=rgb("silver"), substance="steel", fill=0.6)
+    grip = Appearance(color=rgb(color), substance="steel" if style == "steel" else "plastic")
     return metal, grip, color, c.number("length", 0.17, 0.21)
 
 
-def _handle(length: float, look: Look) -> Part:
+def _handle(length: float, look: Appearance) -> Part:
     return slab((0.45 * length, 0.016, 0.007), 0.007, (-0.275 * length, 0.0, 0.0035), **look)
 
 

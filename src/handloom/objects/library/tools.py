@@ -7,9 +7,9 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part
-from handloom.objects.shapes import Look, arc, bar, box, cylinder, hull, laid, lathe, prism, rod, shell, slab
+from handloom.objects.shapes import Appearance, arc, bar, box, cylinder, hull, laid, lathe, prism, rod, shell, slab
 
-_STEEL = Look(color=rgb("steel"), substance="steel")
+_STEEL = Appearance(color=rgb("steel"), substance="steel")
 
 
 def hammer(c: Choices) -> Blueprint:
@@ -18,7 +18,7 @@ def hammer(c: Choices) -> Blueprint:
     length, head = c.number("length", 0.22, 0.29), c.number("head", 0.085, 0.110)
     size, x = 0.024, 0.45 * length
     z = size / 2
-    grip = Look(color=rgb(color), substance="wood" if color == "wood" else "plastic")
+    grip = Appearance(color=rgb(color), substance="wood" if color == "wood" else "plastic")
     wedge = [
         (x + s * size * 0.46, y * head, z + u * k)
         for s in (-1, 1)
@@ -41,7 +41,7 @@ def screwdriver(c: Choices) -> Blueprint:
     second = rgb(c.color(("black", "yellow", "white", "gray"), "second_color", unlike=color))
     length, thick = c.number("length", 0.17, 0.23), c.number("thickness", 0.026, 0.032)
     grip, z = 0.46 * length, thick / 2 * 0.94
-    look = Look(color=rgb(color), substance="plastic")
+    look = Appearance(color=rgb(color), substance="plastic")
     flutes = [
         (0.5 * thick * a, 0.5 * thick * b)
         for a, b in ((1, 0.38), (0.38, 1), (-0.38, 1), (-1, 0.38), (-1, -0.38), (-0.38, -1), (0.38, -1), (1, -0.38))
@@ -66,7 +66,7 @@ def wrench(c: Choices) -> Blueprint:
     color = c.color(("silver", "black", "gray", "red"))
     length, jaw = c.number("length", 0.15, 0.21), c.number("jaw", 0.013, 0.019)
     thick = 0.009
-    look = Look(color=rgb(color), substance="steel")
+    look = Appearance(color=rgb(color), substance="steel")
     parts = [slab((0.72 * length, 0.015, 0.8 * thick), 0.004, (0.0, 0.0, thick / 2), **look)]
     for s in (-1.0, 1.0):
         opening = jaw if s > 0 else 0.8 * jaw
@@ -95,7 +95,7 @@ def pliers(c: Choices) -> Blueprint:
     """Pliers with coloured sleeves, slightly open."""
     color = c.color(("red", "blue", "yellow", "orange", "green", "black"))
     length, z = c.number("length", 0.15, 0.19), 0.009
-    sleeve = Look(color=rgb(color), substance="rubber")
+    sleeve = Appearance(color=rgb(color), substance="rubber")
     parts: list[Part] = [cylinder(0.012, 0.016, (0.17 * length, 0.0, z), **_STEEL)]
     for s in (-1.0, 1.0):
         jaw = [
@@ -120,7 +120,7 @@ def scissors(c: Choices) -> Blueprint:
     """Scissors, closed, with two finger rings."""
     color = c.color((*BRIGHT, "black"))
     length, z = c.number("length", 0.15, 0.20), 0.005
-    grip = Look(color=rgb(color), substance="plastic")
+    grip = Appearance(color=rgb(color), substance="plastic")
     blade = [(0.0, -0.008), (0.0, 0.008), (0.40 * length, 0.004), (0.5 * length, 0.0), (0.40 * length, -0.004)]
     parts = [
         prism(blade, 0.005, (0.0, 0.0, z), **_STEEL),
@@ -150,7 +150,7 @@ def flashlight(c: Choices) -> Blueprint:
     color = c.color(("black", "red", "blue", "yellow", "silver", "green"))
     length, radius = c.number("length", 0.13, 0.18), c.number("radius", 0.013, 0.017)
     head = 1.5 * radius
-    metal = Look(color=rgb(color), substance="aluminium", fill=0.5, round=True)
+    metal = Appearance(color=rgb(color), substance="aluminium", fill=0.5, round=True)
     neck = 0.26 * length
     cone = lathe([(radius, neck), (head, neck + 0.022)], sides=14, **metal)
     parts = [
@@ -219,7 +219,7 @@ def toothbrush(c: Choices) -> Blueprint:
     color = c.color((*BRIGHT, "white", "light blue"))
     length = c.number("length", 0.17, 0.195)
     bristle = rgb(c.color(("white", "light blue", "mint"), "bristle_color", unlike=color))
-    look = Look(color=rgb(color), substance="plastic")
+    look = Appearance(color=rgb(color), substance="plastic")
     parts = [
         slab((0.50 * length, 0.013, 0.011), 0.005, (-0.25 * length, 0.0, 0.0055), **look),
         bar((-0.02 * length, 0.0, 0.0055), (0.34 * length, 0.0, 0.0055), 0.0033, **look),

@@ -7,7 +7,7 @@ from handloom.objects.colors import BRIGHT, rgb, shade
 from handloom.objects.part import Part
 from handloom.objects.shapes import (
     FOOT,
-    Look,
+    Appearance,
     bar,
     box,
     cylinder,
@@ -29,7 +29,7 @@ def ball(c: Choices) -> Blueprint:
     radius = c.number("radius", 0.022, 0.040)
     parts = [sphere(radius, (0.0, 0.0, radius), color=rgb(color), substance="rubber", fill=0.25, round=True)]
     if style == "belt":
-        belt = Look(color=second, substance="rubber", fill=0.0, solid=False)
+        belt = Appearance(color=second, substance="rubber", fill=0.0, solid=False)
         parts.append(ellipsoid((2.012 * radius, 2.012 * radius, 1.84 * radius), (0.0, 0.0, radius), **belt))
     return _toy(("ball", "rubber ball", "toy ball"), color, parts, 2 * radius)
 
@@ -38,10 +38,10 @@ def rubber_duck(c: Choices) -> Blueprint:
     """A bath duck looking to -y."""
     color = c.color(("yellow", "yellow", "pink", "light blue", "white"))
     size = c.number("size", 0.070, 0.095)
-    look = Look(color=rgb(color), substance="plastic", fill=0.22)
+    look = Appearance(color=rgb(color), substance="plastic", fill=0.22)
     beak, eye = (
-        Look(color=(0.90, 0.42, 0.06), substance="plastic", fill=0.22),
-        Look(color=(0.04, 0.04, 0.05), substance="plastic", fill=0.0, solid=False),
+        Appearance(color=(0.90, 0.42, 0.06), substance="plastic", fill=0.22),
+        Appearance(color=(0.04, 0.04, 0.05), substance="plastic", fill=0.0, solid=False),
     )
     z = 0.30 * size
     parts = [
@@ -73,8 +73,8 @@ def toy_car(c: Choices) -> Blueprint:
     color, kind = c.color(BRIGHT), c.pick("kind", ("saloon", "truck", "van"))
     length, width = c.number("length", 0.085, 0.120), c.number("width", 0.042, 0.055)
     wheel = 0.11 * length
-    body = Look(color=rgb(color), substance="plastic", fill=0.45)
-    window = Look(color=(0.12, 0.16, 0.22), substance="glass", fill=0.3)
+    body = Appearance(color=rgb(color), substance="plastic", fill=0.45)
+    window = Appearance(color=(0.12, 0.16, 0.22), substance="glass", fill=0.3)
     deck = wheel + 0.20 * length
     parts = [box((length, width, 0.20 * length), (0.0, 0.0, 0.72 * wheel + 0.10 * length), **body)]
     back, front, roof = {"saloon": (-0.30, 0.22, 0.17), "truck": (0.12, 0.42, 0.20), "van": (-0.48, 0.36, 0.24)}[kind]
@@ -129,7 +129,7 @@ def toy_boat(c: Choices) -> Blueprint:
     low = [(-0.46, -0.36), (-0.46, 0.36), (0.24, 0.36), (0.40, 0.0), (0.24, -0.36)]
     high = [(-0.50, -0.5), (-0.50, 0.5), (0.26, 0.5), (0.50, 0.0), (0.26, -0.5)]
     corners = [(x * length, y * width, z) for ring, z in ((low, 0.0), (high, deep)) for x, y in ring]
-    look = Look(color=rgb(color), substance="wood")
+    look = Appearance(color=rgb(color), substance="wood")
     parts = [
         hull(corners, **look),
         box(
@@ -160,9 +160,9 @@ def teddy_bear(c: Choices) -> Blueprint:
     """A sitting plush bear looking to -y."""
     color = c.color(("brown", "beige", "amber", "pink", "gray"))
     size = c.number("size", 0.11, 0.15)
-    fur = Look(color=rgb(color), substance="foam", fill=2.5)
-    pale = Look(color=shade(rgb(color), 1.7), substance="foam", fill=2.5)
-    dark = Look(color=(0.04, 0.03, 0.03), substance="plastic", fill=0.0, solid=False)
+    fur = Appearance(color=rgb(color), substance="foam", fill=2.5)
+    pale = Appearance(color=shade(rgb(color), 1.7), substance="foam", fill=2.5)
+    dark = Appearance(color=(0.04, 0.03, 0.03), substance="plastic", fill=0.0, solid=False)
 
     def at(x: float, y: float, z: float) -> tuple[float, float, float]:
         return (x * size, y * size, z * size)
@@ -207,7 +207,7 @@ def stacking_cup(c: Choices) -> Blueprint:
     color = c.color(BRIGHT)
     radius, height = c.number("radius", 0.024, 0.036), c.number("height", 0.045, 0.065)
     wall, flare = 0.003, 0.004
-    look = Look(color=rgb(color), substance="plastic", fill=0.6)
+    look = Appearance(color=rgb(color), substance="plastic", fill=0.6)
     outer = [(radius, 0.0), (radius + flare, height)]
     parts = shell(outer, [(r - wall, z) for r, z in outer], sides=14, foot=FOOT, **look)
     parts = striped(parts, shade(rgb(color), 1.25))
@@ -226,7 +226,7 @@ def spinning_top(c: Choices) -> Blueprint:
     """A wooden top lying on its rim."""
     color = c.color(BRIGHT)
     radius, height = c.number("radius", 0.022, 0.032), c.number("height", 0.030, 0.042)
-    look = Look(color=rgb(color), substance="wood")
+    look = Appearance(color=rgb(color), substance="wood")
     parts = [
         lathe(
             [(0.003, -0.55 * height), (radius, -0.05 * height), (radius, 0.08 * height), (0.006, 0.30 * height)],

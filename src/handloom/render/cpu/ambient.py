@@ -161,7 +161,7 @@ def close_in(lanes, row, low, high):
     rotation = rotation_of(row)
     position = position_of(row)
     if kind == TRIANGLES:
-        # The bounding box of a hollow thing says nothing about the space inside it.
+        # The bounding box of a hollow object says nothing about the space inside it.
         return
     if kind in (BOX, MESH):
         center = (row[G_BOX], row[G_BOX + 1], row[G_BOX + 2])

@@ -9,17 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
+
 LEAF_SIZE = 4
 
 
 class TriangleMesh(NamedTuple):
     """Triangles with what shading needs at their corners."""
 
-    corners: NDArray[np.float64]
+    corners: Array
     """(k, 3, 3) [m], in the geom frame."""
-    normals: NDArray[np.float64]
+    normals: Array
     """(k, 3, 3) unit vectors."""
-    texcoords: NDArray[np.float64]
+    texcoords: Array
     """(k, 3, 2); NaN without texture coordinates."""
 
 
@@ -43,7 +45,7 @@ def build_hierarchy(mesh: TriangleMesh) -> Hierarchy:
     low, high = mesh.corners.min(axis=1), mesh.corners.max(axis=1)
     middle = (low + high) / 2
     order: list[NDArray[np.int64]] = []
-    boxes: list[NDArray[np.float64]] = []
+    boxes: list[Array] = []
     links: list[list[int]] = []
     done = 0
     # A number on the list closes an inner node: everything below it has been written by then.

@@ -119,7 +119,7 @@ def pick_casters(picked, casters, boxes, light, patch, space):
     """Mark the geoms that can stand between a light and some surface points.
 
     By upright rectangles in the light's picture plane, widened by the penumbra, which is
-    ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for things that stand on the surface; and by the faces of
+    ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for objects that stand on the surface; and by the faces of
     bounding boxes.
 
     Args:

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.render.cameras import camera_body
 from handloom.render.cpu.arrays import (
     CanvasArrays,
@@ -88,7 +89,7 @@ class CpuRenderer:
         self._drawn: dict[CameraSpec, frozenset[str]] = {}
         self._mirror_rows = mirror_rows(shapes.geoms) if preset.mirrors else np.zeros(0, np.int32)
         self._mirrors: dict[int, MirrorArrays] = {}
-        self._mounts: dict[CameraSpec, tuple[int, NDArray[np.float64]]] = {}
+        self._mounts: dict[CameraSpec, tuple[int, Array]] = {}
         self._images = ImagePool()
         self._lamps = b""
         self._points = np.zeros((3, CORNERS + CUTS))
@@ -185,15 +186,13 @@ class CpuRenderer:
         self._drawn[camera] = frozenset()
         return find_changes(*bits, canvas.poses, canvas.setting, canvas.changed) and same_kinds
 
-    def _mount(self, camera: CameraSpec) -> tuple[int, NDArray[np.float64]]:
+    def _mount(self, camera: CameraSpec) -> tuple[int, Array]:
         """Return the body that carries a camera and the camera's pose in it, looked up once."""
         if camera not in self._mounts:
             self._mounts[camera] = camera_body(self._model, camera), camera.T_parent_camera
         return self._mounts[camera]
 
-    def _view(
-        self, camera: CameraSpec, R_world_camera: NDArray[np.float64], p_world_camera: NDArray[np.float64]
-    ) -> NDArray[np.float32]:
+    def _view(self, camera: CameraSpec, R_world_camera: Array, p_world_camera: Array) -> NDArray[np.float32]:
         """Return the camera row, and carry the headlight to the camera."""
         view = np.empty(VIEW_COLUMNS, np.float32)
         view[V_INV_FX], view[V_INV_FY], view[V_CX], view[V_CY] = 1 / camera.fx, 1 / camera.fy, camera.cx, camera.cy

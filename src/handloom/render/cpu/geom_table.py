@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.render.color import linear_from_srgb
 from handloom.render.cpu.bvh import Hierarchy, build_hierarchy, join_hierarchies
@@ -49,7 +50,7 @@ DRAWN_GROUPS = 3
 DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)
 # What MuJoCo gives a geom without material.
 DEFAULT_SPECULAR, DEFAULT_SHININESS = 0.5, 0.5
-# More transparent things throw no shadow.
+# More transparent objects throw no shadow.
 SHADOW_ALPHA = 0.5
 # A polytope costs one plane per face and ray; beyond this many faces a hierarchy of triangles is cheaper.
 MAX_FACES = 96
@@ -95,7 +96,7 @@ def _slice(values: NDArray, start: NDArray, count: NDArray, k: int) -> NDArray:
     return values[start[k] : start[k] + count[k]]
 
 
-def _half_extents(model: mujoco.MjModel, geom: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _half_extents(model: mujoco.MjModel, geom: int) -> tuple[Array, Array]:
     """Return centre and half extents (3,) of a geom's bounding box in its own frame [m]."""
     kind, (a, b, c) = int(model.geom_type[geom]), model.geom_size[geom]
     center = np.zeros(3)

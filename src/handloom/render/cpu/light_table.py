@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.render.cpu.layout import (
     L_ATTENUATION,
     L_BLEND,
@@ -90,7 +91,7 @@ def make_light_table(model: mujoco.MjModel) -> NDArray[np.float32]:
     return table
 
 
-def _frame_of(w: NDArray[np.float64]) -> list[float]:
+def _frame_of(w: Array) -> list[float]:
     """Return axes u, v, w, one after the other, with the given w."""
     x, y, z = w.tolist()
     length = math.sqrt(x * x + y * y + z * z) or 1.0
@@ -116,7 +117,7 @@ def place_lamps(model: mujoco.MjModel, data: mujoco.MjData, lights: list[int], t
         row[L_U : L_U + 9] = _frame_of(towards)
 
 
-def sky_of(model: mujoco.MjModel) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def sky_of(model: mujoco.MjModel) -> tuple[Array, Array, Array]:
     """Return linear light from the zenith, the horizon and the nadir: of the model's skybox, or of a bright day."""
     skies = np.flatnonzero(model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX)
     if len(skies) == 0:

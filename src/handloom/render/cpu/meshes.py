@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.render.cpu.bvh import TriangleMesh
 
 # Corners whose normals differ from the face by more than this are creases and are shaded flat (cosine of 60 degrees).
@@ -15,7 +16,7 @@ def _slice(values: NDArray, start: NDArray, count: NDArray, k: int) -> NDArray:
     return values[start[k] : start[k] + count[k]]
 
 
-def _face_normals(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+def _face_normals(corners: Array) -> Array:
     """Return unit normals (k, 3) of triangles (k, 3, 3); zero for slivers."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=-1, keepdims=True)

@@ -60,7 +60,7 @@ from handloom.render.cpu.visibility import cast
 LIFT = np.float32(2e-4)
 # The next layer behind something transparent starts this much farther [m].
 LAYER_GAP = np.float32(1e-4)
-# At most this many things are seen behind something transparent.
+# At most this many objects are seen behind something transparent.
 MAX_LAYERS = 4
 
 

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, StateError
 from handloom.render.cameras import camera_pose
 from handloom.render.cpu.arrays import FrameArrays
@@ -75,7 +76,7 @@ class FilamentRenderer:
             ids = code[..., 0] + (code[..., 1] << 8) + (code[..., 2] << 16) - 1
         return FrameArrays(rgb=rgb, depth=depth, segmentation=ids, normals=normals, albedo=rgb[:0])
 
-    def _eye(self, T_world_camera: NDArray[np.float64], frustum: Frustum) -> Any:
+    def _eye(self, T_world_camera: Array, frustum: Frustum) -> Any:
         """Return Filament's camera."""
         return self._api.Camera(
             pos=T_world_camera[:3, 3],

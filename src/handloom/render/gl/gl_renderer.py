@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import InputError, StateError
 from handloom.render.cameras import camera_pose
 from handloom.render.cpu.arrays import FrameArrays
@@ -98,7 +99,7 @@ class GlRenderer:
         self._mjr.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._size = size
 
-    def _aim(self, frustum: Frustum, T_world_camera: NDArray[np.float64]) -> None:
+    def _aim(self, frustum: Frustum, T_world_camera: Array) -> None:
         """Set pose and frustum of both eyes of the scene."""
         for eye in self._scene.camera:
             eye.pos = T_world_camera[:3, 3]

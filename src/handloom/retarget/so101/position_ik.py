@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.kinematics import Chain
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +88,7 @@ class PositionIk:
         self._last_target = target
         budget = self.config.turn_per_metre * moved
         for _ in range(self.config.iterations):
-            T = self.chain.T_base_tip(q, threads=1)
+            T = self.chain.T_base_tool(q, threads=1)
             error = target - T[:3, 3]
             if np.linalg.norm(error) < self.config.tolerance and budget <= 0.0:
                 break

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRow:
-    """One thing that was looked at."""
+    """One finding of a check."""
 
     name: str
     """Which check, e.g. ``limits``."""

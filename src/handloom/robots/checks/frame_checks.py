@@ -24,10 +24,10 @@ def check_tool_frames(home: RobotAtHome) -> CheckRow:
         if not np.allclose(R[:, 0], arm.approach, atol=1e-6):
             faults.append(f"R_ee_graspnet sends GraspNet's approach to {R[:, 0].tolist()}, ee_axis is {arm.ee_axis}")
         for site, expected in (
-            (arm.tcp_site, arm.T_ee_tcp),
-            (arm.grasp_site, make_pose(R, arm.T_ee_tcp[:3, 3])),
+            (arm.tcp_site, arm.T_tool_tcp),
+            (arm.grasp_site, make_pose(R, arm.T_tool_tcp[:3, 3])),
         ):
-            distance, angle = pose_error(expected, home.site_in_body(site, arm.ee_body))
+            distance, angle = pose_error(expected, home.site_in_body(site, arm.tool_body))
             if distance > FRAME_TOLERANCE or angle > FRAME_TOLERANCE:
                 faults.append(
                     f"site {site!r} is {distance * 1000:.2f} mm and {np.degrees(angle):.2f} deg from where tcp_offset, "
@@ -51,7 +51,7 @@ def _keypoint_faults(arm: Arm) -> list[str]:
     )
     closing = arm.R_ee_graspnet[:, 1]
     faults = []
-    if np.linalg.norm(head - arm.T_ee_tcp[:3, 3]) > KEYPOINT_TOLERANCE:
+    if np.linalg.norm(head - arm.T_tool_tcp[:3, 3]) > KEYPOINT_TOLERANCE:
         faults.append(
             f"tool_head of the {arm.name} arm is more than {KEYPOINT_TOLERANCE * 1000:g} mm off its tool centre"
         )

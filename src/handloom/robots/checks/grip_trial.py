@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.robots.checks.robot_at_home import place_at_home
 from handloom.robots.robot_description import RobotDescription
 from handloom.spatial import make_pose, pose_error, quat_from_matrix, relative_pose
-
-Array = NDArray[np.float64]
 
 # 17 steps per frame at 30 Hz, as episodes run.
 FRAME_S = 1.0 / 30.0

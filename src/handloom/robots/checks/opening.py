@@ -2,8 +2,8 @@
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.robots.arm import Arm
 from handloom.robots.checks.robot_at_home import RobotAtHome
 from handloom.robots.robot_description import RobotDescription
@@ -12,7 +12,7 @@ SETTLE_STEPS = 510  # 1 s of 1/510 s; the slowest gripper closes in 0.4 s.
 FRAME_S, FRAMES = 1.0 / 30.0, 30
 
 
-def measured_opening(robot: RobotDescription, arm: Arm, targets: NDArray[np.float64]) -> float:
+def measured_opening(robot: RobotDescription, arm: Arm, targets: Array) -> float:
     """Drive the gripper to actuator targets and return the gap between its pads [m].
 
     Negative when the pads overlap. All other joints are held at home.
@@ -25,7 +25,7 @@ def measured_opening(robot: RobotDescription, arm: Arm, targets: NDArray[np.floa
     return pad_gap(model, data, arm)
 
 
-def measured_gripper_speed(home: RobotAtHome, arm: Arm) -> NDArray[np.float64]:
+def measured_gripper_speed(home: RobotAtHome, arm: Arm) -> Array:
     """Open and close the gripper; return the largest speed of each drive joint (g,), averaged over a frame."""
     model, data = home.model, home.fresh_data()
     drives = [model.joint(joint).qposadr[0] for joint in arm.gripper_joint_names]

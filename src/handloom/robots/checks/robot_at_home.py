@@ -4,13 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import mujoco
-import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.robots.robot_description import RobotDescription
 from handloom.spatial import make_pose, relative_pose
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -29,7 +29,7 @@ class ArmChain:
     """Body that carries the fingers."""
 
 
-class JointTree:
+class JointGraph:
     """Which joint comes after which, and which of them are fingers."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -97,7 +97,7 @@ def find_arms(model: mujoco.MjModel) -> tuple[ArmChain, ...]:
     Raises:
         ConfigError: No gripper, no arm, or more than two arms.
     """
-    tree = JointTree(model)
+    tree = JointGraph(model)
     wrists = tree.wrists()
     if not wrists:
         names = ", ".join(model.joint(j).name for j in tree.joints)
@@ -110,7 +110,7 @@ def find_arms(model: mujoco.MjModel) -> tuple[ArmChain, ...]:
     return tuple(sorted(chains, key=lambda c: -float(data.body(c.hand_body).xpos[1])))
 
 
-def _chain(tree: JointTree, wrist: int, wrists: list[int]) -> ArmChain:
+def _chain(tree: JointGraph, wrist: int, wrists: list[int]) -> ArmChain:
     model = tree.model
     joints = tree.arm_of(wrist, wrists)
     if len(joints) < SHORTEST_ARM:

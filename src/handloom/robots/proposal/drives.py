@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
+
+from handloom.arrays import Array
 
 # Of every drive in the worst pose [rad/s].
 BANDWIDTH = 40.0
@@ -14,7 +15,7 @@ ASSUMED_ACCELERATION = 50.0
 SMALLEST_ARMATURE = 0.005
 
 
-def largest_inertias(model: mujoco.MjModel) -> NDArray[np.float64]:
+def largest_inertias(model: mujoco.MjModel) -> Array:
     """Return the largest diagonal entries (nv,) of the joint-space inertia over sampled joint positions."""
     data = mujoco.MjData(model)
     rng = np.random.default_rng(0)

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.robots.proposal.arm_chains import ArmChain
-
-Array = NDArray[np.float64]
 
 SETTLE_STEPS = 1500
 # Pads come at least this close when the gripper is closed [m].

@@ -2,12 +2,10 @@
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.robots.proposal.arm_chains import ArmChain
 from handloom.robots.proposal.gripper_guess import GripperGuess
-
-Array = NDArray[np.float64]
 
 SAMPLES = 2500
 SETTLE_STEPS = 1000

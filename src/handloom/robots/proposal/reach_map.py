@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from handloom.arrays import Array
 from handloom.robots.checks.robot_at_home import RobotAtHome
 from handloom.robots.robot_description import RobotDescription
 
@@ -16,12 +17,12 @@ COLORS = {"left": (38, 120, 200), "right": (214, 96, 48)}
 
 def reachable_points(
     robot: RobotDescription, generator: np.random.Generator, *, samples: int = SAMPLES
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Array]:
     """Return tool-centre positions (n, 3) [m] per arm, at random joint positions without contacts, others at home."""
     home = RobotAtHome.build(robot)
     model, data = home.model, home.data
     start = data.qpos.copy()
-    found: dict[str, NDArray[np.float64]] = {}
+    found: dict[str, Array] = {}
     for arm in robot.arms:
         data.qpos[:] = start
         addresses = [int(model.joint(name).qposadr[0]) for name in arm.joint_names]
@@ -57,9 +58,7 @@ def reach_map(robot: RobotDescription, generator: np.random.Generator, *, sample
     return np.asarray(sheet)
 
 
-def _grid(
-    pen: ImageDraw.ImageDraw, origin: NDArray[np.float64], scale: float, center: NDArray[np.float64], view: int
-) -> None:
+def _grid(pen: ImageDraw.ImageDraw, origin: Array, scale: float, center: Array, view: int) -> None:
     """Draw lines every 0.1 m, and a cross where the robot stands."""
     half = SIZE / 2 / scale
     for i in range(-40, 41):

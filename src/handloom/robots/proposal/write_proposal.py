@@ -31,15 +31,15 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
 def _copy_assets(proposal: RobotProposal, target: Path) -> None:
     spec = proposal.spec
     folders = {"mesh": spec.meshdir or "", "texture": spec.texturedir or ""}
-    for kind, things in (("mesh", spec.meshes), ("texture", spec.textures)):
-        for thing in things:
-            if not thing.file:
+    for kind, objs in (("mesh", spec.meshes), ("texture", spec.textures)):
+        for obj in objs:
+            if not obj.file:
                 continue
-            source = Path(spec.modelfiledir) / folders[kind] / thing.file
+            source = Path(spec.modelfiledir) / folders[kind] / obj.file
             if not source.is_file():
                 raise FileError(f"the model needs the {kind} file {source}, which does not exist")
             (target / "assets").mkdir(exist_ok=True)
             shutil.copyfile(source, target / "assets" / source.name)
-            thing.file = source.name
+            obj.file = source.name
     spec.meshdir = spec.texturedir = "assets"
     spec.modelfiledir = str(target)

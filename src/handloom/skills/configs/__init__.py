@@ -9,9 +9,9 @@ from pydantic_core import PydanticCustomError
 
 from handloom.errors import suggest
 from handloom.skills.configs import articulated, motions, picks, places
-from handloom.skills.configs.parts import Skill
+from handloom.skills.configs.parts import SkillConfig
 
-SKILL_CONFIGS: dict[str, type[Skill]] = {
+SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "approach__rotate": places.ApproachRotateConfig,
     "artpreplan": articulated.ArtPreplanConfig,
     "close": articulated.CloseConfig,
@@ -46,7 +46,7 @@ OWN_SKILL = "my_module:MySkill"
 """Tag of a user's own skill, named ``module:Class`` in the task file; the class brings its own config."""
 
 
-class OwnSkillConfig(Skill):
+class OwnSkillConfig(SkillConfig):
     """A user's own skill; its keys are checked by the ``Config`` of the class it names."""
 
     model_config = ConfigDict(extra="allow")
@@ -79,10 +79,10 @@ def _known(value: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    SkillConfig = Skill
+    AnySkillConfig = SkillConfig
 else:
     _TAGGED = [Annotated[model, Tag(name)] for name, model in SKILL_CONFIGS.items()]
-    SkillConfig = Annotated[
+    AnySkillConfig = Annotated[
         reduce(or_, [*_TAGGED, Annotated[OwnSkillConfig, Tag(OWN_SKILL)]]), Discriminator(_tag), BeforeValidator(_known)
     ]
     """Type of one skill in a task file; its ``name`` decides which config applies."""

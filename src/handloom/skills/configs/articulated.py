@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from handloom.config import Config, UnusedKey
-from handloom.skills.configs.parts import Skill, Triple
+from handloom.skills.configs.parts import SkillConfig, Triple
 
 _INFORMATIONAL = "informational"
 
@@ -73,7 +73,7 @@ class PlannerSetting(Config):
     post_actuation_times: Annotated[Any, UnusedKey("motions run at the planner's speed")] = None
 
 
-class ArticulatedSkillConfig(Skill):
+class ArticulatedSkillConfig(SkillConfig):
     """Keys of open, close, rotate and artpreplan."""
 
     objects_needed: ClassVar[int] = 1

@@ -5,12 +5,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from handloom.config import Config, Quaternion, UnusedKey
-from handloom.skills.configs.parts import Filters, Skill, Triple
+from handloom.skills.configs.parts import Filters, SkillConfig, Triple
 
 GripperState = Literal[1, -1]
 
 
-class GotoPoseConfig(Skill, Filters):
+class GotoPoseConfig(SkillConfig, Filters):
     """Move the hand to a pose in the arm base."""
 
     position: Triple
@@ -33,7 +33,7 @@ class GotoPoseConfig(Skill, Filters):
     frame: Annotated[Any, UnusedKey("poses are in the arm base")] = None
 
 
-class GripperActionConfig(Skill):
+class GripperActionConfig(SkillConfig):
     """Open or close the gripper where it is."""
 
     gripper_state: GripperState
@@ -44,7 +44,7 @@ class GripperActionConfig(Skill):
     post_action_offset: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
 
 
-class HeuristicSkillConfig(Skill):
+class HeuristicSkillConfig(SkillConfig):
     """Move the joints on a straight line in joint space."""
 
     mode: Literal["home", "abs_qpos", "rel_qpos", "rel_ee"] = "home"
@@ -57,7 +57,7 @@ class HeuristicSkillConfig(Skill):
     """[rad]"""
 
 
-class HomeConfig(Skill):
+class HomeConfig(SkillConfig):
     """Move to the home position."""
 
     gripper_state: GripperState | None = None
@@ -65,7 +65,7 @@ class HomeConfig(Skill):
     t_eps: float = Field(default=0.088, gt=0)
 
 
-class JointCtrlConfig(Skill):
+class JointCtrlConfig(SkillConfig):
     """Set single joints."""
 
     ctrl_list: tuple[tuple[int, float, Literal["abs", "delta"]], ...] = Field(min_length=1)
@@ -76,7 +76,7 @@ class JointCtrlConfig(Skill):
     """[rad]"""
 
 
-class WaitConfig(Skill):
+class WaitConfig(SkillConfig):
     """Stand still."""
 
     wait_steps: int = Field(default=50, ge=1)
@@ -95,7 +95,7 @@ class WayPointRange(Config):
     max: Triple
 
 
-class TrackConfig(Skill):
+class TrackConfig(SkillConfig):
     """Reach random poses shown as axis triads."""
 
     target: str = "table"
@@ -111,21 +111,21 @@ class TrackConfig(Skill):
     """Where the triad is drawn in the hand: a shift [m] or a pose (4, 4); absent draws it between the fingertips."""
 
 
-class MobileRotateConfig(Skill):
+class MobileRotateConfig(SkillConfig):
     """Turn the mobile base."""
 
     target: float = 0.785
     """[rad]"""
 
 
-class MobileTranslateConfig(Skill):
+class MobileTranslateConfig(SkillConfig):
     """Move the mobile base."""
 
     target: tuple[float, float] = (0.0, 0.0)
     """[m]"""
 
 
-class PourWaterSuccConfig(Skill):
+class PourWaterSuccConfig(SkillConfig):
     """Judge a pour by the grains in the container."""
 
     container_name: str = "cup"

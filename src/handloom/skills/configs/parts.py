@@ -20,7 +20,7 @@ POSITIVE = ("forward", "leftward", "upward")
 NEGATIVE = ("backward", "rightward", "downward")
 
 
-class Skill(Config):
+class SkillConfig(Config):
     """Keys every skill has."""
 
     name: str
@@ -43,13 +43,13 @@ class Skill(Config):
         return given
 
     @model_validator(mode="after")
-    def _has_its_objects(self) -> "Skill":
+    def _has_its_objects(self) -> "SkillConfig":
         if len(self.objects) < self.objects_needed:
             raise ValueError(f"{self.name} needs {self.objects_needed} object(s), got {len(self.objects)}")
         return self
 
 
-class Tolerances(Skill):
+class Tolerances(SkillConfig):
     """When a pose counts as reached, and whether speeds are checked at the end."""
 
     t_eps: float = Field(default=1e-3, gt=0)

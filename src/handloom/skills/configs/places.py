@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config, UnusedKey
-from handloom.skills.configs.parts import Filters, Hold, Range, Skill, Tolerances, Triple
+from handloom.skills.configs.parts import Filters, Hold, Range, SkillConfig, Tolerances, Triple
 
 _PARSED_ONLY = "the reference system parses it and does nothing with it"
 
@@ -41,7 +41,7 @@ class PlaceConfig(Tolerances, Filters):
     rim: bool = False
     """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
     hold_obj_axis: Triple | None = None
-    """Axis of the object that keeps its direction on the way, whatever the hand does; ours, to carry things upright."""
+    """Axis of the object that keeps its direction on the way; ours, to carry objects upright."""
     gripper_change_steps: int = Field(default=10, ge=0)
     hesitate_steps: int = Field(default=0, ge=0)
     """Frames to wait at the place before opening."""
@@ -93,7 +93,7 @@ class DexPlaceConfig(Tolerances):
     gripper_change_steps: int = Field(default=10, ge=0)
 
 
-class MoveConfig(Skill):
+class MoveConfig(SkillConfig):
     """Carry ``objects[0]``, which is held, over to ``objects[1]`` without turning it."""
 
     objects_needed: ClassVar[int] = 2
@@ -128,7 +128,7 @@ class DummyForward(Config):
     """Joint, angle [deg], absolute or relative."""
 
 
-class ApproachRotateConfig(Skill):
+class ApproachRotateConfig(SkillConfig):
     """Bring ``objects[0]``, which is held, next to ``objects[1]`` and turn it."""
 
     objects_needed: ClassVar[int] = 2
@@ -152,7 +152,7 @@ class ApproachRotateConfig(Skill):
     """Joint move at the end."""
 
 
-class RotateObjConfig(Skill):
+class RotateObjConfig(SkillConfig):
     """Tilt ``objects[0]``, which is held, about its own origin."""
 
     objects_needed: ClassVar[int] = 1

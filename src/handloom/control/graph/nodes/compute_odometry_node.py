@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.graph.graph_context import GraphContext
 from handloom.control.graph.node import Node, NodeResult, done, failed
 from handloom.control.graph.port import port
 from handloom.spatial import pos_quat_from_pose, quat_xyzw_from_wxyz, relative_pose
-
-Array = NDArray[np.float64]
 
 
 class ComputeOdometryNode(Node):

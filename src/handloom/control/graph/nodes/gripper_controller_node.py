@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.control.graph.graph_context import GraphContext
 from handloom.control.graph.node import Node, NodeResult, done, failed
 from handloom.control.graph.port import port
 from handloom.errors import unknown_name
-
-Array = NDArray[np.float64]
 
 
 class GripperControllerNode(Node):

@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.graph.graph_context import GraphContext
 from handloom.control.graph.node import Node, NodeResult, done
 from handloom.control.graph.port import port
 from handloom.control.wheeled.angles import normalize_angle, yaw_from_quat
 from handloom.control.wheeled.quintic_path import quintic_polynomials_planner
 from handloom.spatial import pos_quat_from_pose, quat_wxyz_from_xyzw
-
-Array = NDArray[np.float64]
 
 # A target that moved less than this, in x or y [m] and in yaw [rad], is the same target.
 SAME_PLACE = 0.1

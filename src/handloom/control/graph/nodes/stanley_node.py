@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.graph.graph_context import GraphContext
 from handloom.control.graph.node import Node, NodeResult, done, failed
 from handloom.control.graph.port import port
@@ -15,8 +15,6 @@ from handloom.control.wheeled.arguments import finite_number
 from handloom.control.wheeled.bicycle_state import BicycleState
 from handloom.control.wheeled.stanley import pid_control, stanley_control
 from handloom.spatial import quat_wxyz_from_xyzw
-
-Array = NDArray[np.float64]
 
 # Fastest turn on the spot at the target [rad/s], as published.
 FASTEST_TURN = 1.0

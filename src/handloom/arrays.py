@@ -1,0 +1,7 @@
+"""The array type that almost every module speaks of."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+"""Double-precision numbers of any shape; the shape is said in the docstring."""

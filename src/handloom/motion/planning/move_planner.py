@@ -1,0 +1,220 @@
+"""Plan through a chain of goals, best candidate first."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.arrays import Array
+from handloom.errors import InputError
+from handloom.motion.planning.cartesian_line import CartesianLine
+from handloom.motion.planning.free_ik import FreeIk
+from handloom.motion.planning.goal_set import GoalSet
+from handloom.motion.planning.move import Move
+from handloom.motion.planning.path_end import PathEnd
+from handloom.motion.planning.plan_context import PlanContext
+from handloom.motion.planning.plan_result import PlanResult, PlanStatus
+from handloom.motion.planning.search import ROUNDS, Found
+from handloom.motion.planning.straight_move import judge_line
+
+
+class MovePlanner:
+    """One request for a chain of goals.
+
+    Cheap tests come first: inverse kinematics and collision of all candidates of a chunk together, then the straight
+    stages that follow, and only then the search for a path to the first stage.
+    """
+
+    def __init__(
+        self,
+        context: PlanContext,
+        free_ik: FreeIk,
+        line: CartesianLine,
+        stages: Sequence[Move],
+        *,
+        arms: int,
+        ignore: tuple[str, ...],
+    ) -> None:
+        self._context, self._free_ik, self._line = context, free_ik, line
+        self._stages = list(stages)
+        self._poses = [stage.poses(arms) for stage in stages]
+        self._ignore = ignore
+        self._count = max(len(T) for T in self._poses)
+        if any(len(T) not in {1, self._count} for T in self._poses):
+            raise InputError(f"stages have {[len(T) for T in self._poses]} candidates; they must agree, or be 1")
+        if any(stage.straight for stage in stages) and arms > 1:
+            raise InputError("straight stages are for one arm; plan the arms one after the other")
+        self._straight_after = next((k for k in range(1, len(stages)) if not stages[k].straight), len(stages))
+        self._line_failure: PlanResult | None = None
+        self._refused: Found | None = None
+
+    def plan(
+        self, q_start: ArrayLike, scores: ArrayLike | None, *, only: NDArray[np.bool_] | None = None
+    ) -> PlanResult:
+        """Return a path through all stages for the best candidate that allows one.
+
+        Args:
+            q_start: Present configuration (n,).
+            scores: Higher is better, one per candidate; the order given when None.
+            only: Candidates that keep the hold, if there is one.
+        """
+        context = self._context
+        problem = self._invalid()
+        if problem is not None:
+            return context.fail(PlanStatus.INVALID_REQUEST, problem)
+        start = context.start(q_start)
+        if isinstance(start, PlanResult):
+            return start
+        order = self._order(scores)
+        kept = order if only is None else order[only[order]]
+        goals = GoalSet(context, self._free_ik, self._repeat(self._poses[0]), kept, len(order) - len(kept))
+        waiting: list[tuple[int, PathEnd, list[Array]]] = []
+        for begin in range(0, len(kept), context.options.chunk):
+            chunk = goals.order[begin : begin + context.options.chunk]
+            goals.screen(chunk, start.q)
+            for candidate in chunk.tolist():
+                viable = self._viable(goals, candidate)
+                if not viable:
+                    continue
+                result = self._finish(goals, start, viable, context.options.goal_iterations, rounds=1)
+                if result is not None:
+                    return result
+                goals.not_connected += 1
+                waiting += viable
+        if waiting:
+            goals.not_connected -= 1
+            result = self._finish(goals, start, waiting, context.options.iterations)
+            if result is not None:
+                return result
+            goals.not_connected += 1
+        return self._failure(goals)
+
+    def _invalid(self) -> str | None:
+        if self._count == 0 or any(len(T) == 0 for T in self._poses):
+            return "there is no goal pose at all"
+        for k, T in enumerate(self._poses):
+            bad = np.flatnonzero(~np.isfinite(T).all(axis=(1, 2, 3)))
+            if len(bad):
+                return f"goal pose {bad[0]} of stage {k} is not finite"
+        return None
+
+    def _order(self, scores: ArrayLike | None) -> NDArray[np.int64]:
+        if scores is None:
+            return np.arange(self._count)
+        values = np.asarray(scores, float)
+        if values.shape != (self._count,):
+            raise InputError(f"there are {self._count} candidates but scores of shape {values.shape}")
+        return np.argsort(-values, kind="stable")
+
+    def _repeat(self, T: Array) -> Array:
+        return np.broadcast_to(T, (self._count, *T.shape[1:]))
+
+    def _viable(self, goals: GoalSet, candidate: int) -> list[tuple[int, PathEnd, list[Array]]]:
+        """Return the configurations of a candidate from which the straight stages that follow are possible."""
+        viable = []
+        for end in goals.ends.get(candidate, []):
+            tail = self._straight(candidate, end.q)
+            if isinstance(tail, PlanResult):
+                self._line_failure = self._line_failure or tail
+            else:
+                viable.append((candidate, end, tail))
+        if candidate in goals.ends and not viable:
+            goals.line_failed += 1
+        self._context.scene.select((*self._ignore, *self._stages[0].ignore))
+        return viable
+
+    def _straight(self, candidate: int, q: Array) -> list[Array] | PlanResult:
+        """Follow the straight stages right after the first from a configuration."""
+        segments = []
+        for k in range(1, self._straight_after):
+            segment = self._straight_stage(k, candidate, q)
+            if isinstance(segment, PlanResult):
+                return segment
+            segments.append(segment)
+            q = segment[-1]
+        return segments
+
+    def _straight_stage(self, k: int, candidate: int, q: Array) -> Array | PlanResult:
+        stage = self._stages[k]
+        self._context.scene.select((*self._ignore, *stage.ignore), released=stage.released)
+        T = self._repeat(self._poses[k])[candidate, 0]
+        return judge_line(self._context, self._line.follow(q[None], T[None])[0])
+
+    def _finish(
+        self,
+        goals: GoalSet,
+        start: PathEnd,
+        viable: list[tuple[int, PathEnd, list[Array]]],
+        iterations: int,
+        *,
+        rounds: int = len(ROUNDS),
+    ) -> PlanResult | None:
+        """Search a path to the first stage, then plan the stages after the straight ones."""
+        context = self._context
+        context.scene.select((*self._ignore, *self._stages[0].ignore))
+        ends = [end for _, end, _ in viable]
+        found = context.find(start, ends, iterations=iterations, rounds=rounds)
+        if found.path is None:
+            self._refused = found if found.refused is not None else self._refused
+            return None
+        candidate, _, tail = viable[found.goal]
+        segments = [found.path, *tail]
+        for k in range(self._straight_after, len(self._stages)):
+            segment = self._later_stage(k, candidate, segments[-1][-1])
+            if isinstance(segment, PlanResult):
+                self._line_failure = self._line_failure or segment
+                return None
+            segments.append(segment)
+        return context.succeed(*segments, goal=candidate, counts=goals.counts(chosen=True))
+
+    def _later_stage(self, k: int, candidate: int, q: Array) -> Array | PlanResult:
+        """Plan one of the stages after the straight ones."""
+        context = self._context
+        if self._stages[k].straight:
+            return self._straight_stage(k, candidate, q)
+        context.scene.select((*self._ignore, *self._stages[k].ignore))
+        start = context.start(q)
+        if isinstance(start, PlanResult):
+            return start
+        goals = GoalSet(context, self._free_ik, self._repeat(self._poses[k])[[candidate]], np.arange(1))
+        goals.screen(goals.order, q)
+        if 0 not in goals.ends:
+            return self._goal_failure(goals)
+        found = context.find(start, goals.ends[0])
+        return context.no_path(found.refused) if found.path is None else found.path
+
+    def _failure(self, goals: GoalSet) -> PlanResult:
+        """Return why no candidate worked; the furthest that any got decides."""
+        counts = goals.counts(chosen=False)
+        if goals.not_connected:
+            if self._refused is not None:
+                return self._context.no_path(self._refused.refused, counts=counts)
+            return self._context.no_path(None, counts=counts)
+        if goals.line_failed and self._line_failure is not None:
+            failure = self._line_failure
+            return self._context.fail(
+                failure.status,
+                f"{failure.reason} ({counts})",
+                touches=failure.touches,
+                fraction=failure.fraction,
+                counts=counts,
+            )
+        return self._goal_failure(goals)
+
+    def _goal_failure(self, goals: GoalSet) -> PlanResult:
+        counts = goals.counts(chosen=False)
+        if goals.hold_broken and not len(goals.order):
+            return self._context.fail(
+                PlanStatus.HOLD_BROKEN, f"every goal breaks the hold of the start ({counts})", counts=counts
+            )
+        if goals.in_collision:
+            why = f": {goals.touches[0]}" if goals.touches else ""
+            return self._context.fail(
+                PlanStatus.GOAL_IN_COLLISION,
+                f"every goal that can be reached collides{why} ({counts})",
+                touches=goals.touches,
+                counts=counts,
+            )
+        return self._context.fail(
+            PlanStatus.GOAL_UNREACHABLE, f"no configuration within limits reaches any goal ({counts})", counts=counts
+        )
