@@ -5,6 +5,8 @@ ZOO: dict[str, str] = {
     "fr3": "fr3",
     "franka_robotiq85": "franka_robotiq85",
     "genie1": "genie1",
+    "go2": "go2",
+    "h1": "h1",
     "jetbot": "jetbot",
     "kaya": "kaya",
     "leatherback": "leatherback",
