@@ -30,7 +30,7 @@ class DriveConfig(Config):
     policy: str = "policy"
     """Folder of a legged robot's policy beside ``robot.yaml``: ``policy.onnx`` and ``env.yaml``."""
     wheel_radius: Length = 0.0
-    """[m]; a holonomic base has it in its model instead, wheel by wheel."""
+    """[m]; a holonomic base has it in its model instead, wheel by wheel. Of legs, the radius of ball feet."""
     rear_wheel_radius: Length = 0.0
     """Radius of the rear wheels of a car [m]; 0: that of the front wheels."""
     track_width: Length = 0.0

@@ -30,7 +30,7 @@ class LegReading:
     """What joint encoders, foot sensors and the gyroscope say at one moment."""
 
     feet: Array
-    """Where the feet are in a level frame under the base (n, 2) [m]."""
+    """Where the feet are in a level frame under the base (n, 2) [m], less what they rolled."""
     standing: NDArray[np.bool_]
     """Which of them carry weight (n,)."""
     yaw_rate: float
@@ -104,7 +104,11 @@ class Walker:
         data, root = self.world.data, self.robot.root
         T_world_base = root.pose()
         cos, sin = T_world_base[:2, 0] / max(float(np.hypot(*T_world_base[:2, 0])), 1e-9)
-        feet = (data.site_xpos[self._sites, :2] - T_world_base[:2, 3]) @ np.array([[cos, -sin], [sin, cos]])
+        R_level = np.array([[cos, -sin], [sin, cos]])
+        feet = (data.site_xpos[self._sites, :2] - T_world_base[:2, 3]) @ R_level
+        # A ball that turns on the floor takes the robot along by its radius times the angle.
+        upward = data.site_xmat[self._sites].reshape(-1, 3, 3)[:, :, 2]
+        feet -= self.drive.wheel_radius * np.arctan2(upward[:, :2] @ R_level, upward[:, 2:])
         standing = data.sensordata[self._sensors] > self._standing_force
         return LegReading(feet=feet, standing=standing, yaw_rate=float(root.velocity()[5]))
 

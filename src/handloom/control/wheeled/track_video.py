@@ -21,7 +21,7 @@ Picture = NDArray[np.uint8]
 
 WIDTH, HEIGHT, FPS = 640, 400, 25
 # A lap that takes longer is shown faster, in whole multiples [s].
-LONGEST = 20.0
+LONGEST = 30.0
 # The camera follows the mean of where the robot is within this time of the moment [s].
 SMOOTHING = 0.8
 # From the right and a little above, which shows legs and wheels.
