@@ -128,15 +128,28 @@ def curve_picture(rows: list[dict[str, float]], title: str) -> Image.Image:
     return image
 
 
+def commands(facts: dict, folder: str) -> list[str]:
+    """Return the commands of a training and of those it went on from, in order."""
+    before = commands(facts["after"], f"{folder}_before") if "after" in facts else []
+    steps = facts["steps"] - facts.get("after", {"steps": 0})["steps"]
+    words = [f"train.py {facts['robot']} --seed {facts['seed']} --steps {steps}"]
+    words += [f"--start {folder}_before"] if before else []
+    words += ["--weights " + " ".join(f"{k} {v:g}" for k, v in facts["weights"].items())] if facts["weights"] else []
+    return [*before, f"python examples/train_walking/{' '.join(words)} -o {folder}"]
+
+
 def record(facts: dict, rows: list[dict[str, float]]) -> str:
     """Return how the policy was trained, in words."""
-    robot, seed = facts["robot"], facts["seed"]
+    robot = facts["robot"]
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    lines = [
+        *commands(facts, f"out/{robot}"),
+        f"python examples/train_walking/export.py out/{robot} -o src/handloom/robots/zoo/{robot}/policy",
+    ]
     harness = ", a harness lets go below" if GAITS[robot].first_level < 0 else ""
     return f"""# How this policy was trained
 
-    python examples/train_walking/train.py {robot} --seed {seed} -o out/{robot}
-    python examples/train_walking/export.py out/{robot} -o src/handloom/robots/zoo/{robot}/policy
+{chr(10).join("    " + line for line in lines)}
 
 {facts["steps"]:,} control periods of {facts["robots"]} robots at once, {rows[-1]["seconds"] / 3600.0:.1f} hours on a shared
 machine of two cores; {versions}. The physics is the same whatever the number of threads; other versions of

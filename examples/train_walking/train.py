@@ -7,7 +7,7 @@ Hundreds of robots walk at once in MuJoCo's batch; PPO in plain PyTorch improves
 import csv
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +47,9 @@ class Options:
     """Control periods between two improvements."""
     threads: int = 2
     start: Path | None = None
-    """Checkpoint to go on from."""
+    """Folder of an earlier training to go on from: its network, its level and its curve."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Rewards that weigh otherwise than in the gait, as ``turning 2.5``."""
 
 
 def main(options: Options) -> None:
@@ -57,6 +59,7 @@ def main(options: Options) -> None:
     torch.set_num_threads(1)
     rng = np.random.default_rng(options.seed)
     gait = GAITS[options.robot]
+    gait = replace(gait, weights={**gait.weights, **options.weights})
     env = PolicyEnv(load_robot(options.robot).folder / "policy" / "env.yaml")
     walkers = WalkingBatch(gait, env, count=options.robots, threads=options.threads, rng=rng)
     seen, critic_seen = _views(walkers)
@@ -64,16 +67,14 @@ def main(options: Options) -> None:
     settings = PpoSettings()
     learner = Learner(actor, critic_seen.shape[1], HIDDEN, settings)
     if options.start:
-        _load(learner, options.start)
-        walkers.level = 1.0
+        walkers.level = _load(learner, options.start / "checkpoint.pt")
     else:
         sketch(actor, walkers, rng)
         seen, critic_seen = _views(walkers)
     options.output.mkdir(parents=True, exist_ok=True)
-    curve = Curve(options.output / "curve.csv")
+    curve = Curve(options.output / "curve.csv", before=options.start and options.start / "curve.csv")
     per_update = options.robots * options.horizon
     updates = int((options.steps or gait.steps) // per_update)
-    _note(options, updates * per_update)
     for update in range(updates):
         rows, means = [], []
         for _ in range(options.horizon):
@@ -100,9 +101,10 @@ def main(options: Options) -> None:
         falls = curve.falls / (per_update * env.period)
         change = per_update / gait.ramp
         walkers.level = float(np.clip(walkers.level + (change if falls < SAFE else -0.5 * change), -1.0, 1.0))
-        curve.write((update + 1) * per_update, walkers.level, terms, losses, actor.std().mean().item())
+        curve.write(per_update, walkers.level, terms, losses, actor.std().mean().item())
         if (update + 1) % 50 == 0 or update + 1 == updates:
-            _save(learner, options.output / "checkpoint.pt")
+            _save(learner, walkers.level, options.output / "checkpoint.pt")
+            _note(options, curve.steps)
 
 
 def sketch(actor: Actor, walkers: WalkingBatch, rng: np.random.Generator) -> None:
@@ -144,12 +146,23 @@ def _experience(rows: list, learner: Learner, critic_seen: torch.Tensor, s: PpoS
 
 
 class Curve:
-    """The training curve: one row per update, in a file."""
+    """The training curve: one row per update, in a file; it goes on from an earlier one.
 
-    def __init__(self, file: Path) -> None:
+    Args:
+        file: The file, written anew.
+        before: The earlier curve, or None.
+    """
+
+    def __init__(self, file: Path, *, before: Path | None) -> None:
+        text = before.read_text() if before else ""
         self._file = file
         self._file.unlink(missing_ok=True)
-        self.falls, self._ends, self._began = 0, 0, time.perf_counter()
+        self.steps, seconds = 0, 0.0
+        if text:
+            self._file.write_text(text)
+            last = list(csv.DictReader(text.splitlines()))[-1]
+            self.steps, seconds = int(last["steps"]), float(last["seconds"])
+        self.falls, self._ends, self._began = 0, 0, time.perf_counter() - seconds
 
     def ended(self, fell: np.ndarray, late: np.ndarray) -> None:
         """Count falls and full episodes."""
@@ -157,9 +170,10 @@ class Curve:
         self._ends += int((fell | late).sum())
 
     def write(self, steps: int, level: float, terms: dict, losses: dict, std: float) -> None:
-        """Write a row."""
+        """Write a row about so many more steps."""
         seconds = time.perf_counter() - self._began
-        row = {"steps": steps, "seconds": round(seconds), "level": level, "falls": self.falls, "ends": self._ends}
+        self.steps += steps
+        row = {"steps": self.steps, "seconds": round(seconds), "level": level, "falls": self.falls, "ends": self._ends}
         row |= terms | losses | {"std": std}
         new = not self._file.exists()
         with self._file.open("a", newline="") as file:
@@ -174,7 +188,9 @@ def _note(options: Options, steps: int) -> None:
     """Write down what is needed to do this again."""
     versions = {module.__name__: module.__version__ for module in (torch, np, mujoco)}
     facts = {"robot": options.robot, "seed": options.seed, "steps": steps, "robots": options.robots}
-    facts |= {"horizon": options.horizon, "versions": versions}
+    facts |= {"horizon": options.horizon, "weights": options.weights, "versions": versions}
+    if options.start:
+        facts["after"] = json.loads((options.start / "training.json").read_text())
     (options.output / "training.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 
@@ -186,17 +202,20 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(np.asarray(array, dtype=np.float32))
 
 
-def _save(learner: Learner, file: Path) -> None:
+def _save(learner: Learner, level: float, file: Path) -> None:
     parts = {"actor": learner.actor, "critic": learner.critic, "critic_norm": learner.critic_norm}
-    torch.save({name: part.state_dict() for name, part in parts.items()} | {"rate": learner.rate}, file)
+    state = {name: part.state_dict() for name, part in parts.items()}
+    torch.save(state | {"rate": learner.rate, "level": level}, file)
 
 
-def _load(learner: Learner, file: Path) -> None:
+def _load(learner: Learner, file: Path) -> float:
+    """Take over what was learned; return the level."""
     stored = torch.load(file, weights_only=True)
     learner.actor.load_state_dict(stored["actor"])
     learner.critic.load_state_dict(stored["critic"])
     learner.critic_norm.load_state_dict(stored["critic_norm"])
     learner.rate = stored["rate"]
+    return stored["level"]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How well the legged robots walk: attempts with other floors, loads, starts and pushes each time, and how many go well."""
+"""How well the legged robots walk: attempts with other floors, loads, starts and pushes, and how many go well."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from handloom.sim import World
 
 Array = NDArray[np.float64]
 
-# Attempts differ in the grip of the feet, in a load on the base as a part of the weight, in where the joints start [rad]
-# and in how fast the base moves then [m/s, rad/s].
+# Attempts differ in the grip of the feet, in a load on the base as a share of the weight, in where the joints start
+# [rad] and in how fast the base moves then [m/s, rad/s].
 GRIP, LOAD, JOINT_NOISE, SPEED_NOISE = (0.5, 1.0), 0.08, 0.05, 0.15
 SETTLE_S = 1.0
 
