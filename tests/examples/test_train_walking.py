@@ -7,11 +7,11 @@ from types import ModuleType, SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
+from tests.control.policy.onnx_files import write_linear
 
 from handloom.control.policy import PolicyController, PolicyEnv
 from handloom.control.wheeled import floor_world
 from handloom.robots import RobotDescription, load_robot
-from tests.control.policy.onnx_files import write_linear
 
 FOLDER = Path(__file__).parents[2] / "examples" / "train_walking"
 ROBOTS = ("go2", "h1")

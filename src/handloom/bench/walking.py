@@ -6,16 +6,14 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.bench.result import BenchResult
 from handloom.control.policy import Walker
 from handloom.control.wheeled.lap import attach_robot, floor_spec
 from handloom.errors import unknown_name
 from handloom.robots import RobotDescription, load_robot
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 # Attempts differ in the grip of the feet, in a load on the base as a share of the weight, in where the joints start
 # [rad] and in how fast the base moves then [m/s, rad/s].

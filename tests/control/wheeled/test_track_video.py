@@ -4,12 +4,12 @@ from pathlib import Path
 
 import av
 import numpy as np
+from tests.control.wheeled.test_track_picture import lap
 
 from handloom.control.wheeled import track_video
 from handloom.control.wheeled.track_picture import DRIVEN, INK
 from handloom.control.wheeled.track_video import FPS, HEIGHT, LONGEST, MAP_PX, WIDTH
 from handloom.robots import load_robot
-from tests.control.wheeled.test_track_picture import lap
 
 
 def frames_of(file: Path) -> list[np.ndarray]:

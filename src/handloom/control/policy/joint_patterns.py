@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
-
-Array = NDArray[np.float64]
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError, FileError, require
-
-Array = NDArray[np.float64]
 
 
 class Network(Protocol):

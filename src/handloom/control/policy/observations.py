@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from handloom.arrays import Array
 
 # Commands smaller than this are no command: the clock rests and the robot stands [m/s, rad/s].
 REST = 0.05

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.control.policy.network import Network, load_network
 from handloom.control.policy.observations import Reading, advance_phase
@@ -14,8 +15,6 @@ from handloom.control.policy.policy_env import JointProperties, PolicyEnv
 from handloom.errors import InputError, StateError
 from handloom.sim import World
 from handloom.values import ArticulationAction
-
-Array = NDArray[np.float64]
 
 
 class PolicyController:

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.config import Document, read_document
 from handloom.control.policy.joint_patterns import matches, number, per_joint
 from handloom.control.policy.observations import TERMS, Reading, term_width
 from handloom.errors import ConfigError, suggest
-
-Array = NDArray[np.float64]
 
 # What stands for "no limit" where the file gives none or infinity.
 UNLIMITED = 1e20

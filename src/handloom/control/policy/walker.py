@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.control.policy.flat_terrain import FlatTerrainPolicy
 from handloom.control.wheeled.angles import yaw_from_quat
 from handloom.control.wheeled.base_driver import BaseDriver
@@ -16,8 +17,6 @@ from handloom.control.wheeled.planar_odometry import PlanarPose
 from handloom.errors import ConfigError, InputError, suggest
 from handloom.robots import DriveConfig, RobotDescription
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 # A foot that presses harder than this part of the weight stands on the floor.
 STANDING_SHARE = 0.05

@@ -3,15 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from handloom.arrays import Array
 from handloom.control.wheeled.path_tracker import PathTracker
 from handloom.control.wheeled.planar_odometry import PlanarPose
 from handloom.robots import DriveConfig
 from handloom.sim import World
-
-Array = NDArray[np.float64]
 
 
 class Driver(Protocol):

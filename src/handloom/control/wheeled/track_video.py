@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from handloom.arrays import Array
 from handloom.control.wheeled.lap import LapRecord, attach_robot, floor_spec, standing_height
 from handloom.control.wheeled.track_picture import DRIVEN, INK, PAPER, REFERENCE, lay_track
 from handloom.dataset import video_feature
@@ -16,7 +17,6 @@ from handloom.render import Renderer
 from handloom.robots import RobotDescription
 from handloom.values import CameraSpec
 
-Array = NDArray[np.float64]
 Picture = NDArray[np.uint8]
 
 WIDTH, HEIGHT, FPS = 640, 400, 25
