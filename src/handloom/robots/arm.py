@@ -6,6 +6,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.robots.robot_config import Axis, ExtraDepth, Keypoints
+from handloom.robots.suction_config import SuctionConfig
 
 AXES: dict[Axis, tuple[float, float, float]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -64,6 +65,8 @@ class Arm:
     keypoints: Keypoints
     """Gripper points in the end-effector frame [m]."""
     extra_depth: ExtraDepth | None = None
+    suction: SuctionConfig | None = None
+    """The cups of a gripper that holds by suction, their bodies by the names of the model; None: it has fingers."""
 
     @property
     def approach(self) -> Array:

@@ -12,6 +12,7 @@ from handloom.config.search import demand_inside, enclosing_folders, is_inside
 from handloom.errors import ConfigError, FileError, NotAllowedError, NotFoundError, suggest
 from handloom.robots.arm import Arm
 from handloom.robots.robot_config import RobotConfig
+from handloom.robots.suction_config import SuctionConfig
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 
 
@@ -154,7 +155,12 @@ class RobotDescription:
             forbidden_bodies=tuple(map(self.resolve_body, getattr(config, f"{prefix}_forbid_collision_paths"))),
             keypoints=getattr(config, f"{prefix}_gripper_keypoints") or config.fl_gripper_keypoints,
             extra_depth=config.extra_depth,
+            suction=self._suction(getattr(config, f"{prefix}_suction")),
         )
+
+    def _suction(self, given: SuctionConfig | None) -> SuctionConfig | None:
+        """Return the cups with the model's own names of their bodies."""
+        return given and given.model_copy(update={"points": tuple(map(self.resolve_body, given.points))})
 
     def _resolved(self, key: str) -> tuple[str, ...]:
         names: tuple[str, ...] = getattr(self.config, key)

@@ -15,6 +15,7 @@ from handloom.scene.fixtures import add_surface
 from handloom.scene.fluid import add_fluid
 from handloom.scene.scene import Scene
 from handloom.scene.scene_robot import SceneArm, SceneRobot, ctrl_of_joint
+from handloom.scene.suction import add_suction, bind_suction
 from handloom.sim import World
 from handloom.values import LightInstance, ObjectInstance, RobotInstance, TaskInstance
 
@@ -67,6 +68,7 @@ def scene_spec(
         add_robot(spec, robot, descriptions[robot.name])
     if instance.fluid is not None:
         add_fluid(spec, instance.fluid)
+    add_suction(spec, instance, descriptions)
     _exclude_neglected(spec, instance)
     return spec
 
@@ -181,7 +183,10 @@ def _exclude_neglected(spec: mujoco.MjSpec, instance: TaskInstance) -> None:
 
 def _bind(world: World, name: str, description: RobotDescription) -> SceneRobot:
     prefix = f"{name}/"
-    arms = tuple(SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm) for arm in description.arms)
+    arms = tuple(
+        SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm, suction=bind_suction(world, prefix, arm))
+        for arm in description.arms
+    )
     return SceneRobot(name=name, description=description, arms=arms)
 
 

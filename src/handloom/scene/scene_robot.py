@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import StateError
 from handloom.robots import Arm, RobotDescription
 from handloom.sim import World
@@ -23,6 +24,8 @@ class SceneArm:
     """Prefix of every name of this robot, e.g. ``franka/``."""
     spec: Arm
     """Published figures of the arm."""
+    suction: SurfaceGripper | None = None
+    """Its cups; None when it has fingers."""
 
     @property
     def name(self) -> str:

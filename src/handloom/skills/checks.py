@@ -19,10 +19,13 @@ def holds(scene: Scene, check: Check) -> bool:
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
-    The published check asks for one finger only and so calls an object that leans on the hand grasped.
+    The published check asks for one finger only and so calls an object that leans on the hand grasped. Of a gripper
+    that holds by suction, all cups must hold the object.
     """
     side = scene.robot(robot).arm(arm)
     bodies = scene.world.subtree(scene.body_of(object))
+    if side.suction is not None:
+        return side.suction.is_closed() and set(side.suction.gripped_objects) <= set(bodies)
     pressing = sum(scene.world.touching([finger], bodies) for finger in side.finger_bodies)
     return pressing >= min(fingers, len(side.finger_bodies))
 

@@ -46,9 +46,11 @@ def touches(scene: Scene, *, object: str, target: str) -> bool:
 
 
 def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:
-    """Return whether no finger of an arm touches an object."""
+    """Return whether no finger of an arm touches an object, and no cup holds it."""
     side = scene.robot(robot).arm(arm)
-    return not scene.world.touching(side.finger_bodies, scene.world.subtree(scene.body_of(object)))
+    bodies = scene.world.subtree(scene.body_of(object))
+    held = () if side.suction is None else side.suction.gripped_objects
+    return not set(held) & set(bodies) and not scene.world.touching(side.finger_bodies, bodies)
 
 
 def above_bottom(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
