@@ -3,8 +3,9 @@
 Everything it remembers is in the state of the world: which points hold in the welds, the rest in user data. It acts
 after every physics step, as part of the physics. A restored state goes on bit for bit, and a recorded episode replays.
 
-Different from the published one: an object is held exactly where it was met. Closing the gap that is left, as
-published, would pull it with a jerk.
+Different from the published one: an object is held exactly where it was met; closing the gap that is left, as
+published, would pull it with a jerk. And limits are compared with the force smoothed over 20 ms: the kick that arms
+give when their targets jump from frame to frame lasts one step of 2 ms, in which no lip comes off.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,8 +34,12 @@ ACTION = 0.3
 """Actions below minus this open, above this close; published value."""
 LONGEST_CLEARANCE = 0.2
 """A ray that is still inside the gripper this far out [m] starts at a wrong place."""
+SMOOTHING_S = 0.02
+"""Time constant of the smoothed force [s]."""
 TRYING, SINCE, SIGNAL, POINTS = 0, 1, 2, 3
-"""Places in the user data: whether free points try, since when [s], the last signal, then two numbers per point."""
+"""Places in the user data: whether free points try, since when [s], the last signal; then the points."""
+SETTLE, CLEARANCE, FORCE, PER_POINT = 0, 1, slice(2, 5), 5
+"""Places of a point: steps left to settle, clearance that was learned [m], smoothed force in world (3,) [N]."""
 
 
 class GripperStatus(StrEnum):
@@ -94,7 +99,7 @@ def add_surface_gripper(
     for point in points:
         for body in bodies:
             add_attachment(spec, body, point.body)
-    add_user_data(spec, name, POINTS + 2 * len(points))
+    add_user_data(spec, name, POINTS + PER_POINT * len(points))
 
 
 class SurfaceGripper:
@@ -122,6 +127,7 @@ class SurfaceGripper:
                 raise unknown_name("body", point.body, world.bodies)
         self._holdable = {point.body: frozenset(world.attachable_to(point.body)) for point in self.points}
         self._state = world.user_data(name)
+        self._memory = self._state[POINTS:].reshape(len(self.points), PER_POINT)
         self._own = {int(world.model.body(point.body).weldid[0]) for point in self.points}
         self._signal: tuple[int, float] | None = None
         world.after_step(self._update)
@@ -186,13 +192,11 @@ class SurfaceGripper:
         return tuple(dict.fromkeys(body for body in held if body is not None))
 
     def force(self, index: int = 0) -> Array:
-        """Return pull along the axis and force across it (2,) [N] at a point, in the last physics step."""
+        """Return pull along the axis and force across it (2,) [N] at a point, smoothed; zeros where nothing is held."""
         point = self.points[index]
-        body = self._held(point)
-        if body is None:
+        if self._held(point) is None:
             return np.zeros(2)
-        axis = self._axis(point)
-        force = self.world.attachment_force(body, point.body)
+        axis, force = self._axis(point), self._memory[index, FORCE]
         coaxial = float(force @ axis)
         return np.array([coaxial, float(np.linalg.norm(force - coaxial * axis))])
 
@@ -202,10 +206,12 @@ class SurfaceGripper:
             self._follow_signal(*self._signal)
         state, fresh = self._state, False
         for index, point in enumerate(self.points):
-            settle = POINTS + 2 * index
-            if state[settle] > 0.0:
-                state[settle] -= 1.0
-            elif self._held(point) is not None:
+            body = self._held(point)
+            if body is not None:
+                self._feel(index, point, body)
+            if self._memory[index, SETTLE] > 0.0:
+                self._memory[index, SETTLE] -= 1.0
+            elif body is not None:
                 if self._overloaded(index):
                     self._let_go(index, point)
             elif state[TRYING]:
@@ -226,8 +232,13 @@ class SurfaceGripper:
     def _still_trying(self) -> bool:
         """Return whether free points go on trying whatever the interval: others hold, or they had no attempt yet."""
         free = [index for index, point in enumerate(self.points) if self._held(point) is None]
-        settling = any(self._state[POINTS + 2 * index] > 0.0 for index in free)
+        settling = bool((self._memory[free, SETTLE] > 0.0).any())
         return settling or 0 < len(free) < len(self.points)
+
+    def _feel(self, index: int, point: AttachmentPoint, body: str) -> None:
+        share = min(self.world.timestep / SMOOTHING_S, 1.0)
+        smooth = self._memory[index, FORCE]
+        smooth += share * (self.world.attachment_force(body, point.body) - smooth)
 
     def _overloaded(self, index: int) -> bool:
         coaxial, shear = self.force(index)
@@ -238,15 +249,16 @@ class SurfaceGripper:
         body = self._met(index, point)
         if body is not None:
             self.world.attach(body, point.body)
-            self._state[POINTS + 2 * index] = SETTLE_STEPS
+            self._memory[index, SETTLE] = SETTLE_STEPS
+            self._memory[index, FORCE] = 0.0
 
     def _met(self, index: int, point: AttachmentPoint) -> str | None:
         """Return the body that the ray of a point meets, if it can be held."""
         model, data, axis = self.world.model, self.world.data, self._axis(point)
-        learned = POINTS + 2 * index + 1
+        learned = self._memory[index]
         geom = np.array([-1], np.int32)
-        while point.clearance_offset + self._state[learned] < LONGEST_CLEARANCE:
-            clearance = point.clearance_offset + self._state[learned]
+        while point.clearance_offset + learned[CLEARANCE] < LONGEST_CLEARANCE:
+            clearance = point.clearance_offset + learned[CLEARANCE]
             start = data.xpos[self.world.bodies[point.body]] + clearance * axis
             reach = max(self.properties.max_grip_distance - clearance, SHORTEST_RAY)
             distance = self._first_solid(start, axis, reach, geom)
@@ -254,7 +266,7 @@ class SurfaceGripper:
                 return None
             hit = int(model.geom_bodyid[geom[0]])
             if int(model.body_weldid[hit]) in self._own:
-                self._state[learned] += CLEARANCE_STEP
+                learned[CLEARANCE] += CLEARANCE_STEP
                 continue
             name = self.world.bodies.label(hit)
             return name if name in self._holdable[point.body] else None
@@ -287,4 +299,4 @@ class SurfaceGripper:
         body = self._held(point)
         if body is not None:
             self.world.release(body, point.body)
-            self._state[POINTS + 2 * index] = SETTLE_STEPS
+            self._memory[index, SETTLE] = SETTLE_STEPS
