@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.collision.arrays import PADDED
+from handloom.motion.collision.arrays import PADDED, world_arrays
 from handloom.motion.collision.collision_robot import MOST_PADDING, CollisionRobot
 from handloom.motion.collision.lane_kernels import configurations_free, edges_free
 from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.world_arrays import world_arrays
 from handloom.motion.threads import for_slices
 
 SMALLEST_SLICE = 2048

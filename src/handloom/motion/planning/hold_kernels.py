@@ -12,8 +12,7 @@ from handloom.kernels import inner_kernel, kernel
 from handloom.motion.collision.lane_kernels import edge_is_free
 from handloom.motion.collision.lane_links import make_lanes
 from handloom.motion.kinematics.ik_kernels import descend, make_scratch
-from handloom.motion.planning.random_kernels import uniform
-from handloom.motion.planning.rrt_connect import copy_row, nearest, trace
+from handloom.motion.planning.rrt_connect import copy_row, nearest, trace, uniform
 
 HOLD_STEP = 0.08
 """Length of a step before it is projected [rad or m]."""

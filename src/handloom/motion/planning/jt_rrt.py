@@ -13,8 +13,7 @@ from handloom.motion.collision.lane_kernels import edge_is_free
 from handloom.motion.collision.lane_links import make_lanes
 from handloom.motion.kinematics.chain_kernels import forward, jacobian
 from handloom.motion.kinematics.ik_kernels import descend, make_scratch, pose_residual
-from handloom.motion.planning.random_kernels import uniform
-from handloom.motion.planning.rrt_connect import copy_row, nearest, toward, trace
+from handloom.motion.planning.rrt_connect import copy_row, nearest, toward, trace, uniform
 
 # Shares of iterations, step sizes and zones as published for this planner.
 TO_TARGET, TO_TASK_POINT = 0.4, 0.1

@@ -1,4 +1,4 @@
-"""Search, shorten, verify: from two ends to a path that is exactly free."""
+"""Search, shorten, verify: from two ends to a path that is exactly free, also under a hold or to a tool pose."""
 
 import math
 from collections.abc import Sequence
@@ -9,6 +9,10 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.collision import PathCollision
+from handloom.motion.kinematics import Chain, IkSolver
+from handloom.motion.planning.hold_kernels import hold_rrt_connect, hold_shorten
+from handloom.motion.planning.jt_rrt import jt_rrt
+from handloom.motion.planning.moves import Hold
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.rrt_connect import rrt_connect
@@ -156,3 +160,92 @@ def _join(start: PathEnd, path: Array, goal: PathEnd | None) -> Array:
     before = [start.q[None]] if start.is_tight else []
     after = [goal.q[None]] if goal is not None and goal.is_tight else []
     return np.concatenate([*before, path, *after])
+
+
+SHORTCUT_FACTOR = 3
+"""Attempts to shorten, as a multiple of the option: each replaces only part of a densely sampled path."""
+
+
+class HoldSearch(Search):
+    """As :class:`Search`, on the configurations of one arm that keep a hold."""
+
+    def __init__(self, options: PlannerOptions, chain: Chain, hold: Hold, direction: Array) -> None:
+        super().__init__(options, chain.dof)
+        self._chain, self._hold, self._direction = chain, hold, direction
+        self._problem, self._R = hold.problem(chain), hold.reference(direction)
+
+    def keeps(self, path: Array) -> bool:
+        """Tell whether a path keeps the hold, halfway between waypoints too."""
+        dense = np.concatenate([path, 0.5 * (path[1:] + path[:-1])])
+        return bool(np.all(self._hold.tilt(self._chain, dense, self._direction) <= self._hold.tolerance))
+
+    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        path, checker = self._buffer, scene.spheres(effort.padding)
+        lower, upper = scene.robot.tree.sampling_box
+        hold = (self._chain.arrays, self._problem, self._R)
+        begin = perf_counter()
+        count, drawn, goal = hold_rrt_connect(
+            start.roomy,
+            np.stack([end.roomy for end in goals]),
+            *hold,
+            lower,
+            upper,
+            effort.step,
+            checker.per_unit,
+            effort.iterations,
+            effort.seed,
+            checker.robot,
+            checker.world,
+            path,
+        )
+        middle = perf_counter()
+        self.timings["search"] += middle - begin
+        if count == 0:
+            return Found(path=None, iterations=drawn)
+        attempts = SHORTCUT_FACTOR * self._options.shortcuts
+        count = hold_shorten(
+            path, count, *hold, checker.per_unit, checker.robot, checker.world, attempts, effort.seed + 1
+        )
+        self.timings["shorten"] += perf_counter() - middle
+        result = path[:count].copy()
+        return Found(path=result if self.keeps(result) else None, goal=goal, iterations=drawn)
+
+
+EXPLORED = 0.5
+"""Half side of the cube around start and target in which task points are drawn [m]."""
+
+
+class TaskSpaceSearch(Search):
+    """As :class:`Search`, with JT-RRT towards one pose of one arm; there are no goal configurations."""
+
+    def __init__(self, options: PlannerOptions, chain: Chain, T_base_tool: Array) -> None:
+        super().__init__(options, chain.dof)
+        self._chain, self._T = chain, T_base_tool
+        self._problem = IkSolver(chain, options.ik).problem()
+
+    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        path, checker = self._buffer, scene.spheres(effort.padding)
+        lower, upper = scene.robot.tree.sampling_box
+        ends = np.stack([self._chain.T_base_tool(start.roomy)[:3, 3], self._T[:3, 3]])
+        begin = perf_counter()
+        count, drawn = jt_rrt(
+            self._chain.arrays,
+            self._problem,
+            start.roomy,
+            np.ascontiguousarray(self._T[:3, :3]),
+            np.ascontiguousarray(self._T[:3, 3]),
+            lower,
+            upper,
+            np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED]),
+            effort.step,
+            checker.per_unit,
+            effort.iterations,
+            effort.seed,
+            checker.robot,
+            checker.world,
+            path,
+        )
+        self.timings["search"] += perf_counter() - begin
+        if count == 0:
+            return Found(path=None, iterations=drawn)
+        return Found(path=self._shorter(scene, count, effort), iterations=drawn)

@@ -7,8 +7,7 @@ import numpy as np
 from handloom.kernels import inner_kernel, kernel
 from handloom.motion.collision.lane_kernels import edge_is_free
 from handloom.motion.collision.lane_links import make_lanes
-from handloom.motion.planning.random_kernels import uniform
-from handloom.motion.planning.rrt_connect import copy_row
+from handloom.motion.planning.rrt_connect import copy_row, uniform
 
 GREEDY_EVERY = 10
 """Random shortcuts between two greedy passes."""

@@ -5,7 +5,6 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.trajectory.motion_limits import MotionLimits
 from handloom.motion.trajectory.topp_kernels import (
     corner_trims,
     evaluate,
@@ -14,7 +13,7 @@ from handloom.motion.trajectory.topp_kernels import (
     make_grid,
     sample_profile,
 )
-from handloom.motion.trajectory.trajectory import Trajectory
+from handloom.motion.trajectory.trajectory import MotionLimits, Trajectory
 
 PER_LINE, PER_BLEND = 24, 16
 """Intervals per straight part and per corner. Doubling both shortens motions by 0.4 % and doubles the time."""
