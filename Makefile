@@ -32,6 +32,7 @@ test-slow: $(READY)
 check: $(READY)
 	@$(BIN)/ruff format --check --quiet src tests tools
 	@$(BIN)/ruff check --quiet src tests tools
+	@$(BIN)/python tools/write_mujoco_stubs.py .venv/stubs
 	@$(BIN)/pyright
 
 format: $(READY)

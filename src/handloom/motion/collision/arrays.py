@@ -73,6 +73,15 @@ class WorldArrays(NamedTuple):
     """How a group of spheres is checked against an obstacle (g, b): 0 not at all, else the column of the radius."""
 
 
+class SceneArrays(NamedTuple):
+    """What the check of a motion reads: the robot, what stands around it, and how finely to look."""
+
+    robot: RobotArrays
+    world: WorldArrays
+    per_unit: float
+    """Configurations checked per radian or metre of joint motion."""
+
+
 MOST_FACES = 192
 """Supporting planes kept per convex solid; fewer planes only make it a little larger."""
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.kinematics.chain import Chain
-from handloom.motion.kinematics.ik_kernels import IkProblem, solve_targets
+from handloom.motion.kinematics.ik_kernels import IkFound, IkProblem, IkTargets, solve_targets
 from handloom.motion.kinematics.low_discrepancy import halton
 from handloom.motion.threads import for_slices
 
@@ -132,13 +132,13 @@ class IkSolver:
             rng_seed: Shifts the further starting points.
         """
         T = self._targets(T_base_target)
-        q, count, used, errors = self._search(T, seed, rng_seed, most=1)
+        found = self._search(T, seed, rng_seed, most=1)
         return IkResult(
-            q=q[:, 0],
-            solved=count > 0,
-            position_error=errors[:, 0],
-            rotation_error=errors[:, 1],
-            seeds_used=used,
+            q=found.q[:, 0],
+            solved=found.counts > 0,
+            position_error=found.errors[:, 0],
+            rotation_error=found.errors[:, 1],
+            seeds_used=found.used,
         )
 
     def branches(
@@ -147,39 +147,26 @@ class IkSolver:
         """Return up to ``most`` distinct configurations per target, the one found from the seed first."""
         if most < 1:
             raise InputError(f"branches needs most >= 1, got {most}")
-        q, count, _, _ = self._search(self._targets(T_base_target), seed, rng_seed, most=most)
-        return IkBranches(q=q, count=count)
+        found = self._search(self._targets(T_base_target), seed, rng_seed, most=most)
+        return IkBranches(q=found.q, count=found.counts)
 
-    def _search(
-        self, T: Array, seed: ArrayLike | None, rng_seed: int, most: int
-    ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64], Array]:
-        """Run the kernel over all targets; return solutions, their count, seeds used and errors."""
-        n, dof, options = len(T), self.chain.dof, self.options
-        R, p = np.ascontiguousarray(T[:, :3, :3]), np.ascontiguousarray(T[:, :3, 3])
-        first_seed, seeds = self._first_seed(seed, n), self._seeds(rng_seed)
-        q, errors = np.tile(first_seed[:, None, :], (1, most, 1)), np.full((n, 2), np.inf)
-        count, used = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        problem = self.problem()
+    def _search(self, T: Array, seed: ArrayLike | None, rng_seed: int, most: int) -> IkFound:
+        """Run the kernel over all targets."""
+        n, problem, seeds = len(T), self.problem(), self._seeds(rng_seed)
+        first_seed = self._first_seed(seed, n)
+        targets = IkTargets(np.ascontiguousarray(T[:, :3, :3]), np.ascontiguousarray(T[:, :3, 3]), first_seed)
+        found = IkFound(
+            np.tile(first_seed[:, None, :], (1, most, 1)),
+            np.zeros(n, np.int64),
+            np.zeros(n, np.int64),
+            np.full((n, 2), np.inf),
+        )
 
         def work(begin: int, end: int) -> None:
-            part = slice(begin, end)
-            solve_targets(
-                self.chain.arrays,
-                problem,
-                R[part],
-                p[part],
-                first_seed[part],
-                seeds,
-                0,
-                options.max_seeds,
-                q[part],
-                count[part],
-                used[part],
-                errors[part],
-            )
+            solve_targets(self.chain.arrays, problem, targets.part(begin, end), seeds, found.part(begin, end))
 
-        for_slices(n, work, threads=options.threads, smallest=SMALLEST_SLICE)
-        return q.reshape(n, most, dof), count, used, errors
+        for_slices(n, work, threads=self.options.threads, smallest=SMALLEST_SLICE)
+        return found
 
     def problem(self, *, tighten: float | None = None) -> IkProblem:
         """Return the request in the kernels' layout; ``tighten`` overrides the option of that name."""

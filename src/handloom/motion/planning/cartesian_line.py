@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
@@ -30,38 +32,58 @@ def turn_by(R, axis, angle, out):
         out[2, j] = d * c + s * (x * b - y * a) + t * dot * z
 
 
+class Lines(NamedTuple):
+    """Straight moves, each from its own configuration."""
+
+    R: Array
+    """Rotations of the tool at the start (m, 3, 3)."""
+    p: Array
+    """Positions of the tool at the start (m, 3) [m]."""
+    turn: Array
+    """Rotation vectors in the base (m, 3) [rad]."""
+    shift: Array
+    """Translations (m, 3) [m]."""
+    q: Array
+    """Configurations at the start (m, n)."""
+
+
+class FollowedLines(NamedTuple):
+    """What ``follow_lines`` fills."""
+
+    q: Array
+    """Configurations (m, steps + 1, n)."""
+    reached: NDArray[np.int64]
+    """Poses after the start that were reached (m,)."""
+    outcome: NDArray[np.int64]
+    """ARRIVED, UNREACHABLE or JUMPED (m,)."""
+
+
 @kernel
-def follow_lines(chain, problem, R_start, p_start, turn, shift, steps, q_start, jump, out, reached, outcome):
+def follow_lines(chain, problem, lines, jump, followed):
     """Solve each pose on straight lines from the solution of the one before.
 
     Args:
         chain: ``ChainArrays``.
         problem: ``IkProblem``.
-        R_start: Rotations at the start of each line (m, 3, 3).
-        p_start: Positions at the start of each line (m, 3) [m].
-        turn: Rotation vector of each line in the base (m, 3) [rad].
-        shift: Translation of each line (m, 3) [m].
-        steps: Number of poses after the start, for every line.
-        q_start: Configurations at the start (m, n).
+        lines: ``Lines``.
         jump: Largest joint motion between two poses [rad or m].
-        out: Receives configurations (m, steps + 1, n).
-        reached: Receives how many poses after the start were reached (m,).
-        outcome: Receives ARRIVED, UNREACHABLE or JUMPED (m,).
+        followed: ``FollowedLines``, filled.
     """
-    n = q_start.shape[1]
-    w, q, current = make_scratch(n), np.empty(n), np.zeros(3)
+    out, reached, outcome, turn = followed.q, followed.reached, followed.outcome, lines.turn
+    n, steps = out.shape[2], out.shape[1] - 1
+    w, q = make_scratch(n), np.empty(n)
     R, p, axis = np.empty((3, 3)), np.empty(3), np.zeros(3)
-    for line in range(q_start.shape[0]):
+    for line in range(out.shape[0]):
         angle = math.sqrt(turn[line, 0] ** 2 + turn[line, 1] ** 2 + turn[line, 2] ** 2)
         for i in range(3):
             axis[i] = turn[line, i] / angle if angle > 1e-12 else 0.0
-        out[line, 0], q[:] = q_start[line], q_start[line]
+        out[line, 0], q[:] = lines.q[line], lines.q[line]
         reached[line], outcome[line] = 0, ARRIVED
         for k in range(1, steps + 1):
-            turn_by(R_start[line], axis, angle * k / steps, R)
+            turn_by(lines.R[line], axis, angle * k / steps, R)
             for i in range(3):
-                p[i] = p_start[line, i] + shift[line, i] * k / steps
-            distance, left = descend(chain, problem, R, p, q, w, current)
+                p[i] = lines.p[line, i] + lines.shift[line, i] * k / steps
+            distance, left = descend(chain, problem, R, p, q, w)
             if distance > problem.position_tolerance or left > problem.rotation_tolerance:
                 outcome[line] = UNREACHABLE
                 break
@@ -111,29 +133,24 @@ class CartesianLine:
         shift = T_base_goal[:, :3, 3] - T[:, :3, 3]
         longest = np.linalg.norm(shift, axis=1).max(initial=0.0) / self._step
         steps = max(1, int(np.ceil(max(longest, np.linalg.norm(turn, axis=1).max(initial=0.0) / self._turn))))
-        out = np.empty((len(q), steps + 1, q.shape[1]))
-        reached, outcome = np.zeros(len(q), np.int64), np.zeros(len(q), np.int64)
-        follow_lines(
-            self._chain.arrays,
-            self._problem,
+        lines = Lines(
             np.ascontiguousarray(T[:, :3, :3]),
             np.ascontiguousarray(T[:, :3, 3]),
             np.ascontiguousarray(turn),
             np.ascontiguousarray(shift),
-            steps,
             q,
-            self._jump,
-            out,
-            reached,
-            outcome,
         )
+        followed = FollowedLines(
+            np.empty((len(q), steps + 1, q.shape[1])), np.zeros(len(q), np.int64), np.zeros(len(q), np.int64)
+        )
+        follow_lines(self._chain.arrays, self._problem, lines, self._jump, followed)
         return [
             LineResult(
-                path=out[i, : reached[i] + 1],
-                fraction=1.0 if outcome[i] == ARRIVED else reached[i] / steps,
-                jumped=bool(outcome[i] == JUMPED),
+                path=out[: reached + 1],
+                fraction=1.0 if outcome == ARRIVED else reached / steps,
+                jumped=bool(outcome == JUMPED),
             )
-            for i in range(len(q))
+            for out, reached, outcome in zip(*followed, strict=True)
         ]
 
 
