@@ -12,9 +12,9 @@ from handloom.engine.run_settings import RunSettings
 from handloom.errors import InputError
 from handloom.scene.camera_config import CameraConfig
 from handloom.seeding import generator
-from handloom.tasks.lights import sample_lights
-from handloom.tasks.looks import LOOKS
-from handloom.tasks.views import sample_cameras
+from handloom.tasks.sampling.cameras import sample_cameras
+from handloom.tasks.sampling.lights import sample_lights
+from handloom.tasks.sampling.textures import LOOKS
 from handloom.values import ObjectInstance, TaskInstance
 
 

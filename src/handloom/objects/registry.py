@@ -10,7 +10,7 @@ from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices, Value
-from handloom.objects.colors import SPOKEN
+from handloom.objects.materials import SPOKEN
 from handloom.objects.object_asset import ObjectAsset, link_keypoints
 
 Drawing = Callable[[Choices], Blueprint]

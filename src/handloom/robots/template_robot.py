@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.errors import InputError, unknown_name
-from handloom.robots.arm import Arm
 from handloom.robots.grasp_poses import tool_poses_of_grasps
-from handloom.robots.robot_description import RobotDescription
+from handloom.robots.robot_description import Arm, RobotDescription
 from handloom.sim import Contact, World
 from handloom.spatial import euler_deg_from_matrix, relative_pose, transform_points
 from handloom.values import ArticulationAction

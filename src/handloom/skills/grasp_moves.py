@@ -7,7 +7,7 @@ from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.parts import Hold
-from handloom.skills.preshape import Preshape
+from handloom.skills.grasp_poses import Preshape
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command

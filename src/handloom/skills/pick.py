@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from handloom.arrays import Array
 from handloom.skills.configs.picks import PickConfig
-from handloom.skills.draws import between
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
+    Preshape,
     Source,
     annotated_grasps,
     attainable_grasps,
@@ -17,8 +17,7 @@ from handloom.skills.grasp_poses import (
     grasp_file,
     gripper_of,
 )
-from handloom.skills.preshape import Preshape
-from handloom.skills.skill import Skill
+from handloom.skills.skill import Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
 

@@ -14,8 +14,7 @@ from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController, Way
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
-from handloom.skills.plan_failure import plan_failure
-from handloom.skills.skill import Skill
+from handloom.skills.skill import Skill, plan_failure
 from handloom.skills.table import checked_config, skill_class
 from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, FunnelStage, SkillSpan

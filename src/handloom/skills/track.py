@@ -7,11 +7,10 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.motion.planning import Move
 from handloom.scene.markers import marker_name
-from handloom.skills.boxes import world_box
+from handloom.scene.measures import world_box
 from handloom.skills.candidates import choose
 from handloom.skills.configs.motions import TrackConfig
-from handloom.skills.draws import between
-from handloom.skills.skill import Skill, command_at, hand_check
+from handloom.skills.skill import Skill, between, command_at, hand_check
 from handloom.spatial import (
     invert_pose,
     make_pose,

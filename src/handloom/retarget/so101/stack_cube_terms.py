@@ -8,7 +8,7 @@ from handloom.arrays import Array
 from handloom.retarget.so101.so101_action_controller import SO101ActionController
 from handloom.retarget.so101.stack_cube_scene import CUBES, ROBOT, StackCubeConfig
 from handloom.scene import Scene
-from handloom.scene.stacking import stacked
+from handloom.scene.measures import stacked
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check
 
