@@ -94,7 +94,7 @@ def scene_spec(
 
 
 def empty_spec(timestep: float, descriptions: Iterable[RobotDescription] = ()) -> mujoco.MjSpec:
-    """Return a model with nothing in it and the solver options the grippers were tuned with.
+    """Return an empty model with the solver options the grippers were tuned with.
 
     Attaching a model drops its options, so the strictest of all robots are set here, on the parent.
     """

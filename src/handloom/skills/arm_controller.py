@@ -207,7 +207,7 @@ class ArmController:
         return tuple(o.name for o in self.planner.world if o.name.startswith(f"{name}/"))
 
     def refresh(self) -> None:
-        """Tell the planner where everything is now, what the hand holds included."""
+        """Update the planner's obstacles and attached objects to the present poses."""
         held, self.held = self.held, ()
         self._detach_all(held)
         self.planner.update(self._planned_state())

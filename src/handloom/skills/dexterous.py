@@ -79,7 +79,7 @@ class DexPick(Skill[DexPickConfig]):
         self.manip_list = self._moves.commands(self, (T_base_object @ self._pose(name))[None])
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, nothing is flung about, and it was lifted."""
+        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
         config = self.config
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 
@@ -139,7 +139,7 @@ class DexPlace(Skill[DexPlaceConfig]):
         ]
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is over the container, not below its bottom, let go, and nothing is flung about."""
+        """Return: the object is over the container, not below its bottom, let go, and robot and object are calm."""
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}

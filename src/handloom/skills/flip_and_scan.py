@@ -114,7 +114,7 @@ class Flip(Skill[FlipConfig]):
 
 
 class Scan(Skill[ScanConfig]):
-    """The published scan: forward and down, with the hand pointing to the right and the object still in it."""
+    """The published scan: move forward and down with the tool pointing right, still holding the object."""
 
     Config: ClassVar = ScanConfig
     max_plan_failures: ClassVar = 10
@@ -134,7 +134,7 @@ class Scan(Skill[ScanConfig]):
             ]
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is still held, and nothing is flung about."""
+        """Return: the object is still held, and robot and object are calm."""
         config, arm = self.config, self.controller.arm
         name = config.objects[0]
         held = Check(name="grasped", arguments={"robot": arm.robot_name, "arm": arm.name, "object": name})

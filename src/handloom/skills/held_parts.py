@@ -26,7 +26,7 @@ class HeldParts:
 
     @classmethod
     def given(cls, weights: tuple[float, ...] | None) -> "HeldParts | None":
-        """Return the parts held by weights, or None when nothing is."""
+        """Return the parts held by weights, or None when none is held."""
         if weights is None or not any(weight > 0.0 for weight in weights):
             return None
         ax, ay, az, lx, ly, lz = weights

@@ -50,7 +50,7 @@ class JointLine(Skill[ConfigT]):
         """Return the gripper state during the move, 1 open or -1 closed."""
 
     def is_done(self) -> bool:
-        """Drop one command per frame; return whether the goal is reached after the line, or patience has run out."""
+        """Drop one command per frame; return whether the goal or the frame limit is reached."""
         waiting = len(self.manip_list) <= self.patience
         if self.manip_list:
             self.manip_list.pop(0)
@@ -207,7 +207,7 @@ class GripperAction(Skill[GripperActionConfig]):
         self.manip_list = [*commands, self.stay("detach_obj")] if config.gripper_state > 0 else commands
 
     def checks(self) -> tuple[Check, ...]:
-        """Return no terms: there is nothing that could go wrong."""
+        """Return no terms: waiting cannot fail."""
         return ()
 
 

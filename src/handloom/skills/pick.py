@@ -47,7 +47,7 @@ class Pick(Skill[PickConfig]):
             self.manip_list = self._moves.commands(self, candidates)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, nothing is flung about, and it was lifted."""
+        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
         config = self.config
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 

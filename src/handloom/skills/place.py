@@ -80,7 +80,7 @@ class Place(Skill[PlaceConfig]):
             self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen, kept)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return the terms of the success mode, and that nothing is flung about."""
+        """Return the terms of the success mode, and that robot and object are calm."""
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}

@@ -126,7 +126,7 @@ class Schedule:
         return world.subtree(world.model.body(first).name)
 
     def _activate(self, frame: int) -> bool:
-        """Start what is next for every free arm; return False when nothing is left or a skill cannot start."""
+        """Start the next skill of every free arm; return False when none is left or one cannot start."""
         self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
         while self._open_blocks():
             self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]

@@ -1,4 +1,4 @@
-"""What can be wrong in a task although every key is right: names, files, words."""
+"""Checks of a task across keys: names that must exist, files that must be found, placeholders in sentences."""
 
 from collections.abc import Iterable, Iterator
 

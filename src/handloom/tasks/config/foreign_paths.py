@@ -1,4 +1,4 @@
-"""Paths of a task that lead out of its folders; a task that somebody else wrote has no business there."""
+"""Paths of a task outside its own folders, which a downloaded task may not read."""
 
 from collections.abc import Iterator
 from contextlib import suppress

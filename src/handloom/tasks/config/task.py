@@ -19,13 +19,13 @@ class Task:
     config: TaskConfig
     arena: ArenaConfig
     path: Path
-    """The file it came from; relative paths in it start here."""
+    """File of the task; relative paths start in its folder."""
     document: Document | None = field(default=None, repr=False, compare=False)
     """Lines of the file, for messages; a run that was resumed has none."""
     root: tuple[str | int, ...] = ()
-    """Where in the file the task is."""
+    """Keys that lead to the task inside its file."""
     notices: tuple[str, ...] = field(default=(), compare=False)
-    """One line for every key that is accepted and has no effect, and for every texture that another stands in for."""
+    """One line for every key that is accepted and has no effect, and for every texture that was replaced."""
 
     def where(self, *keys: str | int) -> str:
         """Return ``file:line: key.path`` of a key of this task, as messages start."""

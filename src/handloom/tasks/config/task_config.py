@@ -81,7 +81,7 @@ class EnvMapConfig(Config):
 
 
 class DataConfig(Config):
-    """What is recorded and how it is described."""
+    """Recording options: frame rate, length, instructions, dataset names."""
 
     task_dir: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
     language_instruction: str = ""
@@ -168,15 +168,15 @@ class TaskConfig(Config):
     neglect_collision_names: tuple[str, ...] = ()
     """Bodies whose name contains one of these do not collide with robots."""
     robots: tuple[RobotEntry, ...] = Field(min_length=1, max_length=8)
-    """Who works."""
+    """Robots of the task."""
     objects: tuple[ObjectConfig, ...] = Field(default=(), max_length=200)
-    """What is worked on."""
+    """Objects of the task, manipulated or not."""
     regions: tuple[RegionConfig, ...] = Field(default=(), max_length=1000)
     """Where robots and objects may be at the start; each waits for those that place what it refers to."""
     random_region_list: tuple[RandomConfig, ...] = Field(default=(), max_length=1000)
     """Ranges that regions with a priority draw from, each at most once."""
     cameras: tuple[CameraConfig, ...] = Field(default=(), max_length=32)
-    """What is recorded as pictures."""
+    """Cameras that are recorded."""
     distractors: DistractorsConfig | None = None
     """Clutter."""
     fluid: FluidConfig | None = None

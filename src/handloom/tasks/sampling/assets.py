@@ -1,4 +1,4 @@
-"""Which asset an object of a task is made of this time: a library object, a file, or a stand-in for a file."""
+"""The asset of an object in this episode: a library object, an asset file, or a proxy for a missing file."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,7 +43,7 @@ FURNITURE = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class ChosenAsset:
-    """An asset, and whether it stands in for a file that is not there."""
+    """An asset, and whether it is a proxy for a missing file."""
 
     asset: ObjectAsset
     stands_in: bool = False
@@ -74,7 +74,7 @@ def small_categories() -> tuple[str, ...]:
 
 
 def stands_as_table(task: Task, entry: ObjectConfig) -> bool:
-    """Return whether an entry is one of our tables: asked for as such, or in the place of a file that is not there."""
+    """Return whether an entry is a library table: by category, or as proxy for a missing file."""
     if not entry.path:
         return entry.category == "table"
     if not task.config.proxy_assets or "table" not in clean_category(entry.category or category_of_path(entry.path)):

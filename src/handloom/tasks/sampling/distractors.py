@@ -1,4 +1,4 @@
-"""Clutter that is not part of the task: which objects, and where there is room for them."""
+"""Distractors: objects that are not part of the task, and free places for them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -114,7 +114,7 @@ class Clutter:
         self._task_objects = [entry.name for entry in task.config.objects]
 
     def place(self, places: Mapping[str, Placed], robots: Sequence[RobotInstance], rng: np.random.Generator) -> None:
-        """Find room for each: in the rectangle, apart from the task's objects, from each other and from the robots."""
+        """Place each inside the rectangle, at a distance from the task's objects, each other and the robots."""
         for name in self.objs:
             self.scratch.park(name)
         if self.config is None or not self.objs:
@@ -135,7 +135,7 @@ class Clutter:
                     break
 
     def remove(self, name: str) -> None:
-        """Take one away that does not come to rest."""
+        """Remove a distractor that does not come to rest."""
         del self.placed[name]
         self.scratch.park(name)
 
@@ -144,7 +144,7 @@ class Clutter:
         return tuple(at_place(self.objs[name], place) for name, place in self.placed.items())
 
     def _put(self, name: str, place: Placed) -> bool:
-        """Put a distractor down and return whether it is in nothing, not in a fixture either; else take it away."""
+        """Place a distractor and return whether it penetrates no object or fixture; park it again otherwise."""
         self.scratch.put(name, place.position, place.quat)
         free = all(overlap.depth < LEAST_ROOM / 2 for overlap in self.scratch.overlaps(name))
         if not free:

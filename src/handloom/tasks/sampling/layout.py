@@ -1,4 +1,4 @@
-"""Where everything lies: regions, no interpenetration, a stable rest."""
+"""Layout of a scene: poses drawn from regions, no penetration, a stable rest."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def sample_layout(
     clutter: Sequence[ObjectInstance],
     rng: np.random.Generator,
 ) -> Scenery:
-    """Place everything by the task's regions and let it come to rest.
+    """Sample poses by the task's regions and let the objects come to rest.
 
     Every layout is checked for overlaps, then settled in a scratch world without robots; a layout that overlaps or does
     not come to rest is drawn again.

@@ -1,4 +1,4 @@
-"""Convex outlines seen from above, and how far apart they are."""
+"""Draw layouts from the regions of a task: places, distances seen from above, containers and their slots."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ TOUCH = 0.0005
 
 
 def footprint(place: Placed) -> Array:
-    """Return the convex outline (n, 2) [m] of something seen from above, counter-clockwise."""
+    """Return the convex outline (n, 2) [m] of a placed object seen from above, counter-clockwise."""
     return convex_outline((quat_rotate(place.quat, place.points) + place.position)[:, :2])
 
 
@@ -71,7 +71,7 @@ def _to_edges(points: Array, outline: Array) -> float:
 
 
 class LayoutSampler:
-    """Draws layouts: regions in their order, but what others lie on first; nothing in anything else.
+    """Draws layouts: regions in file order, supports before what lies on them, without penetration.
 
     Args:
         task: The task.
@@ -131,7 +131,7 @@ class LayoutSampler:
         taken: dict[str, set[int]],
         rng: np.random.Generator,
     ) -> None:
-        """Draw until the object is free of everything placed so far."""
+        """Draw until the object overlaps nothing that was placed before."""
         name, why = region.object, "found no place"
         for _ in range(MAX_DRAWS):
             spot = self._free_spot(region, taken, rng)
@@ -151,7 +151,7 @@ class LayoutSampler:
         raise NoPlaceError(name, why)
 
     def _refusal(self, region: RegionConfig, place: Placed, outlines: dict[str, Array]) -> str | None:
-        """Return what is wrong with a place, or None."""
+        """Return why a place is refused, or None."""
         name = region.object
         near = {o: there for o, there in outlines.items() if name in self.spread or o in self.spread}
         outline = footprint(place) if near else None
@@ -244,7 +244,7 @@ class LayoutSampler:
         return pool[chosen]
 
     def _start(self) -> dict[str, Placed]:
-        """Return where the task file puts everything before regions move it."""
+        """Return the poses of the task file, before regions apply."""
         places = {o.name: Placed(np.array(o.position), np.array(o.quat), outline_of(o)) for o in self.props.values()}
         for robot in self.robots.values():
             places[robot.name] = Placed(np.array(robot.position), np.array(robot.quat), np.zeros((1, 3)))

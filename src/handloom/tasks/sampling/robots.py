@@ -119,7 +119,7 @@ def in_boxes(place: Placed, boxes: Sequence[Array], room: float = 0.0) -> bool:
 def refuse_robot_overlaps(
     robots: Sequence[RobotInstance], suspects: Sequence[ObjectInstance], neglected: Sequence[str]
 ) -> None:
-    """Refuse a layout in which an object is inside a robot.
+    """Raise if an object penetrates a robot.
 
     Args:
         robots: The robots at their start.

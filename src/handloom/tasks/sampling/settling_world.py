@@ -19,7 +19,7 @@ STEP = 0.002
 PARKED = -1000.0
 """Height [m] where objects wait that have no place yet."""
 CHUNK = 25
-"""Steps between two looks."""
+"""Steps between two checks whether everything sleeps."""
 PATIENCE = 1.0
 """How long objects may take to fall asleep, each time [s]."""
 WATCH = 0.16
@@ -27,7 +27,7 @@ WATCH = 0.16
 CREEP = 0.0002
 """Further than this [m], or in radians ten times this, nothing at rest may move while it is watched."""
 NUDGE = 0.1
-"""Angular speed [rad/s] that upsets what is balanced and nothing else."""
+"""Angular speed [rad/s] that topples only objects balanced on a tip."""
 
 
 class SamplingError(HandloomError):
@@ -55,7 +55,7 @@ class NoPlaceError(HandloomError):
 
 @dataclass(frozen=True)
 class Overlap:
-    """Two objects that are in each other."""
+    """A penetrating pair of objects."""
 
     name: str
     other: str
@@ -102,7 +102,7 @@ class SettlingWorld:
         self.reset()
 
     def reset(self) -> None:
-        """Put everything where the instances say, awake and without speed."""
+        """Reset every object to its instance's pose, awake and at rest."""
         mujoco.mj_resetData(self.model, self.data)
         for (name, joint), address in self._joints.items():
             self.data.qpos[address] = self.objects[name].joints[joint]
@@ -114,7 +114,7 @@ class SettlingWorld:
         self.data.qpos[address + 3 : address + 7] = quat
 
     def park(self, name: str) -> None:
-        """Move an object out of the way of everything."""
+        """Park an object far below the scene."""
         address = self._free[name]
         self.data.qpos[address : address + 3] = (10.0 * address, 0.0, PARKED)
 
@@ -126,7 +126,7 @@ class SettlingWorld:
         return Placed(self.data.qpos[address : address + 3].copy(), quat, np.zeros((1, 3)))
 
     def overlaps(self, name: str | None = None) -> list[Overlap]:
-        """Return who is in whom, deepest first, what can move named first; with a name, only what it takes part in."""
+        """Return penetrating pairs, deepest first, movable object first; with a name, only pairs with it."""
         self._wake()
         mujoco.mj_fwdPosition(self.model, self.data)
         found: dict[tuple[str, str], float] = {}
@@ -158,7 +158,7 @@ class SettlingWorld:
             raise NoPlaceError(moved[0], "did not come to rest")
 
     def _until_asleep(self, watched: Sequence[str]) -> None:
-        """Step until all of these sleep, or patience is over."""
+        """Step until all of these sleep, or ``PATIENCE`` has passed."""
         trees = [self._tree[name] for name in watched]
         self._wake()
         for _ in range(round(PATIENCE / STEP / CHUNK)):
@@ -173,7 +173,7 @@ class SettlingWorld:
             self.data.qvel[dof + 3 : dof + 5] = NUDGE, 0.7 * NUDGE
 
     def _moved_when_woken(self, watched: Sequence[str]) -> list[str]:
-        """Wake everything and return who moves all the same."""
+        """Wake every object and return the names of those that move."""
         before = {name: self.place(name) for name in watched}
         self._wake()
         mujoco.mj_step(self.model, self.data, nstep=round(WATCH / STEP))

@@ -1,4 +1,4 @@
-"""What covers a surface: a colour, a picture of a folder, or a procedural texture."""
+"""Surface appearance: a colour, an image from a folder, or a procedural texture."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ LOOKS = 24
 PLAIN = (0.82, 0.80, 0.76)
 """Colour of surfaces without colour and texture, linear RGB."""
 FALLBACK = "plaster"
-"""Texture in the place of a folder of pictures that is not there and whose name names none."""
+"""Texture used for a missing image folder whose name contains no procedural texture."""
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 
 
@@ -40,7 +40,7 @@ def sample_look(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gene
 
 
 def look_notices(task: Task) -> tuple[str, ...]:
-    """Return one line for every texture whose pictures are not there and that another stands in for."""
+    """Return one line for every texture whose image folder is missing and that a procedural texture replaces."""
     entries = [(f"objects.{i}", entry) for i, entry in enumerate(task.config.objects)]
     entries += [(f"arena.fixtures.{i}", entry) for i, entry in enumerate(task.arena.fixtures)]
     textures = [(f"{key}.texture.texture_lib", entry.texture) for key, entry in entries if entry.texture is not None]
