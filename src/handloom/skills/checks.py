@@ -4,11 +4,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from handloom.errors import unknown_name
+from handloom.arrays import Array
+from handloom.errors import ConfigError, unknown_name
 from handloom.scene import Scene
 from handloom.scene.measures import box_overlap, gripper_open, lying_still, stacked, world_box
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat, quat_angle, quat_from_matrix
 from handloom.values import Check
+
+VIEW_ANGLE = 0.35
+"""Half the opening angle of a scanner's view [rad]."""
 
 
 def hand_at(
@@ -133,6 +137,27 @@ def holds(scene: Scene, check: Check) -> bool:
     return CHECKS[check.name](scene, **check.arguments)
 
 
+def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
+    """Return the window (3,) [m] of a scanner and the direction (3,) it looks, in its own frame.
+
+    Raises:
+        ConfigError: The object is no scanner.
+    """
+    asset = scene.assets[scanner]
+    if "window" not in asset.keypoints or "view" not in asset.axes:
+        raise ConfigError(f"{scanner} ({asset.name}) cannot scan: it has no keypoint 'window' or no axis 'view'")
+    return np.array(asset.keypoints["window"].position), np.array(asset.axes["view"].direction, float)
+
+
+def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: float = VIEW_ANGLE) -> bool:
+    """Return whether the middle of an object's box is before the window of a scanner, in its cone of view."""
+    window, view = scanner_view(scene, scanner)
+    T = scene.object_pose(scanner)
+    off = world_box(scene, object).mean(axis=0) - (T[:3, :3] @ window + T[:3, 3])
+    length = float(np.linalg.norm(off))
+    return length < distance and float(off @ (T[:3, :3] @ view)) > length * np.cos(angle)
+
+
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
@@ -165,6 +190,7 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "grasped": grasped,
     "gripper_open": gripper_open,
     "hand_at": hand_at,
+    "in_view": in_view,
     "joints_at": joints_at,
     "left_of": left_of,
     "lifted": lifted,

@@ -10,9 +10,10 @@ from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.robots import Arm
 from handloom.skills.candidates import choose
+from handloom.skills.checks import scanner_view
 from handloom.skills.configs.places import FlipConfig, ScanConfig
 from handloom.skills.skill import Skill, command_at
-from handloom.spatial import make_pose, translation
+from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check
 
 R_BASE_AHEAD = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -33,6 +34,8 @@ FARTHEST = 0.7
 """The object must end at most this far ahead of where the hand was [m]; published value."""
 SHIFT = np.array([[-0.02, 0.15, -0.16], [0.02, 0.2, -0.14]])
 """Lowest and highest shift of the hand, right, ahead, up [m]; published values."""
+MARGIN = 0.03
+"""How much further from the window than asked for the object may be [m]."""
 
 
 def hand_facing(arm: Arm, x: ArrayLike, z: ArrayLike) -> Array:
@@ -122,9 +125,7 @@ class Scan(Skill[ScanConfig]):
     def simple_generate_manip_cmds(self) -> None:
         """Draw poses, choose one the arm can reach, and write its command."""
         config = self.config
-        shifts = right_ahead_up(self.rng.uniform(SHIFT[0], SHIFT[1], (DRAWS, 3)))
-        R = hand_facing(self.controller.arm.spec, (1, 0, 0), (0, 1, 1))
-        poses = make_pose(R, self.controller.commanded_pose[:3, 3] + shifts)
+        poses = self._before_scanner() if len(config.objects) > 1 else self._ahead()
         self.controller.ignored = config.ignore_substring
         chosen = choose(self, [Move(T_base_tool=poses)])
         if chosen is not None:
@@ -133,9 +134,42 @@ class Scan(Skill[ScanConfig]):
                 command_at(poses[chosen.index], "close_gripper", **chosen.params(0)),
             ]
 
+    def _ahead(self) -> Array:
+        """Return the published poses (n, 4, 4): forward and down, the tool pointing right."""
+        shifts = right_ahead_up(self.rng.uniform(SHIFT[0], SHIFT[1], (DRAWS, 3)))
+        R = hand_facing(self.controller.arm.spec, (1, 0, 0), (0, 1, 1))
+        return make_pose(R, self.controller.commanded_pose[:3, 3] + shifts)
+
+    def _before_scanner(self) -> Array:
+        """Return poses T_base_tool (n, 4, 4) that hold the middle of the object in the scanner's line of sight.
+
+        The tool points at the window, more or less steeply from above, so that the fingers do not hide the object.
+        """
+        held, scanner = self.config.objects[:2]
+        T_base_scanner = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(scanner)
+        window, view = scanner_view(self.scene, scanner)
+        window, view = T_base_scanner[:3, :3] @ window + T_base_scanner[:3, 3], T_base_scanner[:3, :3] @ view
+        T_tool_object = (
+            invert_pose(self.controller.commanded_pose)
+            @ invert_pose(self.controller.arm.T_world_base)
+            @ self.scene.object_pose(held)
+        )
+        poses = []
+        for distance in self.rng.uniform(*self.config.view_distance, DRAWS):
+            steep = self.rng.uniform(0.0, 0.8)
+            approach = R_BASE_AHEAD.T @ (-np.cos(steep) * view - np.sin(steep) * np.array([0.0, 0.0, 1.0]))
+            R = hand_facing(self.controller.arm.spec, approach, R_BASE_AHEAD.T @ np.cross(view, [0.0, 0.0, 1.0]))
+            poses.append(make_pose(R, window + distance * view - R @ T_tool_object[:3, 3]))
+        return np.stack(poses)
+
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is still held, and robot and object are calm."""
+        """Return: the object is still held, in the scanner's view where there is one, and robot and object are calm."""
         config, arm = self.config, self.controller.arm
         name = config.objects[0]
-        held = Check(name="grasped", arguments={"robot": arm.robot_name, "arm": arm.name, "object": name})
-        return (held, Check(name="calm", arguments={"object": name})) if config.process_valid else (held,)
+        terms = [Check(name="grasped", arguments={"robot": arm.robot_name, "arm": arm.name, "object": name})]
+        if len(config.objects) > 1:
+            far = config.view_distance[1] + MARGIN
+            terms.append(
+                Check(name="in_view", arguments={"object": name, "scanner": config.objects[1], "distance": far})
+            )
+        return (*terms, Check(name="calm", arguments={"object": name})) if config.process_valid else tuple(terms)

@@ -276,7 +276,10 @@ def test_both_instructions_name_what_the_objects_are(make):
     task = make(
         objects=[thing("fruit", "apple", apply_randomization=True)],
         regions=[region("fruit")],
-        data={"language_instruction": "Take the fruit.", "detailed_language_instruction": "Grasp the fruit gently."},
+        data={
+            "language_instruction": "Take the {fruit}.",
+            "detailed_language_instruction": "Grasp the {fruit} gently.",
+        },
     )
     instance = sample_task(task, 0, 0)
     words = instance.objects[-1].words

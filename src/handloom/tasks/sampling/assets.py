@@ -19,6 +19,7 @@ from handloom.tasks.config.task import Task
 
 FURNITURE = frozenset(
     (
+        "barcode_scanner",
         "conveyor",
         "drawer_cabinet",
         "electric_cooker",
