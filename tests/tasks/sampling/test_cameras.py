@@ -7,7 +7,7 @@ import pytest
 
 from handloom.errors import ConfigError
 from handloom.render.camera_files import camera_from_intrinsics
-from handloom.retarget.so101.stack_cube_scene import _mounted
+from handloom.retarget.so101.stack_cube import _mounted
 from handloom.robots import load_robot
 from handloom.robots.robot_config import CameraMount
 from handloom.spatial import matrix_from_quat

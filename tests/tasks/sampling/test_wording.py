@@ -14,7 +14,7 @@ skills:
   - franka:
       - left:
           - {{name: pick, objects: [cube]}}
-          - {{name: place, objects: [cube, plate], instruction: "Drop the {{cube}} on the {{plate}} beside the cube tray."}}
+          - {{name: place, objects: [cube, plate], instruction: "Drop the {{cube}} on the {{plate}} by the cube tray."}}
           - {{name: home}}
 """
 
@@ -39,7 +39,7 @@ def test_names_are_replaced_by_what_the_objects_are(task):
     words = {thing.name: thing.words for thing in instance.objects}
     pick, place, home = labels(task, 0)
     assert words["cube"] in pick
-    assert place == f"Drop the {words['cube']} on the {words['plate']} beside the cube tray."
+    assert place == f"Drop the {words['cube']} on the {words['plate']} by the cube tray."
     assert home in WORDINGS["home"]
 
 
