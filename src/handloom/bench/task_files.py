@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from handloom.tasks.asset_choice import small_categories
+from handloom.tasks.sampling.assets import small_categories
 
 ROBOTS = {"fr3": "left", "franka_robotiq85": "left", "lift2": "right", "split_aloha": "left", "genie1": "right"}
 """Robot of the zoo > arm its skills are written for."""

@@ -12,9 +12,9 @@ from handloom.engine.run_settings import RunSettings
 from handloom.errors import InputError
 from handloom.scene.camera_config import CameraConfig
 from handloom.seeding import generator
-from handloom.tasks.lights import sample_lights
-from handloom.tasks.looks import LOOKS
-from handloom.tasks.views import sample_cameras
+from handloom.tasks.sampling.cameras import sample_cameras
+from handloom.tasks.sampling.lights import sample_lights
+from handloom.tasks.sampling.textures import LOOKS
 from handloom.values import ObjectInstance, TaskInstance
 
 
@@ -65,7 +65,7 @@ class RenderOverrides:
         entries = tuple(CameraConfig.model_validate(entry) for entry in self.cameras)
         # The user named the file of cameras on the command line, and what it names is only read as intrinsics.
         task = replace(task, config=task.config.model_copy(update={"cameras": entries, "allow_outside": True}))
-        return sample_cameras(task, generator(settings.seed, instance.episode, "cameras"))
+        return sample_cameras(task, generator(settings.seed, instance.episode, "cameras", task=task.name))
 
 
 def read_cameras(file: Path) -> tuple[dict[str, Any], ...]:

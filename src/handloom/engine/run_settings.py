@@ -16,7 +16,7 @@ from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.render.preset import CPU_PRESETS
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks import Task, TaskConfig
-from handloom.tasks.checking import demand_code
+from handloom.tasks.config.checking import demand_code
 from handloom.version import VERSION
 
 MANIFEST_VERSION = 1
