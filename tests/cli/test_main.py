@@ -59,7 +59,7 @@ def test_what_the_system_refuses_is_one_message(capsys, monkeypatch):
 
     monkeypatch.setattr("handloom.cli.bench.run", refuse)
     assert main(["bench"]) == FAILED
-    assert capsys.readouterr().err == "handloom bench: [Errno 13] Permission denied: 'somewhere'\n"
+    assert capsys.readouterr().err == "handloom bench: somewhere: Permission denied\n"
 
 
 @pytest.mark.parametrize("verb", VERBS)

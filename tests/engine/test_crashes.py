@@ -177,7 +177,7 @@ def test_a_damaged_journal_is_named(tmp_path):
     generate_run(run, Goal(attempts=1), FragileExecutor({0: 9}))
     journal = run.journal(0).path
     journal.write_text("{" + journal.read_text())
-    with pytest.raises(FileError, match=r"unit_000000.jsonl is damaged \(JSONDecodeError"):
+    with pytest.raises(FileError, match=r"unit_000000.jsonl is not valid JSON \(key must be a string"):
         run.receipts()
 
 

@@ -183,13 +183,12 @@ def render(
     if allow_code:
         own_code.allow_code()
     directory = checked_run(path)
-    checked_dataset(directory.path, skip_hashes=skip_hashes)
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
     drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth)  # Refuses unknown words at once.
+    executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
+    checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
-    count = workers if workers is not None else min(cores(), max(total, 1))
-    executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
     compile_kernels()
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)

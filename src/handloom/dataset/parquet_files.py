@@ -120,7 +120,7 @@ def _bounded_memory(more: int) -> Iterator[None]:
         return
     import resource  # Not on Windows.
 
-    taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
+    taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(encoding="utf-8"), re.MULTILINE)
     soft, hard = before = resource.getrlimit(resource.RLIMIT_DATA)
     bound = (int(taken[1]) * 1024 if taken else 0) + more
     limits = [limit for limit in (bound, soft, hard) if limit != resource.RLIM_INFINITY]
