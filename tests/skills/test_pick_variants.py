@@ -10,7 +10,7 @@ from tests.skills.conftest import run_with, table_instance, thing
 from handloom.dataset import archive_of_record, outcome_of_record, record_of_archive
 from handloom.dataset.record_archive import segments_of
 from handloom.episode import replay
-from handloom.episode.series import robot_series
+from handloom.episode.columns import robot_series
 from handloom.scene import build_scene
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.configs.picks import ManualPickConfig

@@ -1,8 +1,13 @@
-"""Standard streams that are closed, that nobody reads any more, or that cannot show every character."""
+"""What the terminal can take: streams that are closed or lack characters, and text without control characters."""
 
 import os
 import sys
 from contextlib import suppress
+
+
+def plain(text: str) -> str:
+    """Return a text in which nothing moves the cursor, changes colours or turns the writing direction around."""
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 def mend_streams() -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, generate_run, unit
-from handloom.engine.elsewhere import packed, unpacked
+from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, attempt, generate_run
 from handloom.engine.executor import Finished
-from handloom.engine.storage import Storage
+from handloom.engine.remote_attempt import Storage, packed, unpacked
 from handloom.errors import FileError, InputError, MissingExtraError, StateError
 from handloom.tasks import load_task
 
@@ -84,15 +83,17 @@ def test_what_was_staged_before_the_run_was_killed_is_taken_in_and_not_made_agai
         generate_run(first, Goal(successes=2), Killed(), staging=staging)
     assert first.receipts() == {}
     made = []
-    plain = unit.run_attempt
-    monkeypatch.setattr(unit, "run_attempt", lambda *given: (made.append(given[2]), plain(*given))[1])
+    plain = attempt.run_attempt
+    monkeypatch.setattr(attempt, "run_attempt", lambda *given: (made.append(given[2]), plain(*given))[1])
     generate_run(first, Goal(successes=2), Faraway(), staging=staging)
     assert made == [1]
     assert digest(first.dataset) == undisturbed
 
 
 def test_a_lost_machine_is_counted_against_the_attempt_it_had(tmp_path, monkeypatch):
-    monkeypatch.setattr(unit, "run_attempt", lambda settings, task, episode, _: Receipt(episode=episode, success=False))
+    monkeypatch.setattr(
+        attempt, "run_attempt", lambda settings, task, episode, _: Receipt(episode=episode, success=False)
+    )
     outcome = generate_run(begin(tmp_path / "run"), Goal(attempts=6), Faraway({2: 9}))
     assert [receipt.reason for receipt in outcome.receipts.values()] == ["", "", "worker_crash", "", "", ""]
 

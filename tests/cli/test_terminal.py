@@ -1,4 +1,4 @@
-from handloom.cli.plain import plain
+from handloom.cli.terminal import plain
 
 
 def test_nothing_in_a_text_can_take_the_terminal_over():
