@@ -1,9 +1,9 @@
 """``handloom drive ROBOT``: drive a course in physics, measure it, draw it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import tyro
+from handloom.cli.flags import Number, OptionalFloat, OptionalOutput, Robot
 
 FAILED = 1
 # How far a robot may be off its course [m]; a base on legs sways with every step.
@@ -11,15 +11,15 @@ WHEELS, LEGS = 0.05, 0.15
 
 
 def run(
-    robot: str,
+    robot: Robot,
     /,
     *,
     path: Literal["square", "circle", "figure8"] = "figure8",
-    size: float | None = None,
-    laps: int = 1,
+    size: OptionalFloat = None,
+    laps: Number = 1,
     feedback: Literal["pose", "odometry", "none"] = "pose",
-    tolerance: float | None = None,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    tolerance: OptionalFloat = None,
+    output: OptionalOutput = None,
     view: bool = False,
     video: bool = True,
     json: bool = False,

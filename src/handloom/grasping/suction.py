@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from handloom.grasping.antipodal import sample_surface
 from handloom.grasping.convex_parts import Array, ConvexParts, convex_parts
-from handloom.grasping.grasp_set import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH
+from handloom.grasping.grasp_file import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH
 from handloom.grasping.ray_kernels import outer_points
 from handloom.objects import ObjectAsset
 from handloom.objects.geometry import geom_ids

@@ -15,10 +15,8 @@ from handloom.motion.planning import ArmPlanner, FreeIkResult, Move, PlanResult
 from handloom.motion.trajectory import MotionLimits
 from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
-from handloom.skills.attainable import attainable
-from handloom.skills.held_axis import Held, HeldAxis
-from handloom.skills.held_parts import HeldParts
-from handloom.skills.trajectory import play
+from handloom.skills.arm_motion import attainable, play
+from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
 
@@ -36,6 +34,21 @@ LIMIT_MARGIN = 0.01
 """Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, and not past a limit."""
 REPLAN = 5e-3
 """A command that differs by more than this from the last planned one is planned anew [m or rad]; published value."""
+FUNCTIONS = {
+    "attach_obj": "_attach_command",
+    "close_gripper": "_close",
+    "detach_obj": "_detach_command",
+    "dummy_forward": "_joints",
+    "in_plane_rotation": "_in_plane_rotation",
+    "open_gripper": "_open",
+    "update_pose_cost_metric": "_update_pose_cost_metric",
+    "update_specific": "_update_specific",
+}
+"""Published name of a command function > method that carries it out."""
+INSTANT = frozenset(
+    {"attach_obj", "detach_obj", "in_plane_rotation", "update_pose_cost_metric", "update_specific", "dummy_forward"}
+)
+"""Functions that are done after one frame, wherever the hand is."""
 
 
 class Way(Enum):
@@ -194,7 +207,7 @@ class ArmController:
         return tuple(o.name for o in self.planner.world if o.name.startswith(f"{name}/"))
 
     def refresh(self) -> None:
-        """Tell the planner where everything is now, what the hand holds included."""
+        """Update the planner's obstacles and attached objects to the present poses."""
         held, self.held = self.held, ()
         self._detach_all(held)
         self.planner.update(self._planned_state())
@@ -346,20 +359,3 @@ class ArmController:
         measured = self.scene.world.data.qpos[self.arm.gripper_qpos_index]
         to_open = np.abs(measured - self.arm.spec.gripper_open).sum()
         return OPEN if to_open <= np.abs(measured - self.arm.spec.gripper_closed).sum() else CLOSED
-
-
-FUNCTIONS = {
-    "attach_obj": "_attach_command",
-    "close_gripper": "_close",
-    "detach_obj": "_detach_command",
-    "dummy_forward": "_joints",
-    "in_plane_rotation": "_in_plane_rotation",
-    "open_gripper": "_open",
-    "update_pose_cost_metric": "_update_pose_cost_metric",
-    "update_specific": "_update_specific",
-}
-"""Published name of a command function > method that carries it out."""
-INSTANT = frozenset(
-    {"attach_obj", "detach_obj", "in_plane_rotation", "update_pose_cost_metric", "update_specific", "dummy_forward"}
-)
-"""Functions that are done after one frame, wherever the hand is."""

@@ -1,4 +1,4 @@
-"""The moves of a grasp: approach, close, lift; the same for every skill that takes hold of something."""
+"""Moves of a grasp, shared by all picking skills: approach, close, lift."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.parts import Hold
-from handloom.skills.preshape import Preshape
+from handloom.skills.grasp_poses import Preshape
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command
@@ -60,7 +60,7 @@ class GraspMoves:
         return [] if chosen is None else self._sequence(skill, grasps[chosen.index], chosen)
 
     def checks(self, skill: Skill, *, from_z: float, lift_th: float, process_valid: bool) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, nothing is flung about, and it was lifted.
+        """Return: the fingers hold the object, robot and object are calm, and it was lifted.
 
         Args:
             skill: The skill that asks.

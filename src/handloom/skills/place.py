@@ -6,17 +6,15 @@ from typing import ClassVar
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import ConfigError
 from handloom.motion.planning import Move
-from handloom.skills.boxes import world_box
+from handloom.scene.measures import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.grasp_poses import gripper_of
-from handloom.skills.held_axis import Held, HeldAxis
-from handloom.skills.held_parts import HeldParts
+from handloom.skills.grasp_poses import Preshape, gripper_of
+from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.orientations import Alignment, sample_orientations
-from handloom.skills.place_points import place_points
-from handloom.skills.preshape import Preshape
-from handloom.skills.skill import Skill, command_at
+from handloom.skills.skill import Skill, between, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, FunnelStage
 
@@ -82,7 +80,7 @@ class Place(Skill[PlaceConfig]):
             self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen, kept)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return the terms of the success mode, and that nothing is flung about."""
+        """Return the terms of the success mode, and that robot and object are calm."""
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
@@ -184,3 +182,52 @@ class Place(Skill[PlaceConfig]):
 def _unit(vector: tuple[float, float, float]) -> Array:
     v = np.asarray(vector, float)
     return v / np.linalg.norm(v)
+
+
+def place_points(
+    config: PlaceConfig,
+    box: Array,
+    R_world_target: Array,
+    count: int,
+    rng: np.random.Generator,
+    *,
+    hand_to_object: float,
+) -> tuple[Array, Array]:
+    """Return points before (n, 3) and at the place (n, 3) in the world [m].
+
+    Args:
+        config: Ratios, offsets and directions.
+        box: World box of the target (2, 3) [m].
+        R_world_target: Orientation of the target (3, 3).
+        count: Number of points.
+        rng: Generator of this choice.
+        hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
+    """
+    ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
+    ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
+    inside = box[0] + ratios * (box[1] - box[0])
+    if config.place_direction == "vertical":
+        return _at_height(inside, box[1, 2] + config.pre_place_z_offset), _at_height(
+            inside, box[1, 2] + config.place_z_offset
+        )
+    return _beside(config, inside, R_world_target, hand_to_object)
+
+
+def _at_height(points: Array, z: float) -> Array:
+    raised = points.copy()
+    raised[:, 2] = z
+    return raised
+
+
+def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_object: float) -> tuple[Array, Array]:
+    if config.align_place_obj_axis is None:
+        raise ConfigError("place: place_direction horizontal needs align_place_obj_axis, the way in, in target axes")
+    along = R_world_target @ np.asarray(config.align_place_obj_axis, float)
+    if config.position_constraint == "gripper":
+        pre, place = (z + hand_to_object for z in (config.pre_place_z_offset, config.place_z_offset))
+        return inside - along * pre, inside - along * place
+    offset = R_world_target @ np.asarray(config.offset_place_obj_axis or (0.0, 0.0, 0.0), float)
+    return (
+        inside + along * config.pre_place_align + offset * config.pre_place_offset,
+        inside + along * config.place_align + offset * config.place_offset,
+    )

@@ -14,8 +14,7 @@ from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController, Way
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
-from handloom.skills.plan_failure import plan_failure
-from handloom.skills.skill import Skill
+from handloom.skills.skill import Skill, plan_failure
 from handloom.skills.table import checked_config, skill_class
 from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, FunnelStage, SkillSpan
@@ -127,7 +126,7 @@ class Schedule:
         return world.subtree(world.model.body(first).name)
 
     def _activate(self, frame: int) -> bool:
-        """Start what is next for every free arm; return False when nothing is left or a skill cannot start."""
+        """Start the next skill of every free arm; return False when none is left or one cannot start."""
         self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
         while self._open_blocks():
             self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.control.policy.flat_terrain import FlatTerrainPolicy
-from handloom.control.wheeled.angles import yaw_from_quat
 from handloom.control.wheeled.base_driver import BaseDriver
 from handloom.control.wheeled.driver import Driver
 from handloom.control.wheeled.path_tracker import PathTracker
-from handloom.control.wheeled.planar_odometry import PlanarPose
+from handloom.control.wheeled.planar_odometry import PlanarPose, yaw_from_quat
 from handloom.errors import ConfigError, InputError, suggest
 from handloom.robots import DriveConfig, RobotDescription
 from handloom.sim import World

@@ -7,15 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.planning.cartesian_line import CartesianLine
+from handloom.motion.planning.cartesian_line import CartesianLine, judge_line
 from handloom.motion.planning.free_ik import FreeIk
 from handloom.motion.planning.goal_set import GoalSet
-from handloom.motion.planning.move import Move
+from handloom.motion.planning.moves import Move
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.search import ROUNDS, Found
-from handloom.motion.planning.straight_move import judge_line
 
 
 class MovePlanner:

@@ -223,6 +223,13 @@ class HangConfig(Tolerances):
 
 
 class ScanConfig(Tolerances):
-    """Show a held object to a scanner."""
+    """Show a held object to a scanner.
+
+    The scanner is a second object with a keypoint ``window`` and an axis ``view`` (ours). Without one, as published,
+    the held object is brought forward and down.
+    """
+
+    view_distance: tuple[float, float] = (0.08, 0.12)
+    """Lowest and highest distance from the scanner's window to the middle of the object [m] (ours)."""
 
     objects_needed: ClassVar[int] = 1
