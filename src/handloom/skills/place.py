@@ -128,11 +128,9 @@ class Place(Skill[PlaceConfig]):
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
         sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
-        # The hand need not turn where the present orientation will do.
-        unturned = R_start[None]
+        # The hand need not turn further than it takes to bring the object upright.
+        unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
         fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config)
-        if alignment is not None:
-            fits &= alignment.passes(unturned)
         return np.concatenate([unturned[fits], sampled])
 
     def _kept(self, T_tool_object: Array) -> Held | None:
