@@ -22,13 +22,13 @@ from handloom.values import Check, Command, FunnelStage
 CANDIDATES = 32
 """Poses tested; published: 20."""
 ANGLE = float(np.deg2rad(0.5))
-"""How far an arm of few joints may turn the hand where no axis of the object is aligned [rad]."""
+"""Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
-"""How far an axis that is held on the way may have turned at the place, where none is aligned [rad]."""
+"""Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Shares of the way down to contact, tried in this order."""
 HEIGHT_DROP = 0.4
-"""Success mode ``height``: how far below the hand the object must end [m]; published value."""
+"""Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 CUP_RISE = 0.05
@@ -61,7 +61,7 @@ class Place(Skill[PlaceConfig]):
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
         pre, place = self._attainable(pre, place, T_tool_object)
         if len(place) == 0:
-            detail = f"none of {len(R)} poses over {config.objects[1]} can be taken by an arm of so few joints"
+            detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
             self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return
         self.controller.ignored = config.ignore_substring
@@ -141,7 +141,7 @@ class Place(Skill[PlaceConfig]):
         return HeldAxis((x, y, z))
 
     def _attainable(self, pre: Array, place: Array, T_tool_object: Array) -> tuple[Array, Array]:
-        """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""
+        """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
         config = self.config
         by_hand = config.position_constraint == "gripper"
         point = np.zeros(3) if by_hand else T_tool_object[:3, 3]
