@@ -1,4 +1,4 @@
-"""Write type stubs of the installed MuJoCo to .venv/stubs: its classes live in a compiled module that pyright cannot read.
+"""Write type stubs of the installed MuJoCo: its classes live in a compiled module that pyright cannot read.
 
 Only names are listed, typed as Any: enough to catch a misspelled field, function or constant. ``make check`` runs this.
 """

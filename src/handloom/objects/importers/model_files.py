@@ -1,6 +1,8 @@
 """MJCF and URDF files."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import mujoco
@@ -50,7 +52,7 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     return _finish(path, spec, [], options, draft, files)
 
 
-def _load(path: Path, read) -> mujoco.MjSpec:
+def _load(path: Path, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except HandloomError:
