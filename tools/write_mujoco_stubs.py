@@ -1,4 +1,4 @@
-"""Write type stubs of the installed MuJoCo: its classes live in a compiled module that pyright cannot read.
+"""Write type stubs of the installed MuJoCo to .venv/stubs: pyright cannot read the classes of a compiled module.
 
 Only names are listed, typed as Any: enough to catch a misspelled field, function or constant. ``make check`` runs this.
 """

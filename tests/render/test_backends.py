@@ -14,6 +14,8 @@ from handloom.render.preset import CPU_PRESETS, FILAMENT_PRESETS, GL_PRESETS
 from handloom.trial import run_trial
 
 DRAW = """
+from handloom.graphics import drop_unusable_mujoco_gl
+drop_unusable_mujoco_gl()
 from handloom.render import Renderer
 import mujoco
 model = mujoco.MjModel.from_xml_string(
