@@ -1,0 +1,1 @@
+"""Motion generation by its published names."""
