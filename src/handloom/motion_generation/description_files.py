@@ -60,7 +60,7 @@ class LulaFile(Config):
 
     def spheres(self) -> dict[str, list[CollisionSphere]]:
         """Return the spheres of each link."""
-        found: dict[str, list[CollisionSphere]] = Field(default_factory=dict)
+        found: dict[str, list[CollisionSphere]] = {}
         for entry in self.collision_spheres or []:
             for link, spheres in entry.items():
                 found.setdefault(link, []).extend(spheres or [])
@@ -181,7 +181,7 @@ class XrdfFile(Config):
         """Return centre and radius, buffers included, of the spheres of each link."""
         if which is None:
             return {}
-        found: dict[str, list[tuple[Position, float]]] = Field(default_factory=dict)
+        found: dict[str, list[tuple[Position, float]]] = {}
         for link, spheres in self._group(which.geometry, ()).items():
             more = which.buffer_distance.get(link, 0.0)
             for sphere in spheres:

@@ -93,7 +93,7 @@ def add_scalar(s, g, metric, pull):
 
 @inner_kernel
 def add_point(s, along, across, d, ax, ay, az):
-    """Add a leaf in space with the metric ``across I + along d d'`` for a unit vector d; curvature is taken off the pull."""
+    """Add a leaf at the point of ``s.J``: metric ``across I + along d d'`` for a unit vector d, pull less curvature."""
     n, J = s.f.shape[0], s.J
     dot = along * (d[0] * ax + d[1] * ay + d[2] * az)
     fx, fy, fz = across * ax + dot * d[0], across * ay + dot * d[1], across * az + dot * d[2]
