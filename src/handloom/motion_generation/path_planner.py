@@ -1,5 +1,6 @@
 """Path planners by their published names: the interface, RRT, and how a robot follows a plan."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ class RRT(PathPlanner):
             raise InputError(f"a seed is a positive whole number, got {random_seed!r}")
 
     def set_param(self, param_name: str, value: Any) -> bool:
-        """Set a parameter, ``group/name`` inside a group; False where name or value is not valid, and nothing changes."""
+        """Set a parameter, ``group/name`` inside a group; False, and no change, where name or value is not valid."""
         group, _, name = param_name.rpartition("/")
         owner: Any = getattr(self._params, group, None) if group else self._params
         if not isinstance(owner, Config) or name not in type(owner).model_fields:
@@ -302,9 +303,8 @@ def _valid(name: str, value: Any, dof: int) -> bool:
         return False
     if name.endswith("fraction"):
         return 0 <= value <= 1
-    if name == "extension_substep_target_region_scale_factor":
-        return value >= 1
-    return value >= 0 if name == "unexploited_nodes_culling_scalar" else value > 0
+    least = {"extension_substep_target_region_scale_factor": 1.0, "unexploited_nodes_culling_scalar": 0.0}
+    return value >= least[name] if name in least else value > 0
 
 
 def interpolate(path: ArrayLike, distance: float, *, norm: float = np.inf) -> Array:
@@ -313,7 +313,7 @@ def interpolate(path: ArrayLike, distance: float, *, norm: float = np.inf) -> Ar
     if not distance > 0:
         raise InputError(f"a distance between configurations is positive, got {distance}")
     rows = []
-    for a, b in zip(points[:-1], points[1:], strict=True):
+    for a, b in pairwise(points):
         count = int(np.ceil(np.linalg.norm(b - a, norm) / distance - 1e-12))
         rows.append(a + (np.arange(count) / max(count, 1))[:, None] * (b - a))
     return np.concatenate([*rows, points[-1:]])
