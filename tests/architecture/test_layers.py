@@ -20,7 +20,7 @@ LAYERS = (
     {"articulation", "render"},
     {"robots", "objects"},
     {"control", "motion"},
-    {"scene", "grasping"},
+    {"scene", "grasping", "motion_generation"},
     {"skills", "retarget"},
     {"tasks"},
     {"episode"},

@@ -72,7 +72,7 @@ def _array_name(path: Path, member: str) -> str:
 
 def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
     """Read one array whose header agrees with the bytes that follow it."""
-    with archive.open(member) as stream:
+    with cast(Any, archive.open(member)) as stream:
         version = np.lib.format.read_magic(stream)
         if version != (1, 0):
             raise ValueError(f"{member.filename} has the array format {version}, not 1.0")
