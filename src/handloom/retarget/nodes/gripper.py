@@ -62,7 +62,7 @@ class SO101GripperRetargeter(BaseRetargeter):
 OPEN, CLOSED = 1.0, -1.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class GripperRetargeterConfig:
     """Settings of ``GripperRetargeter``."""
 
