@@ -71,6 +71,14 @@ def test_losing_everything_stops_without_a_reset() -> None:
     assert step(started(), kill=None, toggle=None, reset=None) == (STOPPED, False)
 
 
+def test_a_press_right_after_kill_was_lost_does_not_count() -> None:
+    node = started()
+    assert step(node, kill=None)[0] is STOPPED
+    assert step(node, toggle=True)[0] is STOPPED
+    step(node)
+    assert step(node, toggle=True)[0] is PAUSED
+
+
 def test_a_button_held_while_it_comes_back_is_not_a_press() -> None:
     node = started()
     step(node, kill=None, toggle=None, reset=None)

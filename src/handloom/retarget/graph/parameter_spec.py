@@ -174,9 +174,10 @@ class VectorParameter(ParameterSpec):
     def __len__(self) -> int:
         return len(self.element_names)
 
-    def _bounds(self) -> tuple[ArrayLike, ArrayLike]:
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         low = -math.inf if self.min_value is None else self.min_value
-        return low, math.inf if self.max_value is None else self.max_value
+        high = math.inf if self.max_value is None else self.max_value
+        return np.asarray(low, np.float32), np.asarray(high, np.float32)
 
     def get_default_value(self) -> np.ndarray:
         """Return the numbers before anyone turned them, float32."""

@@ -181,9 +181,9 @@ class FootPedalRootCmdRetargeter(BaseRetargeter):
         pedal = max(left, right)
         if pedal > config.strafe_pedal_pressed_threshold:
             if abs(rudder) > config.strafe_rudder_threshold:
-                vx, vy = 0.0, rudder * pedal
+                vx, vy = 0.0, min(max(rudder * pedal, -1.0), 1.0)
         elif abs(rudder) > config.yaw_rudder_threshold:
-            yaw = rudder
+            yaw = min(max(rudder, -1.0), 1.0)
         squat = 0.0 if walks else min(max(left, 0.0), 1.0)
         hip = config.max_squat_pos - squat * (config.max_squat_pos - config.min_squat_pos)
         fast, turn = config.max_linear_vel_mps, config.max_angular_vel_radps
