@@ -12,7 +12,7 @@ from handloom.retarget.so101.so101_action import SO101ActionController
 from handloom.robots import RobotDescription, load_robot
 from handloom.robots.robot_config import CameraMount
 from handloom.scene import Scene
-from handloom.scene.stacking import stacked
+from handloom.scene.measures import stacked
 from handloom.seeding import generator
 from handloom.spatial import matrix_from_quat, pos_quat_from_pose, quat_from_matrix
 from handloom.values import CameraSpec, Check, ObjectInstance, RobotInstance, TaskInstance
