@@ -220,6 +220,7 @@ DIFFERENT = {
     "JointStateRetargeterConfig": "forward_kinematics may stand for urdf_path and ee_link",
     "TensorReorderer": "a name that no input has is refused instead of 0",
     "TwoButtonTeleopStateManager": "the same class as DefaultTeleopStateManager",
+    "DefaultTeleopStateManager": "a reset button that is down when it comes back is not a press",
     "HeadPose": "deprecated: warns, and is HeadInput",
     "HeadPoseIndex": "deprecated: warns, and is HeadInputIndex",
     "HandPose": "called ControllerPose in handloom.retarget",

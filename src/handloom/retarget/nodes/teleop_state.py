@@ -201,7 +201,7 @@ class DefaultTeleopStateManager(TeleopStateManager):
             self._state = NEXT[self._state]
         self._lost = kill is None or toggle is None
         # A press right after a loss may have begun before it: it does not count.
-        self._toggle, self._reset = None if self._lost else toggle, reset
+        self._toggle, self._reset = (None, None) if self._lost else (toggle, reset)
         for index, state in enumerate(ONE_HOT):
             outputs[self.OUTPUT_TELEOP_STATE][index] = state == self._state
         outputs[self.OUTPUT_RESET_EVENT][0] = pulse
