@@ -75,7 +75,7 @@ class AckermannController:
             raise InputError("give front_wheel_radius or back_wheel_radius; both are 0")
         self.front_wheel_radius, self.back_wheel_radius = front or back, back or front
         self.max_wheel_velocity = _unlimited_if_zero(max_wheel_velocity, "max_wheel_velocity")
-        self.max_wheel_rotation_angle = abs(finite_number(max_wheel_rotation_angle, "max_wheel_rotation_angle"))
+        self.max_wheel_rotation_angle = _unlimited_if_zero(max_wheel_rotation_angle, "max_wheel_rotation_angle")
         self.max_acceleration = _unlimited_if_zero(max_acceleration, "max_acceleration")
         self.max_steering_angle_velocity = _unlimited_if_zero(
             max_steering_angle_velocity, "max_steering_angle_velocity"
