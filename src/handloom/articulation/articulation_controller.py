@@ -15,6 +15,7 @@ from handloom.errors import InputError, StateError, suggest
 from handloom.values import ArticulationAction
 
 if TYPE_CHECKING:
+    from handloom.articulation.articulation_view import ArticulationView
     from handloom.articulation.single_articulation import SingleArticulation
 
 MODES = {"position": (1.0, 1.0), "velocity": (0.0, 1.0), "effort": (0.0, 0.0)}
@@ -35,8 +36,8 @@ class ArticulationController:
         self.stopped = False
         """Whether the simulation was stopped and not played again: there is no applied action then."""
 
-    def initialize(self, articulation: "SingleArticulation") -> None:
-        """Bind to a robot; its present gains become the default ones."""
+    def initialize(self, articulation: "SingleArticulation | ArticulationView") -> None:
+        """Bind to a robot, or to a view of one; its present gains become the default ones."""
         self.stopped = False
         self._drives = articulation.drives
         self._names = articulation.dof_names

@@ -181,7 +181,8 @@ MODULES: dict[str, dict[str, str]] = {"so101_page": PAGE}
 """Path below ``isaacteleop`` > published name > ``"module:object"``, or the reason why it is not here."""
 
 for _package, _modules in _PACKAGES.items():
-    MODULES[_package] = {name: row for rows in _modules.values() for name, row in rows.items()}
+    # A name that is also a module of the package is that module.
+    MODULES[_package] = {n: row for rows in _modules.values() for n, row in rows.items() if n not in _modules}
     MODULES |= {f"{_package}.{module}": rows for module, rows in _modules.items()}
 MODULES["retargeters"] |= same_names(RETARGET, "SO101PositionClutchRetargeter SO101WristRetargeter SO101RollRetargeter")
 

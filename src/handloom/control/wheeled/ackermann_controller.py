@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.control.controller import BaseController
 from handloom.control.wheeled.arguments import finite_number, finite_result, finite_vector, limit, positive_number
 from handloom.errors import InputError
 from handloom.values import ArticulationAction
@@ -18,7 +19,7 @@ SPEED_DEAD_BAND = 1e-4
 STEER_DEAD_BAND = 0.00174533
 
 
-class AckermannController:
+class AckermannController(BaseController):
     """Angles of the two steered wheels and speeds of the four wheels of a car, with ramps.
 
     The instantaneous centre lies on the axle that does not steer, at ``R = wheel_base / tan(steer)`` to the left.
@@ -66,7 +67,7 @@ class AckermannController:
         Raises:
             InputError: No wheel radius at all, a wheel base of 0, values not finite.
         """
-        self.name = name
+        super().__init__(name)
         self.wheel_base = positive_number(abs(finite_number(wheel_base, "wheel_base")), "wheel_base")
         self.track_width = abs(finite_number(track_width, "track_width"))
         front = abs(finite_number(front_wheel_radius, "front_wheel_radius"))

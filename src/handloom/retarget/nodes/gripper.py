@@ -90,8 +90,8 @@ class GripperRetargeter(BaseRetargeter):
     """Gives ``gripper_command``: -1 closed, +1 open.
 
     The controller wins when it is present; otherwise the distance of thumb and index tips decides, with
-    hysteresis. A frame with neither opens the gripper and keeps the state. Values that are not numbers hold the last command. A reset
-    opens it first.
+    hysteresis. A frame with neither opens the gripper and keeps the state. Values that are not numbers hold
+    the last command. A reset opens it first.
 
     Args:
         config: Settings.
