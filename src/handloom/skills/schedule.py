@@ -244,7 +244,7 @@ def _no_commands(skill: Skill) -> Failure:
 
 
 def _unsuccessful(skill: Skill) -> Failure:
-    broken = [check for check in skill.checks() if not holds(skill.scene, check)]
+    broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
     return Failure(
