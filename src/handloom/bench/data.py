@@ -12,7 +12,7 @@ from handloom.arrays import Array
 from handloom.bench.result import BenchResult
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.warmup import warm_up
-from handloom.episode.series import recorded_qpos
+from handloom.episode.columns import recorded_qpos
 from handloom.errors import InputError
 from handloom.motion.kinematics import Chain
 from handloom.render import Renderer

@@ -1,23 +1,23 @@
 """``handloom drive ROBOT``: drive a course in physics, measure it, draw it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import tyro
+from handloom.cli.flags import Number, OptionalFloat, OptionalOutput, Robot
 
 FAILED = 1
 
 
 def run(
-    robot: str,
+    robot: Robot,
     /,
     *,
     path: Literal["square", "circle", "figure8"] = "figure8",
-    size: float | None = None,
-    laps: int = 1,
+    size: OptionalFloat = None,
+    laps: Number = 1,
     feedback: Literal["pose", "odometry", "none"] = "pose",
     tolerance: float = 0.05,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    output: OptionalOutput = None,
     view: bool = False,
     json: bool = False,
 ) -> int:

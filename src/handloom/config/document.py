@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handloom.config.marks import KeyPath, Mark
-from handloom.config.parsing import parse_text
+from handloom.config.parsing import KeyPath, Mark, parse_text
 from handloom.config.search import find_file
 from handloom.errors import ConfigError
 

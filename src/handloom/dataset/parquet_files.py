@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from handloom.dataset.durable import file_errors, finished_whole
+from handloom.dataset.durable import atomic_write, file_errors
 from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
 from handloom.dataset.reading import checked_size
 from handloom.errors import FileError
@@ -68,7 +68,7 @@ def bookkeeping_field(name: str) -> pa.Field:
 
 def write_groups(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
     """Write a Parquet file whole, with one row group per table."""
-    with finished_whole(path) as partial:
+    with atomic_write(path) as partial:
         write_plain(partial, schema, tables)
 
 

@@ -78,6 +78,11 @@ class SceneArm:
         return self.world.data.qpos[self.qpos_index]
 
     @property
+    def gripper_positions(self) -> Array:
+        """Measured positions of the gripper's drive joints [m or rad]."""
+        return self.world.data.qpos[self.gripper_qpos_index]
+
+    @property
     def T_world_base(self) -> Array:  # noqa: N802 - frame notation
         """Pose (4, 4) of the arm base."""
         return self.world.body_pose(self.base_body)

@@ -103,7 +103,7 @@ class GraspMoves:
             commands.append(command_at(pre_grasp, "update_pose_cost_metric", hold_vec_weight=self.hold))
         commands.append(command_at(grasp, "update_specific", ignore_substring=without))
         commands.append(command_at(grasp, "open_gripper", straight=True, **chosen.params(next(paths)), **opened))
-        commands += [command_at(grasp, close)] * self.close_steps
+        commands += [command_at(grasp, close, until_still=True)] * self.close_steps
         if self.final_state == CLOSED:
             commands.append(command_at(grasp, "attach_obj", object=self.object))
             commands.append(command_at(grasp, "update_specific", ignore_substring=own))

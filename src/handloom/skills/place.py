@@ -13,7 +13,8 @@ from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
-from handloom.skills.orientations import Alignment, sample_orientations
+from handloom.skills.landing import drop_height
+from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.skill import Skill, between, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, FunnelStage
@@ -24,6 +25,8 @@ ANGLE = float(np.deg2rad(0.5))
 """How far an arm of few joints may turn the hand where no axis of the object is aligned [rad]."""
 HELD_ANGLE = 0.05
 """How far an axis that is held on the way may have turned at the place, where none is aligned [rad]."""
+LOWERED = (1.0, 0.75, 0.5, 0.25)
+"""Shares of the way down to contact, tried in this order."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
@@ -78,8 +81,11 @@ class Place(Skill[PlaceConfig]):
         # The retreat leaves the object behind, so nothing has to be held any more.
         chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
         if chosen is not None:
-            self._place_z = float(place[chosen.index, 2, 3])
-            self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen, kept)
+            goal = place[chosen.index]
+            if config.until_contact:
+                goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
+            self._place_z = float(goal[2, 3])
+            self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
 
     def checks(self) -> tuple[Check, ...]:
         """Return the terms of the success mode, and that robot and object are calm."""
@@ -127,7 +133,13 @@ class Place(Skill[PlaceConfig]):
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
-        return sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
+        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
+        # The hand need not turn where the present orientation will do.
+        unturned = R_start[None]
+        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config)
+        if alignment is not None:
+            fits &= alignment.passes(unturned)
+        return np.concatenate([unturned[fits], sampled])
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return what the way to the place must keep of the hand's pose."""
@@ -159,6 +171,32 @@ class Place(Skill[PlaceConfig]):
         T_base_object = make_pose(R_base_tool @ T_tool_object[:3, :3], p_base)
         return T_base_object @ invert_pose(T_tool_object)
 
+    def _lowered(self, place: Array, chosen: Chosen, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Chosen]:
+        """Return the place (4, 4) and its paths with the object lowered to what is below, as far as the hand can go."""
+        if chosen.paths[0] is None:
+            return place, chosen
+        drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
+        for share in LOWERED:
+            goal = place.copy()
+            goal[:3, 3] -= share * drop * T_base_world[:3, 2]
+            paths = self._landing(chosen.paths[0], goal)
+            if paths is not None:
+                return goal, Chosen(index=chosen.index, paths=paths)
+        return place, chosen
+
+    def _landing(self, before: Array, goal: Array) -> tuple[Array, ...] | None:
+        """Return the paths to and away from a place (4, 4) that was lowered; None where the hand does not fit."""
+        config, planner, ignore = self.config, self.controller.planner, self.controller.ignored
+        down = planner.plan_straight(before[-1], goal, ignore=ignore)
+        if not down.ok:
+            return None
+        if config.post_place_vector is None:
+            return before, down.path
+        away = goal @ translation(config.post_place_vector)
+        left = self.controller.obstacles_of(config.objects[0])
+        retreat = planner.plan_straight(down.path[-1], away, ignore=ignore, released=left)
+        return (before, down.path, retreat.path) if retreat.ok else None
+
     def _commands(self, pre: Array, place: Array, chosen: Chosen, kept: Held | None) -> list[Command]:
         """Return the published sequence; a tested path goes with both moves."""
         config, name = self.config, self.config.objects[0]
@@ -174,7 +212,7 @@ class Place(Skill[PlaceConfig]):
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
         opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim else {}
-        commands += [command_at(place, "open_gripper", **opened)] * config.gripper_change_steps
+        commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
         if config.post_place_vector is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
-from handloom.skills.arm_controller import ArmController, Way
+from handloom.skills.arm_controller import TIMELESS, ArmController, Way
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.skill import Skill, plan_failure
@@ -20,7 +20,7 @@ from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, FunnelStage, SkillSpan
 
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
-"""FunnelStage > robot > block > arm > skill configs, as the task file nests them."""
+"""Stage > robot > block > arm > skill configs, as the task file nests them."""
 
 
 RETRY = 10
@@ -79,7 +79,7 @@ class Schedule:
             if skill is None or not skill.is_ready() or frame < lane.not_before:
                 continue
             arm = skill.controller.arm
-            joints, gripper = skill.controller.forward(skill.manip_list[0])
+            joints, gripper = _one_frame(skill)
             targets[arm.ctrl_index] = joints
             targets[arm.gripper_ctrl_index] = gripper
             if not skill.is_feasible():
@@ -225,6 +225,13 @@ class Schedule:
         if success and self._missed[arm] & set(skill.config.objects):
             del self._missed[arm]
         return "recovery"
+
+
+def _one_frame(skill: Skill) -> tuple[Array, Array]:
+    """Carry out one frame of a skill; commands that only change what is planned take no time."""
+    while skill.manip_list[0].function in TIMELESS and len(skill.manip_list) > 1:
+        skill.controller.forward(skill.manip_list.pop(0))
+    return skill.controller.forward(skill.manip_list[0])
 
 
 def _active(lane: _Lane) -> Skill:

@@ -81,8 +81,14 @@ class Skill(ABC, Generic[ConfigT]):
     def is_done(self) -> bool:
         """Drop the first command if it is done; return whether none is left."""
         if self.manip_list and self.is_subtask_done(*self.tolerances()):
-            self.manip_list.pop(0)
+            done = self.manip_list.pop(0)
+            while self.manip_list and self.manip_list[0] is done and self._waited_enough(done):
+                self.manip_list.pop(0)
         return not self.manip_list
+
+    def _waited_enough(self, command: Command) -> bool:
+        """Return whether a wait for the fingers is over before its frames are: they stand still."""
+        return bool(command.params.get("until_still")) and self.controller.gripper_still
 
     def is_success(self) -> bool:
         """Return whether all success terms hold now."""
