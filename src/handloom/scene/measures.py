@@ -70,23 +70,22 @@ def share_inside(scene: Scene, name: str, target: str, part: str | None = None) 
 
 
 def surface_height(scene: Scene, name: str, points: Array) -> float:
-    """Return the height [m] of the highest point of an object below any of these points (n, 2); -inf where it is not."""
+    """Return the height [m] of the highest solid point of an object below points (n, 2); -inf where none is over it."""
     world = scene.world
     bodies = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
-    top = world_box(scene, name)[1, 2] + 0.1
-    others = (world.model.geom_bodyid[:, None] == np.array(bodies)).any(axis=1)
+    solid = (world.model.geom_contype > 0) | (world.model.geom_conaffinity > 0)
+    mine = solid & np.isin(world.model.geom_bodyid, bodies)
+    top, down = world_box(scene, name)[1, 2] + 0.1, np.array([0.0, 0.0, -1.0])
     highest, geom = -np.inf, np.zeros(1, np.int32)
     for x, y in points:
         z = top
         # Other objects in the way are passed through, such as what the hand holds above the target.
-        while True:
-            drop = mujoco.mj_ray(
-                world.model, world.data, np.array([x, y, z]), np.array([0.0, 0.0, -1.0]), None, 1, -1, geom
-            )
-            if drop < 0.0 or others[geom[0]]:
+        while (drop := mujoco.mj_ray(world.model, world.data, np.array([x, y, z]), down, None, 1, -1, geom)) >= 0.0:
+            z -= drop
+            if mine[geom[0]]:
+                highest = max(highest, z)
                 break
-            z -= drop + 1e-6
-        highest = max(highest, z - drop) if drop >= 0.0 else highest
+            z -= 1e-6
     return float(highest)
 
 

@@ -12,7 +12,6 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
-from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.skill import Skill, plan_failure
 from handloom.skills.table import checked_config, skill_class

@@ -43,8 +43,8 @@ class Skill(ABC, Generic[ConfigT]):
         self.rng = rng
         self.manip_list: list[Command] = []
         self.failure: Failure | None = None
-        self._frames = 0
-        self._held: Counter[str] = Counter()
+        self._frames_judged = 0
+        self._frames_held: Counter[str] = Counter()
 
     @abstractmethod
     def simple_generate_manip_cmds(self) -> None:
@@ -64,8 +64,8 @@ class Skill(ABC, Generic[ConfigT]):
 
     def update(self) -> None:
         """Look at the state after a frame: count in how many frames the terms with a share hold."""
-        self._frames += 1
-        self._held.update(check.name for check in self.checks() if check.share and holds(self.scene, check))
+        self._frames_judged += 1
+        self._frames_held.update(check.name for check in self.checks() if check.share and holds(self.scene, check))
 
     def is_feasible(self) -> bool:
         """Return whether planning has not failed too often in a row."""
@@ -97,7 +97,7 @@ class Skill(ABC, Generic[ConfigT]):
     def fulfilled(self, check: Check) -> bool:
         """Return whether a success term holds now or, if it has a share, held in enough of the skill's frames."""
         if check.share:
-            return self._held[check.name] >= check.share * self._frames
+            return self._frames_held[check.name] >= check.share * self._frames_judged
         return holds(self.scene, check)
 
     def tolerances(self) -> tuple[float, float]:
