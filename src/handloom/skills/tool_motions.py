@@ -7,7 +7,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
-from handloom.scene.measures import local_box, surface_height
+from handloom.scene.measures import local_box, surface_height, world_box
 from handloom.skills.candidates import choose
 from handloom.skills.configs.motions import GotoPoseConfig
 from handloom.skills.configs.places import MoveConfig
@@ -75,6 +75,10 @@ class GotoPose(Skill[GotoPoseConfig]):
         config = self.config
         noise = self.rng.uniform(-config.max_noise_m, config.max_noise_m, 3)
         position = np.asarray(config.position, float) + noise
+        if config.over:
+            box = world_box(self.scene, config.over)
+            top = np.array([*box.mean(axis=0)[:2], box[1, 2]])
+            position += transform_points(invert_pose(self.controller.arm.T_world_base), top[None])[0]
         if config.quaternion is None and config.euler is None:
             return self._aligned(position)
         if config.quaternion is not None:
