@@ -11,7 +11,7 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.checks import holds
-from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
+from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
 
 class Source(Protocol):
@@ -45,6 +45,8 @@ USER_INPUTS = mujoco.mjtState.mjSTATE_USER
 """Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
 REST_FRAMES = 30
 """Frames simulated after the source has ended, one second, in which success must persist."""
+REST_SPEED = 0.02
+"""Fastest motion [m/s] of a handled object at the end of that second."""
 SHOWN_REST = 5
 """How many of them belong to the demonstration; a longer wait would teach to wait."""
 
@@ -125,11 +127,20 @@ def _gaps(kept: list[bool]) -> tuple[tuple[int, int], ...]:
     return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
 
 
+def _at_rest(scene: Scene, span: SkillSpan) -> tuple[Check, ...]:
+    """Return the term that what a skill handled lies still; nothing does where a belt runs."""
+    loose = [obj for obj in scene.instance.objects if obj.name in span.objects and not obj.fixed and obj.solid]
+    if not loose or any(obj.category == "conveyor" for obj in scene.instance.objects):
+        return ()
+    return (Check(name="lying_still", arguments={"objects": [obj.name for obj in loose], "speed": REST_SPEED}),)
+
+
 def _not_lasting(scene: Scene, source: Source) -> Failure | None:
     """Judge once more after the rest: the checks of each arm's last skill must still hold."""
     last = {(span.robot, span.arm): span for span in source.timeline}
     for span in last.values():
-        broken = [check.name for check in span.checks if not holds(scene, check)]
+        lasting = [check for check in span.checks if not check.share]
+        broken = [check.name for check in (*lasting, *_at_rest(scene, span)) if not holds(scene, check)]
         if broken:
             detail = f"{REST_FRAMES} frames after the end this no longer held: {', '.join(broken)}"
             return Failure(

@@ -33,6 +33,8 @@ XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
+HALF = 0.5
+"""Success mode ``inside``: share of the object where the config gives none."""
 
 
 class Place(Skill[PlaceConfig]):
@@ -103,9 +105,13 @@ class Place(Skill[PlaceConfig]):
                 Check(name="touches", arguments={"object": held, "target": target}),
                 Check(name="released", arguments=side),
             ),
+            "inside": (
+                Check(name="inside", arguments={**pair, "share": config.success_th or HALF}),
+                Check(name="released", arguments=side),
+            ),
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
-        return (*modes[config.success_mode], *calm)
+        return (*modes[config.success_mode], *attitude_checks(config), *calm)
 
     def _orientations(self, T_base_world: Array, T_tool_object: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
@@ -266,3 +272,14 @@ def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_o
         inside + along * config.pre_place_align + offset * config.pre_place_offset,
         inside + along * config.place_align + offset * config.place_offset,
     )
+
+
+def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
+    """Return the terms about how an object must lie or stand at the end."""
+    name, terms = config.objects[0], []
+    if config.success_tilt is not None:
+        terms.append(Check(name="level", arguments={"object": name, "angle": float(np.deg2rad(config.success_tilt))}))
+    if config.success_upright is not None:
+        up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.success_upright))}
+        terms.append(Check(name="points_up", arguments=up))
+    return tuple(terms)

@@ -12,7 +12,6 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
-from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.skill import Skill, plan_failure
@@ -251,7 +250,7 @@ def _no_commands(skill: Skill) -> Failure:
 
 
 def _unsuccessful(skill: Skill) -> Failure:
-    broken = [check for check in skill.checks() if not holds(skill.scene, check)]
+    broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
     return Failure(

@@ -38,6 +38,9 @@ def _sample(task: Task, entry: CameraConfig, name: str, rng: np.random.Generator
     quat = quat_multiply(quat, quat_from_matrix(R_GIVEN_OPENCV[entry.camera_axes]))
     camera = camera_file(task, entry)
     fx, fy, cx, cy = camera.camera_params
+    if entry.apply_randomization and entry.max_focal_noise > 0.0:
+        zoom = 1.0 + float(rng.uniform(-entry.max_focal_noise, entry.max_focal_noise))
+        fx, fy = fx * zoom, fy * zoom
     spec = CameraSpec(
         name=name,
         width=camera.resolution_width,
