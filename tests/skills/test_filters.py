@@ -7,6 +7,7 @@ from handloom.skills.configs.parts import Filters
 from handloom.skills.filters import direction_mask
 from handloom.spatial import make_pose, random_rotations
 
+Z = np.array([0.0, 0.0, 1.0])
 AXES = {
     "forward": [1, 0, 0],
     "leftward": [0, 1, 0],
@@ -29,7 +30,7 @@ def test_a_filter_keeps_axes_in_its_cone(poses, direction, column, angles):
     negative = direction in ("backward", "rightward", "downward")
     key = f"filter_{'xyz'[column]}_dir"
     kept = direction_mask(
-        poses, Filters.model_validate({key: [direction, *(angles if not negative else sorted(angles))]})
+        poses, Filters.model_validate({key: [direction, *(angles if not negative else sorted(angles))]}), Z
     )
     angle = np.rad2deg(np.arccos(np.clip(poses[:, :3, column] @ AXES[direction], -1, 1)))
     if negative:
@@ -43,4 +44,22 @@ def test_a_filter_keeps_axes_in_its_cone(poses, direction, column, angles):
 
 
 def test_no_filter_keeps_everything(poses):
-    assert direction_mask(poses, Filters()).all()
+    assert direction_mask(poses, Filters(), Z).all()
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 1), (1, 0, 0), (0, -1, 0)])
+@pytest.mark.parametrize(
+    ("given", "direction", "low", "high"),
+    [
+        ("down", (0, 0, -1), 0, 40),
+        (["down", 20], (0, 0, -1), 0, 20),
+        ("side", (0, 0, 1), 60, 120),
+        ("front", (1, 0, 0), 0, 45),
+        ("any", (0, 0, 1), 0, 180),
+    ],
+)
+def test_an_approach_means_the_same_whichever_axis_of_the_hand_reaches(poses, axis, given, direction, low, high):
+    kept = direction_mask(poses, Filters.model_validate({"approach": given}), np.array(axis, float))
+    angle = np.rad2deg(np.arccos(np.clip(poses[:, :3, :3] @ np.array(axis, float) @ np.array(direction, float), -1, 1)))
+    np.testing.assert_array_equal(kept, (angle >= low) & (angle <= high))
+    assert kept.any()

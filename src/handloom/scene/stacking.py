@@ -39,7 +39,7 @@ def gripper_open(scene: Scene, *, robot: str, arm: str, tolerance: float = 0.05)
     """
     side = scene.robot(robot).arm(arm)
     measured = scene.world.data.qpos[side.gripper_qpos_index]
-    return bool(np.all(np.abs(measured - side.arm.gripper_open) < tolerance))
+    return bool(np.all(np.abs(measured - side.spec.gripper_open) < tolerance))
 
 
 def lying_still(scene: Scene, *, objects: Sequence[str], speed: float = 0.05) -> bool:

@@ -58,6 +58,7 @@ def sample_orientations(
     filters: Filters,
     alignment: Alignment | None = None,
     *,
+    approach_axis: Array,
     drawn: Callable[[int, np.random.Generator], Array] | None = None,
 ) -> Array:
     """Return up to ``count`` random orientations R_base_tool (n, 3, 3) that pass; none when nothing does.
@@ -67,6 +68,7 @@ def sample_orientations(
         count: Number of orientations wanted.
         filters: Direction filters.
         alignment: An axis of the held object that must point along a direction.
+        approach_axis: Unit vector (3,) in the tool frame along which the hand reaches.
         drawn: Draws orientations to choose from; None draws from all, uniformly.
     """
     kept, found = [np.empty((0, 3, 3))], 0
@@ -74,7 +76,7 @@ def sample_orientations(
         R = random_rotations(rng, DRAWS) if drawn is None else drawn(DRAWS, rng)
         if alignment is not None and drawn is None:
             R = alignment.applied(R, rng)
-        keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters)
+        keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters, approach_axis)
         if alignment is not None:
             keep &= alignment.passes(R)
         kept.append(R[keep])

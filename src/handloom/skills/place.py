@@ -14,7 +14,7 @@ from handloom.skills.grasp_poses import gripper_of
 from handloom.skills.held_axis import Held, HeldAxis
 from handloom.skills.held_parts import HeldParts
 from handloom.skills.orientations import Alignment, sample_orientations
-from handloom.skills.place_points import place_points
+from handloom.skills.place_points import BESIDE, HeldSize, place_points
 from handloom.skills.preshape import Preshape
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
@@ -42,7 +42,7 @@ class Place(Skill[PlaceConfig]):
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
         config = self.config
-        self._place_z = np.inf
+        self._place_z, self._near = np.inf, np.inf
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         T_base_tool = self.controller.tool_pose()
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
@@ -59,20 +59,25 @@ class Place(Skill[PlaceConfig]):
         box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
-        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach)
+        own = world_box(self.scene, config.objects[0])
+        rise = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
+        held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
+        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held)
+        self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
-        pre, place = self._attainable(pre, place, T_tool_object)
+        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
         if len(place) == 0:
             detail = f"none of {len(R)} poses over {config.objects[1]} can be taken by an arm of so few joints"
             self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return
         self.controller.ignored = config.ignore_substring
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
-        if config.post_place_vector is not None:
+        self._retreat = self._retreat_vector()
+        if self._retreat is not None:
             # The retreat is tested too: an arm that cannot get away again has not placed anything. By then the object
             # is let go; carried along in the test, it would hit the hole it was put into.
             left = self.controller.obstacles_of(config.objects[0])
-            away = place @ translation(config.post_place_vector)
+            away = place @ translation(self._retreat)
             moves.append(Move(T_base_tool=away, straight=True, released=left))
         holds = [kept, HeldParts.given(config.post_place_hold_vec_weight)]
         # The retreat leaves the object behind, so nothing has to be held any more.
@@ -102,6 +107,12 @@ class Place(Skill[PlaceConfig]):
                 Check(name="touches", arguments={"object": held, "target": target}),
                 Check(name="released", arguments=side),
             ),
+            "beside": (
+                Check(name=f"{config.beside}_of", arguments={**pair, "distance": 0.0}),
+                Check(name="near", arguments={"object": held, "target": target, "distance": self._near, "flat": True}),
+                Check(name="lying_still", arguments={"objects": [held]}),
+                Check(name="released", arguments=side),
+            ),
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *calm)
@@ -119,11 +130,16 @@ class Place(Skill[PlaceConfig]):
                 tolerance=float(np.deg2rad(given[2])),
             )
         R_start = self.controller.commanded_pose[:3, :3]
+        if config.keep_upright is not None:
+            up = T_base_world[:3, 2]
+            tolerance = float(np.deg2rad(config.keep_upright))
+            alignment = Alignment(axis_tool=R_start.T @ up, axis_base=up, tolerance=tolerance)
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
-        return sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
+        axis = self.controller.arm.spec.approach
+        return sample_orientations(self.rng, CANDIDATES, config, alignment, approach_axis=axis, drawn=drawn)
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return what the way to the place must keep of the hand's pose."""
@@ -133,7 +149,13 @@ class Place(Skill[PlaceConfig]):
         x, y, z = (T_tool_object[:3, :3] @ _unit(config.hold_obj_axis)).tolist()
         return HeldAxis((x, y, z))
 
-    def _attainable(self, pre: Array, place: Array, T_tool_object: Array) -> tuple[Array, Array]:
+    def _retreat_vector(self) -> Array | None:
+        """Return how the hand draws back, in its own frame (3,) [m]; None when it stays."""
+        if self.config.retreat is not None:
+            return -self.config.retreat * self.controller.arm.spec.approach
+        return None if self.config.post_place_vector is None else np.array(self.config.post_place_vector)
+
+    def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
         """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""
         config = self.config
         by_hand = config.position_constraint == "gripper"
@@ -142,6 +164,9 @@ class Place(Skill[PlaceConfig]):
         axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ _unit(axis)
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
         angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
+        if config.keep_upright is not None:
+            axis_tool = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
+            angle = np.deg2rad(0.5 * config.keep_upright)
         taken, found = self.controller.attainable(place, point_tool=point, axis_tool=axis_tool, angle=float(angle))
         before = taken.copy()
         before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
@@ -173,10 +198,10 @@ class Place(Skill[PlaceConfig]):
         commands += [command_at(place, "open_gripper", **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
-        if config.post_place_vector is not None:
+        if self._retreat is not None:
             without = self.controller.obstacles_of(name)
             commands.append(command_at(place, "update_specific", ignore_substring=without))
-            retreat = place @ translation(config.post_place_vector)
+            retreat = place @ translation(self._retreat)
             commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2), **opened))
         return commands
 

@@ -1,11 +1,25 @@
 """Where an object is put down: random points over, in or by a target's box."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.draws import between
+
+BESIDE = (0.03, 0.06)
+"""Least and largest gap between an object and what it is put beside [m]."""
+
+
+class HeldSize(NamedTuple):
+    """How the held object reaches around its origin, as it is held."""
+
+    rise: float
+    """Height of the origin above the lowest point [m]."""
+    half_width: float
+    """Half the extent along world x [m]."""
 
 
 def place_points(
@@ -16,6 +30,7 @@ def place_points(
     rng: np.random.Generator,
     *,
     hand_to_object: float,
+    held: HeldSize,
 ) -> tuple[Array, Array]:
     """Return points before (n, 3) and at the place (n, 3) in the world [m].
 
@@ -26,14 +41,18 @@ def place_points(
         count: Number of points.
         rng: Generator of this choice.
         hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
+        held: The held object.
     """
     ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
     ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
     inside = box[0] + ratios * (box[1] - box[0])
+    if config.beside is not None:
+        away = held.half_width + between(rng, BESIDE[0], BESIDE[1], (count,))
+        inside[:, 0] = box[1, 0] + away if config.beside == "right" else box[0, 0] - away
     if config.place_direction == "vertical":
-        return _at_height(inside, box[1, 2] + config.pre_place_z_offset), _at_height(
-            inside, box[1, 2] + config.place_z_offset
-        )
+        level = box[0, 2] if config.rest_on == "support" else box[1, 2]
+        level += held.rise if config.rest_on is not None else 0.0
+        return _at_height(inside, level + config.pre_place_z_offset), _at_height(inside, level + config.place_z_offset)
     return _beside(config, inside, R_world_target, hand_to_object)
 
 

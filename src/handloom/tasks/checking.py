@@ -199,6 +199,10 @@ def _cameras(task: Task) -> Iterator[str]:
                 f"{task.where('cameras', i, 'name')}: {entry.name!r} and {other!r} would both be {names[i]!r} in the "
                 "dataset; rename one of them"
             )
+        objects = [obj.name for obj in (*task.arena.fixtures, *task.config.objects)]
+        for watched in entry.watched:
+            if watched not in objects:
+                yield f"{task.where('cameras', i, 'look_at')}: {unknown_name('object', watched, objects)}"
         try:
             camera_file(task, entry)
             parent_body(task, entry)

@@ -12,6 +12,7 @@ from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.checking import check_task, refused_code
 from handloom.tasks.looks import look_notices
+from handloom.tasks.short_form import expand_short_form
 from handloom.tasks.task import Task
 from handloom.tasks.task_config import TaskConfig, TaskFile
 
@@ -52,6 +53,7 @@ def load_task(
             raise InputError(f"{path}: has {count} task(s); index {index} does not exist")
     else:
         root = ()
+    expand_short_form(document, root)
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
     if config.allow_outside:

@@ -47,7 +47,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         instruction=sample_instruction(task, objects, generator(seed, episode, "words")),
         robots=robots,
         objects=objects,
-        cameras=sample_cameras(task, generator(seed, episode, "cameras")),
+        cameras=sample_cameras(task, generator(seed, episode, "cameras"), objects, robots),
         lights=sample_lights(config.env_map, generator(seed, episode, "lights")),
         fps=config.data.fps,
         substeps=substeps(config.data.fps),
