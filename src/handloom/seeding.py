@@ -1,4 +1,4 @@
-"""Random generators that depend on (run seed, episode index, stream name) and on nothing else."""
+"""Random generators that depend on (run seed, task, episode index, stream name) and on nothing else."""
 
 import hashlib
 
@@ -7,7 +7,7 @@ import numpy as np
 from handloom.errors import InputError
 
 
-def generator(run_seed: int, episode: int, stream: str) -> np.random.Generator:
+def generator(run_seed: int, episode: int, stream: str, *, task: str = "") -> np.random.Generator:
     """Return the generator of one named stream of one episode.
 
     Streams are independent: drawing more from ``"objects"`` never changes what ``"cameras"`` gives.
@@ -16,6 +16,7 @@ def generator(run_seed: int, episode: int, stream: str) -> np.random.Generator:
         run_seed: Seed of the run, >= 0.
         episode: Attempt index within the run, >= 0.
         stream: What the numbers are for, e.g. ``"objects"``; any non-empty text.
+        task: Name of the task, so that two tasks at one seed share no lights or textures; may be empty.
     """
     for name, value in (("run_seed", run_seed), ("episode", episode)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
@@ -23,7 +24,11 @@ def generator(run_seed: int, episode: int, stream: str) -> np.random.Generator:
     if not stream:
         raise InputError("a random stream needs a name")
     return np.random.Generator(
-        np.random.PCG64(np.random.SeedSequence(int(run_seed), spawn_key=(int(episode), _stream_key(stream))))
+        np.random.PCG64(
+            np.random.SeedSequence(
+                int(run_seed), spawn_key=(int(episode), _stream_key(f"{task}/{stream}" if task else stream))
+            )
+        )
     )
 
 

@@ -18,7 +18,7 @@ MODULE = """
 from pathlib import Path
 from handloom.objects import Blueprint
 from handloom.objects.shapes import Appearance, box
-from handloom.skills.wait import Wait
+from handloom.skills.joint_skills import Wait
 
 Path("ran").touch()
 

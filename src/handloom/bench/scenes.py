@@ -13,7 +13,7 @@ import yaml
 from handloom.bench.result import BenchResult
 from handloom.scene import Scene, build_scene
 from handloom.tasks import Task, library, load_task, sample_task
-from handloom.tasks.asset_choice import small_categories
+from handloom.tasks.sampling.assets import small_categories
 
 ROBOTS = {"fr3": "left", "franka_robotiq85": "left", "lift2": "right", "split_aloha": "left", "genie1": "right"}
 """Robot of the zoo > arm its skills are written for."""

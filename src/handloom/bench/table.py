@@ -3,6 +3,7 @@
 BENCHES: dict[str, tuple[str, str]] = {
     "engine": ("handloom.bench.engine", "episodes per hour, robot hours, time budget by stage, scaling"),
     "tasks": ("handloom.bench.tasks", "success of the scripted expert on every task, its cost, why attempts fail"),
+    "data": ("handloom.bench.data", "what demonstrations are worth: views, idle time, detours, landing, words"),
     "scenes": ("handloom.bench.scenes", "sampling and building scenes, overlap and drift at rest, reading task files"),
     "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
     "render": ("handloom.bench.render", "frames per second and core, beside the classic renderer"),

@@ -76,7 +76,7 @@ def simulate(
     with watch.stage("build"):
         scene = build_scene(instance)
         make = source_factory(source)
-        commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills"))
+        commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills", task=task.name))
     record = run_episode(scene, commands)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
         detail = f"the source {source} gave no success terms: let its timeline have a span with checks"

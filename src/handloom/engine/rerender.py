@@ -25,9 +25,9 @@ from handloom.errors import InputError, StateError
 from handloom.scene import build_scene
 from handloom.scene.camera_config import CameraConfig
 from handloom.seeding import generator
-from handloom.tasks.lights import sample_lights
-from handloom.tasks.looks import LOOKS
-from handloom.tasks.views import sample_cameras
+from handloom.tasks.sampling.cameras import sample_cameras
+from handloom.tasks.sampling.lights import sample_lights
+from handloom.tasks.sampling.textures import LOOKS
 from handloom.values import ObjectInstance, TaskInstance
 
 
@@ -81,7 +81,7 @@ class RenderOverrides:
         entries = tuple(CameraConfig.model_validate(entry) for entry in self.cameras)
         # The user named the file of cameras on the command line, and what it names is only read as intrinsics.
         task = replace(task, config=task.config.model_copy(update={"cameras": entries, "allow_outside": True}))
-        rng = generator(settings.seed, instance.episode, "cameras")
+        rng = generator(settings.seed, instance.episode, "cameras", task=task.name)
         return sample_cameras(task, rng, instance.objects, instance.robots)
 
 

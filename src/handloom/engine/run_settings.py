@@ -19,7 +19,7 @@ from handloom.scene import Scene
 from handloom.scene.object_config import ArenaConfig
 from handloom.skills.schedule import Stages
 from handloom.tasks import Task, TaskConfig
-from handloom.tasks.checking import demand_code
+from handloom.tasks.config.checking import demand_code
 from handloom.version import VERSION
 
 EXPERT = "expert"

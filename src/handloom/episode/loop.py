@@ -43,8 +43,10 @@ class Source(Protocol):
 
 USER_INPUTS = mujoco.mjtState.mjSTATE_USER
 """Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
-REST_FRAMES = 10
-"""Frames recorded after the source has ended, in which success must persist."""
+REST_FRAMES = 30
+"""Frames simulated after the source has ended, one second, in which success must persist."""
+SHOWN_REST = 5
+"""How many of them belong to the demonstration; a longer wait would teach to wait."""
 
 
 def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
@@ -70,7 +72,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
         begin = time.perf_counter()
         targets = source.next(len(applied)) if resting == 0 else None
         seconds["plan"] += time.perf_counter() - begin
-        failure, keep = source.failure, targets is None or source.recording
+        failure, keep = source.failure, source.recording if targets is not None else resting < SHOWN_REST
         if targets is None:
             if failure is not None:
                 break

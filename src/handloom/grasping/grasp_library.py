@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from handloom.cache import user_cache
 from handloom.errors import HandloomError
-from handloom.grasping.annotate import annotate
+from handloom.grasping.annotate import Ground, annotate
 from handloom.grasping.annotate_options import DEPTHS, AnnotateOptions
 from handloom.grasping.grasp_file import read_grasps, write_grasps
 from handloom.grasping.gripper_shape import GripperShape
-from handloom.grasping.ground import Ground
 from handloom.objects import ObjectAsset
 
 LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)

@@ -1,8 +1,7 @@
 """One MuJoCo model and its data: names bound to indices, stepping, exact states, contacts, attachments."""
 
 from handloom.sim.attachments import add_attachment
-from handloom.sim.contact import Contact
-from handloom.sim.contact_pair import ContactPair
+from handloom.sim.contacts import Contact, ContactPair
 from handloom.sim.name_table import NameTable
 from handloom.sim.world import World
 

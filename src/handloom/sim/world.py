@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError, StateError, unknown_name
 from handloom.sim.attachments import Attachments
-from handloom.sim.contact import Contact
-from handloom.sim.contact_pair import ContactPair, contact_masks
+from handloom.sim.contacts import Contact, ContactPair, contact_masks
 from handloom.sim.faults import describe_fault, quiet_mujoco
 from handloom.sim.name_table import NameTable
 from handloom.spatial import make_pose, pos_quat_from_pose, relative_pose

@@ -1,5 +1,6 @@
 """Candidate grasps of an object: where they come from, which of them the gripper can reach."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError
 from handloom.grasping import (
+    RIM_OPENING,
     AnnotateOptions,
     GripperShape,
     clear_of,
@@ -23,7 +25,7 @@ from handloom.objects import ObjectAsset
 from handloom.robots import tool_poses_of_grasps
 from handloom.skills.configs.parts import Filters
 from handloom.skills.configs.picks import PickConfig
-from handloom.skills.filters import direction_mask
+from handloom.skills.orientations import direction_mask
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose
 from handloom.values import FunnelStage
@@ -32,6 +34,24 @@ Source = Literal["any", "lying", "rim"]
 """Which grasps of an object are looked at."""
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Preshape:
+    """How far the fingers are open on the way to a grasp."""
+
+    level: float
+    """As a level of the gripper's shape."""
+    drive: Array
+    """Targets of the gripper (g,) [m or rad]."""
+    joints: dict[str, float] = field(default_factory=dict)
+    """Where the joints of the hand stand then [m or rad], by their names in the robot's model."""
+
+    @classmethod
+    def for_rims(cls, gripper: GripperShape) -> "Preshape":
+        """Return the opening that grasps of rims were searched with."""
+        level = gripper.level_at(RIM_OPENING)
+        return cls(level=level, drive=gripper.drive_at(level), joints=gripper.joints_at(level))
 
 
 def gripper_of(skill: Skill) -> GripperShape:

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.control.wheeled.ackermann_drive import AckermannDrive
-from handloom.control.wheeled.angles import yaw_from_quat
 from handloom.control.wheeled.arguments import finite_vector, positive_number
-from handloom.control.wheeled.differential_drive import DifferentialDrive
-from handloom.control.wheeled.encoders import Encoders
-from handloom.control.wheeled.holonomic_drive import HolonomicDrive
-from handloom.control.wheeled.planar_drive import PlanarDrive
-from handloom.control.wheeled.planar_odometry import PlanarPose
-from handloom.control.wheeled.wheel_drive import WheelDrive
+from handloom.control.wheeled.drives import (
+    AckermannDrive,
+    DifferentialDrive,
+    Encoders,
+    HolonomicDrive,
+    PlanarDrive,
+    WheelDrive,
+)
+from handloom.control.wheeled.planar_odometry import PlanarPose, yaw_from_quat
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.errors import InputError
 from handloom.robots import DriveConfig, RobotDescription

@@ -9,8 +9,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.control.wheeled.base_driver import BaseDriver
-from handloom.control.wheeled.drive_path import DrivePath
-from handloom.control.wheeled.path_tracker import PathTracker
+from handloom.control.wheeled.path_tracker import DrivePath, PathTracker
 from handloom.control.wheeled.planar_odometry import PlanarOdometry, PlanarPose
 from handloom.robots import RobotDescription
 from handloom.sim import World

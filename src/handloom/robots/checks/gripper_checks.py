@@ -3,20 +3,57 @@
 import mujoco
 import numpy as np
 
-from handloom.robots.checks.check_report import CheckRow, row
+from handloom.arrays import Array
 from handloom.robots.checks.grip_trial import GripTrial
-from handloom.robots.checks.opening import measured_gripper_speed, measured_opening
-from handloom.robots.checks.robot_at_home import RobotAtHome
+from handloom.robots.checks.robot_at_home import CheckRow, RobotAtHome, row
+from handloom.robots.robot_description import Arm, RobotDescription
 
+SETTLE_STEPS = 510  # 1 s of 1/510 s; the slowest gripper closes in 0.4 s.
+FRAME_S, FRAMES = 1.0 / 30.0, 30
 # Of the published width. Makers round: the G1 is sold with 100 mm and its linkage opens to 102.6 mm.
 OPENING_TOLERANCE = 0.03
 CLOSED_TOLERANCE_M = 1e-3
-# A cube that fits the gripper, light enough for a desktop arm.
-CUBE_SHARE, CUBE_LARGEST_M, CUBE_MASS_KG = 0.6, 0.04, 0.1
 LARGEST_SLIP_M = 2e-3
-RISE_M, HOLD_S = 0.05, 1.0
 # Of the limit: followers that catch up with the drive jerk it for a few milliseconds.
 SPEED_TOLERANCE = 1.1
+
+
+def measured_opening(robot: RobotDescription, arm: Arm, targets: Array) -> float:
+    """Drive the gripper to actuator targets and return the gap between its pads [m].
+
+    Negative when the pads overlap. All other joints are held at home.
+    """
+    home = RobotAtHome.build(robot)
+    model, data = home.model, home.data
+    for actuator, value in zip(arm.gripper_actuators, targets, strict=True):
+        data.actuator(actuator).ctrl = value
+    mujoco.mj_step(model, data, SETTLE_STEPS)
+    return pad_gap(model, data, arm)
+
+
+def measured_gripper_speed(home: RobotAtHome, arm: Arm) -> Array:
+    """Open and close the gripper; return the largest speed of each drive joint (g,), averaged over a frame."""
+    model, data = home.model, home.fresh_data()
+    drives = [model.joint(joint).qposadr[0] for joint in arm.gripper_joint_names]
+    steps, positions = round(FRAME_S / model.opt.timestep), []
+    for targets in (arm.gripper_closed, arm.gripper_open):
+        for actuator, value in zip(arm.gripper_actuators, targets, strict=True):
+            data.actuator(actuator).ctrl = value
+        for _ in range(FRAMES):
+            mujoco.mj_step(model, data, steps)
+            positions.append(data.qpos[drives])
+    return np.abs(np.diff(positions, axis=0)).max(axis=0) / (steps * model.opt.timestep)
+
+
+def pad_gap(model: mujoco.MjModel, data: mujoco.MjData, arm: Arm, *, prefix: str = "") -> float:
+    """Return the smallest distance between the two pads of an arm [m], negative when they overlap."""
+    first, second = (model.geom(prefix + name).id for name in arm.pad_geoms)
+    return mujoco.mj_geomDistance(model, data, first, second, 1.0, None)
+
+
+# A cube that fits the gripper, light enough for a desktop arm.
+CUBE_SHARE, CUBE_LARGEST_M, CUBE_MASS_KG = 0.6, 0.04, 0.1
+RISE_M, HOLD_S = 0.05, 1.0
 
 
 def check_opening(home: RobotAtHome) -> CheckRow:
