@@ -211,9 +211,9 @@ class Place(Skill[PlaceConfig]):
         down = planner.plan_straight(before[-1], goal, ignore=ignore)
         if not down.ok:
             return None
-        if config.post_place_vector is None:
+        if self._retreat is None:
             return before, down.path
-        away = goal @ translation(config.post_place_vector)
+        away = goal @ translation(self._retreat)
         left = self.controller.obstacles_of(config.objects[0])
         retreat = planner.plan_straight(down.path[-1], away, ignore=ignore, released=left)
         return (before, down.path, retreat.path) if retreat.ok else None

@@ -83,6 +83,14 @@ class Filters(Config):
     filter_y_dir: DirectionFilter | None = None
     filter_z_dir: DirectionFilter | None = None
 
+    @field_validator("approach", mode="before")
+    @classmethod
+    def _is_a_direction(cls, given: Any) -> Any:
+        word = given[0] if isinstance(given, list | tuple) and len(given) == 2 else given
+        if given is not None and (not isinstance(word, str) or word not in APPROACH_ANGLE):
+            raise ValueError(f"approach is {', '.join(APPROACH_ANGLE)} or [word, degrees]")
+        return given
+
     @model_validator(mode="after")
     def _directions_are_known(self) -> "Filters":
         for key in ("filter_x_dir", "filter_y_dir", "filter_z_dir"):

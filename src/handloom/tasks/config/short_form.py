@@ -11,34 +11,34 @@ import numpy as np
 
 from handloom.config import Document
 from handloom.config.parsing import KeyPath, dotted
-from handloom.errors import ConfigError, HandloomError
+from handloom.errors import ConfigError, HandloomError, suggest
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
 
 ARMS = ("left", "right")
 PICK: dict[str, Any] = {
     "approach": "down",
-    "pre_grasp_offset": 0.06,
+    "pre_grasp_offset": 0.05,
     "gripper_change_steps": 15,
-    "post_grasp_offset_min": 0.07,
-    "post_grasp_offset_max": 0.09,
+    "post_grasp_offset_min": 0.05,
+    "post_grasp_offset_max": 0.07,
     "lift_th": 0.03,
     "t_eps": 0.01,
     "o_eps": 0.1,
 }
-"""Keys of a short pick: from above, and lifted by 7 to 9 cm, which arms of every size can do."""
+"""Keys of a short pick: from above, and lifted by 5 to 7 cm, which arms of every size can do."""
 PLACE: dict[str, Any] = {
     "position_constraint": "object",
     "rest_on": "target",
     "keep_upright": 10,
     "x_ratio_range": [0.42, 0.58],
     "y_ratio_range": [0.42, 0.58],
-    "pre_place_z_offset": 0.08,
+    "pre_place_z_offset": 0.06,
     "place_z_offset": 0.01,
     "until_contact": True,
     "hesitate_steps": 3,
     "gripper_change_steps": 15,
-    "retreat": 0.08,
+    "retreat": 0.05,
     "t_eps": 0.01,
     "o_eps": 0.1,
     "success_mode": "resting",
@@ -109,7 +109,11 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath) -> None:
     for i, item in enumerate(task["skills"]):
         mark = lines.get((*where, i), document.mark(where))
         if not _is_step(item):
-            raise ConfigError(f"{mark}: skills.{i}: a flat list has skills only, such as {{pick: apple}}, got {item!r}")
+            words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
+            hints = [suggest(word, ("pick", "place", "home", "name")).partition("known:")[0] for word in words]
+            raise ConfigError(
+                f"{mark}: skills.{i}: {''.join(hints)}a flat list has skills, such as {{pick: apple}}, got {item!r}"
+            )
         step = dict(item) if isinstance(item, dict) else item
         block = isinstance(step, dict) and bool(set(ARMS) & step.keys())
         robot = step.pop("robot", None) if isinstance(step, dict) else None
