@@ -17,7 +17,7 @@ from handloom.objects.registry import CATEGORIES
 
 ARMS = ("left", "right")
 PICK: dict[str, Any] = {
-    "approach": "down",
+    "approach": ["down", 30],
     "pre_grasp_offset": 0.05,
     "gripper_change_steps": 15,
     "post_grasp_offset_min": 0.05,
@@ -33,12 +33,12 @@ PLACE: dict[str, Any] = {
     "keep_upright": 10,
     "x_ratio_range": [0.42, 0.58],
     "y_ratio_range": [0.42, 0.58],
-    "pre_place_z_offset": 0.06,
+    "pre_place_z_offset": 0.045,
     "place_z_offset": 0.01,
     "until_contact": True,
     "hesitate_steps": 3,
     "gripper_change_steps": 15,
-    "retreat": 0.05,
+    "retreat": 0.04,
     "t_eps": 0.01,
     "o_eps": 0.1,
     "success_mode": "resting",
