@@ -46,7 +46,8 @@ def main() -> None:
 def _strip(file: Path) -> np.ndarray:
     task = load_task(file)
     scene, record = next((s, r) for s, r in (simulate(task, 0, k, Stopwatch()) for k in count()) if r.success)
-    camera = record.instance.cameras[0]
+    cameras = record.instance.cameras
+    camera = next((camera for camera in cameras if camera.name == "front"), cameras[0])
     camera = camera.resized(round(SIDE * camera.width / camera.height), SIDE)
     renderer = Renderer(scene.world.model, "quality")
     pictures = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from handloom.episode.loop import USER_INPUTS
+from handloom.episode.loop import USER_INPUTS, standing_goals
 from handloom.errors import FileError, StateError
 from handloom.scene import Scene, build_scene
 from handloom.skills.checks import holds
@@ -26,7 +26,7 @@ class ReplayReport:
     largest_difference: float
     """Largest absolute difference of any state entry."""
     success_again: bool
-    """Whether every success term of the timeline held again at its frame."""
+    """Whether every success term of the timeline held again at its frame, and those that last at the end, too."""
     same_model: bool = True
     """Whether the instance still compiles to the model it was recorded with."""
 
@@ -65,6 +65,8 @@ def replay(record: EpisodeRecord) -> ReplayReport:
         for span in judged:
             if span.end == frame:
                 success &= all(holds(scene, check) for check in span.checks)
+        if frame == record.frames and record.success:
+            success &= all(holds(scene, check) for _, goals in standing_goals(record.timeline) for check in goals)
         if frame < record.frames and not _step(scene, record.applied[frame]):
             success, first = False, frame if first is None else first
             break
