@@ -36,8 +36,10 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^\w-]", requirement, maxsplit=1)[0] for requirement in requirements}
 
 
+TOOLS = {"dev", "docs"}
+"""Extras of people who work on this repository; no module of the package imports what is in them."""
 NEEDED = names(PROJECT["dependencies"])
-EXTRAS = {extra: names(found) for extra, found in PROJECT["optional-dependencies"].items() if extra != "dev"}
+EXTRAS = {extra: names(found) for extra, found in PROJECT["optional-dependencies"].items() if extra not in TOOLS}
 FILES = sorted(SRC.rglob("*.py"))
 
 

@@ -68,6 +68,15 @@ class Alignment:
         cosine = (R_base_tool @ self.axis_tool) @ self.axis_base
         return np.arccos(np.clip(cosine, -1.0, 1.0)) < self.tolerance
 
+    def exact(self, R_base_tool: Array) -> Array:
+        """Return an orientation (3, 3) turned the shortest way until the axis points along the direction."""
+        now = R_base_tool @ self.axis_tool
+        axis = np.cross(now, self.axis_base)
+        sine = float(np.linalg.norm(axis))
+        if sine < 1e-9:
+            return R_base_tool
+        return matrix_from_rotvec(axis / sine * np.arctan2(sine, now @ self.axis_base)) @ R_base_tool
+
     def applied(self, R_base_tool: Array, rng: np.random.Generator) -> Array:
         """Return orientations (n, 3, 3) turned, each by the shortest way, until they are within the tolerance.
 
