@@ -1,10 +1,11 @@
-"""Who carries a task out: the scripted expert, or a source of the user's own."""
+"""Who carries a task out: the scripted expert, a trained policy, or a source of the user's own."""
 
 from typing import Protocol
 
 import numpy as np
 
 from handloom.config import import_named
+from handloom.engine.policies import PREFIX, policy_factory
 from handloom.episode.source import Source
 from handloom.errors import NotFoundError, suggest
 from handloom.scene import Scene
@@ -37,6 +38,8 @@ def source_factory(name: str) -> SourceFactory:
         NotAllowedError: It is a user's own, and that was not allowed.
         InputError: A user's own cannot be imported.
     """
+    if name.startswith(PREFIX):
+        return policy_factory(name)
     if ":" not in name and name not in SOURCES:
         raise NotFoundError(f"no source named {name!r}; {suggest(name, SOURCES)}; write your own as my_module:MySource")
     return import_named("source", name, SOURCES, own="my_module:MySource")
