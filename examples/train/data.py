@@ -98,6 +98,7 @@ def prepare_episode(how: Preparation, number: int) -> None:
     }
     if how.pictures != "none":
         cameras = how.cameras or tuple(camera.name for camera in record.instance.cameras)
+        arrays["cameras"] = np.array(cameras)
         arrays["pictures"] = (
             drawn(scene, record, frames, cameras, how.size)
             if how.pictures == "draw"

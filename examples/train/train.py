@@ -1,6 +1,6 @@
 """Trains the policy of ``model.py`` on prepared episodes (``data.py``).
 
-    python train.py prepared -o model.pt --cameras franka_head franka_hand --minutes 5
+    python train.py prepared -o model.pt --pictures --minutes 5
 
 Everything is kept on the device; a thousand episodes of two cameras at 128 pixels take 7 GB.
 """
@@ -68,7 +68,7 @@ def train(
     prepared: tyro.conf.Positional[Path],
     *,
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("model.pt"),
-    cameras: tuple[str, ...] = (),
+    pictures: bool = False,
     head: str = "direct",
     episodes: int | None = None,
     steps: int = 20_000,
@@ -84,7 +84,7 @@ def train(
     Args:
         prepared: Folder of prepared episodes.
         output: File of the weights.
-        cameras: Names of the cameras that were prepared; none: the policy sees true object poses.
+        pictures: The policy sees pictures; without, it sees the true poses of the objects.
         head: direct or flow.
         episodes: How many to train on; all when not given.
         steps: Steps of the optimiser.
@@ -101,7 +101,8 @@ def train(
     torch.backends.cudnn.benchmark = True
     files = sorted(prepared.glob("[0-9]*.npz"))[:episodes]
     first = np.load(files[0])
-    size = first["pictures"].shape[2] if cameras else 128
+    cameras = tuple(first["cameras"].tolist()) if pictures else ()
+    size = first["pictures"].shape[2] if pictures else 128
     config = ModelConfig(cameras=cameras, objects=first["T_base_object"].shape[1], head=head, size=size, stride=STRIDE)
     held = max(1, len(files) // 20)
     begin = time.monotonic()
@@ -130,7 +131,7 @@ def train(
         torch._foreach_lerp_(list(average.values()), [v.detach() for v in network.state_dict().values()], 1 - keep)
         count += 1
         if count % 1000 == 0 or done >= 1.0:
-            told = {name: round(float(value), 4) for name, value in parts.items()}
+            told = {name: round(float(value.detach()), 4) for name, value in parts.items()}
             print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {told}  held out {_held_out(network, average, fresh, device)}",
                   flush=True)
     network.load_state_dict(average)

@@ -6,12 +6,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.receipt import Receipt
 from handloom.engine.run_settings import RunSettings
 from handloom.engine.sources import EXPERT, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import episode_columns, image_name, video_features
+from handloom.episode.disturbance import Disturbance
 from handloom.episode.rendering import rendered_frames
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
@@ -74,13 +77,19 @@ def simulate(
         scene = build_scene(instance)
         make = source_factory(source)
         commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills"))
-    record = run_episode(scene, commands)
+        disturbance = _disturbance(task, scene, generator(seed, episode, "disturbance")) if source == EXPERT else None
+    record = run_episode(scene, commands, disturbance)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
         detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
         record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record
+
+
+def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
+    config = task.config.disturbance
+    return Disturbance(config, scene, rng) if config.position or config.rotation else None
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
