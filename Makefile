@@ -6,11 +6,12 @@ READY := .venv/.ready
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
-.PHONY: help demo test test-slow check format bench setup clean
+.PHONY: help demo test test-slow test-selected check format bench docs setup clean
 help:
 	@echo "make demo   generate and verify ten demonstrations, from nothing to a dataset"
 	@echo "make test   run the fast tests          make check  formatting, lint, types"
 	@echo "make bench  measure on this machine     make setup  only install into .venv"
+	@echo "make docs   build the site into build/site"
 
 setup: $(READY)
 
@@ -29,9 +30,17 @@ test: $(READY)
 test-slow: $(READY)
 	@$(PYTEST) -m "slow"
 
+# The slow tests that CI runs: kills and resumes, Ray with a lost machine and S3, and the real lerobot as reader.
+test-selected: $(READY)
+	@sh tools/make_reader.sh .venv-reader
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,cloud]' 'moto[server]>=5'
+	@HANDLOOM_READER_PYTHON=$(CURDIR)/.venv-reader/bin/python $(PYTEST) -m "slow or reader" \
+		tests/engine/test_kill.py tests/engine/test_ray_executor.py tests/engine/test_reader.py tests/dataset/test_lerobot_reader.py
+
 check: $(READY)
 	@$(BIN)/ruff format --check --quiet src tests tools
 	@$(BIN)/ruff check --quiet src tests tools
+	@$(BIN)/python tools/write_mujoco_stubs.py .venv/stubs
 	@$(BIN)/pyright
 
 format: $(READY)
@@ -40,5 +49,12 @@ format: $(READY)
 bench: $(READY)
 	@$(BIN)/handloom bench
 
+# NO_MKDOCS_2_WARNING is read by the Material theme: its notice about another project is not a fault of the pages.
+docs: $(READY)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@$(BIN)/python tools/write_changelog.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
 clean:
-	rm -rf .venv out .pytest_cache .ruff_cache
+	rm -rf .venv .venv-reader out .pytest_cache .ruff_cache

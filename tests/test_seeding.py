@@ -22,6 +22,11 @@ def test_seed_episode_and_stream_each_change_the_numbers():
     assert len(draws) == 4
 
 
+def test_two_tasks_at_one_seed_share_no_numbers():
+    draws = {int(generator(0, 0, "lights", task=task).integers(1 << 62)) for task in ("", "pick", "place")}
+    assert len(draws) == 3
+
+
 def test_streams_are_independent():
     draws = np.stack([generator(0, i, s).standard_normal(500) for i in range(20) for s in ("a", "b")])
     correlation = np.corrcoef(draws) - np.eye(40)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.bench.render_scene import build_scene, front_camera
+from handloom.bench.render import build_scene, front_camera
 from handloom.render import Renderer, contact_sheet, probe_backends, write_png
 from handloom.render.preset import CPU_PRESETS
 from handloom.scene import build_scene as build_task_scene

@@ -13,8 +13,14 @@ from handloom.scene.object_config import ArenaConfig, ObjectConfig, TextureConfi
 from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
 from handloom.skills.configs import SKILL_CONFIGS
 from handloom.skills.table import SKILLS
-from handloom.tasks.robot_entry import RobotEntry
-from handloom.tasks.task_config import DataConfig, EnvMapConfig, FluidConfig, PhysicsNoise, TaskConfig
+from handloom.tasks.config.task_config import (
+    DataConfig,
+    EnvMapConfig,
+    FluidConfig,
+    PhysicsNoise,
+    RobotEntry,
+    TaskConfig,
+)
 
 ROOT = Path(__file__).parents[1]
 DOCS, EXAMPLES = ROOT / "docs" / "reference", ROOT / "examples" / "skills"

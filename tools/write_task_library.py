@@ -16,7 +16,7 @@ from PIL import Image
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.render import Renderer
 from handloom.tasks import Task, library, load_task
-from handloom.tasks.robots import robot_source
+from handloom.tasks.sampling.robots import robot_source
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "task_library.md"

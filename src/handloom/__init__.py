@@ -1,7 +1,101 @@
-"""Handloom weaves robot demonstrations: one YAML task becomes a verified LeRobot dataset."""
+"""Handloom weaves robot demonstrations: one YAML task becomes a verified LeRobot dataset.
 
-from handloom import graphics, version
+The names below are what most programs need. They are imported from the folders that own them when they are first
+used: ``import handloom`` loads nothing heavy and changes nothing.
+"""
 
-__version__ = version.VERSION
-# Before anything imports MuJoCo.
-graphics.drop_unusable_mujoco_gl()
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from handloom.version import VERSION
+
+if TYPE_CHECKING:
+    from handloom.dataset import DatasetReader, merge_datasets
+    from handloom.engine import (
+        Goal,
+        InlineExecutor,
+        ProcessExecutor,
+        RunDirectory,
+        RunSettings,
+        generate_run,
+        verify_dataset,
+    )
+    from handloom.episode import Source, replay, run_episode
+    from handloom.errors import HandloomError
+    from handloom.motion.kinematics import IkSolver
+    from handloom.motion.planning import ArmPlanner
+    from handloom.objects import make_object
+    from handloom.render import Renderer
+    from handloom.robots import load_robot
+    from handloom.scene import build_scene
+    from handloom.seeding import generator
+    from handloom.skills import Schedule
+    from handloom.tasks import load_task, sample_task
+
+__version__ = VERSION
+
+__all__ = [
+    "ArmPlanner",
+    "DatasetReader",
+    "Goal",
+    "HandloomError",
+    "IkSolver",
+    "InlineExecutor",
+    "ProcessExecutor",
+    "Renderer",
+    "RunDirectory",
+    "RunSettings",
+    "Schedule",
+    "Source",
+    "build_scene",
+    "generate_run",
+    "generator",
+    "load_robot",
+    "load_task",
+    "make_object",
+    "merge_datasets",
+    "replay",
+    "run_episode",
+    "sample_task",
+    "verify_dataset",
+]
+
+_OWNERS = {
+    "dataset": ("DatasetReader", "merge_datasets"),
+    "engine": (
+        "Goal",
+        "InlineExecutor",
+        "ProcessExecutor",
+        "RunDirectory",
+        "RunSettings",
+        "generate_run",
+        "verify_dataset",
+    ),
+    "episode": ("Source", "replay", "run_episode"),
+    "errors": ("HandloomError",),
+    "motion.kinematics": ("IkSolver",),
+    "motion.planning": ("ArmPlanner",),
+    "objects": ("make_object",),
+    "render": ("Renderer",),
+    "robots": ("load_robot",),
+    "scene": ("build_scene",),
+    "seeding": ("generator",),
+    "skills": ("Schedule",),
+    "tasks": ("load_task", "sample_task"),
+}
+"""Folder or module > the names of ``__all__`` that it owns."""
+_OWNER = {name: owner for owner, names in _OWNERS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from the folder that owns it."""
+    if name not in _OWNER:
+        raise AttributeError(f"module 'handloom' has no attribute {name!r}; its names: {', '.join(__all__)}")
+    value = getattr(importlib.import_module(f"handloom.{_OWNER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted((*__all__, "__version__"))

@@ -1,4 +1,4 @@
-"""Random generators that depend on (run seed, episode index, stream name) and on nothing else."""
+"""Random generators that depend on (run seed, task, episode index, stream name) and on nothing else."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ TEST_SEEDS = 1_000_000_000
 """Run seeds from here on are kept for scenes that policies are tested on: do not train on them."""
 
 
-def generator(run_seed: int, episode: int, stream: str) -> np.random.Generator:
+def generator(run_seed: int, episode: int, stream: str, *, task: str = "") -> np.random.Generator:
     """Return the generator of one named stream of one episode.
 
     Streams are independent: drawing more from ``"objects"`` never changes what ``"cameras"`` gives.
@@ -19,6 +19,7 @@ def generator(run_seed: int, episode: int, stream: str) -> np.random.Generator:
         run_seed: Seed of the run, >= 0.
         episode: Attempt index within the run, >= 0.
         stream: What the numbers are for, e.g. ``"objects"``; any non-empty text.
+        task: Name of the task, so that two tasks at one seed share no lights or textures; may be empty.
     """
     for name, value in (("run_seed", run_seed), ("episode", episode)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
@@ -26,7 +27,11 @@ def generator(run_seed: int, episode: int, stream: str) -> np.random.Generator:
     if not stream:
         raise InputError("a random stream needs a name")
     return np.random.Generator(
-        np.random.PCG64(np.random.SeedSequence(int(run_seed), spawn_key=(int(episode), _stream_key(stream))))
+        np.random.PCG64(
+            np.random.SeedSequence(
+                int(run_seed), spawn_key=(int(episode), _stream_key(f"{task}/{stream}" if task else stream))
+            )
+        )
     )
 
 

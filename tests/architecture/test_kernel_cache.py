@@ -50,7 +50,7 @@ def test_editing_a_file_without_kernels_keeps_every_cache_folder(copy):
 
 
 def test_a_kernel_is_cached_in_the_folder_of_its_part():
-    from handloom.render.cpu.reduce import bounds
+    from handloom.render.cpu.rays.space import bounds
 
     assert Path(bounds._cache.cache_path).is_relative_to(cache_folder("render"))
 

@@ -10,7 +10,7 @@ SRC = Path(__file__).parents[2] / "src" / "handloom"
 # Lowest first. A folder may import from rows below its own, never from its
 # own row or from above. Reordering this table is an architecture decision.
 LAYERS = (
-    {"errors", "version"},
+    {"arrays", "errors", "version"},
     {"cache", "graphics", "trial"},
     {"kernels"},
     {"spatial", "seeding"},

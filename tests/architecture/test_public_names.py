@@ -1,8 +1,10 @@
 """Every public name resolves, is listed once, and every public thing says what it is."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -27,3 +29,12 @@ def test_every_public_class_and_function_has_a_docstring(package):
         thing = getattr(module, name)
         if inspect.isclass(thing) or inspect.isfunction(thing):
             assert inspect.getdoc(thing), f"{package}.{name} has no docstring"
+
+
+def test_no_two_public_classes_share_a_name():
+    found: dict[str, list[str]] = {}
+    for file in Path(handloom.__path__[0]).rglob("*.py"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(file.name)
+    assert not {name: files for name, files in found.items() if len(files) > 1}

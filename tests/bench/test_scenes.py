@@ -2,8 +2,7 @@
 
 import pytest
 
-from handloom.bench.scenes import run, scene_row
-from handloom.bench.task_files import crowded_task
+from handloom.bench.scenes import crowded_task, run, scene_row
 from handloom.tasks import library, load_task
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -58,7 +59,16 @@ def test_what_the_system_refuses_is_one_message(capsys, monkeypatch):
 
     monkeypatch.setattr("handloom.cli.bench.run", refuse)
     assert main(["bench"]) == FAILED
-    assert capsys.readouterr().err == "handloom bench: [Errno 13] Permission denied: 'somewhere'\n"
+    assert capsys.readouterr().err == "handloom bench: somewhere: Permission denied\n"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_words_and_choices_instead_of_types(verb, capsys):
+    module = importlib.import_module(VERBS[verb].code.partition(":")[0])
+    for words in [[verb, name] for name in getattr(module, "SUBVERBS", ())] or [[verb]]:
+        assert main([*words, "--help"]) == DONE
+        text = capsys.readouterr().out
+        assert not re.search(r"\bSTR\b|\bINT\b|\{None\}|default: None|default: \)", text), text
 
 
 def test_the_version_is_printed(capsys):
@@ -74,8 +84,8 @@ def not_reached() -> None:
     ("flags", "expected"),
     [
         (["-n", "-3"], "say how much to make"),
-        (["-n", "1", "--preset", "nope"], "no render preset named 'nope'"),
-        (["-n", "1", "--codec", "nope"], "no video codec named 'nope'"),
+        (["-n", "1", "--preset", "nope"], "invalid choice 'nope' for argument '--preset'"),
+        (["-n", "1", "--codec", "nope"], "invalid choice 'nope' for argument '--codec'"),
         (["-n", "1", "--shard", "4/4"], "--shard is written i/N"),
         (["-n", "1", "--shard", "²/3"], "--shard is written i/N"),
         (["-n", "1", "--workers", "0"], "at least 1 worker"),
@@ -97,15 +107,15 @@ def test_wrong_flags_of_generate_write_and_compile_nothing(flags, expected, tmp_
 @pytest.mark.parametrize(
     ("flags", "expected"),
     [
-        (["--preset", "nope"], "no render preset named 'nope'"),
-        (["--codec", "nope"], "no video codec named 'nope'"),
+        (["--preset", "nope"], "invalid choice 'nope' for argument '--preset'"),
+        (["--codec", "nope"], "invalid choice 'nope' for argument '--codec'"),
         (["--size", "0", "4"], "size: a picture is at least 1 pixel wide and high, got (0, 4)"),
         (["--relight", "-1"], "relight: a seed is 0 or more, got -1"),
         (["--workers", "-1"], "at least 1 worker"),
     ],
 )
 def test_wrong_flags_of_render_compile_nothing(flags, expected, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.render.compile_kernels", not_reached)
+    monkeypatch.setattr("handloom.cli.dataset.compile_kernels", not_reached)
     RunDirectory.begin(tmp_path / "run", RunSettings.of_task(load_task("fr3_pick_cube"), seed=0))
     (tmp_path / "run" / "dataset" / "meta").mkdir(parents=True)
     (tmp_path / "run" / "dataset" / "meta" / "info.json").write_text("{}")

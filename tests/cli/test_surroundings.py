@@ -80,7 +80,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path) -> None:
 def test_a_file_opened_while_standard_output_is_closed_does_not_get_what_is_printed(tmp_path: Path) -> None:
     code = (
         "import os\n"
-        "from handloom.cli.streams import mend_streams\n"
+        "from handloom.cli.terminal import mend_streams\n"
         "mend_streams()\n"
         "file = open('data', 'wb')\n"
         "os.write(1, b'a library prints')\n"

@@ -1,7 +1,6 @@
 """The published module paths lead to our classes, and the published SO-101 pipeline runs."""
 
 import importlib
-import pkgutil
 
 import numpy as np
 import pytest
@@ -18,13 +17,19 @@ from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombi
 from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
 from handloom.retarget import ComputeContext, ControllerSnapshot, ExecutionState, group_of
 
-MODULES = [module.name for module in pkgutil.walk_packages(face.__path__, face.__name__ + ".")]
-ROWS = [(module, name) for module in MODULES for name in getattr(importlib.import_module(module), "NAMES", ())]
+ROWS = [(f"{face.__name__}.{path}", name) for path, names in face.MODULES.items() for name in names]
 
 
 @pytest.mark.parametrize(("module", "name"), ROWS, ids=lambda row: row.rsplit(".", 1)[-1])
 def test_every_published_name_leads_to_an_object(module: str, name: str) -> None:
-    assert getattr(importlib.import_module(module), name) is not None
+    found = importlib.import_module(module)
+    assert getattr(found, name) is not None
+    assert name in found.__all__
+
+
+def test_an_unknown_module_is_not_found() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"isaacteleop\.retargeting_engine\.interfaces"):
+        importlib.import_module("handloom.compat.isaacteleop.retargeting_engine.interfaces")
 
 
 def test_an_unknown_name_is_an_attribute_error_that_says_what_exists() -> None:

@@ -7,7 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, generate_run, unit, verify_dataset
+from handloom.engine import (
+    Goal,
+    InlineExecutor,
+    Receipt,
+    RunDirectory,
+    RunSettings,
+    attempt,
+    generate_run,
+    verify_dataset,
+)
 from handloom.engine.executor import Finished, with_retries
 from handloom.errors import FileError, InputError
 from handloom.tasks import load_task
@@ -64,7 +73,9 @@ class ImpatientExecutor(InlineExecutor):
 
 
 def test_a_unit_that_needs_several_workers_loses_none_of_its_attempts(tmp_path, monkeypatch):
-    monkeypatch.setattr(unit, "run_attempt", lambda settings, task, episode, _: Receipt(episode=episode, success=False))
+    monkeypatch.setattr(
+        attempt, "run_attempt", lambda settings, task, episode, _: Receipt(episode=episode, success=False)
+    )
     run = new_run(tmp_path / "run", unit_size=8)
     outcome = generate_run(run, Goal(attempts=8), ImpatientExecutor(2))
     assert [receipt.reason for receipt in outcome.receipts.values()] == [""] * 8
@@ -102,7 +113,7 @@ def test_an_unforeseen_error_fails_its_attempt_and_not_the_run(tmp_path, monkeyp
             raise error
         return Receipt(episode=episode, success=False, stage="plan", reason="no_path")
 
-    monkeypatch.setattr(unit, "run_attempt", sometimes)
+    monkeypatch.setattr(attempt, "run_attempt", sometimes)
     outcome = generate_run(new_run(tmp_path / "run"), Goal(attempts=3), InlineExecutor())
     assert [receipt.reason for receipt in outcome.receipts.values()] == ["no_path", "internal_error", "no_path"]
     assert f"{type(error).__name__}: {error} (test_crashes.py:" in outcome.receipts[1].detail
@@ -119,7 +130,7 @@ def test_an_error_of_the_input_or_the_machine_stops_the_run(tmp_path, monkeypatc
     def always(*_):
         raise error
 
-    monkeypatch.setattr(unit, "run_attempt", always)
+    monkeypatch.setattr(attempt, "run_attempt", always)
     with pytest.raises(type(error)):
         generate_run(new_run(tmp_path / "run"), Goal(attempts=3), InlineExecutor())
 
@@ -166,7 +177,7 @@ def test_a_damaged_journal_is_named(tmp_path):
     generate_run(run, Goal(attempts=1), FragileExecutor({0: 9}))
     journal = run.journal(0).path
     journal.write_text("{" + journal.read_text())
-    with pytest.raises(FileError, match=r"unit_000000.jsonl is damaged \(JSONDecodeError"):
+    with pytest.raises(FileError, match=r"unit_000000.jsonl is not valid JSON \(key must be a string"):
         run.receipts()
 
 

@@ -17,7 +17,7 @@ from handloom.engine import (
     generate_run,
     verify_dataset,
 )
-from handloom.engine.goal import Finish
+from handloom.engine.generate import GoalTracker
 from handloom.engine.journal import Journal
 from handloom.engine.reporting import write_page
 from handloom.engine.reporting.diversity import diversity_of
@@ -206,13 +206,13 @@ def test_a_run_or_dataset_that_is_not_there_is_named(tmp_path):
 
 def test_the_lowest_numbered_successes_count_in_whatever_order_they_finish():
     receipts = {i: Receipt(episode=i, success=i % 2 == 1) for i in (0, 1, 3, 4, 5)}
-    finish = Finish(Goal(successes=2))
-    assert finish.look(receipts) is None
+    finish = GoalTracker(Goal(successes=2))
+    assert finish.update(receipts) is None
     receipts[2] = Receipt(episode=2, success=False)
-    assert finish.look(receipts) == 4
-    assert Finish(Goal(attempts=6)).look(receipts) == 6
-    assert Finish(Goal(successes=9, max_attempts=5)).look(receipts) == 5
-    assert Finish(Goal(attempts=6, max_attempts=5)).look(receipts) == 5
+    assert finish.update(receipts) == 4
+    assert GoalTracker(Goal(attempts=6)).update(receipts) == 6
+    assert GoalTracker(Goal(successes=9, max_attempts=5)).update(receipts) == 5
+    assert GoalTracker(Goal(attempts=6, max_attempts=5)).update(receipts) == 5
 
 
 @pytest.mark.parametrize("goal", [{}, {"successes": 0}, {"successes": 1, "attempts": 1}, {"attempts": -1}])

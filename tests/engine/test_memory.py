@@ -12,7 +12,7 @@ import pytest
 
 from handloom.engine import Goal, ProcessExecutor, RunDirectory, RunSettings, generate_run
 from handloom.engine.attempt import Stopwatch, simulate
-from handloom.episode.rendering import rendered_frames
+from handloom.episode.columns import rendered_frames
 from handloom.tasks import load_task
 
 EPISODES = int(os.environ.get("HANDLOOM_MEMORY_EPISODES", "24"))

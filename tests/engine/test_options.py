@@ -15,8 +15,7 @@ from handloom.engine import (
     generate_run,
     verify_dataset,
 )
-from handloom.engine.render_overrides import RenderOverrides, read_cameras
-from handloom.engine.rerender import rerender_run
+from handloom.engine.rerender import RenderOverrides, read_cameras, rerender_run
 from handloom.errors import ConfigError, NotFoundError
 from handloom.tasks import load_task
 

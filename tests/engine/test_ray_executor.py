@@ -13,7 +13,7 @@ import pytest
 
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
 from handloom.engine.ray_executor import RayExecutor
-from handloom.engine.storage import Storage
+from handloom.engine.remote_attempt import Storage
 from handloom.errors import StateError
 from handloom.tasks import load_task
 

@@ -12,8 +12,7 @@ import pytest
 
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
-from handloom.episode.columns import episode_columns
-from handloom.episode.rendering import rendered_frames
+from handloom.episode.columns import episode_columns, rendered_frames
 from handloom.scene import build_scene
 from handloom.tasks import load_task
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from handloom.grasping import AnnotateOptions, GraspTrial, GripperShape, annotate
-from handloom.grasping.hand_spec import hand_spec
+from handloom.grasping.grasp_trial import hand_spec
 from handloom.objects import make_object
 from handloom.robots import load_robot, robot_names
 

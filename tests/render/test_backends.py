@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from handloom.errors import InputError, NotFoundError, StateError
-from handloom.render import BACKENDS, Renderer, probe_backends, spec_of_mjcf_camera
+from handloom.render import BACKENDS, Renderer, drivers, probe_backends, spec_of_mjcf_camera
 from handloom.render.backends import LEFT_OUT, make_backend
-from handloom.render.filament import driver
 from handloom.render.preset import CPU_PRESETS, FILAMENT_PRESETS, GL_PRESETS
 from handloom.trial import run_trial
 
 DRAW = """
+from handloom.graphics import drop_unusable_mujoco_gl
+drop_unusable_mujoco_gl()
 from handloom.render import Renderer
 import mujoco
 model = mujoco.MjModel.from_xml_string(
@@ -83,10 +84,10 @@ def test_a_broken_driver_is_found_out_in_a_child_process():
 
 
 def test_filament_says_what_is_missing_without_vulkan(monkeypatch, table):
-    monkeypatch.setattr(driver, "LIBRARY", "libvulkan_is_not_here.so.1")
-    driver.find_driver.cache_clear()
+    monkeypatch.setattr(drivers, "VULKAN_LIBRARY", "libvulkan_is_not_here.so.1")
+    drivers.find_vulkan_device.cache_clear()
     try:
         with pytest.raises(StateError, match=r"libvulkan_is_not_here\.so\.1 is missing"):
             make_backend("filament", table[0], "fast")
     finally:
-        driver.find_driver.cache_clear()
+        drivers.find_vulkan_device.cache_clear()

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from handloom.errors import FileError
-from handloom.render.picture_files import open_picture
+from handloom.render.pictures import open_picture
 
 
 def png(width: int, height: int) -> bytes:

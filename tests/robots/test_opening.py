@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from handloom.robots import load_robot, robot_names
-from handloom.robots.checks.opening import measured_opening
+from handloom.robots.checks.gripper_checks import measured_opening
 
 ARMS = [(name, arm.name) for name in robot_names() for arm in load_robot(name).arms]
 TABLES = json.loads(Path(__file__).with_name("golden_opening.json").read_text())

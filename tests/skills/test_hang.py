@@ -10,7 +10,7 @@ from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.errors import ConfigError
 from handloom.objects import make_object
-from handloom.skills.boxes import world_box
+from handloom.scene.measures import world_box
 from handloom.values import TaskInstance
 
 PICK: dict[str, Any] = {

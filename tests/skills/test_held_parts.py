@@ -7,8 +7,7 @@ import pytest
 
 from handloom.scene import build_scene
 from handloom.skills.arm_controller import ArmController
-from handloom.skills.held_axis import HeldAxis
-from handloom.skills.held_parts import HeldParts
+from handloom.skills.held_parts import HeldAxis, HeldParts
 from handloom.spatial import (
     invert_pose,
     make_pose,

@@ -72,7 +72,7 @@ def test_the_hand_visits_every_place_the_marker_shows(tmp_path: Path) -> None:
     record = run_episode(scene, Schedule(scene, task.config.skills, np.random.default_rng(2)))
     assert record.success, record.failure
     shown, nearest = [], {}
-    tcp = scene.robot("franka").arm("left").arm.T_tool_tcp
+    tcp = scene.robot("franka").arm("left").spec.T_tool_tcp
     for state in record.states[1:]:
         scene.world.restore_state(state)
         marker = scene.object_pose("franka_left_target")[:3, 3]

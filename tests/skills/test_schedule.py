@@ -69,7 +69,7 @@ def configs(nest: Any) -> Any:
 
 
 def expected(nest: Nest) -> set[tuple[str, str, int, int]]:
-    """Return robot, arm, start and end of every wait: a wait of n frames takes one more to set its obstacles."""
+    """Return robot, arm, start and end of every wait."""
     spans, now = set(), 0
     for stage in nest:
         ends = [now]
@@ -80,8 +80,8 @@ def expected(nest: Nest) -> set[tuple[str, str, int, int]]:
                 for arm, waits in block.items():
                     time = at
                     for frames in waits:
-                        spans.add((robot, arm, time, time + frames + 1))
-                        time += frames + 1
+                        spans.add((robot, arm, time, time + frames))
+                        time += frames
                     block_ends.append(time)
                 at = max(block_ends)
             ends.append(at)

@@ -7,7 +7,7 @@ import pytest
 from handloom.skills import SKILLS
 from handloom.skills.configs import skill_name
 from handloom.tasks import Task, library, load_task, sample_task, worded_skills
-from handloom.tasks.robots import robot_source
+from handloom.tasks.sampling.robots import robot_source
 
 ROBOTS = ("fr3", "franka_robotiq85", "genie1", "lift2", "so101", "split_aloha")
 """Every robot with an arm."""

@@ -11,8 +11,7 @@ from handloom.scene.object_config import ArenaConfig, ObjectConfig, StrictInit, 
 from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
 from handloom.skills.configs import SKILL_CONFIGS
 from handloom.tasks import load_task, sample_task
-from handloom.tasks.robot_entry import RobotEntry
-from handloom.tasks.task_config import DataConfig, EnvMapConfig, FluidConfig, TaskConfig
+from handloom.tasks.config.task_config import DataConfig, EnvMapConfig, FluidConfig, RobotEntry, TaskConfig
 
 FILES = sorted((Path(__file__).parent / "published").glob("*.yaml"))
 

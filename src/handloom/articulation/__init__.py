@@ -2,8 +2,7 @@
 
 from handloom.articulation.articulation_controller import ArticulationController
 from handloom.articulation.articulation_subset import ArticulationSubset
-from handloom.articulation.drive_inputs import add_drive_inputs
-from handloom.articulation.joint_drives import JointDrives
+from handloom.articulation.joint_drives import JointDrives, add_drive_inputs
 from handloom.articulation.single_articulation import SingleArticulation
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The drives of a robot's joints: three targets each, gains, limits.
+"""The drives of a robot's joints: position, velocity and effort targets, gains and limits.
 
 The law of a drive is ``effort = kp (q* - q) + kd (qd* - qd) + e``, clipped to the greatest effort. It is computed by
 MuJoCo inside the step, with ``kp`` and ``kd`` as model parameters, so that implicit integration knows them.
@@ -22,6 +22,46 @@ from handloom.arrays import Array
 from handloom.articulation.joint_wiring import wire_joint
 from handloom.errors import InputError
 from handloom.sim import World
+
+_ALL_INPUTS = mujoco.mjtCtrlInput.mjINPUT_POS | mujoco.mjtCtrlInput.mjINPUT_VEL | mujoco.mjtCtrlInput.mjINPUT_FF
+
+
+def is_position_servo(actuator: mujoco.MjsActuator) -> bool:
+    """Return whether an actuator is a plain position servo on one joint: force = kp (control - q) - kd qd."""
+    return (
+        actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT
+        and actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+        and actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE
+        and actuator.dyntype == mujoco.mjtDyn.mjDYN_NONE
+        and actuator.gainprm[0] == -actuator.biasprm[1]
+        and actuator.gainprm[0] > 0
+    )
+
+
+def add_drive_inputs(spec: mujoco.MjSpec, *, prefix: str = "") -> tuple[str, ...]:
+    """Turn position servos of a spec into PID actuators with a position, a velocity and an effort input.
+
+    With the two new inputs at zero the force is the same. The point is that all three targets then live in
+    ``data.ctrl``, so that a saved state holds them; the number of controls grows, and ``World.ctrl_index`` says where
+    those of each actuator begin.
+
+    Args:
+        spec: The spec to change, before it is compiled.
+        prefix: Only actuators whose name starts with it.
+
+    Returns:
+        Names of the actuators that were changed.
+    """
+    changed = [
+        actuator for actuator in spec.actuators if actuator.name.startswith(prefix) and is_position_servo(actuator)
+    ]
+    for actuator in changed:
+        # The bias, 0 -kp -kd, means the same in both kinds; the gain of a PID actuator is its integral gain.
+        actuator.gaintype = mujoco.mjtGain.mjGAIN_PID
+        actuator.gainprm[0] = 0.0
+        actuator.ctrlspec = int(_ALL_INPUTS)
+    return tuple(actuator.name for actuator in changed)
+
 
 CHANNELS = ("position", "velocity", "effort")
 
@@ -102,6 +142,17 @@ class JointDrives:
         self._refuse_undriven(asked)
         self._registers = np.where(np.isnan(asked), np.array(self.targets()), asked)
         self._write_controls()
+
+    def position_controls(self) -> NDArray[np.int64] | None:
+        """Return where in ``data.ctrl`` a written number is the position target of each joint (n,).
+
+        For control loops that write all position targets and nothing else, many times a second. None when a joint
+        takes none, or when a velocity or an effort is added to one.
+        """
+        _, velocities, efforts = self.targets()
+        plain = ~self._folded | ((self.kps > 0.0) & (velocities == 0.0) & (efforts == 0.0))
+        places = np.where(self._folded, self._fold_ctrl, self._inputs[:, 0])
+        return places if bool(np.all(plain & self.takes_position)) else None
 
     def _refuse_undriven(self, asked: Array) -> None:
         for channel, joint in zip(*np.nonzero(~np.isnan(asked) & ~self._able), strict=True):

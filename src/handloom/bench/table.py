@@ -3,10 +3,13 @@
 BENCHES: dict[str, tuple[str, str]] = {
     "engine": ("handloom.bench.engine", "episodes per hour, robot hours, time budget by stage, scaling"),
     "tasks": ("handloom.bench.tasks", "success of the scripted expert on every task, its cost, why attempts fail"),
+    "data": ("handloom.bench.data", "what demonstrations are worth: views, idle time, detours, landing, words"),
     "scenes": ("handloom.bench.scenes", "sampling and building scenes, overlap and drift at rest, reading task files"),
     "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
     "render": ("handloom.bench.render", "frames per second and core, beside the classic renderer"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
+    "walking": ("handloom.bench.walking", "attempts of the legged robots at walking, turning, standing, being pushed"),
+    "policy": ("handloom.bench.policy", "one step of a walking policy on one core"),
     "ik": ("handloom.bench.ik", "inverse kinematics of every arm, beside mink"),
     "collision": ("handloom.bench.collision", "sphere and exact collision checks per second"),
     "plan": ("handloom.bench.plan", "tabletop, shelf and cage planning problems, all paths verified"),

@@ -4,19 +4,23 @@ import importlib
 import inspect
 from dataclasses import asdict
 from json import dumps
+from typing import Annotated
 
 import tyro
 
 from handloom.bench.table import BENCHES
+from handloom.cli.flags import OptionalNumber
 from handloom.errors import InputError, unknown_name
 
 
 def run(
-    name: tyro.conf.Positional[str] = "",
-    only: tyro.conf.Positional[tuple[str, ...]] = (),
+    name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME", help_behavior_hint="")] = "",
+    only: Annotated[
+        tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TASK [TASK ...]", help_behavior_hint="")
+    ] = (),
     *,
-    seeds: int | None = None,
-    seed: int | None = None,
+    seeds: OptionalNumber = None,
+    seed: OptionalNumber = None,
     json: bool = False,
 ) -> None:
     """Measure one part, beside peers where they are installed; without a name, list the benchmarks.

@@ -1,4 +1,4 @@
-"""``handloom doctor``: what this machine can do, and what to do about each gap."""
+"""``handloom doctor`` and ``handloom warmup``: what this machine can do, and kernels compiled ahead."""
 
 import importlib.metadata
 import os
@@ -51,7 +51,6 @@ def _guarded(topic: str, look: Callable[[], list[Finding]]) -> list[Finding]:
 def _machine() -> list[Finding]:
     from handloom.bench.result import simd_level
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     simd = simd_level()
     free = shutil.disk_usage(Path.cwd()).free / GIB
     disk = "ok" if free > 5 else "note"
@@ -59,7 +58,7 @@ def _machine() -> list[Finding]:
     speed = "" if simd == "avx512" else "; AVX-512 would render about 1.6x faster"
     return [
         Finding("python", "ok", f"{platform.python_version()} on {platform.platform()}"),
-        Finding("cpu", "ok", f"{cores} cores, vector instructions: {simd}{speed}"),
+        Finding("cpu", "ok", f"{cores()} cores, vector instructions: {simd}{speed}"),
         Finding("disk", disk, f"{free:.0f} GiB free in this folder{advice}"),
     ]
 
@@ -140,6 +139,11 @@ def _kernels() -> list[Finding]:
     ]
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 LOOKS = {
     "machine": _machine,
     "packages": _packages,
@@ -148,3 +152,26 @@ LOOKS = {
     "kernels": _kernels,
 }
 """What is looked at, in the order it is shown."""
+
+
+def warmup() -> None:
+    """Compile all kernels and cache them; takes up to a minute once per version, then nothing."""
+    from handloom.kernels import warm_marker
+
+    compile_kernels()
+    print(f"kernels are compiled in {warm_marker().parent}")
+
+
+def compile_kernels() -> None:
+    """Compile with a progress bar if that was not done before; used before workers start."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from handloom.engine.warmup import is_warm, warm_up
+
+    if is_warm():
+        return
+    columns = (TextColumn("compiling kernels, once: {task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("starting", total=None)
+        warm_up(on_step=lambda what, done, total: progress.update(bar, description=what, completed=done, total=total))

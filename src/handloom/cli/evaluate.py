@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import tyro
 
-from handloom.cli.generate import cores
-from handloom.cli.plain import plain
-from handloom.cli.progress import GenerateDisplay
-from handloom.cli.warmup import compile_kernels
+from handloom.cli.doctor import compile_kernels, cores
+from handloom.cli.flags import Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Task
+from handloom.cli.generate import GenerateDisplay
+from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset.durable import write_json
 from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory, RunSettings, generate_run
@@ -20,18 +20,18 @@ from handloom.tasks import load_task
 
 
 def run(
-    task: tyro.conf.Positional[str],
+    task: Task,
     *,
-    policy: str,
-    weights: Path | None = None,
-    scenes: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 100,
-    seed: int = 0,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
-    workers: int | None = None,
+    policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
+    weights: OptionalFile = None,
+    scenes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 100,
+    seed: Number = 0,
+    output: OptionalOutput = None,
+    workers: OptionalNumber = None,
     executor: Literal["process", "inline"] = "process",
-    videos: int = 4,
+    videos: Number = 4,
     keep: bool = False,
-    set: tuple[str, ...] = (),
+    set: Overrides = (),
     allow_code: bool = False,
     json: bool = False,
 ) -> int:
@@ -41,7 +41,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        policy: A class of yours, written my_module:MyPolicy, or an ONNX file (extra onnx).
+        policy: A class of yours, written my_module:MyPolicy, or an ONNX file (extra policy).
         weights: File that the class is given.
         scenes: How many scenes.
         seed: Which set of test scenes.

@@ -1,57 +1,138 @@
-"""``handloom generate TASK``: the main job."""
+"""``handloom generate TASK`` and ``handloom demo``: make demonstrations."""
 
-import os
 import shlex
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
 
-from handloom.cli.progress import GenerateDisplay
-from handloom.cli.warmup import compile_kernels
+from handloom.cli.dataset import verify
+from handloom.cli.doctor import compile_kernels, cores
+from handloom.cli.flags import (
+    Codec,
+    ColumnStyle,
+    LerobotFeature,
+    Number,
+    OptionalNumber,
+    OptionalOutput,
+    OptionalText,
+    Output,
+    Overrides,
+    Preset,
+    Task,
+)
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
     Goal,
     InlineExecutor,
     ProcessExecutor,
+    Receipt,
     RunDirectory,
     RunOutcome,
     RunSettings,
+    Tally,
     generate_run,
     report_of,
 )
 from handloom.engine.ray_executor import RayExecutor
-from handloom.engine.storage import Storage
+from handloom.engine.remote_attempt import Storage
+from handloom.engine.reporting import write_page
+from handloom.engine.reporting.page import dataset_sheet
 from handloom.errors import InputError
 from handloom.tasks import load_task
 
 
+TURN_PER_METRE = 5.0
+"""How much a disturbed hand is turned for how far it is pushed [rad/m]."""
+
+
+class GenerateDisplay:
+    """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons."""
+
+    def __init__(self, goal: Goal, *, quiet: bool = False) -> None:
+        self.goal = goal
+        self.console = Console(stderr=True, quiet=quiet)
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self.console,
+        )
+        total = goal.successes if goal.successes is not None else goal.bound
+        self.bar = self.progress.add_task("demonstrations" if goal.successes is not None else "attempts", total=total)
+        self.line = Text("starting workers")
+        self.live = Live(Group(self.progress, self.line), console=self.console, refresh_per_second=4, transient=True)
+        self.begin = time.monotonic()
+        self.tally: Tally | None = None
+
+    def __enter__(self) -> "GenerateDisplay":
+        self.live.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.live.__exit__(None, None, None)
+
+    def note(self, text: str) -> None:
+        """Show a line above the display."""
+        self.console.print(text)
+
+    def update(self, receipts: dict[int, Receipt]) -> None:
+        """Show the state of the run after these further attempts; those of an earlier call come first of all."""
+        if self.tally is None:
+            self.tally = Tally(receipts.values())
+            before = self.tally.report()
+            self.episodes_before, self.hours_before = before.episodes, before.robot_hours
+        else:
+            self.tally.add(receipts.values())
+        report = self.tally.report()
+        done = report.episodes if self.goal.successes is not None else report.attempts
+        self.progress.update(self.bar, completed=done)
+        hours = max(time.monotonic() - self.begin, 1e-9) / 3600.0
+        reasons = ", ".join(f"{name} {count}" for name, count in list(report.failure_reasons.items())[:3])
+        self.line.plain = (
+            f"{report.attempts} attempts, {report.success_rate:.0%} succeed, "
+            f"{(report.episodes - self.episodes_before) / hours:,.0f} episodes/h, "
+            f"{(report.robot_hours - self.hours_before) / hours:.2f} robot-hours/h, "
+            f"{report.realtime_factor:.1f}x real time per core" + (f", failures: {reasons}" if reasons else "")
+        )
+
+
 def run(
-    task: tyro.conf.Positional[str],
+    task: Task,
     *,
-    n: Annotated[int | None, tyro.conf.arg(aliases=["-n"], name="successes")] = None,
-    attempts: int | None = None,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
-    seed: int = 0,
-    source: str = "expert",
-    workers: int | None = None,
+    n: Annotated[
+        int | None, tyro.conf.arg(aliases=["-n"], name="successes", metavar="N", help_behavior_hint="(default: 10)")
+    ] = None,
+    attempts: OptionalNumber = None,
+    output: OptionalOutput = None,
+    seed: Number = 0,
+    source: Annotated[str, tyro.conf.arg(metavar="SOURCE")] = "expert",
+    workers: OptionalNumber = None,
     executor: Literal["process", "inline", "ray"] = "process",
-    ray_address: str | None = None,
-    staging: str | None = None,
+    ray_address: OptionalText = None,
+    staging: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
     render: Literal["now", "later", "none"] = "now",
-    preset: str = "balanced",
-    codec: str = "h264",
-    columns: tuple[str, ...] = ("canonical",),
-    lerobot_features: tuple[str, ...] = (),
+    preset: Preset = "balanced",
+    codec: Codec = "h264",
+    columns: tuple[ColumnStyle, ...] = ("canonical",),
+    lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
+    disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
     keep_failures: bool = False,
-    max_attempts: int | None = None,
-    unit_size: int | None = None,
-    shard: str = "0/1",
+    max_attempts: OptionalNumber = None,
+    unit_size: OptionalNumber = None,
+    shard: Annotated[str, tyro.conf.arg(metavar="I/N")] = "0/1",
     proxy_assets: bool = False,
-    set: tuple[str, ...] = (),
+    set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
     json: bool = False,
@@ -77,6 +158,8 @@ def run(
             master_actions.*) or both.
         lerobot_features: What LeRobot reads from 0.6 on only: depth (a stream per camera), language (sub-tasks in the
             frames).
+        disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
+            recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
         keep_failures: Also write failed attempts, into a dataset of their own.
         max_attempts: Bound on the attempts; default ten per demonstration.
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
@@ -91,6 +174,8 @@ def run(
         own_code.allow_code()
     own_code.allow_code(source)  # Named by the user himself.
     overrides = (*set, "proxy_assets=true") if proxy_assets else set
+    if disturb:
+        overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
     loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
@@ -173,15 +258,10 @@ def _shard(text: str) -> tuple[int, int]:
     return int(first), int(count)
 
 
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class _stop_on_interrupt:  # noqa: N801 - reads as a statement
-    """While inside, Ctrl-C, or the end that a job scheduler announces, lets the workers finish their present attempt.
+    """While inside, SIGINT (Ctrl-C) and SIGTERM (a job scheduler) let the workers finish their present attempt.
 
-    A second one ends at once.
+    A second signal ends at once.
     """
 
     def __init__(self, stop_file: Path, display: GenerateDisplay) -> None:
@@ -200,3 +280,25 @@ class _stop_on_interrupt:  # noqa: N801 - reads as a statement
             raise KeyboardInterrupt
         self.stop_file.touch()
         self.display.note("finishing the attempts that are running; Ctrl-C again ends at once")
+
+
+def demo(
+    *,
+    task: Annotated[str, tyro.conf.arg(metavar="TASK")] = "fr3_pick_place",
+    episodes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 10,
+    output: Output = Path("out/demo"),
+) -> int:
+    """Generate and verify a few demonstrations, draw them on one sheet, and say what to try next.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        episodes: How many demonstrations.
+        output: Folder of the run.
+    """
+    failed = run(task, n=episodes, output=output) or verify(output)
+    if failed:
+        return failed
+    print(f"picture: {dataset_sheet(output / 'dataset', output / 'contact_sheet.png', episodes=episodes)}")
+    print(f"page:    {write_page(RunDirectory.open(output), output / 'report', workers=cores())}")
+    print(f"try:     handloom generate {task} -n 100 -o out/first")
+    return 0

@@ -5,24 +5,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from handloom.cli.flags import Number, Object, OptionalFile, OptionalOutput, Robot
+
 if TYPE_CHECKING:
     from handloom.objects import ObjectAsset
 
 
 def run(
-    object: tyro.conf.Positional[str],
+    object: tyro.conf.Positional[Object],
     *,
-    robot: str = "fr3",
-    arm: str | None = None,
-    count: int = 300,
-    seed: int = 0,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
-    show: Path | None = None,
+    robot: Robot = "fr3",
+    arm: Annotated[str | None, tyro.conf.arg(metavar="ARM", help_behavior_hint="")] = None,
+    count: Number = 300,
+    seed: Number = 0,
+    output: OptionalOutput = None,
+    show: OptionalFile = None,
     physics: bool = False,
     preshape: bool = False,
     scale: float = 1.0,
     allow_outside: bool = False,
-    size: int = 720,
+    size: Number = 720,
 ) -> int:
     """Find grasps of an object for a gripper; rows in the published layout, score lower is better.
 

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handloom.cli.plain import plain
-from handloom.cli.streams import discard_output, mend_streams
+from handloom.cli.terminal import discard_output, mend_streams, plain
 from handloom.errors import HandloomError, suggest
+from handloom.graphics import drop_unusable_mujoco_gl
 from handloom.version import VERSION
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
@@ -19,32 +19,32 @@ DONE, FAILED, BAD_INPUT = 0, 1, 2
 class Verb:
     """A row of the verb table."""
 
-    module: str
-    """Module with a function ``run`` or a table ``SUBVERBS`` (name > function), whose parameters are the flags."""
+    code: str
+    """``module:function``, whose parameters are the flags; or a module with a table ``SUBVERBS`` (name > function)."""
     summary: str
     """One line for ``handloom --help``."""
 
 
 VERBS = {
-    "demo": Verb("handloom.cli.demo", "a few verified demonstrations, from nothing to a dataset"),
-    "list": Verb("handloom.cli.list", "robots, objects, tasks and skills that exist"),
-    "doctor": Verb("handloom.cli.doctor", "what this machine can do, and what to do about each gap"),
-    "warmup": Verb("handloom.cli.warmup", "compile the kernels before they are needed"),
-    "check": Verb("handloom.cli.check", "validate task files"),
-    "sample": Verb("handloom.cli.sample", "print one sampled scene"),
-    "preview": Verb("handloom.cli.preview", "draw sampled scenes"),
-    "generate": Verb("handloom.cli.generate", "make demonstrations and write a dataset; resumes"),
-    "verify": Verb("handloom.cli.verify", "replay every episode and compare the bits"),
-    "render": Verb("handloom.cli.render", "draw recorded episodes again: sizes, lights, presets"),
-    "merge": Verb("handloom.cli.merge", "join the shards of a run, or several datasets"),
-    "export": Verb("handloom.cli.export", "a dataset in another format"),
-    "report": Verb("handloom.cli.report", "funnel, failure reasons and rates of a run"),
-    "evaluate": Verb("handloom.cli.evaluate", "success of a policy on unseen scenes, with videos of its failures"),
+    "demo": Verb("handloom.cli.generate:demo", "a few verified demonstrations, from nothing to a dataset"),
+    "list": Verb("handloom.cli.list:run", "robots, objects, tasks and skills that exist"),
+    "doctor": Verb("handloom.cli.doctor:run", "what this machine can do, and what to do about each gap"),
+    "warmup": Verb("handloom.cli.doctor:warmup", "compile the kernels before they are needed"),
+    "check": Verb("handloom.cli.task:check", "validate task files"),
+    "sample": Verb("handloom.cli.task:sample", "print one sampled scene"),
+    "preview": Verb("handloom.cli.task:preview", "draw sampled scenes"),
+    "generate": Verb("handloom.cli.generate:run", "make demonstrations and write a dataset; resumes"),
+    "verify": Verb("handloom.cli.dataset:verify", "replay every episode and compare the bits"),
+    "render": Verb("handloom.cli.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
+    "merge": Verb("handloom.cli.dataset:merge", "join the shards of a run, or several datasets"),
+    "export": Verb("handloom.cli.dataset:export", "a dataset in another format"),
+    "report": Verb("handloom.cli.report:run", "funnel, failure reasons and rates of a run"),
+    "evaluate": Verb("handloom.cli.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"),
     "object": Verb("handloom.cli.object", "show: draw variants of an object; import: read one from a file"),
-    "grasp": Verb("handloom.cli.grasp", "find grasps of an object for a gripper, draw them, test them in physics"),
+    "grasp": Verb("handloom.cli.grasp:run", "find grasps of an object for a gripper, draw them, test them in physics"),
     "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over; add: bring your own"),
-    "drive": Verb("handloom.cli.drive", "drive a course in physics, measure it, draw it"),
-    "bench": Verb("handloom.cli.bench", "measure, beside peers where they are installed"),
+    "drive": Verb("handloom.cli.drive:run", "drive a course in physics, measure it, draw it"),
+    "bench": Verb("handloom.cli.bench:run", "measure, beside peers where they are installed"),
 }
 
 
@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     mend_streams()
+    drop_unusable_mujoco_gl()  # Before anything imports MuJoCo; processes that are started from here inherit it.
     return _guarded(words[0] if words else "help", words[1:])
 
 
@@ -67,6 +68,8 @@ def _guarded(name: str, words: list[str]) -> int:
             return contextvars.copy_context().run(_run_verb, name, words)
         finally:
             sys.stdout.flush()
+    except SystemExit as ended:  # Help was shown, or the flags were wrong; tyro has said so.
+        return int(ended.code or DONE)
     except BrokenPipeError:
         discard_output()  # The reader of a pipe went away, as `handloom list | head` does.
         return DONE
@@ -108,13 +111,14 @@ def _run_verb(name: str, words: list[str]) -> int:
         return BAD_INPUT
     import tyro  # costs 0.1 s; not needed for the overview
 
-    module = importlib.import_module(VERBS[name].module)
+    place, _, function = VERBS[name].code.partition(":")
+    module = importlib.import_module(place)
     program = f"handloom {name}"
     options = {"prog": program, "args": words, "config": (tyro.conf.FlagCreatePairsOff,)}
-    if hasattr(module, "SUBVERBS"):
-        result = tyro.extras.subcommand_cli_from_dict(module.SUBVERBS, **options)
+    if function:
+        result = tyro.cli(getattr(module, function), **options)
     else:
-        result = tyro.cli(module.run, **options)
+        result = tyro.extras.subcommand_cli_from_dict(module.SUBVERBS, **options)
     return DONE if result is None else int(result)
 
 

@@ -5,15 +5,17 @@ from typing import Annotated, Literal
 
 import tyro
 
+from handloom.cli.flags import File, Number, Object, OptionalFloat, OptionalOutput, OptionalText
+
 
 def show(
-    name: str,
+    name: Object,
     /,
     *,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
-    count: int = 12,
-    seed: int = 0,
-    size: int = 240,
+    output: OptionalOutput = None,
+    count: Number = 12,
+    seed: Number = 0,
+    size: Number = 240,
 ) -> None:
     """Draw variants of an object into a PNG file; `all` draws one of every category.
 
@@ -43,19 +45,19 @@ def show(
 
 
 def import_file(
-    path: Path,
+    path: File,
     /,
     *,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    output: OptionalOutput = None,
     scale: float = 1.0,
-    unit: Literal["m", "cm", "mm"] | None = None,
-    up: Literal["y", "z"] | None = None,
-    mass: float | None = None,
-    substance: str = "plastic",
-    info_name: str | None = None,
+    unit: Annotated[Literal["m", "cm", "mm"] | None, tyro.conf.arg(metavar="{m,cm,mm}", help_behavior_hint="")] = None,
+    up: Annotated[Literal["y", "z"] | None, tyro.conf.arg(metavar="{y,z}", help_behavior_hint="")] = None,
+    mass: OptionalFloat = None,
+    substance: Annotated[str, tyro.conf.arg(metavar="SUBSTANCE")] = "plastic",
+    info_name: OptionalText = None,
     seconds: float = 15.0,
     allow_outside: bool = False,
-    size: int = 480,
+    size: Number = 480,
 ) -> None:
     """Read an object from a file and say what was kept, converted and dropped.
 

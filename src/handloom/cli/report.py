@@ -1,13 +1,10 @@
 """``handloom report RUN``: what became of a run."""
 
 from json import dumps
-from pathlib import Path
-from typing import Annotated
 
-import tyro
-
-from handloom.cli.checked_dataset import checked_run
-from handloom.cli.plain import plain
+from handloom.cli.dataset import checked_run
+from handloom.cli.flags import Number, OptionalOutput, Run
+from handloom.cli.terminal import plain
 from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_page
 
@@ -16,10 +13,10 @@ MOST_REASONS = 40
 
 
 def run(
-    path: tyro.conf.Positional[Path],
+    path: Run,
     *,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
-    workers: int = 1,
+    output: OptionalOutput = None,
+    workers: Number = 1,
     json: bool = False,
 ) -> None:
     """Print funnel, failure reasons and rates of a run, and write them as a page with charts.

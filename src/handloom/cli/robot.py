@@ -1,20 +1,19 @@
 """``handloom robot show|sheet|check|add``: look at robots, look them over, bring your own."""
 
 from pathlib import Path
-from typing import Annotated
 
-import tyro
+from handloom.cli.flags import File, Number, OptionalOutput, Output, Robot, Robots
 
 FAILED = 1
 
 
 def show(
-    name: str,
+    name: Robot,
     /,
     *,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    output: OptionalOutput = None,
     frames: bool = False,
-    size: int = 720,
+    size: Number = 720,
 ) -> None:
     """Draw a robot at home into a PNG file.
 
@@ -42,7 +41,7 @@ def show(
     print(path)
 
 
-def check(path: str, /, *, json: bool = False) -> int:
+def check(path: Robot, /, *, json: bool = False) -> int:
     """Look a robot over: names, limits, inertias, frames, actuators, gripper opening, grip. Exit code 1 on a fault.
 
     Args:
@@ -61,10 +60,11 @@ def check(path: str, /, *, json: bool = False) -> int:
 
 
 def sheet(
-    *names: str,
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("robots.png"),
-    size: int = 340,
-    columns: int = 5,
+    names: Robots = (),
+    *,
+    output: Output = Path("robots.png"),
+    size: Number = 340,
+    columns: Number = 5,
 ) -> None:
     """Draw robots at home with their frames, side by side, into one PNG file.
 
@@ -85,10 +85,10 @@ def sheet(
 
 
 def add(
-    path: Path,
+    path: File,
     /,
     *,
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    output: OptionalOutput = None,
     overwrite: bool = False,
     allow_outside: bool = False,
 ) -> int:

@@ -1,12 +1,10 @@
 """YAML to frozen typed configs: errors with file and line, did-you-mean, overrides, interpolation, inheritance."""
 
 from handloom.config.document import Document, read_document
-from handloom.config.loading import load_config, parse_config
-from handloom.config.marks import Mark
-from handloom.config.model import Config, UnusedKey, unused_keys
-from handloom.config.overrides import apply_overrides
+from handloom.config.loading import apply_overrides, load_config, parse_config
+from handloom.config.model import Angles, Config, Degrees, Metres, Position, Quaternion, UnusedKey, unused_keys
 from handloom.config.own_code import allow_code, forbid_code, import_named
-from handloom.config.quantities import Angles, Degrees, Metres, Position, Quaternion
+from handloom.config.parsing import Mark
 from handloom.config.search import find_file
 
 __all__ = [

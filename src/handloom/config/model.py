@@ -1,12 +1,39 @@
-"""The base of every config model, and the marker for keys that are accepted but have no effect here."""
+"""The base of every config model, numbers with units, and the marker for keys that have no effect here."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from handloom.errors import suggest
+
+Metres = Annotated[float, Field(ge=-100.0, le=100.0)]
+"""A length or coordinate [m]."""
+Degrees = Annotated[float, Field(ge=-3600.0, le=3600.0)]
+"""An angle [deg]."""
+Position = tuple[Metres, Metres, Metres]
+"""x, y, z [m]."""
+Angles = tuple[Degrees, Degrees, Degrees]
+"""Extrinsic xyz angles [deg]."""
+
+
+def _not_zero(quat: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    if not 1e-6 < sum(value * value for value in quat) < 1e6:
+        raise ValueError(f"a quaternion has length 1, got {list(quat)}")
+    return quat
+
+
+Quaternion = Annotated[tuple[float, float, float, float], AfterValidator(_not_zero)]
+"""An orientation, wxyz; normalised when it is used."""
 
 
 class Config(BaseModel):

@@ -1,12 +1,34 @@
 """YAML text to plain values, noting the line each of them was written on."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from handloom.config.marks import KeyPath, Mark, dotted
 from handloom.errors import ConfigError
+
+KeyPath = tuple[str | int, ...]
+"""Keys and list indices from the top of a file down to a value."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a value was written."""
+
+    source: str
+    """File name as the user gave it, or ``--set key=value``."""
+    line: int | None = None
+    """Line in the file, from 1; None when the source has no lines."""
+
+    def __str__(self) -> str:
+        return self.source if self.line is None else f"{self.source}:{self.line}"
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a path as users write it, e.g. ``robots.0.name``."""
+    return ".".join(str(part) for part in path) or "top level"
+
 
 MAX_NODES = 300_000
 """A task file has some hundred values; far more means a wrong file or a YAML alias bomb."""
@@ -19,12 +41,13 @@ _MERGE = "tag:yaml.org,2002:merge"
 _DATE = "tag:yaml.org,2002:timestamp"
 
 
-def parse_text(text: str, source: str) -> tuple[Any, dict[KeyPath, Mark]]:
+def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[Any, dict[KeyPath, Mark]]:
     """Return the values of a YAML text and the place of each.
 
     Args:
         text: The text.
         source: What error messages and marks call it.
+        foreign_tags: Take values with a tag that YAML does not define as text instead of refusing them.
 
     Raises:
         ConfigError: The text is not YAML, nests or repeats too much, or gives a key twice.
@@ -38,7 +61,7 @@ def parse_text(text: str, source: str) -> tuple[Any, dict[KeyPath, Mark]]:
         raise ConfigError(f"{source}{line}: not valid YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, UnicodeError) as error:
         raise ConfigError(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from error
-    return (None if node is None else _Builder(source, marks).build(node, ())), marks
+    return (None if node is None else _Builder(source, marks, foreign_tags).build(node, ())), marks
 
 
 class _Composer:
@@ -110,9 +133,10 @@ class _Composer:
 class _Builder:
     """Turns nodes into plain values while noting each line."""
 
-    def __init__(self, source: str, marks: dict[KeyPath, Mark]) -> None:
+    def __init__(self, source: str, marks: dict[KeyPath, Mark], foreign_tags: bool) -> None:
         self.source = source
         self.marks = marks
+        self.foreign_tags = foreign_tags
         self.constructor = yaml.SafeLoader("")
         self.count = 0
         self.merged: dict[int, Pairs | None] = {}
@@ -168,7 +192,7 @@ class _Builder:
             yield source
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        if node.tag == _DATE:
+        if node.tag == _DATE or (self.foreign_tags and node.tag not in yaml.SafeLoader.yaml_constructors):
             return node.value
         try:
             value = self.constructor.construct_object(node)

@@ -3,21 +3,18 @@
 from handloom.dataset.archive import EpisodeArchive, read_archive
 from handloom.dataset.certificate import Certificate
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.depth import DepthRange
 from handloom.dataset.episode_folder import EpisodeFolder, find_episodes, folder_name, remove_unfinished
 from handloom.dataset.episode_outcome import EpisodeOutcome, Segment
 from handloom.dataset.episode_writer import EpisodeWriter
 from handloom.dataset.export_hdf5 import export_hdf5
-from handloom.dataset.extract import extract_episode
-from handloom.dataset.feature import Feature, column_feature, video_feature
-from handloom.dataset.feature_table import FeatureTable
+from handloom.dataset.feature import Feature, FeatureTable, column_feature, video_feature
 from handloom.dataset.layout_check import check_layout
 from handloom.dataset.merge import merge_episodes
-from handloom.dataset.merge_datasets import merge_datasets
-from handloom.dataset.merge_options import MergeOptions
+from handloom.dataset.merge_datasets import extract_episode, merge_datasets
+from handloom.dataset.merge_plan import MergeOptions
 from handloom.dataset.record_archive import archive_of_record, outcome_of_record, record_of_archive
-from handloom.dataset.robot_columns import Columns, robot_columns
-from handloom.dataset.robot_series import ArmSeries, RobotSeries
+from handloom.dataset.robot_columns import ArmSeries, Columns, RobotSeries, robot_columns
+from handloom.dataset.video_codec import DepthRange
 
 __all__ = [
     "ArmSeries",

@@ -1,6 +1,7 @@
 """Read a LeRobot v3 dataset with pyarrow and PyAV only: metadata, frames, images, archives."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,61 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from handloom.dataset.archive import EpisodeArchive, read_archive
-from handloom.dataset.dataset_episode import DatasetEpisode
-from handloom.dataset.depth import DepthRange
 from handloom.dataset.episode_folder import folder_name
-from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
-from handloom.dataset.feature_table import FeatureTable
-from handloom.dataset.frame_table import SUBTASK_INDEX
+from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature, FeatureTable
 from handloom.dataset.info_file import CODEBASE_VERSION
+from handloom.dataset.merge_plan import FilePlace
 from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet
 from handloom.dataset.reading import check_shape, damage_named, read_json
-from handloom.dataset.shapes import Info, PlainObject, Statistics, Words
-from handloom.dataset.video_codec import CODECS
+from handloom.dataset.shapes import EpisodeRow, Info, PlainObject, Statistics, VideoRow, Words
+from handloom.dataset.tables import SUBTASK_INDEX
+from handloom.dataset.video_codec import CODECS, DepthRange
 from handloom.dataset.video_reader import read_frames
 from handloom.errors import FileError, InputError, unknown_name
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetEpisode:
+    """Where an episode is in a dataset, and what became of it."""
+
+    index: int
+    """Number in the dataset."""
+    length: int
+    """Number of frames."""
+    tasks: tuple[str, ...]
+    """What the robot was told."""
+    first_frame: int
+    """Number of its first frame in the dataset."""
+    data: FilePlace
+    """Its data file."""
+    videos: Mapping[str, tuple[FilePlace, float]]
+    """Its video file by camera, and the time it starts there [s]."""
+    columns: Mapping[str, Any]
+    """Further columns: ``success``, ``failure_reason``, ``seed``, ``robot``, ``segments`` and the task's own."""
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any], cameras: tuple[str, ...], *, source: str) -> "DatasetEpisode":
+        """Return the episode that a row of the table describes; ``source`` is named when it cannot be."""
+        check_shape(row, EpisodeRow, source=source)
+        for name in cameras:
+            place = {key: row.get(f"videos/{name}/{key}") for key in VideoRow.__annotations__}
+            check_shape(place, VideoRow, source=f"{source}: videos/{name}")
+        known = ("episode_index", "length", "tasks", "dataset_from_index", "dataset_to_index")
+        return cls(
+            index=row["episode_index"],
+            length=row["length"],
+            tasks=tuple(row["tasks"]),
+            first_frame=row["dataset_from_index"],
+            data=FilePlace(chunk=row["data/chunk_index"], file=row["data/file_index"]),
+            videos={
+                name: (
+                    FilePlace(chunk=row[f"videos/{name}/chunk_index"], file=row[f"videos/{name}/file_index"]),
+                    row[f"videos/{name}/from_timestamp"],
+                )
+                for name in cameras
+            },
+            columns={name: value for name, value in row.items() if "/" not in name and name not in known},
+        )
 
 
 class DatasetReader:

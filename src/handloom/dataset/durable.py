@@ -52,7 +52,7 @@ def file_errors(action: str, path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def finished_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Give a temporary path to write to; when the block ends well it is synced and becomes ``path``.
 
     When the block raises, the temporary file is removed; when the machine dies, the next attempt overwrites it.
@@ -116,7 +116,7 @@ def sync_folder(folder: Path) -> None:
 
 def write_json(path: Path, value: Any, *, indent: int | None = None) -> None:
     """Write JSON whole: keys in the order given, UTF-8, no NaN, a newline at the end."""
-    with finished_whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_bytes(json_bytes(value, indent=indent))
 
 
@@ -148,5 +148,5 @@ def link_or_copy(source: Path, target: Path) -> None:
         # Other file systems, and systems without hard links, refuse; everything else is the user's to know.
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
             raise
-        with finished_whole(target) as partial:
+        with atomic_write(target) as partial:
             shutil.copyfile(source, partial)

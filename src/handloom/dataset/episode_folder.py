@@ -12,11 +12,11 @@ import pyarrow as pa
 from handloom.dataset.archive import ARCHIVE_FILES, EpisodeArchive, read_archive
 from handloom.dataset.durable import PARTIAL, sha256_of
 from handloom.dataset.episode_outcome import EpisodeOutcome
-from handloom.dataset.feature_table import FeatureTable
-from handloom.dataset.image_histogram import ImageHistogram
+from handloom.dataset.feature import FeatureTable
 from handloom.dataset.parquet_files import read_table
 from handloom.dataset.reading import checked_size, damage_named, read_json
 from handloom.dataset.shapes import Sheet
+from handloom.dataset.statistics import ImageHistogram
 from handloom.errors import FileError
 
 SHEET = "episode.json"

@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.dataset.archive import EpisodeArchive, write_archive
-from handloom.dataset.depth import HIGHEST_CODE
 from handloom.dataset.durable import PARTIAL, file_errors, json_bytes, name_folder, sha256_of
 from handloom.dataset.episode_folder import FOLDER_VERSION, FRAMES, SHEET, EpisodeFolder, video_file
 from handloom.dataset.episode_outcome import EpisodeOutcome
-from handloom.dataset.feature import Feature
-from handloom.dataset.feature_table import FeatureTable
-from handloom.dataset.image_histogram import ImageHistogram
+from handloom.dataset.feature import Feature, FeatureTable
 from handloom.dataset.parquet_files import bookkeeping_field, column_array, column_field, write_plain
-from handloom.dataset.statistics import column_statistics
+from handloom.dataset.statistics import ImageHistogram, column_statistics
+from handloom.dataset.video_codec import HIGHEST_CODE
 from handloom.dataset.video_writer import VideoWriter
 from handloom.errors import InputError, StateError
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.dataset.archive import EpisodeArchive
-from handloom.dataset.dataset_episode import DatasetEpisode
-from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import finished_whole
+from handloom.dataset.dataset_reader import DatasetEpisode, DatasetReader
+from handloom.dataset.durable import atomic_write
 from handloom.dataset.feature import Feature
 from handloom.dataset.reading import damage_named
 from handloom.dataset.record_archive import STATES
@@ -52,7 +51,7 @@ def export_hdf5(
     if dataset.table[action].is_video:
         raise InputError(f"{action!r} is a camera stream; actions are a column of numbers")
     features = [f for f in dataset.table if f.name != action and (images or not f.is_video)]
-    with finished_whole(out) as partial, h5py.File(partial, "w") as file, damage_named(dataset.root):
+    with atomic_write(out) as partial, h5py.File(partial, "w") as file, damage_named(dataset.root):
         demos = file.create_group("data")
         demos.attrs["total"] = dataset.info["total_frames"]
         demos.attrs["env_args"] = json.dumps(_environment(dataset))

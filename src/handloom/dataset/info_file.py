@@ -3,8 +3,8 @@
 from typing import Any
 
 from handloom.dataset.feature import BOOKKEEPING, Feature
-from handloom.dataset.frame_table import LANGUAGE_COLUMNS, SUBTASK_INDEX
 from handloom.dataset.merge_plan import MergePlan
+from handloom.dataset.tables import LANGUAGE_COLUMNS, SUBTASK_INDEX
 from handloom.dataset.video_codec import codec_named
 
 CODEBASE_VERSION = "v3.0"

@@ -12,11 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from handloom.dataset.archive import ARCHIVE_FILES
-from handloom.dataset.dataset_episode import DatasetEpisode
-from handloom.dataset.dataset_reader import DatasetReader
+from handloom.dataset.dataset_reader import DatasetEpisode, DatasetReader
 from handloom.dataset.durable import PARTIAL
 from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name
-from handloom.dataset.episode_table import outcome_columns
 from handloom.dataset.feature import BOOKKEEPING
 from handloom.dataset.file_list import FILE_LIST, changed_files, refuse_strange_files
 from handloom.dataset.info_file import DATA_PATH, VIDEO_PATH
@@ -25,6 +23,7 @@ from handloom.dataset.parquet_files import column_field, numpy_column, open_parq
 from handloom.dataset.reading import damage_named, read_json
 from handloom.dataset.shapes import MergeReceipt
 from handloom.dataset.statistics import STATISTICS
+from handloom.dataset.tables import outcome_columns
 from handloom.dataset.video_codec import codec_named
 from handloom.dataset.video_reader import read_packets
 from handloom.errors import FileError

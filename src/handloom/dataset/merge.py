@@ -11,28 +11,75 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from handloom.dataset.certificate import package_versions
 from handloom.dataset.durable import (
     PARTIAL,
+    atomic_write,
     file_errors,
-    finished_whole,
     link_or_copy,
     sync_folder,
     write_json,
 )
 from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name, video_file
-from handloom.dataset.episode_table import ROWS_PER_FILE, column_types, episode_groups, episode_schema
+from handloom.dataset.episode_writer import level_values
+from handloom.dataset.feature import BOOKKEEPING, Feature
 from handloom.dataset.file_list import FILE_LIST, list_files
-from handloom.dataset.frame_table import frame_rows, frame_schema
-from handloom.dataset.global_statistics import global_statistics
 from handloom.dataset.info_file import dataset_info
-from handloom.dataset.merge_options import MergeOptions
-from handloom.dataset.merge_plan import FilePlace, MergePlan, plan_merge
-from handloom.dataset.parquet_files import names_table, write_groups
-from handloom.dataset.reading import read_json
+from handloom.dataset.merge_plan import FilePlace, MergeOptions, MergePlan, plan_merge
+from handloom.dataset.parquet_files import names_table, numpy_column, read_table, write_groups
+from handloom.dataset.reading import damage_named, read_json
 from handloom.dataset.shapes import MergeReceipt
+from handloom.dataset.statistics import ImageHistogram, column_statistics
+from handloom.dataset.tables import (
+    ROWS_PER_FILE,
+    SUBTASK_INDEX,
+    column_types,
+    episode_groups,
+    episode_schema,
+    frame_rows,
+    frame_schema,
+)
 from handloom.dataset.video_join import join_videos
 from handloom.errors import FileError
+
+
+def global_statistics(dataset: Path, plan: MergePlan) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of every feature.
+
+    Columns are read one at a time from the data files, so that memory holds one column of the whole dataset. Images
+    come from the sum of the episodes' histograms.
+    """
+    plain = {**BOOKKEEPING, **({SUBTASK_INDEX: "int64"} if plan.subtasks else {})}
+    return {
+        feature.name: _image_statistics(plan, feature)
+        if feature.is_video
+        else _column_statistics(dataset, plan, feature.name, feature.dtype)
+        for feature in plan.table
+    } | {name: _column_statistics(dataset, plan, name, dtype) for name, dtype in plain.items()}
+
+
+def _column_statistics(dataset: Path, plan: MergePlan, name: str, dtype: str) -> dict[str, list[Any]]:
+    """Return the exact statistics of a column over all data files."""
+    places = dict.fromkeys(episode.data for episode in plan.episodes)
+    tables = [read_table(dataset / "data" / place.path("parquet"), [name]) for place in places]
+    values = np.concatenate([numpy_column(table, name, dtype) for table in tables])
+    if not np.isfinite(values).all():
+        raise FileError(f"the column {name!r} holds numbers that are not finite; leave out the episodes that have them")
+    return column_statistics(values).as_lists()
+
+
+def _image_statistics(plan: MergePlan, feature: Feature) -> dict[str, list[Any]]:
+    """Return the statistics of a camera over all episodes."""
+    values = level_values(feature)
+    total = ImageHistogram(channels=feature.shape[2], levels=len(values))
+    for planned in plan.episodes:
+        episode = EpisodeFolder.open(planned.folder)
+        with damage_named(episode.path):
+            total.merge(episode.histograms[feature.name])
+    return total.statistics(values).as_lists(image=True)
+
 
 RECEIPT = "meta/merge.json"
 """Says which plan a dataset was made from, and with which versions."""
@@ -144,7 +191,7 @@ def _write_videos(work: Path, plan: MergePlan, progress: Progress) -> None:
                     (EpisodeFolder.open(episode.folder).checked_file(video_file(name)), episode.length)
                     for episode in members
                 ]
-                with finished_whole(path) as partial:
+                with atomic_write(path) as partial:
                     join_videos(sources, partial, fps=plan.table.fps)
             progress(name, members[-1].episode_index + 1, len(plan.episodes))
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from handloom.dataset.durable import file_errors, finished_whole
+from handloom.dataset.durable import atomic_write, file_errors
 from handloom.dataset.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
 from handloom.dataset.reading import checked_size
 from handloom.errors import FileError
@@ -68,7 +68,7 @@ def bookkeeping_field(name: str) -> pa.Field:
 
 def write_groups(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
     """Write a Parquet file whole, with one row group per table."""
-    with finished_whole(path) as partial:
+    with atomic_write(path) as partial:
         write_plain(partial, schema, tables)
 
 
@@ -120,7 +120,7 @@ def _bounded_memory(more: int) -> Iterator[None]:
         return
     import resource  # Not on Windows.
 
-    taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
+    taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(encoding="utf-8"), re.MULTILINE)
     soft, hard = before = resource.getrlimit(resource.RLIMIT_DATA)
     bound = (int(taken[1]) * 1024 if taken else 0) + more
     limits = [limit for limit in (bound, soft, hard) if limit != resource.RLIM_INFINITY]

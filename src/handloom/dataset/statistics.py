@@ -4,6 +4,7 @@ Quantiles are those of ``numpy.quantile`` (linear interpolation) over every fram
 from the values themselves; for images from histograms, whose sum is the histogram of the whole dataset.
 """
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.errors import InputError
 
 QUANTILES: Mapping[str, float] = {"q01": 0.01, "q10": 0.10, "q50": 0.50, "q90": 0.90, "q99": 0.99}
 """LeRobot's names."""
@@ -63,3 +65,82 @@ def column_statistics(values: NDArray[Any]) -> Statistics:
         count=len(numbers),
         quantiles=dict(zip(QUANTILES, levels, strict=True)),
     )
+
+
+class ImageHistogram:
+    """Counts of pixel values per channel, from which true statistics follow for any number of images together.
+
+    Every ``FRAME_STEP``-th frame and every ``PIXEL_STEP``-th row and column are counted: a few thousand pixels of a
+    frame fix a quantile to far less than one grey level, and counting costs under 1 % of encoding the frame.
+    """
+
+    FRAME_STEP = 5
+    PIXEL_STEP = 2
+
+    def __init__(self, *, channels: int, levels: int = 256) -> None:
+        self.counts = np.zeros((channels, levels), np.int64)
+        """Pixels per channel and value ``(channels, levels)``."""
+        self.frame_count = 0
+        """Frames counted so far."""
+        self._seen = 0
+
+    def add(self, image: NDArray[np.unsignedinteger]) -> None:
+        """Count a frame ``(h, w, channels)`` or ``(h, w)``; frames between two steps are passed over."""
+        if self._seen % self.FRAME_STEP == 0:
+            pixels = image[:: self.PIXEL_STEP, :: self.PIXEL_STEP].reshape(-1, len(self.counts))
+            levels = self.counts.shape[1]
+            self.counts += [np.bincount(channel, minlength=levels) for channel in pixels.T]
+            self.frame_count += 1
+        self._seen += 1
+
+    def merge(self, other: "ImageHistogram") -> None:
+        """Add the counts of another histogram."""
+        self.counts += other.counts
+        self.frame_count += other.frame_count
+
+    def statistics(self, values: Array) -> Statistics:
+        """Return the statistics, given what each level stands for ``(levels,)``: ``level / 255``, or metres."""
+        present = self.counts > 0
+        first = present.argmax(axis=1)
+        last = self.counts.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+        total = self.counts.sum(axis=1)
+        low, high = values[first], values[last]
+        centred = values[None, :] - low[:, None]
+        mean = (self.counts * centred).sum(axis=1) / total
+        variance = (self.counts * np.square(centred - mean[:, None])).sum(axis=1) / total
+        return Statistics(
+            min=low,
+            max=high,
+            mean=mean + low,
+            std=np.sqrt(variance),
+            count=self.frame_count,
+            quantiles={name: self._quantile(level, values) for name, level in QUANTILES.items()},
+        )
+
+    def _quantile(self, level: float, values: Array) -> Array:
+        """Return one quantile per channel, interpolated as if all pixels were sorted in a row."""
+        result = np.empty(len(self.counts))
+        for channel, counts in enumerate(self.counts):
+            ends = counts.cumsum()
+            position = level * (ends[-1] - 1)
+            below = int(np.floor(position))
+            lower = values[np.searchsorted(ends, below, side="right")]
+            upper = values[np.searchsorted(ends, min(below + 1, ends[-1] - 1), side="right")]
+            result[channel] = lower + (upper - lower) * (position - below)
+        return result
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; the counts are one text (base64 of little-endian int64), which is read fast."""
+        text = base64.b64encode(self.counts.astype("<i8").tobytes()).decode()
+        return {"channels": len(self.counts), "frames": self.frame_count, "counts": text}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "ImageHistogram":
+        """Read what ``to_json`` wrote."""
+        counts = np.frombuffer(base64.b64decode(value["counts"]), "<i8").reshape(value["channels"], -1)
+        if counts.min(initial=0) < 0 or not 0 < counts.sum(dtype=float) < 2**53:
+            raise InputError("a histogram has counts of pixels, and some of them")
+        histogram = cls(channels=counts.shape[0], levels=counts.shape[1])
+        histogram.counts += counts
+        histogram.frame_count = value["frames"]
+        return histogram

@@ -1,11 +1,9 @@
 """The data engine: work ledger, executors, attempts to episodes to datasets."""
 
-from handloom.engine.executor import Executor, InlineExecutor
-from handloom.engine.generate import RunOutcome, generate_run
-from handloom.engine.goal import Goal
+from handloom.engine.executor import Executor, InlineExecutor, ProcessExecutor
+from handloom.engine.generate import Goal, RunOutcome, generate_run
+from handloom.engine.journal import Receipt
 from handloom.engine.merge_run import merge_run
-from handloom.engine.process_executor import ProcessExecutor
-from handloom.engine.receipt import Receipt
 from handloom.engine.report import RunReport, Tally, report_of
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings

@@ -1,21 +1,24 @@
-"""One attempt, from sampling to an episode folder on disk."""
+"""One attempt, from sampling to an episode folder on disk, and the work units that group attempts."""
 
+import errno
+import sysconfig
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
-from handloom.engine.receipt import Receipt
-from handloom.engine.run_settings import RunSettings
-from handloom.engine.sources import EXPERT, source_factory
+from handloom.engine.journal import Receipt
+from handloom.engine.run_directory import ALL, RunDirectory
+from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
-from handloom.episode.columns import episode_columns, image_name, video_features
+from handloom.episode.columns import episode_columns, image_name, rendered_frames, video_features
 from handloom.episode.disturbance import Disturbance
-from handloom.episode.rendering import rendered_frames
+from handloom.errors import FileError, HandloomError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
@@ -76,8 +79,9 @@ def simulate(
     with watch.stage("build"):
         scene = build_scene(instance)
         make = source_factory(source)
-        commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills"))
-        disturbance = _disturbance(task, scene, generator(seed, episode, "disturbance")) if source == EXPERT else None
+        commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills", task=task.name))
+        noise = generator(seed, episode, "disturbance", task=task.name)
+        disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
     record = run_episode(scene, commands, disturbance)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
         detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
@@ -156,3 +160,71 @@ def _failed(
         cpu_seconds=watch.cpu_seconds,
         skills=_skill_seconds(record) if record else {},
     )
+
+
+OF_THE_MACHINE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+)
+"""Errors of the operating system that every further attempt would meet, too: disk, memory, open files."""
+
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """Attempts ``first`` to ``first + count - 1`` of a run."""
+
+    run: str
+    """Folder of the run."""
+    settings: RunSettings
+    """The run; a worker that read it from the folder could have another one in mind."""
+    shard: tuple[int, int] = ALL
+    """Part of the run that is being made; it can be stopped by itself."""
+    index: int
+    """Number of the unit."""
+    first: int
+    count: int
+
+    @property
+    def attempts(self) -> range:
+        """Attempt indices."""
+        return range(self.first, self.first + self.count)
+
+
+def run_unit(unit: Unit) -> tuple[Receipt, ...]:
+    """Run the attempts of a unit that have no receipt yet; results are files, the return value is small."""
+    run, task = RunDirectory(Path(unit.run), unit.settings), unit.settings.loaded_task()
+    journal = run.journal(unit.index)
+    done = journal.read()
+    for episode in unit.attempts:
+        if episode in done:
+            continue
+        if run.stop_file(unit.shard).exists():
+            break
+        done[episode] = attempt_receipt(unit.settings, task, episode, run.episodes)
+        journal.append(done[episode])
+    return tuple(done[episode] for episode in unit.attempts if episode in done)
+
+
+def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: Path) -> Receipt:
+    """Run one attempt; a fault in the code, ours or the user's, fails this attempt with its place, not the run.
+
+    Errors of the disk, the memory or the input concern every attempt and stop the run: they pass through.
+    """
+    try:
+        return run_attempt(settings, task, episode, episodes)
+    except (HandloomError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
+            raise FileError(error.errno, f"attempt {episode} cannot go on: {error}") from error
+        detail = f"{type(error).__name__}: {error} ({_place(error)})"
+        return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
+
+
+def _place(error: Exception) -> str:
+    """Return the file and line of an error: where the standard library was called, if the error is from inside it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if not f.filename.startswith(STANDARD_LIBRARY) or "site-packages" in f.filename]
+    place = (ours or frames)[-1]
+    return f"{Path(place.filename).name}:{place.lineno}"

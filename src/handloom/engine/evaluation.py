@@ -11,9 +11,9 @@ import numpy as np
 
 from handloom.dataset import DatasetReader, record_of_archive, video_feature
 from handloom.dataset.video_writer import VideoWriter
-from handloom.engine.receipt import Receipt
+from handloom.engine.journal import Receipt
 from handloom.engine.run_directory import RunDirectory
-from handloom.episode.rendering import rendered_frames
+from handloom.episode.columns import rendered_frames
 from handloom.scene import build_scene
 from handloom.seeding import TEST_SEEDS
 

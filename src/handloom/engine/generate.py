@@ -2,21 +2,72 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from handloom.config.own_code import with_permission
 from handloom.dataset import remove_unfinished
-from handloom.engine.elsewhere import run_elsewhere, take_in
+from handloom.engine.attempt import Unit, run_unit
 from handloom.engine.executor import MAX_TRIES, Executor
-from handloom.engine.goal import Finish, Goal
+from handloom.engine.journal import Receipt
 from handloom.engine.merge_run import merge_run
-from handloom.engine.receipt import Receipt
+from handloom.engine.remote_attempt import run_remotely, store_result
 from handloom.engine.run_directory import ALL, RunDirectory
-from handloom.engine.unit import Unit, run_unit
+from handloom.errors import InputError
 
-Told = Callable[[dict[int, Receipt]], None]
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """When a run is done. Exactly one of the two is given."""
+
+    successes: int | None = None
+    """Demonstrations wanted: the lowest-numbered successful attempts."""
+    attempts: int | None = None
+    """Attempts to make, whatever comes out."""
+    max_attempts: int | None = None
+    """Bound on the attempts; None allows ten per wanted success and at least 50."""
+
+    def __post_init__(self) -> None:
+        """Refuse goals that say nothing or cannot be reached."""
+        given = [value for value in (self.successes, self.attempts) if value is not None]
+        if len(given) != 1 or given[0] < 1:
+            raise InputError("say how much to make: -n SUCCESSES or --attempts ATTEMPTS, at least 1")
+        if self.max_attempts is not None and self.max_attempts < 1:
+            raise InputError(f"--max-attempts must be at least 1, got {self.max_attempts}")
+
+    @property
+    def bound(self) -> int:
+        """Most attempts that are made."""
+        if self.attempts is not None:
+            return min(self.attempts, self.max_attempts or self.attempts)
+        return self.max_attempts or max(50, 10 * (self.successes or 0))
+
+
+class GoalTracker:
+    """Finds the attempt with which a goal is reached, looking at every attempt once.
+
+    Only an unbroken row of finished attempts counts, so that the answer is the same in whatever order they ran.
+    """
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        self.end: int | None = None
+        """Number of attempts after which the run is done; None while it is not."""
+        self._next = 0
+        self._wins = 0
+
+    def update(self, receipts: Mapping[int, Receipt]) -> int | None:
+        """Go on through the attempts that are known by now; return ``end``."""
+        while self.end is None and self._next in receipts:
+            self._wins += receipts[self._next].success
+            self._next += 1
+            if self._next >= self.goal.bound or self._wins == self.goal.successes:
+                self.end = self._next
+        return self.end
+
+
+ReceiptCallback = Callable[[dict[int, Receipt]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +88,7 @@ def generate_run(
     *,
     shard: tuple[int, int] = ALL,
     staging: str = "",
-    on_receipts: Told = lambda _: None,
+    on_receipts: ReceiptCallback = lambda _: None,
 ) -> RunOutcome:
     """Run what is missing, then merge.
 
@@ -57,13 +108,13 @@ def generate_run(
         receipts = run.receipts()
         on_receipts(receipts)
         work = _Work(run, goal, shard, receipts, staging)
-        if work.finish.look(receipts) is None:
+        if work.goal_tracker.update(receipts) is None:
             run.note_finished(None)
         try:
             work.carry_out(executor, on_receipts)
         finally:
             _tidy(run, shard)
-        end = work.finish.look(receipts)
+        end = work.goal_tracker.update(receipts)
         if end is None:
             return RunOutcome(run=run, receipts=receipts, complete=False)
         counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
@@ -89,25 +140,25 @@ class _Work:
         self.shard = shard
         self.stop_file = run.stop_file(shard)
         self.receipts = receipts
-        self.finish = Finish(goal)
+        self.goal_tracker = GoalTracker(goal)
         self.again: list[Unit] = []
         self.crashes = Counter[int]()
         """How often a worker was lost, by the attempt it was at."""
         self.fresh = _missing_units(run, goal, shard, receipts)
 
-    def carry_out(self, executor: Executor, on_receipts: Told) -> None:
+    def carry_out(self, executor: Executor, on_receipts: ReceiptCallback) -> None:
         """Run units in order until the goal is met, or the run is stopped, or nothing is left."""
         away = not executor.shares_files
         if away:
             self.fresh = _one_by_one(self.fresh, self.receipts)
-        function = partial(run_elsewhere, staging=self.staging) if away else run_unit
+        function = partial(run_remotely, staging=self.staging) if away else run_unit
         while self._goes_on():
             for finished in executor.run(with_permission(function), self._units()):
                 unit: Unit = finished.item
                 if finished.crash:
                     self._after_crash(unit, finished.crash)
                 elif away:
-                    take_in(self.run, unit, finished.result, staging=self.staging)
+                    store_result(self.run, unit, finished.result, staging=self.staging)
                 # Other shards bring the goal nearer, too; alone, only this unit can have news.
                 known = self.run.journal(unit.index).read() if self.shard == ALL else self.run.receipts()
                 news = {episode: receipt for episode, receipt in known.items() if episode not in self.receipts}
@@ -119,7 +170,7 @@ class _Work:
                 return
 
     def _goes_on(self) -> bool:
-        return not self.stop_file.exists() and self.finish.look(self.receipts) is None
+        return not self.stop_file.exists() and self.goal_tracker.update(self.receipts) is None
 
     def _units(self) -> Iterator[Unit]:
         while self._goes_on():

@@ -9,7 +9,7 @@ from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folde
 from handloom.dataset.file_list import check_files
 from handloom.dataset.reading import check_shape
 from handloom.dataset.shapes import Count
-from handloom.engine.receipt import Receipt
+from handloom.engine.journal import Receipt
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.errors import FileError

@@ -69,7 +69,7 @@ class OnnxPolicy:
     """
 
     def __init__(self, file: Path) -> None:
-        runtime = require("onnxruntime", extra="onnx")
+        runtime = require("onnxruntime", extra="policy")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         try:

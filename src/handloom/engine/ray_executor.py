@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from handloom.engine.executor import Finished, portable
-from handloom.engine.process_executor import ENVIRONMENT
+from handloom.engine.executor import ENVIRONMENT, Finished, portable
 from handloom.errors import InputError, StateError, require
 
 PATIENCE = 600.0

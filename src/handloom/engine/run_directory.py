@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from handloom.dataset.durable import file_errors, finished_whole, write_json
+from handloom.dataset.durable import atomic_write, file_errors, write_json
 from handloom.dataset.reading import read_json
 from handloom.dataset.shapes import Count
-from handloom.engine.journal import Journal
-from handloom.engine.receipt import Receipt
+from handloom.engine.journal import Journal, Receipt
 from handloom.engine.run_settings import RunSettings
 from handloom.errors import ConfigError, FileError
 
@@ -46,7 +45,7 @@ class RunDirectory:
             raise ConfigError(f"{path} is not empty and holds no run; choose another folder with -o")
         with file_errors("write", path):
             path.mkdir(parents=True, exist_ok=True)
-        with finished_whole(manifest) as partial:
+        with atomic_write(manifest) as partial:
             partial.write_text(settings.to_yaml(), encoding="utf-8")
         return cls(path, settings)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from handloom.dataset.video_writer import VideoWriter
 from handloom.engine.attempt import run_attempt
-from handloom.engine.process_executor import ProcessExecutor
+from handloom.engine.executor import ProcessExecutor
 from handloom.engine.run_settings import RunSettings
 from handloom.episode.columns import video_features
 from handloom.errors import StateError

@@ -1,12 +1,85 @@
-"""The columns and camera streams of a dataset."""
+"""What a dataset shows of an episode: the columns of every robot and the pictures of every camera."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from handloom.dataset import Columns, Feature, robot_columns, video_feature
-from handloom.episode.series import robot_series
-from handloom.scene import Scene
+import mujoco
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.dataset import ArmSeries, Columns, Feature, RobotSeries, robot_columns, video_feature
+from handloom.episode.loop import within_ranges
+from handloom.motion.kinematics import Chain
+from handloom.render import Images, Renderer
+from handloom.scene import Scene, SceneArm, SceneRobot
+from handloom.spatial import invert_pose, pose_from_pos_quat
 from handloom.values import CameraSpec, EpisodeRecord
+
+
+def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
+    """Return the series of every robot by its name: the state before each frame, the command during it.
+
+    Only frames that belong to the demonstration are in them.
+
+    Args:
+        scene: The scene of the record's instance, at its start.
+        record: What happened.
+    """
+    qpos = recorded_qpos(scene, record)[record.kept]
+    controls = asked_controls(scene, record)[record.kept]
+    placed = {robot.name: pose_from_pos_quat(robot.position, robot.quat) for robot in record.instance.robots}
+    series = {}
+    for name, robot in scene.robots.items():
+        arms = tuple(_arm_series(scene, robot, arm, qpos, controls, placed[name]) for arm in robot.arms)
+        series[name] = RobotSeries(arms=arms, T_world_robot=np.broadcast_to(placed[name], (len(qpos), 4, 4)))
+    return series
+
+
+def asked_controls(scene: Scene, record: EpisodeRecord) -> Array:
+    """Return the targets (frames, controls) that the source asked for, within the actuators' ranges.
+
+    Physics got the same ones, unless the episode was disturbed: then the action is what should have been done.
+    """
+    model = scene.world.model
+    applied = record.applied[:, : model.nu]
+    return np.where(np.isnan(record.asked), applied, within_ranges(model, record.asked))
+
+
+def recorded_qpos(scene: Scene, record: EpisodeRecord) -> Array:
+    """Return the positions (frames + 1, nq) inside the recorded integration states."""
+    # MuJoCo stores a state as its parts in the order of their bits: time comes first, then positions.
+    start = mujoco.mj_stateSize(scene.world.model, mujoco.mjtState.mjSTATE_TIME)
+    return record.states[:, start : start + scene.world.model.nq]
+
+
+def _arm_series(
+    scene: Scene, robot: SceneRobot, arm: SceneArm, qpos: Array, controls: Array, T_world_robot: Array
+) -> ArmSeries:
+    chain = Chain.from_model(
+        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
+    )
+    T_armbase_ee = chain.T_base_tool(qpos[:, arm.qpos_index], threads=1)
+    openness = _openness(arm, controls[:, arm.gripper_ctrl_index[0]])
+    measured = _openness(arm, qpos[:, arm.gripper_qpos_index[0]])
+    span = arm.spec.gripper_max_width - arm.spec.gripper_min_width
+    return ArmSeries(
+        name=arm.name if len(robot.arms) > 1 else "",
+        joint_names=arm.spec.joint_names,
+        joint_position=qpos[:, arm.qpos_index],
+        joint_command=controls[:, arm.ctrl_index],
+        gripper_position=arm.spec.gripper_min_width + span * measured,
+        gripper_openness=np.clip(openness, 0.0, 1.0),
+        T_armbase_ee=T_armbase_ee,
+        T_armbase_tcp=T_armbase_ee @ arm.spec.T_tool_tcp,
+        T_robot_armbase=invert_pose(T_world_robot) @ arm.T_world_base,
+    )
+
+
+def _openness(arm: SceneArm, drive: Array) -> Array:
+    """Return how open a gripper is (T,), 0 closed to 1 open, from the position or target of its first drive joint."""
+    closed, opened = arm.spec.gripper_closed[0], arm.spec.gripper_open[0]
+    return (drive - closed) / (opened - closed)
+
 
 IMAGES = "observation.images."
 """Start of every camera's feature name."""
@@ -53,3 +126,26 @@ def _named(columns: Columns, prefix: str) -> Columns:
         features=tuple(replace(feature, name=prefix + feature.name) for feature in columns.features),
         values={prefix + name: values for name, values in columns.values.items()},
     )
+
+
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+def rendered_frames(
+    scene: Scene, record: EpisodeRecord, *, preset: str, kinds: Sequence[str] = ("rgb",)
+) -> Iterator[Images]:
+    """Yield the images of the observation of every frame of the demonstration, by camera name and kind.
+
+    Args:
+        scene: The scene of the record's instance; its state is overwritten.
+        record: What happened.
+        preset: How much work goes into a picture: fast, balanced or quality.
+        kinds: Which images of each camera.
+    """
+    world, cameras = scene.world, record.instance.cameras
+    renderer = Renderer(world.model, preset)
+    for state in record.states[record.kept]:
+        mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
+        mujoco.mj_kinematics(world.model, world.data)
+        mujoco.mj_camlight(world.model, world.data)
+        yield renderer.render(world.data, cameras, kinds)

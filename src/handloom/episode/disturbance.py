@@ -7,7 +7,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.motion.kinematics import Chain
 from handloom.scene import Scene
-from handloom.tasks.task_config import DisturbanceConfig
+from handloom.tasks.config.task_config import DisturbanceConfig
 
 DAMPING = 0.1
 """Of the least squares that turn an offset of the hand into one of the joints [m or rad]."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handloom.episode.loop import REST_FRAMES
 from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
@@ -12,10 +13,6 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.schedule import Stages
 from handloom.skills.table import checked_config, skill_class
 from handloom.values import Check, SkillSpan
-
-REST_FRAMES = 10
-"""Frames for which the terms of an arm's last skill must hold in a row."""
-
 
 @dataclass
 class _Lane:
@@ -36,7 +33,8 @@ class Goals:
     """Watches a scene: which skills of the task have been achieved, in their order, by whatever means.
 
     The terms of a skill are those that the expert would have to meet if it began where the one before was achieved.
-    Skills that fail on purpose are left out. An arm's last skill is achieved when its terms have held for a while.
+    Skills that fail on purpose are left out. An arm's last skill is achieved when its terms have held for as long
+    as those of a demonstration must (``REST_FRAMES``).
 
     Args:
         scene: The scene in its first state.

@@ -1,22 +1,53 @@
 """Runs one episode: asks the source, clips, steps physics, records."""
 
 import time
+from collections.abc import Sequence
+from typing import Protocol
 
 import mujoco
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.episode.disturbance import Disturbance
-from handloom.episode.source import Source
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.checks import holds
-from handloom.values import EpisodeRecord, Failure, FunnelStage
+from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
+
+
+class Source(Protocol):
+    """Gives the actuator targets of one frame after the other."""
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the task was not done; None while it runs and after success."""
+        ...
+
+    @property
+    def timeline(self) -> Sequence[SkillSpan]:
+        """What was done when; empty for sources without skills."""
+        ...
+
+    @property
+    def recording(self) -> bool:
+        """Whether the frame asked for last belongs to the demonstration."""
+        ...
+
+    def next(self, frame: int) -> Array | None:
+        """Return targets (controls,) [m or rad], NaN where nothing is asked; None at the end.
+
+        Args:
+            frame: Number of frames carried out so far; the scene is in the state after them.
+        """
+        ...
+
 
 USER_INPUTS = mujoco.mjtState.mjSTATE_USER
 """Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
-REST_FRAMES = 10
-"""Frames recorded after the source has ended, in which success must persist."""
+REST_FRAMES = 30
+"""Frames simulated after the source has ended, one second, in which success must persist."""
+SHOWN_REST = 5
+"""How many of them belong to the demonstration; a longer wait would teach to wait."""
 
 
 def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = None) -> EpisodeRecord:
@@ -48,7 +79,7 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         begin = time.perf_counter()
         targets = source.next(len(applied)) if resting == 0 else None
         seconds["plan"] += time.perf_counter() - begin
-        failure, keep = source.failure, targets is None or source.recording
+        failure, keep = source.failure, source.recording if targets is not None else resting < SHOWN_REST
         if targets is None:
             if failure is not None:
                 break

@@ -1,28 +1,77 @@
 """The annotator: any object and any two-finger gripper in, grasp rows out."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.grasping.annotate_options import AnnotateOptions
 from handloom.grasping.antipodal import antipodal_pairs, pairs_through, shifted
-from handloom.grasping.clearance_kernels import free_poses
-from handloom.grasping.convex_parts import Array, ConvexParts, convex_parts
-from handloom.grasping.diversity_kernels import spread_out
+from handloom.grasping.convex_parts import BOX, Array, ConvexParts, convex_parts
+from handloom.grasping.filter_kernels import free_poses, spread_out
 from handloom.grasping.grasp_candidates import GraspCandidates, turned_around, turned_like
-from handloom.grasping.grasp_set import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH, GraspSet
-from handloom.grasping.grip_table import GripTable
-from handloom.grasping.gripper_shape import GripperShape
-from handloom.grasping.ground import STRAIGHT_DOWN, Ground
+from handloom.grasping.grasp_file import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH, GraspSet
+from handloom.grasping.gripper_shape import GripperShape, GripTable
 from handloom.objects import ObjectAsset
 from handloom.objects.geometry import geom_ids, posed
-from handloom.spatial import make_pose
+from handloom.spatial import make_pose, matrix_from_quat
 
+STRAIGHT_DOWN = np.array([0.0, 0.0, -1.0])
+SIDE, THICKNESS = 2.0, 0.1
+"""Size of the piece of table that counts [m]."""
+LEVEL = np.sin(np.deg2rad(20.0))
+"""Fingers that close at a steeper angle to the table would have one of them in it."""
 METRES_PER_RADIAN = 0.05
 """In the choice of diverse grasps a turn by 1 rad counts like a shift by 5 cm, about the size of the objects."""
 CURVED_SEGMENTS = 6
 """Straight pieces that the path of a turning finger is cut into: 0.2 rad each, 0.5 mm of sagitta at 10 cm."""
 BATCH = 2000
 """Poses tested before the search looks whether it has enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A level plane in the frame of an object that lies on it."""
+
+    up: Array
+    """Unit vector (3,)."""
+    height: float
+    """Of the object's origin above the plane [m]."""
+
+    @classmethod
+    def under(cls, asset: ObjectAsset, pose: int) -> "Ground":
+        """Return the ground under one of an object's rest poses."""
+        rest = asset.rest_poses
+        return cls(matrix_from_quat(rest.quats[pose])[2], float(rest.heights[pose]))
+
+    @property
+    def down(self) -> Array:
+        """Unit vector (3,)."""
+        return -self.up
+
+    def level(self, directions: Array) -> NDArray[np.bool_]:
+        """Return which unit directions (n, 3) are nearly level."""
+        return np.abs(directions @ self.up) < LEVEL
+
+    @property
+    def solid(self) -> ConvexParts:
+        """A slab under the object."""
+        across = np.asarray(np.cross(self.up, np.eye(3)[int(np.argmin(np.abs(self.up)))]), float)
+        side = across / np.linalg.norm(across)
+        size = np.array([[SIDE / 2, SIDE / 2, THICKNESS / 2]])
+        return ConvexParts(
+            kind=np.array([BOX], np.int64),
+            size=size,
+            position=np.ascontiguousarray(self.down * (self.height + THICKNESS / 2))[None],
+            rotation=np.ascontiguousarray(
+                np.stack([side, np.asarray(np.cross(self.up, side), float), self.up], axis=1)
+            )[None],
+            radius=np.linalg.norm(size, axis=1),
+            corners=np.zeros((0, 3)),
+            corner_range=np.zeros((1, 2), np.int64),
+            planes=np.zeros((0, 4)),
+            plane_range=np.zeros((1, 2), np.int64),
+        )
 
 
 def annotate(

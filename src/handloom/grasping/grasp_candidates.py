@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from handloom.grasping.annotate_options import AnnotateOptions
 from handloom.grasping.antipodal import AntipodalPairs
 from handloom.grasping.convex_parts import Array
-from handloom.grasping.grip_table import GripTable
+from handloom.grasping.gripper_shape import GripTable
 
 TURN = 0.3
 """Spread of an approach direction around that of a neighbouring grasp [rad]."""

@@ -4,16 +4,22 @@ import os
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.errors import FileError, InputError
-from handloom.grasping.grasp_set import ROTATION, SCORE, WIDTH
+from handloom.grasping.convex_parts import Array
 
+SCORE, WIDTH, HEIGHT, DEPTH = 0, 1, 2, 3
+ROTATION, CENTRE, OBJECT = slice(4, 13), slice(13, 16), 16
+"""Columns of a row."""
+FINGER_HEIGHT = 0.02
+"""Height of a finger written into every row [m], as published annotations do; nothing reads it."""
 Rows = NDArray[np.float32]
-
 COLUMNS = (
     "score", "width", "height", "depth",
     "r11", "r12", "r13", "r21", "r22", "r23", "r31", "r32", "r33",
@@ -23,6 +29,32 @@ MAX_BYTES = 200_000_000
 """Largest file: three million rows."""
 ORTHONORMAL = 1e-2
 """Largest entry of R'R - 1: published files are rounded, but a mirrored or scaled matrix is far off."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraspSet:
+    """Grasps of one object by one gripper, best score first."""
+
+    rows: NDArray[np.float32]
+    """(n, 17): score (lower is better), width, height, depth [m], rotation (9, row-major; columns x approach,
+    y closing, z), centre (3) [m], object id -1; all in the object frame."""
+    contacts: Array
+    """(n, 2, 3) where the two fingers touch [m], the one on the negative closing side first."""
+    normals: Array
+    """(n, 2, 3) outward surface normals there."""
+    hands: Array
+    """(n, 4, 4) T_object_hand: the end effector's origin with GraspNet axes."""
+    funnel: Mapping[str, int]
+    """How many survived each stage, in order."""
+
+    def __len__(self) -> int:
+        """Return the number of grasps."""
+        return len(self.rows)
+
+    def take(self, indices: NDArray[np.int64]) -> "GraspSet":
+        """Return some of them, in the order of ``indices``."""
+        arrays = {name: getattr(self, name)[indices] for name in ("rows", "contacts", "normals", "hands")}
+        return GraspSet(**arrays, funnel=self.funnel)
 
 
 def read_grasps(path: Path | str) -> Rows:

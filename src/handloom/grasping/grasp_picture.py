@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from handloom.grasping.convex_parts import Array
-from handloom.grasping.diversity_kernels import spread_out
-from handloom.grasping.grasp_set import DEPTH, SCORE, GraspSet
+from handloom.grasping.filter_kernels import spread_out
+from handloom.grasping.grasp_file import DEPTH, SCORE, GraspSet
+from handloom.grasping.grasp_trial import hand_spec, take_options
 from handloom.grasping.gripper_shape import GripperShape
-from handloom.grasping.hand_spec import hand_spec, take_options
 from handloom.objects import ObjectAsset
 from handloom.render import Renderer
 from handloom.robots import Arm, RobotDescription

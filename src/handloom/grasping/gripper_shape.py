@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from handloom.errors import InputError
 from handloom.grasping.convex_parts import Array, ConvexParts, Ints, convex_parts
-from handloom.grasping.grip_table import GripTable
 from handloom.grasping.ray_kernels import through_part
 from handloom.robots import Arm, RobotDescription
 from handloom.robots.grasp_poses import clipped_widths, extra_depth_curve
@@ -23,6 +22,37 @@ SETTLE_STEPS = 200
 """Steps of 5 ms at each opening: the drives of real grippers settle within a few tenths of a second."""
 TURNING = 0.02
 """A part that turns further than this over the whole stroke sweeps a curve [rad]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GripTable:
+    """What a gripper's drive does to its pads; NaN where the line misses a pad."""
+
+    depths: Array
+    """How far the fingertips reach past the line of contact (d,) [m]."""
+    opening: Array
+    """Distance of the pads on that line (levels, d) [m], rising with the level."""
+    middle: Array
+    """Point between the pads (levels, d, 3) in the hand frame [m]."""
+
+    def at_opening(self, width: Array, depth: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return the level (n,), a fraction, and the middle (n, 3) [m] for openings (n,) [m] at depth indices (n,).
+
+        NaN where the gripper does not open that far, or the line of contact misses a pad.
+        """
+        level, middle = np.full(len(width), np.nan), np.full((len(width), 3), np.nan)
+        for j in range(len(self.depths)):
+            here = depth == j
+            known = np.flatnonzero(np.isfinite(self.opening[:, j]))
+            if len(known) < 2 or not here.any():
+                continue
+            gaps = self.opening[known, j]
+            found = np.interp(width[here], gaps, known, left=known[0], right=np.nan)
+            level[here] = found
+            for axis in range(3):
+                middle[here, axis] = np.interp(found, known, self.middle[known, j, axis])
+        middle[np.isnan(level)] = np.nan
+        return level, middle
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +73,7 @@ class GripperShape:
     moving: NDArray[np.bool_]
     """Which parts move when the gripper closes (g,)."""
     pads: Ints
-    """The two parts (2,) that hold; the one on the negative y side first."""
+    """The two parts (2,) that hold; the one on the negative y side first. None for suction."""
     curved: bool
     """Whether a part turns while the gripper closes."""
     joint_names: tuple[str, ...]
@@ -70,7 +100,7 @@ class GripperShape:
     def measured(cls, robot: RobotDescription, arm: Arm) -> "GripperShape":
         """Drive the gripper of an arm from closed to open in the robot's model, and read its shape on the way."""
         name = f"{robot.name}, {arm.name} arm"
-        if len(arm.pad_geoms) != 2:
+        if len(arm.pad_geoms) != 2 and arm.suction is None:
             raise InputError(
                 f"{name}: grasps need two pad geoms (fl_pad_geoms, fr_pad_geoms), got {len(arm.pad_geoms)}"
             )
@@ -85,7 +115,7 @@ class GripperShape:
         parts = convex_parts(model, geoms, position[-1], rotation[-1])
         shift = np.abs(position - position[-1]).max(axis=(0, 2))
         turn = np.abs(rotation - rotation[-1]).max(axis=(0, 2, 3))
-        pads = np.array([geoms.index(model.geom(pad).id) for pad in arm.pad_geoms])
+        pads = np.array([geoms.index(model.geom(pad).id) for pad in arm.pad_geoms], dtype=np.int64)
         pads = pads[np.argsort(position[-1][pads, 1])]
         return cls(
             name=name,
@@ -104,6 +134,8 @@ class GripperShape:
     @property
     def symmetric(self) -> bool:
         """Whether half a turn about the approach axis exchanges the fingers and changes nothing else."""
+        if not len(self.pads):
+            return True
         low, high = self.position[:, self.pads[0]], self.position[:, self.pads[1]]
         return bool(np.abs(low * [1.0, -1.0, -1.0] - high).max() < 5e-4)
 

@@ -147,7 +147,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._frame, self._over = 0, False
         self._actions = Actions(scene, self._kind)
         self._observer = Observer(scene, **self._seen)
-        rng = generator(instance.seed, instance.episode, "skills")
+        rng = generator(instance.seed, instance.episode, "skills", task=self.task.name)
         self._goals = Goals(scene, worded_skills(self.task, instance), rng)
         self._goals.look(0)
 

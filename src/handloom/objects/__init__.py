@@ -1,12 +1,10 @@
 """Objects: a procedural library, importers for meshes and models, annotations, stable poses."""
 
-from handloom.objects.annotations import Axis, Keypoint
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.importers import Imported, ImportReport, import_object, proxy_category, proxy_object
-from handloom.objects.link import Link
 from handloom.objects.object_asset import ObjectAsset
-from handloom.objects.part import Part
+from handloom.objects.parts import Axis, Keypoint, Link, Part
 from handloom.objects.registry import CATEGORIES, make_object, object_categories
 from handloom.objects.rest_poses import RestPoses
 

@@ -8,11 +8,8 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.objects.annotations import Axis, Keypoint
-from handloom.objects.colors import BARE_METALS
-from handloom.objects.link import Link
-from handloom.objects.part import Part, point
-from handloom.objects.substances import substance
+from handloom.objects.materials import BARE_METALS, substance
+from handloom.objects.parts import Axis, Keypoint, Link, Part, point
 
 ROOT = "object"
 """Name of the base body of every object."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from handloom.errors import InputError, suggest, unknown_name
-from handloom.objects.colors import COLORS
+from handloom.objects.materials import COLORS
 
 Value = float | int | str | bool
 

@@ -10,9 +10,8 @@ import mujoco
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
-from handloom.objects.annotations import Axis, Keypoint
 from handloom.objects.geometry import Faces, triangles
-from handloom.objects.link import Link
+from handloom.objects.parts import Axis, Keypoint, Link
 from handloom.objects.rest_poses import RestPoses, find_rest_poses
 
 

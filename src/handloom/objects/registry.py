@@ -10,7 +10,7 @@ from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices, Value
-from handloom.objects.colors import SPOKEN
+from handloom.objects.materials import SPOKEN
 from handloom.objects.object_asset import ObjectAsset, link_keypoints
 
 Drawing = Callable[[Choices], Blueprint]
@@ -28,6 +28,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "hex_nut": "handloom.objects.library.blocks:hex_nut",
     "studded_brick": "handloom.objects.library.blocks:studded_brick",
     "triangle_block": "handloom.objects.library.blocks:triangle_block",
+    "barcode_scanner": "handloom.objects.library.desk:barcode_scanner",
     "book": "handloom.objects.library.desk:book",
     "computer_mouse": "handloom.objects.library.desk:computer_mouse",
     "eraser": "handloom.objects.library.desk:eraser",
@@ -92,6 +93,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "dish_rack": "handloom.objects.library.storage:dish_rack",
     "egg_box": "handloom.objects.library.storage:egg_box",
     "mug_tree": "handloom.objects.library.storage:mug_tree",
+    "pallet": "handloom.objects.library.storage:pallet",
     "place_mat": "handloom.objects.library.storage:place_mat",
     "shelf": "handloom.objects.library.storage:shelf",
     "tray": "handloom.objects.library.storage:tray",

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
-from handloom.objects.colors import Rgb
-from handloom.objects.part import UPRIGHT, Part, Point, Quat, point
+from handloom.objects.materials import Rgb
+from handloom.objects.parts import UPRIGHT, Part, Point, Quat, point
 from handloom.spatial import quat_from_axis_angle, quat_from_euler_deg, quat_rotate
 
 ORIGIN: Point = (0.0, 0.0, 0.0)

@@ -8,20 +8,19 @@ import mujoco
 
 from handloom.errors import unknown_name
 from handloom.render.cpu.arrays import FrameArrays
-from handloom.render.filament.driver import find_driver
-from handloom.render.gl.platform import find_platform
+from handloom.render.drivers import find_gl_platform, find_vulkan_device
 from handloom.values import CameraSpec
 
 # Name > (module, class, module and function that give its presets, one line about it).
 BACKENDS: dict[str, tuple[str, str, str, str]] = {
     "cpu": ("handloom.render.cpu.cpu_renderer", "CpuRenderer", "cpu_preset", "ray caster in Numba, needs no driver"),
     "filament": (
-        "handloom.render.filament.filament_renderer",
+        "handloom.render.filament_renderer",
         "FilamentRenderer",
         "filament_preset",
         "MuJoCo's physically based renderer over Vulkan",
     ),
-    "gl": ("handloom.render.gl.gl_renderer", "GlRenderer", "gl_preset", "MuJoCo's classic OpenGL renderer"),
+    "gl": ("handloom.render.gl_renderer", "GlRenderer", "gl_preset", "MuJoCo's classic OpenGL renderer"),
 }
 
 # Renderers that were looked at and left out, and why; ``handloom doctor`` shows it.
@@ -63,7 +62,7 @@ def make_backend(name: str, model: mujoco.MjModel, preset: str) -> Backend:
 
 def probe_backends() -> list[BackendState]:
     """Try every backend without risk to this process; the ray caster always works."""
-    platform, driver = find_platform(), find_driver()
+    platform, driver = find_gl_platform(), find_vulkan_device()
     return [
         BackendState(name="cpu", works=True, reason=BACKENDS["cpu"][3]),
         BackendState(name="filament", works=driver.device is not None, reason=driver.reason),

@@ -1,13 +1,55 @@
-"""Pictures for people: contact sheets and PNG files."""
+"""Pictures: sRGB and linear light, reading files that may come from anybody, contact sheets and PNG files."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from handloom.errors import FileError, InputError
+from handloom.arrays import Array
+from handloom.errors import FileError, HandloomError, InputError
+
+
+def linear_from_srgb(srgb: ArrayLike) -> Array:
+    """Return linear light of sRGB values in 0..1 (IEC 61966-2-1)."""
+    c = np.asarray(srgb, float)
+    return np.where(c <= 0.04045, c / 12.92, ((np.maximum(c, 0.04045) + 0.055) / 1.055) ** 2.4)
+
+
+def srgb_from_linear(linear: ArrayLike) -> Array:
+    """Return sRGB values in 0..1 of linear light in 0..1."""
+    c = np.asarray(linear, float)
+    return np.where(c <= 0.0031308, c * 12.92, 1.055 * np.maximum(c, 0.0031308) ** (1 / 2.4) - 0.055)
+
+
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TGA", "TIFF", "WEBP")
+"""What is read, whatever the file is called; others start programs."""
+MAX_PIXELS = 70_000_000
+"""8192 x 8192 and a little more; a few bytes of a file can declare any size."""
+
+
+@contextmanager
+def open_picture(path: str | Path) -> Iterator[Image.Image]:
+    """Open a picture for the length of a ``with`` block.
+
+    Raises:
+        FileError: It cannot be read, or is too large.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(path, formats=FORMATS) as image:
+                if image.width * image.height > MAX_PIXELS:
+                    raise FileError(f"{path}: has {image.width} x {image.height} pixels; {MAX_PIXELS} are read at most")
+                yield image
+    except HandloomError:
+        raise
+    except Exception as error:  # The decoders of the formats raise what they like.
+        raise FileError(f"{path}: cannot be read as a picture: {error}") from error
+
 
 Picture = NDArray[np.uint8]
 

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
-from handloom.render.color import linear_from_srgb, srgb_from_linear
+from handloom.render.pictures import linear_from_srgb, srgb_from_linear
 
 Picture = NDArray[np.uint8]
 Field = Array

@@ -1,13 +1,10 @@
 """Robots as data: configuration, description, the zoo."""
 
-from handloom.robots.arm import Arm
-from handloom.robots.catalog import TARGET_CLASSES, robot_names
 from handloom.robots.drive_config import DriveConfig
 from handloom.robots.grasp_poses import tool_poses_of_grasps
-from handloom.robots.load import load_robot
-from handloom.robots.registry import make_robot, register_robot, robot_class
+from handloom.robots.load import TARGET_CLASSES, load_robot, make_robot, register_robot, robot_class, robot_names
 from handloom.robots.robot_config import CameraMount, ExtraDepth, Keypoints, PhysicsOptions, RobotConfig
-from handloom.robots.robot_description import RobotDescription
+from handloom.robots.robot_description import Arm, RobotDescription
 from handloom.robots.template_robot import TemplateRobot
 
 __all__ = [

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.errors import InputError, unknown_name
-from handloom.robots.arm import Arm
 from handloom.robots.grasp_poses import tool_poses_of_grasps
-from handloom.robots.robot_description import RobotDescription
+from handloom.robots.robot_description import Arm, RobotDescription
 from handloom.sim import Contact, World
 from handloom.spatial import euler_deg_from_matrix, relative_pose, transform_points
 from handloom.values import ArticulationAction
@@ -126,7 +125,7 @@ class TemplateRobot(SingleArticulation):
             T_base_tool = self.ee_pose(arm.name)
             observations[f"states.{side}joint.position"] = self.get_joint_positions(self.joint_indices(arm.name))
             observations[f"states.{side}gripper.position"] = self.get_joint_positions(self.gripper_indices(arm.name))
-            observations[f"T_base_tool_{suffix}"] = T_base_tool
+            observations[f"T_base_ee_{suffix}"] = T_base_tool
             if single:
                 angles = np.radians(euler_deg_from_matrix(T_base_tool[:3, :3]))
                 observations["states.gripper.pose"] = np.concatenate([T_base_tool[:3, 3], angles])

@@ -9,14 +9,12 @@ import numpy as np
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset
 from handloom.robots import RobotDescription
-from handloom.scene.assets import asset_of
-from handloom.scene.descriptions import robot_description
+from handloom.scene.assets import asset_of, robot_description
 from handloom.scene.fixtures import add_surface
-from handloom.scene.fluid import add_fluid
-from handloom.scene.scene import Scene
-from handloom.scene.scene_robot import SceneArm, SceneRobot, ctrl_of_joint
+from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
+from handloom.scene.suction import add_suction, bind_suction
 from handloom.sim import World
-from handloom.values import LightInstance, ObjectInstance, RobotInstance, TaskInstance
+from handloom.values import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
 
 DEFAULT_LIGHT = LightInstance(
     name="key", directional=False, position=(1.2, -1.4, 2.8), direction=(-0.4, 0.45, -0.8), diffuse=(0.8, 0.78, 0.74)
@@ -24,6 +22,31 @@ DEFAULT_LIGHT = LightInstance(
 """A lamp above the left front, for instances that bring no light of their own."""
 HIDDEN_GROUP = 3
 """Geoms of this group and above are not drawn."""
+
+
+def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
+    """Add every grain as a body ``fluid/<i>`` that slides along x, y and z.
+
+    Balls without friction have no reason to turn, so three joints do; contacts have one dimension, whatever the other
+    side has, because the grains' priority decides.
+    """
+    spec.add_material(name="fluid", rgba=[*fluid.color, fluid.opacity], specular=0.6, shininess=0.8)
+    for i, position in enumerate(fluid.positions):
+        body = spec.worldbody.add_body(name=f"fluid/{i}", pos=list(position))
+        for k, axis in enumerate("xyz"):
+            body.add_joint(
+                name=f"fluid/{i}/{axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[float(k == j) for j in range(3)]
+            )
+        body.add_geom(
+            name=f"fluid/{i}",
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[fluid.radius, 0, 0],
+            mass=fluid.mass,
+            condim=1,
+            priority=1,
+            material="fluid",
+            group=2,
+        )
 
 
 class InstanceSpec(NamedTuple):
@@ -67,12 +90,13 @@ def scene_spec(
         add_robot(spec, robot, descriptions[robot.name])
     if instance.fluid is not None:
         add_fluid(spec, instance.fluid)
+    add_suction(spec, instance, descriptions)
     _exclude_neglected(spec, instance)
     return spec
 
 
 def empty_spec(timestep: float, descriptions: Iterable[RobotDescription] = ()) -> mujoco.MjSpec:
-    """Return a model with nothing in it and the solver options the grippers were tuned with.
+    """Return an empty model with the solver options the grippers were tuned with.
 
     Attaching a model drops its options, so the strictest of all robots are set here, on the parent.
     """
@@ -181,7 +205,10 @@ def _exclude_neglected(spec: mujoco.MjSpec, instance: TaskInstance) -> None:
 
 def _bind(world: World, name: str, description: RobotDescription) -> SceneRobot:
     prefix = f"{name}/"
-    arms = tuple(SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm) for arm in description.arms)
+    arms = tuple(
+        SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm, suction=bind_suction(world, prefix, arm))
+        for arm in description.arms
+    )
     return SceneRobot(name=name, description=description, arms=arms)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
 from handloom.objects import ObjectAsset
-from handloom.render.picture_files import open_picture
+from handloom.render.pictures import open_picture
 from handloom.render.textures import SIZE, add_texture, texture
 
 Color = tuple[float, float, float]

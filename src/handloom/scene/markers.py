@@ -1,4 +1,4 @@
-"""Things that are seen but never touched: they show a goal, and skills move them about."""
+"""Visual markers without collision: they show a goal, and skills move them."""
 
 import hashlib
 import json

@@ -144,6 +144,6 @@ class ArenaConfig(Config):
     name: str = ""
     """What the surroundings are called."""
     fixtures: tuple[ObjectConfig, ...] = Field(default=(), max_length=100)
-    """Things that stay where they are."""
+    """Fixed furniture of the arena."""
     involved_scenes: Annotated[Any, UnusedKey("rooms are built from the fixtures here")] = None
     update_freq: Annotated[int, UnusedKey("every episode draws its own scene")] = 10

@@ -65,7 +65,7 @@ class RegionConfig(Config):
     """Places ``object`` relative to ``target``; robots are placed this way too."""
 
     object: str
-    """What is placed."""
+    """Object or robot that the region places."""
     target: str
     """What it is placed on, in or by."""
     random_type: Sampler = "A_on_B_region_sampler"

@@ -1,18 +1,118 @@
-"""A built scene: the world, its robots and its objects, by the names of the task."""
+"""A built scene: its world, robots, objects and cameras."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.errors import unknown_name
+from handloom.control.surface_gripper import SurfaceGripper
+from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
-from handloom.scene.scene_robot import SceneRobot
+from handloom.robots import Arm, RobotDescription
 from handloom.sim import World
 from handloom.values import TaskInstance
+
+
+@dataclass(frozen=True, eq=False)
+class SceneArm:
+    """One arm and its gripper inside a world."""
+
+    world: World
+    robot_name: str
+    prefix: str
+    """Prefix of every name of this robot, e.g. ``franka/``."""
+    spec: Arm
+    """Published figures of the arm."""
+    suction: SurfaceGripper | None = None
+    """Its cups; None when it has fingers."""
+
+    @property
+    def name(self) -> str:
+        """``left`` or ``right``."""
+        return self.spec.name
+
+    @cached_property
+    def base_body(self) -> str:
+        """Body the arm's targets are given in."""
+        return self.prefix + self.spec.base_body
+
+    @cached_property
+    def tool_body(self) -> str:
+        """Body of the end-effector frame."""
+        return self.prefix + self.spec.tool_body
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Arm joints from base to wrist, as named in the world."""
+        return tuple(self.prefix + name for name in self.spec.joint_names)
+
+    @cached_property
+    def finger_bodies(self) -> tuple[str, ...]:
+        """Bodies whose contact with an object is a grasp."""
+        return tuple(self.prefix + name for name in self.spec.finger_bodies)
+
+    @cached_property
+    def qpos_index(self) -> NDArray[np.intp]:
+        """Place of each arm joint in ``qpos``."""
+        return np.array([self.world.qpos_index(name) for name in self.joint_names])
+
+    @cached_property
+    def gripper_qpos_index(self) -> NDArray[np.intp]:
+        """Place of each drive joint of the gripper in ``qpos``."""
+        return np.array([self.world.qpos_index(self.prefix + name) for name in self.spec.gripper_joint_names])
+
+    @cached_property
+    def ctrl_index(self) -> NDArray[np.intp]:
+        """Place of each arm joint's target in ``ctrl``."""
+        return np.array([ctrl_of_joint(self.world, name) for name in self.joint_names])
+
+    @cached_property
+    def gripper_ctrl_index(self) -> NDArray[np.intp]:
+        """Place of each gripper target in ``ctrl``."""
+        return np.array([self.world.ctrl_index(self.prefix + name) for name in self.spec.gripper_actuators])
+
+    @property
+    def joints(self) -> Array:
+        """Measured joint positions, base to wrist [rad]."""
+        return self.world.data.qpos[self.qpos_index]
+
+    @property
+    def gripper_positions(self) -> Array:
+        """Measured positions of the gripper's drive joints [m or rad]."""
+        return self.world.data.qpos[self.gripper_qpos_index]
+
+    @property
+    def T_world_base(self) -> Array:  # noqa: N802 - frame notation
+        """Pose (4, 4) of the arm base."""
+        return self.world.body_pose(self.base_body)
+
+
+@dataclass(frozen=True, eq=False)
+class SceneRobot:
+    """A robot inside a world."""
+
+    name: str
+    description: RobotDescription
+    arms: tuple[SceneArm, ...]
+
+    def arm(self, name: str) -> SceneArm:
+        """Return the arm called ``left`` or ``right``."""
+        return self.arms[[arm.name for arm in self.arms].index(self.description.arm(name).name)]
+
+
+def ctrl_of_joint(world: World, joint: str) -> int:
+    """Return the place in ``ctrl`` of the position target of a joint."""
+    model = world.model
+    index = world.joint_index(joint)
+    driven = (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT) & (model.actuator_trnid[:, 0] == index)
+    actuators = np.flatnonzero(driven)
+    if len(actuators) == 0:
+        raise StateError(f"joint {joint!r} has no actuator, so it cannot be driven to its start position")
+    return int(model.actuator_ctrladr[actuators[0]])
 
 
 @dataclass(frozen=True, eq=False)

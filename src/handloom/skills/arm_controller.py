@@ -15,10 +15,8 @@ from handloom.motion.planning import ArmPlanner, FreeIkResult, Move, PlanResult
 from handloom.motion.trajectory import MotionLimits
 from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
-from handloom.skills.attainable import attainable
-from handloom.skills.held_axis import Held, HeldAxis
-from handloom.skills.held_parts import HeldParts
-from handloom.skills.trajectory import play
+from handloom.skills.arm_motion import attainable, play
+from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
 from handloom.values import Command
 
@@ -34,8 +32,29 @@ SHARE_OF_LIMITS = 0.7
 to 1.4 times as fast, for a moment, as the targets are on average."""
 LIMIT_MARGIN = 0.01
 """Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, and not past a limit."""
+GRIPPER_FRAMES = 4
+"""Frames that the fingers get at least to begin to move and to build up their force."""
+GRIPPER_STILL = 2e-3
+"""Fingers that move by less than this share of their stroke in a frame stand still."""
 REPLAN = 5e-3
 """A command that differs by more than this from the last planned one is planned anew [m or rad]; published value."""
+FUNCTIONS = {
+    "attach_obj": "_attach_command",
+    "close_gripper": "_close",
+    "detach_obj": "_detach_command",
+    "dummy_forward": "_joints",
+    "in_plane_rotation": "_in_plane_rotation",
+    "open_gripper": "_open",
+    "update_pose_cost_metric": "_update_pose_cost_metric",
+    "update_specific": "_update_specific",
+}
+"""Published name of a command function > method that carries it out."""
+INSTANT = frozenset(
+    {"attach_obj", "detach_obj", "in_plane_rotation", "update_pose_cost_metric", "update_specific", "dummy_forward"}
+)
+"""Functions that are done after one frame, wherever the hand is."""
+TIMELESS = frozenset({"attach_obj", "detach_obj", "update_pose_cost_metric", "update_specific"})
+"""Functions that change what is planned and move nothing, so that they take no frame of their own."""
 
 
 class Way(Enum):
@@ -90,6 +109,11 @@ class ArmController:
         """Targets of the gripper while its state is open; a command may bring its own."""
         self.fingers: dict[str, float] = {}
         """Joints of the hand, by their names in the robot's model, that plans take to stand elsewhere [m or rad]."""
+        self.gripper_still = False
+        """Whether the fingers have stopped since they were last told to open or close."""
+        self._gripper_frames = 0
+        """Frames since then."""
+        self._gripper_was = arm.gripper_positions
         self.num_last_cmd = 0
         """Frames since the planned path ran out."""
         self.num_plan_failed = 0
@@ -146,9 +170,20 @@ class ArmController:
             raise unknown_name("command function", command.function, FUNCTIONS)
         if command.function != "in_plane_rotation":
             self._rotation_start = None
+        before = self.gripper_state
         getattr(self, FUNCTIONS[command.function])(command)
+        self._watch_gripper(changed=self.gripper_state != before)
         gripper = self._opened if self.gripper_state == OPEN else self.arm.spec.gripper_closed
         return self._target, gripper
+
+    def _watch_gripper(self, *, changed: bool) -> None:
+        """Notice when the fingers have stopped."""
+        measured = self.arm.gripper_positions
+        self._gripper_frames = 0 if changed else self._gripper_frames + 1
+        span = np.abs(self.arm.spec.gripper_open - self.arm.spec.gripper_closed).max()
+        moved = np.abs(measured - self._gripper_was).max()
+        self.gripper_still = self._gripper_frames >= GRIPPER_FRAMES and bool(moved < GRIPPER_STILL * span)
+        self._gripper_was = measured
 
     def reached(self, command: Command, t_eps: float, o_eps: float) -> bool:
         """Return whether the hand is at the command's pose within ``t_eps`` [m] and ``o_eps`` [rad].
@@ -194,7 +229,7 @@ class ArmController:
         return tuple(o.name for o in self.planner.world if o.name.startswith(f"{name}/"))
 
     def refresh(self) -> None:
-        """Tell the planner where everything is now, what the hand holds included."""
+        """Update the planner's obstacles and attached objects to the present poses."""
         held, self.held = self.held, ()
         self._detach_all(held)
         self.planner.update(self._planned_state())
@@ -346,20 +381,3 @@ class ArmController:
         measured = self.scene.world.data.qpos[self.arm.gripper_qpos_index]
         to_open = np.abs(measured - self.arm.spec.gripper_open).sum()
         return OPEN if to_open <= np.abs(measured - self.arm.spec.gripper_closed).sum() else CLOSED
-
-
-FUNCTIONS = {
-    "attach_obj": "_attach_command",
-    "close_gripper": "_close",
-    "detach_obj": "_detach_command",
-    "dummy_forward": "_joints",
-    "in_plane_rotation": "_in_plane_rotation",
-    "open_gripper": "_open",
-    "update_pose_cost_metric": "_update_pose_cost_metric",
-    "update_specific": "_update_specific",
-}
-"""Published name of a command function > method that carries it out."""
-INSTANT = frozenset(
-    {"attach_obj", "detach_obj", "in_plane_rotation", "update_pose_cost_metric", "update_specific", "dummy_forward"}
-)
-"""Functions that are done after one frame, wherever the hand is."""

@@ -7,9 +7,8 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.planning import Move, PlanResult
-from handloom.skills.held_axis import Held
-from handloom.skills.plan_failure import plan_failure
-from handloom.skills.skill import Skill
+from handloom.skills.held_parts import Held
+from handloom.skills.skill import Skill, plan_failure
 from handloom.values import Failure, FunnelStage
 
 

@@ -1,12 +1,135 @@
-"""Success terms as data: named functions of the scene, so that a replay can judge again."""
+"""Success terms by name: functions of the scene and plain arguments, so that a dataset can test them again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from handloom.errors import unknown_name
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.errors import ConfigError, unknown_name
 from handloom.scene import Scene
-from handloom.scene.stacking import gripper_open, lying_still, stacked
-from handloom.skills import hand_checks, place_checks
+from handloom.scene.measures import box_overlap, gripper_open, lying_still, stacked, world_box
+from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat, quat_angle, quat_from_matrix
 from handloom.values import Check
+
+VIEW_ANGLE = 0.35
+"""Half the opening angle of a scanner's view [rad]."""
+
+
+def hand_at(
+    scene: Scene,
+    *,
+    robot: str,
+    arm: str,
+    position: Sequence[float],
+    quat: Sequence[float],
+    distance: float | None = None,
+    angle: float | None = None,
+    either: bool = False,
+) -> bool:
+    """Return whether the hand is at a pose in the arm base.
+
+    Args:
+        scene: The scene.
+        robot: Name of the robot.
+        arm: ``left`` or ``right``.
+        position: Wanted place (3,) [m].
+        quat: Wanted orientation, wxyz.
+        distance: Largest distance [m]; None does not ask.
+        angle: Largest turn [rad]; None does not ask.
+        either: One of the two is enough, as the published test of free motions has it.
+    """
+    side = scene.robot(robot).arm(arm)
+    T_base_tool = invert_pose(side.T_world_base) @ scene.world.body_pose(side.tool_body)
+    off, turn = pose_error(T_base_tool, pose_from_pos_quat(position, quat))
+    terms = [float(error) < limit for error, limit in ((off, distance), (turn, angle)) if limit is not None]
+    return any(terms) if either else all(terms)
+
+
+def joints_at(scene: Scene, *, robot: str, arm: str, joints: Sequence[float], distance: float) -> bool:
+    """Return whether the joints of an arm are within ``distance`` (norm) [rad] of a configuration."""
+    return bool(np.linalg.norm(scene.robot(robot).arm(arm).joints - np.asarray(joints, float)) < distance)
+
+
+def near(scene: Scene, *, object: str, target: str, distance: float, flat: bool = False) -> bool:
+    """Return whether the origins of two objects are closer than ``distance`` [m]; ``flat`` leaves out the height."""
+    offset = scene.object_pose(object)[:3, 3] - scene.object_pose(target)[:3, 3]
+    return bool(np.linalg.norm(offset[:2] if flat else offset) < distance)
+
+
+def turned_to(scene: Scene, *, object: str, quat: Sequence[float], angle: float) -> bool:
+    """Return whether an object is within ``angle`` [rad] of a world orientation, wxyz."""
+    return bool(quat_angle(quat_from_matrix(scene.object_pose(object)[:3, :3]), np.asarray(quat, float)) < angle)
+
+
+def point_at(scene: Scene, *, object: str, point: Sequence[float], position: Sequence[float], distance: float) -> bool:
+    """Return whether a point of an object, in its own frame [m], is within ``distance`` [m] of a place in the world."""
+    T = scene.object_pose(object)
+    now = T[:3, :3] @ np.asarray(point, float) + T[:3, 3]
+    return bool(np.linalg.norm(now - np.asarray(position, float)) < distance)
+
+
+def points_up(scene: Scene, *, object: str, axis: Sequence[float], angle: float) -> bool:
+    """Return whether an axis of an object is within ``angle`` [rad] of up."""
+    direction = scene.object_pose(object)[:3, :3] @ np.asarray(axis, float)
+    cosine = direction[2] / np.linalg.norm(direction)
+    return bool(np.arccos(np.clip(cosine, -1.0, 1.0)) < angle)
+
+
+def ahead(scene: Scene, *, object: str, robot: str, arm: str, low: float, high: float) -> bool:
+    """Return whether an object lies between two distances [m] ahead of the base of an arm."""
+    T_base_object = invert_pose(scene.robot(robot).arm(arm).T_world_base) @ scene.object_pose(object)
+    return bool(low < T_base_object[0, 3] < high)
+
+
+def overlapping(scene: Scene, *, object: str, target: str, above: float, part: str | None = None) -> bool:
+    """Return whether the boxes of two objects overlap by more than ``above`` (intersection over union)."""
+    return box_overlap(world_box(scene, object), world_box(scene, target, part)) > above
+
+
+def over_box(scene: Scene, *, object: str, target: str, margin: float = 0.015, part: str | None = None) -> bool:
+    """Return whether the origin of an object lies, seen from above, inside a target's box less ``margin`` [m]."""
+    p, box = scene.object_pose(object)[:2, 3], world_box(scene, target, part)[:, :2]
+    return bool(np.all(p > box[0] + margin) and np.all(p < box[1] - margin))
+
+
+def lower_than(scene: Scene, *, object: str, robot: str, arm: str, height: float) -> bool:
+    """Return whether the origin of an object lies below a height [m] in the base of an arm."""
+    T_base_object = invert_pose(scene.robot(robot).arm(arm).T_world_base) @ scene.object_pose(object)
+    return bool(T_base_object[2, 3] < height)
+
+
+def left_of(scene: Scene, *, object: str, target: str, distance: float, part: str | None = None) -> bool:
+    """Return whether the origin of an object is more than ``distance`` [m] beside a target's box in world -x."""
+    return bool(scene.object_pose(object)[0, 3] < world_box(scene, target, part)[0, 0] - distance)
+
+
+def right_of(scene: Scene, *, object: str, target: str, distance: float, part: str | None = None) -> bool:
+    """Return whether the origin of an object is more than ``distance`` [m] beside a target's box in world +x."""
+    return bool(scene.object_pose(object)[0, 3] > world_box(scene, target, part)[1, 0] + distance)
+
+
+def raised_above(scene: Scene, *, object: str, target: str, by: float, part: str | None = None) -> bool:
+    """Return whether the lowest point of an object is more than ``by`` [m] above the lowest point of a target."""
+    return bool(world_box(scene, object)[0, 2] > world_box(scene, target, part)[0, 2] + by)
+
+
+def touches(scene: Scene, *, object: str, target: str) -> bool:
+    """Return whether an object touches a target."""
+    world = scene.world
+    return world.touching(world.subtree(scene.body_of(object)), world.subtree(scene.body_of(target)))
+
+
+def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:
+    """Return whether no finger of an arm touches an object, and no cup holds it."""
+    side = scene.robot(robot).arm(arm)
+    bodies = scene.world.subtree(scene.body_of(object))
+    held = () if side.suction is None else side.suction.gripped_objects
+    return not set(held) & set(bodies) and not scene.world.touching(side.finger_bodies, bodies)
+
+
+def above_bottom(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
+    """Return whether the origin of an object is not below the lowest point of a target."""
+    return bool(scene.object_pose(object)[2, 3] >= world_box(scene, target, part)[0, 2])
 
 
 def holds(scene: Scene, check: Check) -> bool:
@@ -16,13 +139,37 @@ def holds(scene: Scene, check: Check) -> bool:
     return CHECKS[check.name](scene, **check.arguments)
 
 
+def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
+    """Return the window (3,) [m] of a scanner and the direction (3,) it looks, in its own frame.
+
+    Raises:
+        ConfigError: The object is no scanner.
+    """
+    asset = scene.assets[scanner]
+    if "window" not in asset.keypoints or "view" not in asset.axes:
+        raise ConfigError(f"{scanner} ({asset.name}) cannot scan: it has no keypoint 'window' or no axis 'view'")
+    return np.array(asset.keypoints["window"].position), np.array(asset.axes["view"].direction, float)
+
+
+def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: float = VIEW_ANGLE) -> bool:
+    """Return whether the middle of an object's box is before the window of a scanner, in its cone of view."""
+    window, view = scanner_view(scene, scanner)
+    T = scene.object_pose(scanner)
+    off = world_box(scene, object).mean(axis=0) - (T[:3, :3] @ window + T[:3, 3])
+    length = float(np.linalg.norm(off))
+    return length < distance and float(off @ (T[:3, :3] @ view)) > length * np.cos(angle)
+
+
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
-    The published check asks for one finger only and so calls an object that leans on the hand grasped.
+    The published check asks for one finger only and so calls an object that leans on the hand grasped. Of a gripper
+    that holds by suction, all cups must hold the object.
     """
     side = scene.robot(robot).arm(arm)
     bodies = scene.world.subtree(scene.body_of(object))
+    if side.suction is not None:
+        return side.suction.is_closed() and set(side.suction.gripped_objects) <= set(bodies)
     pressing = sum(scene.world.touching([finger], bodies) for finger in side.finger_bodies)
     return pressing >= min(fingers, len(side.finger_bodies))
 
@@ -42,27 +189,28 @@ def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
 
 
 CHECKS: dict[str, Callable[..., bool]] = {
-    "above_bottom": place_checks.above_bottom,
-    "ahead": hand_checks.ahead,
+    "above_bottom": above_bottom,
+    "ahead": ahead,
     "calm": calm,
     "grasped": grasped,
     "gripper_open": gripper_open,
-    "hand_at": hand_checks.hand_at,
-    "joints_at": hand_checks.joints_at,
-    "left_of": place_checks.left_of,
+    "hand_at": hand_at,
+    "in_view": in_view,
+    "joints_at": joints_at,
+    "left_of": left_of,
     "lifted": lifted,
-    "lower_than": place_checks.lower_than,
+    "lower_than": lower_than,
     "lying_still": lying_still,
-    "near": hand_checks.near,
-    "over_box": place_checks.over_box,
-    "overlapping": place_checks.overlapping,
-    "point_at": hand_checks.point_at,
-    "points_up": hand_checks.points_up,
-    "raised_above": place_checks.raised_above,
-    "released": place_checks.released,
-    "right_of": place_checks.right_of,
+    "near": near,
+    "over_box": over_box,
+    "overlapping": overlapping,
+    "point_at": point_at,
+    "points_up": points_up,
+    "raised_above": raised_above,
+    "released": released,
+    "right_of": right_of,
     "stacked": stacked,
-    "touches": place_checks.touches,
-    "turned_to": hand_checks.turned_to,
+    "touches": touches,
+    "turned_to": turned_to,
 }
 """Name of a success term > function of the scene and the term's arguments."""

@@ -1,4 +1,4 @@
-"""The moves of a grasp: approach, close, lift; the same for every skill that takes hold of something."""
+"""Moves of a grasp, shared by all picking skills: approach, close, lift."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.parts import Hold
-from handloom.skills.preshape import Preshape
+from handloom.skills.grasp_poses import Preshape
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command
@@ -60,7 +60,7 @@ class GraspMoves:
         return [] if chosen is None else self._sequence(skill, grasps[chosen.index], chosen)
 
     def checks(self, skill: Skill, *, from_z: float, lift_th: float, process_valid: bool) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, nothing is flung about, and it was lifted.
+        """Return: the fingers hold the object, robot and object are calm, and it was lifted.
 
         Args:
             skill: The skill that asks.
@@ -103,7 +103,7 @@ class GraspMoves:
             commands.append(command_at(pre_grasp, "update_pose_cost_metric", hold_vec_weight=self.hold))
         commands.append(command_at(grasp, "update_specific", ignore_substring=without))
         commands.append(command_at(grasp, "open_gripper", straight=True, **chosen.params(next(paths)), **opened))
-        commands += [command_at(grasp, close)] * self.close_steps
+        commands += [command_at(grasp, close, until_still=True)] * self.close_steps
         if self.final_state == CLOSED:
             commands.append(command_at(grasp, "attach_obj", object=self.object))
             commands.append(command_at(grasp, "update_specific", ignore_substring=own))

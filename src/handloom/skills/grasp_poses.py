@@ -1,5 +1,6 @@
 """Candidate grasps of an object: where they come from, which of them the gripper can reach."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError
 from handloom.grasping import (
+    RIM_OPENING,
     AnnotateOptions,
     GripperShape,
     clear_of,
@@ -18,12 +20,13 @@ from handloom.grasping import (
     lying_grasps_for,
     read_grasps,
     rim_grasps_for,
+    suction_grasps_for,
 )
 from handloom.objects import ObjectAsset
 from handloom.robots import tool_poses_of_grasps
 from handloom.skills.configs.parts import Filters
 from handloom.skills.configs.picks import PickConfig
-from handloom.skills.filters import direction_mask
+from handloom.skills.orientations import direction_mask
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose
 from handloom.values import FunnelStage
@@ -32,6 +35,24 @@ Source = Literal["any", "lying", "rim"]
 """Which grasps of an object are looked at."""
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Preshape:
+    """How far the fingers are open on the way to a grasp."""
+
+    level: float
+    """As a level of the gripper's shape."""
+    drive: Array
+    """Targets of the gripper (g,) [m or rad]."""
+    joints: dict[str, float] = field(default_factory=dict)
+    """Where the joints of the hand stand then [m or rad], by their names in the robot's model."""
+
+    @classmethod
+    def for_rims(cls, gripper: GripperShape) -> "Preshape":
+        """Return the opening that grasps of rims were searched with."""
+        level = gripper.level_at(RIM_OPENING)
+        return cls(level=level, drive=gripper.drive_at(level), joints=gripper.joints_at(level))
 
 
 def gripper_of(skill: Skill) -> GripperShape:
@@ -55,13 +76,18 @@ def annotated_grasps(
     arm, gripper = skill.controller.arm, gripper_of(skill)
     asset = skill.scene.assets[name]
     file = None if keys is None or source != "any" else grasp_file(asset, keys)
-    if source != "any":
+    if arm.spec.suction is not None and file is None:
+        rows = suction_grasps_for(asset, arm.spec.suction.cup_radius)
+    elif source != "any":
         rows = lying_grasps_for(asset, gripper) if source == "lying" else rim_grasps_for(asset, gripper)
     else:
         rows = grasps_for(asset, gripper) if file is None else read_grasps(file)
     if len(rows) == 0:
-        widest = arm.spec.gripper_max_width
-        skill.fail(FunnelStage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")
+        suction, widest = arm.spec.suction, arm.spec.gripper_max_width
+        place = f"place that the gripper of {widest:.3f} m can hold"
+        if suction is not None:
+            place = f"flat patch for a cup of {suction.cup_radius:.3f} m radius"
+        skill.fail(FunnelStage.GRASP, "no_grasp", f"{name} has no {place}")
         return np.zeros((0, 4, 4)), np.zeros(0)
     # Our own annotations are of the object in its real size; only those of a file may need scaling.
     scale = 1.0 if keys is None or file is None else keys.grasp_scale

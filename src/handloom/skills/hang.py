@@ -10,8 +10,7 @@ from handloom.motion.planning import Move
 from handloom.objects import ObjectAsset
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import HangConfig
-from handloom.skills.grasp_poses import gripper_of
-from handloom.skills.preshape import Preshape
+from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, transform_points, translation
 from handloom.values import Check, Command

@@ -1,4 +1,4 @@
-"""Parts of the hand's pose that a move must not change."""
+"""Parts of the tool's pose, or an axis of it, that a move must not change."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class HeldParts:
 
     @classmethod
     def given(cls, weights: tuple[float, ...] | None) -> "HeldParts | None":
-        """Return the parts held by weights, or None when nothing is."""
+        """Return the parts held by weights, or None when none is held."""
         if weights is None or not any(weight > 0.0 for weight in weights):
             return None
         ax, ay, az, lx, ly, lz = weights
@@ -81,3 +81,28 @@ class HeldParts:
         if line.ok or self.direction is None:
             return line
         return planner.plan_to_poses(q, T, ignore=ignore, hold=self.direction)
+
+
+@dataclass(frozen=True)
+class HeldAxis:
+    """One axis of the hand, such as the upright axis of what it holds, keeps its direction during a move."""
+
+    axis_tool: tuple[float, float, float]
+    """Axis in the end-effector frame."""
+
+    def plan(self, planner: ArmPlanner, q: Array, T_goal: ArrayLike, ignore: Iterable[str]) -> PlanResult:
+        """Return a path of one arm to a pose (4, 4) that keeps the direction of the axis.
+
+        Between poses that share the direction, the even turn of a straight line is a turn about the axis.
+        """
+        hold, T = Hold(tool_axis=self.axis_tool), np.asarray(T_goal, float)
+        start, goal = (R[:3, :3] @ hold.unit_axis for R in (planner.chains[0].T_base_tool(q), T))
+        if start @ goal >= np.cos(hold.tolerance):
+            line = planner.plan_straight(q, T, ignore=ignore)
+            if line.ok:
+                return line
+        return planner.plan_to_poses(q, T, ignore=ignore, hold=hold)
+
+
+Held = HeldParts | HeldAxis
+"""What a move must keep of the hand's pose."""

@@ -1,20 +1,38 @@
-"""Random hand orientations that pass the filters of a config."""
+"""Tool orientations of a skill: direction filters, and those a config asks for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.skills.configs.parts import Filters
-from handloom.skills.filters import direction_mask
+from handloom.skills.configs.parts import NEGATIVE, DirectionFilter, Filters
 from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 
+BASE_AXIS = {"forward": 0, "backward": 0, "leftward": 1, "rightward": 1, "upward": 2, "downward": 2}
+"""Axis of the arm base that each direction is measured along."""
 DRAWS = 3000
 """Random orientations per round; published value."""
 ROUNDS = 10
 """Rounds before the filters are called impossible; one, as published, leaves narrow filters without any."""
+
+
+def direction_mask(T_base_tool: Array, filters: Filters) -> NDArray[np.bool_]:
+    """Return which poses (n, 4, 4) pass all direction filters of a config (n,)."""
+    keep = np.ones(len(T_base_tool), dtype=bool)
+    for column, given in enumerate((filters.filter_x_dir, filters.filter_y_dir, filters.filter_z_dir)):
+        if given is not None:
+            keep &= _passes(T_base_tool[:, BASE_AXIS[given[0]], column], given)
+    return keep
+
+
+def _passes(component: Array, given: DirectionFilter) -> NDArray[np.bool_]:
+    """Compare the component of a hand axis along a base axis with the cosines of the filter's angles [deg]."""
+    bounds: Sequence[float] = np.cos(np.deg2rad(np.asarray(given[1:], float))).tolist()
+    if given[0] in NEGATIVE:
+        return (component <= bounds[0]) & (component >= (bounds[1] if len(bounds) > 1 else -np.inf))
+    return (component >= bounds[0]) & (component <= (bounds[1] if len(bounds) > 1 else np.inf))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,6 +50,15 @@ class Alignment:
         """Return which orientations (n, 3, 3) are within the tolerance."""
         cosine = (R_base_tool @ self.axis_tool) @ self.axis_base
         return np.arccos(np.clip(cosine, -1.0, 1.0)) < self.tolerance
+
+    def exact(self, R_base_tool: Array) -> Array:
+        """Return an orientation (3, 3) turned the shortest way until the axis points along the direction."""
+        now = R_base_tool @ self.axis_tool
+        axis = np.cross(now, self.axis_base)
+        sine = float(np.linalg.norm(axis))
+        if sine < 1e-9:
+            return R_base_tool
+        return matrix_from_rotvec(axis / sine * np.arctan2(sine, now @ self.axis_base)) @ R_base_tool
 
     def applied(self, R_base_tool: Array, rng: np.random.Generator) -> Array:
         """Return orientations (n, 3, 3) turned, each by the shortest way, until they are within the tolerance.

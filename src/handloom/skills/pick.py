@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from handloom.arrays import Array
 from handloom.skills.configs.picks import PickConfig
-from handloom.skills.draws import between
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
+    Preshape,
     Source,
     annotated_grasps,
     attainable_grasps,
@@ -17,8 +17,7 @@ from handloom.skills.grasp_poses import (
     grasp_file,
     gripper_of,
 )
-from handloom.skills.preshape import Preshape
-from handloom.skills.skill import Skill
+from handloom.skills.skill import Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
 
@@ -48,7 +47,7 @@ class Pick(Skill[PickConfig]):
             self.manip_list = self._moves.commands(self, candidates)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, nothing is flung about, and it was lifted."""
+        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
         config = self.config
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 

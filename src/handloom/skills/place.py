@@ -6,17 +6,16 @@ from typing import ClassVar
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import ConfigError
 from handloom.motion.planning import Move
-from handloom.skills.boxes import world_box
+from handloom.scene.measures import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.grasp_poses import gripper_of
-from handloom.skills.held_axis import Held, HeldAxis
-from handloom.skills.held_parts import HeldParts
-from handloom.skills.orientations import Alignment, sample_orientations
-from handloom.skills.place_points import place_points
-from handloom.skills.preshape import Preshape
-from handloom.skills.skill import Skill, command_at
+from handloom.skills.grasp_poses import Preshape, gripper_of
+from handloom.skills.held_parts import Held, HeldAxis, HeldParts
+from handloom.skills.landing import drop_height
+from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
+from handloom.skills.skill import Skill, between, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, FunnelStage
 
@@ -26,6 +25,8 @@ ANGLE = float(np.deg2rad(0.5))
 """How far an arm of few joints may turn the hand where no axis of the object is aligned [rad]."""
 HELD_ANGLE = 0.05
 """How far an axis that is held on the way may have turned at the place, where none is aligned [rad]."""
+LOWERED = (1.0, 0.75, 0.5, 0.25)
+"""Shares of the way down to contact, tried in this order."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
@@ -53,9 +54,6 @@ class Place(Skill[PlaceConfig]):
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return
-        # Little turning first: published priority is the way of the joints, which mostly is the same.
-        turn = np.einsum("nij,ij->n", R, T_base_tool[:3, :3])
-        R = R[np.argsort(-turn, kind="stable")]
         box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
@@ -78,11 +76,14 @@ class Place(Skill[PlaceConfig]):
         # The retreat leaves the object behind, so nothing has to be held any more.
         chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
         if chosen is not None:
-            self._place_z = float(place[chosen.index, 2, 3])
-            self.manip_list = self._commands(pre[chosen.index], place[chosen.index], chosen, kept)
+            goal = place[chosen.index]
+            if config.until_contact:
+                goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
+            self._place_z = float(goal[2, 3])
+            self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return the terms of the success mode, and that nothing is flung about."""
+        """Return the terms of the success mode, and that robot and object are calm."""
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
@@ -123,7 +124,13 @@ class Place(Skill[PlaceConfig]):
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
-        return sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
+        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
+        # The hand need not turn further than it takes to bring the object upright.
+        unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
+        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config)
+        # Then little turning first: published priority is the way of the joints, which mostly is the same.
+        turn = np.einsum("nij,ij->n", sampled, R_start)
+        return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return what the way to the place must keep of the hand's pose."""
@@ -155,6 +162,32 @@ class Place(Skill[PlaceConfig]):
         T_base_object = make_pose(R_base_tool @ T_tool_object[:3, :3], p_base)
         return T_base_object @ invert_pose(T_tool_object)
 
+    def _lowered(self, place: Array, chosen: Chosen, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Chosen]:
+        """Return the place (4, 4) and its paths with the object lowered to what is below, as far as the hand can go."""
+        if chosen.paths[0] is None:
+            return place, chosen
+        drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
+        for share in LOWERED:
+            goal = place.copy()
+            goal[:3, 3] -= share * drop * T_base_world[:3, 2]
+            paths = self._landing(chosen.paths[0], goal)
+            if paths is not None:
+                return goal, Chosen(index=chosen.index, paths=paths)
+        return place, chosen
+
+    def _landing(self, before: Array, goal: Array) -> tuple[Array, ...] | None:
+        """Return the paths to and away from a place (4, 4) that was lowered; None where the hand does not fit."""
+        config, planner, ignore = self.config, self.controller.planner, self.controller.ignored
+        down = planner.plan_straight(before[-1], goal, ignore=ignore)
+        if not down.ok:
+            return None
+        if config.post_place_vector is None:
+            return before, down.path
+        away = goal @ translation(config.post_place_vector)
+        left = self.controller.obstacles_of(config.objects[0])
+        retreat = planner.plan_straight(down.path[-1], away, ignore=ignore, released=left)
+        return (before, down.path, retreat.path) if retreat.ok else None
+
     def _commands(self, pre: Array, place: Array, chosen: Chosen, kept: Held | None) -> list[Command]:
         """Return the published sequence; a tested path goes with both moves."""
         config, name = self.config, self.config.objects[0]
@@ -170,7 +203,7 @@ class Place(Skill[PlaceConfig]):
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
         opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim else {}
-        commands += [command_at(place, "open_gripper", **opened)] * config.gripper_change_steps
+        commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
         if config.post_place_vector is not None:
@@ -184,3 +217,52 @@ class Place(Skill[PlaceConfig]):
 def _unit(vector: tuple[float, float, float]) -> Array:
     v = np.asarray(vector, float)
     return v / np.linalg.norm(v)
+
+
+def place_points(
+    config: PlaceConfig,
+    box: Array,
+    R_world_target: Array,
+    count: int,
+    rng: np.random.Generator,
+    *,
+    hand_to_object: float,
+) -> tuple[Array, Array]:
+    """Return points before (n, 3) and at the place (n, 3) in the world [m].
+
+    Args:
+        config: Ratios, offsets and directions.
+        box: World box of the target (2, 3) [m].
+        R_world_target: Orientation of the target (3, 3).
+        count: Number of points.
+        rng: Generator of this choice.
+        hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
+    """
+    ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
+    ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
+    inside = box[0] + ratios * (box[1] - box[0])
+    if config.place_direction == "vertical":
+        return _at_height(inside, box[1, 2] + config.pre_place_z_offset), _at_height(
+            inside, box[1, 2] + config.place_z_offset
+        )
+    return _beside(config, inside, R_world_target, hand_to_object)
+
+
+def _at_height(points: Array, z: float) -> Array:
+    raised = points.copy()
+    raised[:, 2] = z
+    return raised
+
+
+def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_object: float) -> tuple[Array, Array]:
+    if config.align_place_obj_axis is None:
+        raise ConfigError("place: place_direction horizontal needs align_place_obj_axis, the way in, in target axes")
+    along = R_world_target @ np.asarray(config.align_place_obj_axis, float)
+    if config.position_constraint == "gripper":
+        pre, place = (z + hand_to_object for z in (config.pre_place_z_offset, config.place_z_offset))
+        return inside - along * pre, inside - along * place
+    offset = R_world_target @ np.asarray(config.offset_place_obj_axis or (0.0, 0.0, 0.0), float)
+    return (
+        inside + along * config.pre_place_align + offset * config.pre_place_offset,
+        inside + along * config.place_align + offset * config.place_offset,
+    )

@@ -11,17 +11,16 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
-from handloom.skills.arm_controller import ArmController, Way
+from handloom.skills.arm_controller import TIMELESS, ArmController, Way
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
-from handloom.skills.plan_failure import plan_failure
-from handloom.skills.skill import Skill
+from handloom.skills.skill import Skill, plan_failure
 from handloom.skills.table import checked_config, skill_class
 from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, FunnelStage, SkillSpan
 
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
-"""FunnelStage > robot > block > arm > skill configs, as the task file nests them."""
+"""Stage > robot > block > arm > skill configs, as the task file nests them."""
 
 
 NEAR_ROOM = 0.25
@@ -86,7 +85,7 @@ class Schedule:
             if skill is None or not skill.is_ready() or frame < lane.not_before:
                 continue
             arm = skill.controller.arm
-            joints, gripper = skill.controller.forward(skill.manip_list[0])
+            joints, gripper = _one_frame(skill)
             targets[arm.ctrl_index] = joints
             targets[arm.gripper_ctrl_index] = gripper
             self.room = min(self.room, _room(skill))
@@ -134,7 +133,7 @@ class Schedule:
         return world.subtree(world.model.body(first).name)
 
     def _activate(self, frame: int) -> bool:
-        """Start what is next for every free arm; return False when nothing is left or a skill cannot start."""
+        """Start the next skill of every free arm; return False when none is left or one cannot start."""
         self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
         while self._open_blocks():
             self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
@@ -240,6 +239,13 @@ def _room(skill: Skill) -> float:
     if not skill.controller.moving:
         return 0.0
     return NEAR_ROOM if skill.manip_list[0].params.get("straight") else 1.0
+
+
+def _one_frame(skill: Skill) -> tuple[Array, Array]:
+    """Carry out one frame of a skill; commands that only change what is planned take no time."""
+    while skill.manip_list[0].function in TIMELESS and len(skill.manip_list) > 1:
+        skill.controller.forward(skill.manip_list.pop(0))
+    return skill.controller.forward(skill.manip_list[0])
 
 
 def _active(lane: _Lane) -> Skill:

@@ -4,9 +4,11 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.motion.planning import PlanResult, PlanStatus
 from handloom.scene import Scene, SceneArm
 from handloom.skills.arm_controller import CLOSED, INSTANT, ArmController
 from handloom.skills.checks import holds
@@ -74,8 +76,14 @@ class Skill(ABC, Generic[ConfigT]):
     def is_done(self) -> bool:
         """Drop the first command if it is done; return whether none is left."""
         if self.manip_list and self.is_subtask_done(*self.tolerances()):
-            self.manip_list.pop(0)
+            done = self.manip_list.pop(0)
+            while self.manip_list and self.manip_list[0] is done and self._waited_enough(done):
+                self.manip_list.pop(0)
         return not self.manip_list
+
+    def _waited_enough(self, command: Command) -> bool:
+        """Return whether a wait for the fingers is over before its frames are: they stand still."""
+        return bool(command.params.get("until_still")) and self.controller.gripper_still
 
     def is_success(self) -> bool:
         """Return whether all success terms hold now."""
@@ -127,3 +135,15 @@ def register_skill(cls: type[Skill]) -> type[Skill]:
     if missing:
         raise InputError(f"skill {cls.__name__} lacks {', '.join(missing)}")
     return cls
+
+
+def between(rng: np.random.Generator, one: ArrayLike, other: ArrayLike, size: tuple[int, ...] | None = None) -> Array:
+    """Return uniform draws between two bounds, whichever of them is the larger; both bounds may be arrays."""
+    return np.asarray(rng.uniform(np.minimum(one, other), np.maximum(one, other), size))
+
+
+def plan_failure(result: PlanResult) -> Failure:
+    """Return the typed failure of a plan: ``reach`` when the arm cannot get to any goal, ``plan`` otherwise."""
+    stage = FunnelStage.REACH if result.status is PlanStatus.GOAL_UNREACHABLE else FunnelStage.PLAN
+    counts = {name: value for name, value in vars(result.counts).items() if value}
+    return Failure(stage=stage, reason=result.status.value.replace(" ", "_"), detail=result.reason, counts=counts)

@@ -7,11 +7,10 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.motion.planning import Move
 from handloom.scene.markers import marker_name
-from handloom.skills.boxes import world_box
+from handloom.scene.measures import world_box
 from handloom.skills.candidates import choose
 from handloom.skills.configs.motions import TrackConfig
-from handloom.skills.draws import between
-from handloom.skills.skill import Skill, command_at, hand_check
+from handloom.skills.skill import Skill, between, command_at, hand_check
 from handloom.spatial import (
     invert_pose,
     make_pose,
@@ -57,7 +56,7 @@ class Track(Skill[TrackConfig]):
         self._show(0)
 
     def update(self) -> None:
-        """Let the marker show the way point that the hand is on its way to."""
+        """Move the marker to the way point that the tool heads for."""
         if self.manip_list:
             self._show(self.manip_list[0].params.get("way_point", 0))
 
@@ -79,7 +78,7 @@ class Track(Skill[TrackConfig]):
         return make_pose(R @ matrix_from_rotvec(angle * random_directions(self.rng, DRAWS)), p)
 
     def _show(self, way_point: int) -> None:
-        """Put the marker at a way point; without one in the scene there is nothing to show."""
+        """Move the marker to a way point; does nothing in a scene without markers."""
         arm, world = self.controller.arm, self.scene.world
         name = marker_name(arm.robot_name, arm.name)
         if name not in self.scene.assets:

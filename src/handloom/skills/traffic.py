@@ -15,7 +15,7 @@ MARGIN = 0.01
 LOOK = 0.05
 """Distances are measured up to this [m]."""
 STRIDE = 3
-"""Frames between two looks: 0.1 s, in which no arm moves more than a few centimetres."""
+"""Frames between two collision checks: 0.1 s, in which no arm moves more than a few centimetres."""
 
 
 class Traffic:
@@ -89,7 +89,7 @@ class _Group:
         self._rotation = R.T @ data.geom_xmat[self._held].reshape(-1, 3, 3)
 
     def place(self, data: mujoco.MjData) -> None:
-        """Carry what is held along with the hand, which kinematics alone would leave behind."""
+        """Move held objects along with the tool; forward kinematics alone would leave them behind."""
         R, p = data.xmat[self._hand].reshape(3, 3), data.xpos[self._hand]
         data.geom_xpos[self._held] = self._position @ R.T + p
         data.geom_xmat[self._held] = (R @ self._rotation).reshape(-1, 9)

@@ -29,11 +29,13 @@ from handloom.spatial.rotations import (
     quat_slerp,
     quat_wxyz_from_xyzw,
     quat_xyzw_from_wxyz,
+    random_directions,
+    random_quats,
+    random_rotations,
     rotvec_from_matrix,
     rotvec_from_quat,
     skew,
 )
-from handloom.spatial.sampling import random_directions, random_quats, random_rotations
 
 __all__ = [
     "axis_angle_from_quat",

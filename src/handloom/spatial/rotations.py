@@ -1,4 +1,4 @@
-"""Rotations as unit quaternions (wxyz), matrices, rotation vectors and Euler angles; all batched.
+"""Rotations as unit quaternions (wxyz), matrices, rotation vectors and Euler angles, and uniform random ones; batched.
 
 Every function takes arrays with any leading axes: ``(..., 4)`` quaternions, ``(..., 3, 3)`` matrices,
 ``(..., 3)`` vectors. Angles are radians unless the name says ``deg``.
@@ -250,3 +250,21 @@ def quat_wxyz_from_xyzw(quat: ArrayLike) -> Array:
 def quat_xyzw_from_wxyz(quat: ArrayLike) -> Array:
     """Reorder (..., 4) from wxyz to the teleoperation graph's xyzw."""
     return np.asarray(quat, float)[..., [1, 2, 3, 0]]
+
+
+def random_directions(rng: np.random.Generator, count: int) -> Array:
+    """Return unit vectors (count, 3), uniform on the sphere."""
+    v = rng.standard_normal((count, 3))
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+
+
+def random_quats(rng: np.random.Generator, count: int) -> Array:
+    """Return unit quaternions (count, 4) with w >= 0, uniform over rotations."""
+    q = rng.standard_normal((count, 4))
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.where(q[:, :1] < 0.0, -q, q)
+
+
+def random_rotations(rng: np.random.Generator, count: int) -> Array:
+    """Return rotation matrices (count, 3, 3), uniform over rotations."""
+    return matrix_from_quat(random_quats(rng, count))

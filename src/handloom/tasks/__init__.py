@@ -1,10 +1,10 @@
 """Tasks: YAML to a frozen config, and the sampling of one scene from it."""
 
-from handloom.tasks.loading import library, load_task
-from handloom.tasks.sampling import sample_task
-from handloom.tasks.sampling_error import SamplingError
-from handloom.tasks.skill_words import worded_skills
-from handloom.tasks.task import Task
-from handloom.tasks.task_config import TaskConfig, TaskFile
+from handloom.tasks.config.loading import library, load_task
+from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import TaskConfig, TaskFile
+from handloom.tasks.sampling.sample_task import sample_task
+from handloom.tasks.sampling.settling_world import SamplingError
+from handloom.tasks.sampling.wording import worded_skills
 
 __all__ = ["SamplingError", "Task", "TaskConfig", "TaskFile", "library", "load_task", "sample_task", "worded_skills"]

@@ -2,10 +2,8 @@
 
 from handloom.values.articulation import ArticulationAction, ArticulationActions, DOFInfo, JointsState
 from handloom.values.camera import CameraSpec
-from handloom.values.command import Command
-from handloom.values.failure import Failure, FunnelStage
 from handloom.values.instance import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
-from handloom.values.record import Check, EpisodeRecord, SkillSpan
+from handloom.values.record import Check, Command, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
 __all__ = [
     "ArticulationAction",

@@ -1,14 +1,63 @@
 """What happened in one episode: enough to replay it bit for bit and to render it again."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.values.failure import Failure
 from handloom.values.instance import TaskInstance
+
+
+@dataclass(frozen=True)
+class Command:
+    """A target for an arm and what to do on the way; unpacks as ``p, q, function, params``."""
+
+    p_base_tool: Array
+    """Position of the end effector in the arm base (3,) [m]."""
+    q_base_tool: Array
+    """Orientation of the end effector in the arm base, wxyz (4,)."""
+    function: str
+    """Name of a command function, e.g. ``close_gripper``."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of the command function."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.p_base_tool, self.q_base_tool, self.function, dict(self.params)))
+
+
+class FunnelStage(StrEnum):
+    """Stages of the funnel, in order. A failure happened in the stage it names."""
+
+    SAMPLE = "sample"
+    GRASP = "grasp"
+    REACH = "reach"
+    PLAN = "plan"
+    EXECUTE = "execute"
+    SUCCESS = "success"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A typed reason: counted in the funnel and shown to the user."""
+
+    stage: FunnelStage
+    """Where in the funnel it happened."""
+    reason: str
+    """Short fixed code such as ``goal_unreachable``; counted in reports."""
+    detail: str = ""
+    """One sentence with names and figures."""
+    skill: str = ""
+    """Skill that failed, empty when none was active."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many candidates died at which test."""
+
+    def __str__(self) -> str:
+        where = f" in {self.skill}" if self.skill else ""
+        return f"{self.stage}: {self.reason}{where}" + (f": {self.detail}" if self.detail else "")
 
 
 @dataclass(frozen=True, kw_only=True)

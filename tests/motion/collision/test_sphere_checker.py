@@ -7,11 +7,10 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.motion.collision import ExactChecker, Shape, SphereChecker
-from handloom.motion.collision.arrays import PADDED
+from handloom.motion.collision.arrays import PADDED, supporting_planes
 from handloom.motion.collision.lane_kernels import configurations_free
 from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.collision.sphere_group import GUARD
-from handloom.motion.collision.world_arrays import supporting_planes
 
 KINDS = ("box", "sphere", "capsule", "cylinder", "plane", "convex", "height field")
 

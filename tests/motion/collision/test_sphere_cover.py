@@ -5,11 +5,9 @@ import pytest
 
 from handloom.errors import InputError, NotFoundError
 from handloom.motion.collision import Shape, ShapeKind, SphereModel, convex_hull
-from handloom.motion.collision.cover_kernels import greedy_choice
-from handloom.motion.collision.cover_proof import bare_cells
-from handloom.motion.collision.part import moving_parts
+from handloom.motion.collision.obstacle import moving_parts
 from handloom.motion.collision.solid_points import depth, fibonacci_directions, surface_samples
-from handloom.motion.collision.sphere_cover import sphere_cover
+from handloom.motion.collision.sphere_cover import bare_cells, greedy_choice, sphere_cover
 from handloom.motion.collision.sphere_model import cached_cover
 from handloom.motion.kinematics import JointTree
 from handloom.robots import load_robot

@@ -103,7 +103,7 @@ def test_one_descent_agrees_with_numpy(chain, reachable):
     solved = 0
     for T in reachable[:40]:
         q = HOME.copy()
-        descend(chain.arrays, solver.problem(), T[:3, :3], T[:3, 3], q, make_scratch(chain.dof), np.zeros(3))
+        descend(chain.arrays, solver.problem(), T[:3, :3], T[:3, 3], q, make_scratch(chain.dof))
         if pose_error(chain.T_base_tool(q), T)[0] < 1e-3:
             np.testing.assert_allclose(q, numpy_descent(chain, T, HOME.copy(), solver.options), atol=1e-6)
             solved += 1
@@ -207,3 +207,34 @@ def test_bad_requests_are_refused_with_the_reason(chain):
 
 def test_an_empty_batch_has_an_empty_answer(chain):
     assert IkSolver(chain).solve(np.empty((0, 4, 4))).q.shape == (0, chain.dof)
+
+
+def axes_of_half_turns() -> np.ndarray:
+    """Return the coordinate axes, all diagonals and random directions, as unit vectors (n, 3)."""
+    corners = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), -1).reshape(-1, 3)
+    axes = np.concatenate([corners[np.any(corners != 0, axis=1)], np.random.default_rng(1).normal(size=(200, 3))])
+    return axes / np.linalg.norm(axes, axis=1, keepdims=True)
+
+
+def test_the_residual_of_half_a_turn_is_about_the_axis_of_the_turn(chain):
+    problem, w = IkSolver(chain).problem()._replace(iterations=0), make_scratch(chain.dof)
+    T = chain.T_base_tool(HOME)
+    for axis in axes_of_half_turns():
+        goal = matrix_from_rotvec(np.pi * axis) @ T[:3, :3]
+        _, angle = descend(chain.arrays, problem, goal, T[:3, 3].copy(), HOME.copy(), w)
+        turn = w.error[3:] / problem.rotation_weight
+        assert angle == pytest.approx(np.pi)
+        np.testing.assert_allclose(matrix_from_rotvec(turn) @ T[:3, :3], goal, atol=1e-6)
+
+
+@pytest.mark.parametrize("axis", axes_of_half_turns()[:26:2], ids=str)
+def test_half_a_turn_away_is_reached_from_the_seed_alone(axis):
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    body = spec.worldbody.add_body(name="flange", pos=(0.1, 0.2, 0.3))
+    body.add_joint(name="turn", axis=axis, range=(-4, 4), limited=1)
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=(0.1, 0, 0))
+    wrist = Chain.from_model(spec.compile(), tool="flange")
+    result = IkSolver(wrist, IkOptions(max_seeds=1)).solve(wrist.T_base_tool([np.pi]), seed=[0.0])
+    assert result.solved[0]
+    assert abs(result.q[0, 0]) == pytest.approx(np.pi, abs=0.01)

@@ -248,3 +248,12 @@ def test_malformed_requests_are_refused_as_errors(planner):
         planner.plan_chain(HOME, [Move(T_base_tool=np.tile(np.eye(4), (k, 1, 1))) for k in (2, 3)])
     with pytest.raises(InputError, match="tree_step must be > 0"):
         PlannerOptions(tree_step=0.0)
+
+
+def test_of_equal_grasps_the_one_with_the_least_turn_is_taken(planner):
+    position = planner.chains[0].T_base_tool(HOME)[:3, 3]
+    turns = np.deg2rad([170.0, 100.0, 3.0, -120.0, 60.0])
+    result = planner.plan_to_poses(HOME, grasp_poses(position, turns))
+    assert result.status is PlanStatus.SUCCESS
+    distances = [np.linalg.norm(planner.plan_to_poses(HOME, T).path[-1] - HOME) for T in grasp_poses(position, turns)]
+    assert result.goal == int(np.argmin(distances))

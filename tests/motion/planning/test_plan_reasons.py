@@ -126,7 +126,7 @@ def test_poses_out_of_reach_are_called_unreachable(planner):
 
 def test_a_search_that_runs_out_of_samples_says_how_many(tabletop, planner):
     impatient = ArmPlanner(
-        tabletop, planner.chains, options=PlannerOptions(iterations=3, goal_iterations=2, tree_step=0.2)
+        tabletop, planner.chains, options=PlannerOptions(iterations=3, goal_iterations=1, tree_step=0.2, branches=1)
     )
     result = impatient.plan_to_joints(LEFT, RIGHT)
     assert result.status is PlanStatus.NO_PATH

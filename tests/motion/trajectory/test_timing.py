@@ -5,7 +5,7 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.motion.trajectory import MotionLimits, jerk_limited, time_optimal
-from handloom.motion.trajectory.topp_kernels import fastest_profile
+from handloom.motion.trajectory.topp_kernels import IntervalEnds, fastest_profile
 
 # Published limits of the Franka arm: rad/s, rad/s^2, rad/s^3.
 PANDA = MotionLimits.of(
@@ -143,7 +143,7 @@ def test_the_profile_agrees_with_a_linear_programme_in_numpy():
     steps, v_max, a_max = np.diff(s), np.array([1.0, 1.5]), np.array([2.0, 1.0])
     x = np.empty(len(s))
     arrays = [np.ascontiguousarray(a) for a in (D[:-1], K[:-1], D[1:], K[1:])]
-    fastest_profile(*arrays, steps, len(steps), np.zeros(len(steps), bool), v_max, a_max, x)
+    fastest_profile(IntervalEnds(*arrays), steps, np.zeros(len(steps), bool), v_max, a_max, x)
     np.testing.assert_allclose(x, numpy_profile(*arrays, steps, v_max, a_max), rtol=1e-6, atol=1e-9)
     assert x.max() > 0.1
 

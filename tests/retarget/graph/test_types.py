@@ -141,7 +141,7 @@ def test_hand_joints_are_in_openxr_order() -> None:
 
 
 def test_the_old_head_name_warns() -> None:
-    from handloom.retarget.inputs.head_input import HeadPose
+    from handloom.retarget.inputs import HeadPose
 
     with pytest.warns(DeprecationWarning, match="HeadInput"):
         HeadPose()

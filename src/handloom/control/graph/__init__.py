@@ -1,13 +1,10 @@
 """A small execution graph with the published nodes: events, controllers, paths, constants."""
 
 from handloom.control.graph.graph import Connection, Evaluation, Graph, Keys
-from handloom.control.graph.graph_context import GraphContext
 from handloom.control.graph.graph_file import load_graph, save_graph
 from handloom.control.graph.graph_session import GraphSession
-from handloom.control.graph.node import EventNode, Node, NodeResult, done, failed
-from handloom.control.graph.placed_node import PlacedNode
-from handloom.control.graph.port import Port, port
-from handloom.control.graph.port_type import PORT_TYPES, PortType, port_type
+from handloom.control.graph.node import EventNode, GraphContext, Node, NodeResult, PlacedNode, done, failed
+from handloom.control.graph.port import PORT_TYPES, Port, PortType, port, port_type
 from handloom.control.graph.registry import NODE_TYPES, node_class
 
 __all__ = [

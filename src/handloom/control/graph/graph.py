@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from handloom.control.graph.graph_context import GraphContext
-from handloom.control.graph.node import NodeResult
-from handloom.control.graph.placed_node import PlacedNode, split_attribute
+from handloom.control.graph.node import GraphContext, NodeResult, PlacedNode, split_attribute
 from handloom.control.graph.registry import node_class
 from handloom.errors import HandloomError, InputError, unknown_name
 

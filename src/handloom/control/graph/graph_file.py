@@ -9,7 +9,7 @@ from pydantic import Field
 
 from handloom.config import Config, load_config
 from handloom.control.graph.graph import Connection, Graph, Keys
-from handloom.control.graph.placed_node import PlacedNode
+from handloom.control.graph.node import PlacedNode
 from handloom.errors import ConfigError, FileError, HandloomError
 
 ARROW = " -> "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from handloom.articulation import SingleArticulation
 from handloom.control.graph.graph import Evaluation, Graph
-from handloom.control.graph.graph_context import GraphContext
+from handloom.control.graph.node import GraphContext
 from handloom.errors import InputError, StateError
 from handloom.sim import World
 

@@ -1,12 +1,63 @@
-"""The base of every node: ports, compute, memory."""
+"""Nodes: what they may read of the world, the base class with ports and compute, a node placed in a graph."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from handloom.control.graph.graph_context import GraphContext
+from handloom.arrays import Array
+from handloom.articulation import SingleArticulation
 from handloom.control.graph.port import Port
+from handloom.errors import InputError, NotFoundError, suggest, unknown_name
+from handloom.sim import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphContext:
+    """Time and robots, as they are at one evaluation."""
+
+    robots: Mapping[str, SingleArticulation] = field(default_factory=dict)
+    """Path or name a graph uses > initialised robot."""
+    world: World | None = None
+    """The world, for ports that name a body."""
+    time: float = 0.0
+    """Simulated time [s]."""
+    delta_seconds: float = 0.0
+    """Time since the last evaluation of this kind [s]."""
+    frame: int = 0
+    """Count of ticks since play."""
+    playing: bool = True
+    """Whether the timeline runs."""
+
+    def robot(self, path: str, prim: str | None) -> SingleArticulation:
+        """Return the robot of a node: its path wins over its target.
+
+        Raises:
+            InputError: Neither is given.
+            NotFoundError: No robot of that name.
+        """
+        name = path or prim
+        if not name:
+            raise InputError("neither robotPath nor targetPrim names a robot")
+        if name not in self.robots:
+            raise unknown_name("robot in this graph", name, self.robots)
+        return self.robots[name]
+
+    def pose(self, prim: str) -> Array:
+        """Return T_world_prim (4, 4) of a robot's base or of a body."""
+        if prim in self.robots:
+            return self.robots[prim].root.pose()
+        if self.world is None or prim not in self.world.bodies:
+            raise unknown_name("robot or body", prim, [*self.robots, *(self.world.bodies if self.world else ())])
+        return self.world.body_pose(prim)
+
+    def velocity(self, prim: str) -> Array:
+        """Return linear [m/s], then angular [rad/s] velocity in world (6,) of a robot's base or of a body."""
+        if prim in self.robots:
+            return self.robots[prim].get_world_velocity()
+        if self.world is None:
+            raise unknown_name("robot or body", prim, self.robots)
+        return self.world.body_velocity(prim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,3 +118,79 @@ class EventNode(Node):
 
     EVENT: ClassVar[str]
     """``tick`` (once per rendered frame) or ``physics`` (once per physics step)."""
+
+
+@dataclass(kw_only=True)
+class PlacedNode:
+    """The mutable record a graph keeps of one node."""
+
+    name: str
+    node: Node
+    values: dict[str, Any] = field(default_factory=dict)
+    """Inputs that were set; the others have their defaults."""
+    outputs: dict[str, Any] = field(default_factory=dict)
+    """Last computed outputs."""
+    latched: dict[str, Any] | None = None
+    """Latched inputs; None before the first compute after play."""
+
+    def __post_init__(self) -> None:
+        """Start with the default outputs."""
+        if not self.outputs:
+            self.outputs = {port.name: port.default for port in self.node.OUTPUTS}
+
+    @property
+    def event(self) -> str:
+        """The event that starts this node, or ""."""
+        return self.node.EVENT if isinstance(self.node, EventNode) else ""
+
+    def input(self, name: str) -> Port:
+        """Return an input port; NotFoundError names those that exist."""
+        return self._find(name, self.node.INPUTS, "input")
+
+    def output(self, name: str) -> Port:
+        """Return an output port, or an input that may be a source."""
+        sources = tuple(port for port in self.node.INPUTS if port.source)
+        return self._find(name, (*self.node.OUTPUTS, *sources), "output")
+
+    def set_value(self, name: str, value: Any) -> None:
+        """Set an input.
+
+        Raises:
+            InputError: The value is not of the port's type.
+        """
+        self.values[name] = self.input(name).read(value, f"{self.name}.inputs:{name}")
+
+    def value(self, name: str) -> Any:
+        """Return what an input holds when nothing is connected to it."""
+        return self.values.get(name, self.input(name).default)
+
+    def stop(self, *, clear_commands: bool) -> None:
+        """Forget latched inputs, memory and outputs; clear commands as the published nodes do, if asked."""
+        self.latched = None
+        self.outputs = {port.name: port.default for port in self.node.OUTPUTS}
+        self.node.reset()
+        if clear_commands:
+            self.values.update({port.name: port.type.default for port in self.node.INPUTS if port.command})
+
+    def _find(self, name: str, ports: tuple[Port, ...], kind: str) -> Port:
+        for port in ports:
+            if port.name == name:
+                return port
+        known = [port.name for port in ports]
+        raise NotFoundError(
+            f"node {self.name!r} ({self.node.TYPE}, version {self.node.VERSION}) has no {kind} {name!r}; "
+            f"{suggest(name, known) or 'it has none'}"
+        )
+
+
+def split_attribute(text: str) -> tuple[str, str, str]:
+    """Split ``node.inputs:port`` into node, side and port; a leading graph path ``/Graph/`` is dropped.
+
+    Raises:
+        InputError: The text does not have that form.
+    """
+    node, dot, rest = text.rpartition(".")
+    side, colon, port = rest.partition(":")
+    if not (dot and colon and node and port) or side not in {"inputs", "outputs"}:
+        raise InputError(f"an attribute reads node.inputs:port or node.outputs:port, got {text!r}")
+    return node.rsplit("/", 1)[-1], side, port

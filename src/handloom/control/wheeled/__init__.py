@@ -1,14 +1,10 @@
 """Controllers of wheeled robots: body speeds to wheel commands and back, paths, path tracking, odometry."""
 
 from handloom.control.wheeled.ackermann_controller import AckermannController
-from handloom.control.wheeled.angles import normalize_angle, yaw_from_quat
 from handloom.control.wheeled.base_driver import BaseDriver
-from handloom.control.wheeled.bicycle_state import BicycleState
 from handloom.control.wheeled.courses import COURSES, course, turning_radius
 from handloom.control.wheeled.differential_controller import DifferentialController
-from handloom.control.wheeled.drive_path import DrivePath
-from handloom.control.wheeled.holonomic_controller import HolonomicController
-from handloom.control.wheeled.holonomic_layout import HolonomicLayout
+from handloom.control.wheeled.holonomic_controller import HolonomicController, HolonomicLayout
 from handloom.control.wheeled.holonomic_robot_setup import HolonomicParams, HolonomicRobotSetup
 from handloom.control.wheeled.lap import LapRecord, drive_lap, floor_world
 from handloom.control.wheeled.path_shapes import (
@@ -18,10 +14,10 @@ from handloom.control.wheeled.path_shapes import (
     rounded_square_path,
     square_path,
 )
-from handloom.control.wheeled.path_tracker import PathTracker
-from handloom.control.wheeled.planar_odometry import PlanarOdometry, PlanarPose
+from handloom.control.wheeled.path_tracker import DrivePath, PathTracker
+from handloom.control.wheeled.planar_odometry import PlanarOdometry, PlanarPose, normalize_angle, yaw_from_quat
 from handloom.control.wheeled.quintic_path import QuinticPolynomial, quintic_polynomials_planner
-from handloom.control.wheeled.stanley import calc_target_index, pid_control, stanley_control
+from handloom.control.wheeled.stanley import BicycleState, calc_target_index, pid_control, stanley_control
 from handloom.control.wheeled.wheel_base_pose_controller import WheelBasePoseController
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 

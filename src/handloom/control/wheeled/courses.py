@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 
-from handloom.control.wheeled.drive_path import DrivePath
 from handloom.control.wheeled.path_shapes import (
     Heading,
     PathLimits,
@@ -12,6 +11,7 @@ from handloom.control.wheeled.path_shapes import (
     rounded_square_path,
     square_path,
 )
+from handloom.control.wheeled.path_tracker import DrivePath
 from handloom.errors import unknown_name
 from handloom.robots import DriveConfig
 
@@ -79,7 +79,7 @@ def _figure8(drive: DriveConfig, size: float) -> DrivePath:
 
 
 def _heading(drive: DriveConfig) -> Heading:
-    """A base that can slide keeps facing one way; that is what it is for."""
+    """A base that slides on its wheels keeps facing one way; that is what it is for. Legs walk where they look."""
     return "fixed" if drive.kind in {"holonomic", "planar"} else "tangent"
 
 

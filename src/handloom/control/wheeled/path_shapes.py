@@ -8,7 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.control.wheeled.arguments import positive_number
-from handloom.control.wheeled.drive_path import DrivePath
+from handloom.control.wheeled.path_tracker import DrivePath
 
 Heading = Literal["tangent", "fixed"]
 

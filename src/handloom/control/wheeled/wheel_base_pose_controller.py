@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.control.wheeled.angles import normalize_angle, yaw_from_quat
 from handloom.control.wheeled.arguments import finite_array, finite_number, finite_result, limit
+from handloom.control.wheeled.planar_odometry import normalize_angle, yaw_from_quat
 from handloom.errors import InputError
 from handloom.values import ArticulationAction
 

@@ -10,14 +10,14 @@ import numpy as np
 from PIL import Image
 
 from handloom.dataset import DatasetReader
-from handloom.dataset.durable import finished_whole
-from handloom.engine.receipt import Receipt
+from handloom.dataset.durable import atomic_write
+from handloom.engine.journal import Receipt
 from handloom.engine.report import RunReport, report_of
 from handloom.engine.reporting.charts import MOST_ROWS, bars, rose, strips, top_view
 from handloom.engine.reporting.diversity import Diversity, diversity_of
 from handloom.engine.reporting.drawing import ROLES, Drawing
 from handloom.engine.run_directory import RunDirectory
-from handloom.render import write_png
+from handloom.render import contact_sheet, write_png
 
 STYLE = Path(__file__).with_name("page.css")
 Chart = tuple[str, str, str, Drawing]
@@ -40,7 +40,7 @@ def write_page(run: RunDirectory, folder: Path, *, workers: int = 1) -> Path:
     for name, _, _, drawing in charts:
         write_png(folder / f"{name}.png", drawing.picture())
     page = folder / "index.html"
-    with finished_whole(page) as partial:
+    with atomic_write(page) as partial:
         partial.write_text(_html(run, report, charts, workers, reader), encoding="utf-8")
     return page
 
@@ -173,3 +173,16 @@ def _style() -> str:
         f".fill-{role}{{fill:var(--{role})}}.line-{role}{{stroke:var(--{role});fill:none}}" for role in ROLES
     )
     return f":root{{{colours}}}{classes}{STYLE.read_text(encoding='utf-8')}"
+
+
+def dataset_sheet(dataset: Path, out: Path, *, episodes: int = 5, per_camera: int = 4) -> Path:
+    """Draw evenly spaced frames of every camera of the first episodes, one row per episode."""
+    reader = DatasetReader(dataset)
+    cameras = [feature.name for feature in reader.table.videos]
+    images, labels = [], []
+    for episode in reader.episodes[:episodes]:
+        for camera in cameras:
+            for frame in np.linspace(0, episode.length - 1, per_camera).round().astype(int):
+                images.append(reader.image(episode.index, camera, int(frame)))
+                labels.append(f"{episode.index}  {camera.rpartition('.')[2]}  {frame / reader.fps:.1f} s")
+    return write_png(out, contact_sheet(images, labels, columns=per_camera * len(cameras)))

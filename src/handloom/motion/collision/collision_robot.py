@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.motion.collision.arrays import BARE, PADDED, RobotArrays
-from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.part import CollisionPart, bits_meet, moving_parts
+from handloom.motion.collision.obstacle import CollisionPart, Obstacle, bits_meet, moving_parts
 from handloom.motion.collision.self_collision import fixed_bodies, self_collision_pairs
 from handloom.motion.collision.shape import Shape
 from handloom.motion.collision.sphere_group import SphereGroup, group_arrays, group_reach

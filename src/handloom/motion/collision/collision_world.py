@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
-from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.part import T_body_geom, geom_name, solid_geoms
+from handloom.motion.collision.obstacle import Obstacle, T_body_geom, geom_name, solid_geoms
 from handloom.motion.collision.shape import Shape, ShapeKind, convex_hull, geom_shape
 from handloom.spatial import make_pose
 

@@ -113,32 +113,32 @@ def _pair_hits(robot, lanes, a, b, enough):
 
 
 @inner_kernel
-def edge_is_free(a, b, per_unit, robot, world, lanes):
-    """Check the straight motion from a to b (n,) at ``per_unit`` configurations per radian (or metre).
+def edge_is_free(a, b, scene, lanes):
+    """Check the straight motion from a to b (n,) in a scene (``SceneArrays``).
 
     The 16 lanes are spread over the whole edge and advance together, so a collision anywhere is found early.
     """
     n, squared, q = a.shape[0], 0.0, lanes.q
     for i in range(n):
         squared += (a[i] - b[i]) ** 2
-    rounds = max(1, math.ceil(math.sqrt(squared) * per_unit / LANES))
+    rounds = max(1, math.ceil(math.sqrt(squared) * scene.per_unit / LANES))
     for k in range(rounds):
         offset = f4((rounds - k) / (rounds * LANES))
         for i in range(n):
             start, step = f4(a[i]), f4(b[i] - a[i])
             for lane in range(LANES):
                 q[i, lane] = start + step * (f4(lane) * f4(1.0 / LANES) + offset)
-        if lanes_collide(robot, world, lanes, EVERY_LANE):
+        if lanes_collide(scene.robot, scene.world, lanes, EVERY_LANE):
             return False
     return True
 
 
 @kernel
-def edges_free(a, b, per_unit, robot, world, free):
+def edges_free(a, b, scene, free):
     """Check many straight motions a[i] to b[i] (m, n); write to ``free`` (m,)."""
-    lanes = make_lanes(robot)
+    lanes = make_lanes(scene.robot)
     for e in range(a.shape[0]):
-        free[e] = edge_is_free(a[e], b[e], per_unit, robot, world, lanes)
+        free[e] = edge_is_free(a[e], b[e], scene, lanes)
 
 
 @kernel

@@ -12,15 +12,13 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.cache import user_cache
-from handloom.motion.collision.arrays import BARE, WorldArrays
+from handloom.motion.collision.arrays import BARE, WorldArrays, world_arrays
 from handloom.motion.collision.collision_world import CollisionWorld
 from handloom.motion.collision.exact_checker import ExactChecker
 from handloom.motion.collision.lane_kernels import configurations_free
-from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.part import CollisionPart, bits_meet, solid_geoms
+from handloom.motion.collision.obstacle import CollisionPart, Obstacle, bits_meet, solid_geoms
 from handloom.motion.collision.shape import geom_shape
 from handloom.motion.collision.sphere_group import SphereGroup, group_arrays
-from handloom.motion.collision.world_arrays import world_arrays
 from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.motion.kinematics.low_discrepancy import halton
 

@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.collision.arrays import PADDED
+from handloom.motion.collision.arrays import PADDED, SceneArrays, world_arrays
 from handloom.motion.collision.collision_robot import MOST_PADDING, CollisionRobot
 from handloom.motion.collision.lane_kernels import configurations_free, edges_free
 from handloom.motion.collision.obstacle import Obstacle
-from handloom.motion.collision.world_arrays import world_arrays
 from handloom.motion.threads import for_slices
 
 SMALLEST_SLICE = 2048
@@ -40,6 +39,11 @@ class SphereChecker:
         """The kernels' view of the robot."""
         self.world = world_arrays(obstacles, robot.checked(obstacles))
         """The kernels' view of the obstacles."""
+
+    @property
+    def scene(self) -> SceneArrays:
+        """Robot, obstacles and checking step, for kernels that check motions."""
+        return SceneArrays(self.robot, self.world, self.per_unit)
 
     def with_more_padding(self, more: float) -> "SphereChecker":
         """Return the same checker with larger spheres against the world [m]; costs next to nothing."""
@@ -76,7 +80,7 @@ class SphereChecker:
         free = np.empty(len(a), np.bool_)
         for_slices(
             len(a),
-            lambda i, j: edges_free(a[i:j], b[i:j], self.per_unit, self.robot, self.world, free[i:j]),
+            lambda i, j: edges_free(a[i:j], b[i:j], self.scene, free[i:j]),
             threads=threads,
             smallest=SMALLEST_SLICE // 16,
         )

@@ -1,14 +1,74 @@
-"""Cover a solid with few spheres that reach out of it by a given tolerance at most."""
+"""Cover a solid with few spheres that reach out of it by a given tolerance at most, and prove that they contain it."""
 
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.collision.cover_kernels import greedy_choice
-from handloom.motion.collision.cover_proof import bare_cells
+from handloom.kernels import inner_kernel, kernel
 from handloom.motion.collision.shape import Shape, ShapeKind
-from handloom.motion.collision.solid_points import depth, half_width, surface_samples
+from handloom.motion.collision.solid_points import bounding_box, depth, half_width, surface_samples
 from handloom.motion.kinematics.low_discrepancy import halton
+
+
+@kernel
+def greedy_choice(points, centres, radii):
+    """Take the sphere that holds most of the points not yet held, until no sphere holds any.
+
+    Args:
+        points: Points to cover (n, 3).
+        centres: Centres of the spheres (m, 3).
+        radii: Their radii (m,); a sphere of negative radius holds nothing.
+
+    Returns:
+        The spheres taken, in order (k,), and which points no sphere holds (n,).
+    """
+    n, m = len(points), len(centres)
+    squared = np.where(radii > 0.0, radii * radii, 0.0)
+    columns = centres.T.copy()
+    gain = np.zeros(m, np.int32)
+    for i in range(n):
+        _count(points[i], columns, squared, gain, 1)
+    bare = np.ones(n, np.bool_)
+    chosen = np.empty(m, np.int64)
+    taken = 0
+    while m > 0:
+        best = np.argmax(gain)
+        if gain[best] == 0:
+            break
+        chosen[taken] = best
+        taken += 1
+        for i in range(n):
+            x, y, z = points[i, 0] - centres[best, 0], points[i, 1] - centres[best, 1], points[i, 2] - centres[best, 2]
+            if bare[i] and x * x + y * y + z * z < squared[best]:
+                bare[i] = False
+                _count(points[i], columns, squared, gain, -1)
+    return chosen[:taken], bare
+
+
+@inner_kernel
+def _count(point, columns, squared, gain, step):
+    """Add a step to the gain of every sphere that holds a point."""
+    px, py, pz = point[0], point[1], point[2]
+    cx, cy, cz = columns[0], columns[1], columns[2]
+    for j in range(len(squared)):
+        x, y, z = px - cx[j], py - cy[j], pz - cz[j]
+        gain[j] += step if x * x + y * y + z * z < squared[j] else 0
+
+
+@kernel
+def cells_inside(cells, half, centres, radii):
+    """Return for each cube (n, 3) of a half side whether its furthest corner from some centre is inside that sphere."""
+    inside = np.zeros(len(cells), np.bool_)
+    for i in range(len(cells)):
+        for s in range(len(radii)):
+            x = abs(cells[i, 0] - centres[s, 0]) + half
+            y = abs(cells[i, 1] - centres[s, 1]) + half
+            z = abs(cells[i, 2] - centres[s, 2]) + half
+            if x * x + y * y + z * z <= radii[s] * radii[s]:
+                inside[i] = True
+                break
+    return inside
+
 
 CANDIDATES = 4000
 """Points tried as sphere centres per solid; more buys few spheres less."""
@@ -107,3 +167,32 @@ def _candidates(shape: Shape, samples: Array) -> Array:
     middle = samples.mean(axis=0)
     points = np.concatenate([spread, *(middle + inward * (near - middle) for inward in (0.97, 0.999, 1.0))])
     return points[depth(shape, points) >= -1e-9]
+
+
+OCTANTS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
+
+
+def bare_cells(shape: Shape, centres: Array, radii: Array, smallest: float) -> tuple[Array, float]:
+    """Return centres (n, 3) and the half side [m] of cells that may hold a part of the solid outside the spheres.
+
+    Space is cut into cubes, and these into eight again and again. A cube is done with when it lies inside one sphere,
+    or surely outside the solid; what is left at the smallest size is returned. None means proof: spheres are convex,
+    so a cube whose corners are inside one is inside as a whole, and every point of the solid lies in such a cube.
+
+    Args:
+        shape: A box, cylinder, ellipsoid or convex solid.
+        centres: Centres of spheres (s, 3) [m].
+        radii: Radii (s,) [m].
+        smallest: Half side below which cubes are not cut [m].
+    """
+    low, high = bounding_box(shape)
+    half = 0.5 * float((high - low).max())
+    cells = 0.5 * (low + high)[None]
+    while len(cells):
+        cells = cells[depth(shape, cells) >= -half * np.sqrt(3.0)]
+        cells = cells[~cells_inside(cells, half, centres, radii)]
+        if half <= smallest:
+            break
+        half *= 0.5
+        cells = (cells[:, None] + half * OCTANTS).reshape(-1, 3)
+    return cells, half

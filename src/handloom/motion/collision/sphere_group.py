@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.collision.arrays import RobotArrays
-from handloom.motion.collision.part import ALL_BITS
+from handloom.motion.collision.obstacle import ALL_BITS
 from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.spatial import transform_points
 

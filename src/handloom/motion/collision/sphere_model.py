@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.cache import user_cache
 from handloom.errors import unknown_name
-from handloom.motion.collision.part import T_body_geom, solid_geoms
+from handloom.motion.collision.obstacle import T_body_geom, solid_geoms
 from handloom.motion.collision.shape import Shape, geom_shape
 from handloom.motion.collision.sphere_cover import sphere_cover
 from handloom.spatial import transform_points

@@ -1,9 +1,7 @@
 """Forward and inverse kinematics of any compiled MjModel."""
 
 from handloom.motion.kinematics.chain import Chain
-from handloom.motion.kinematics.ik_options import IkOptions, Orientation
-from handloom.motion.kinematics.ik_result import IkBranches, IkResult
-from handloom.motion.kinematics.ik_solver import IkSolver
+from handloom.motion.kinematics.ik_solver import IkBranches, IkOptions, IkResult, IkSolver, Orientation
 from handloom.motion.kinematics.joint_tree import JointTree
 from handloom.motion.kinematics.low_discrepancy import halton
 

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
@@ -61,6 +62,39 @@ class IkProblem(NamedTuple):
     """Refinement steps with the pull."""
 
 
+class IkTargets(NamedTuple):
+    """A batch of targets."""
+
+    R: Array
+    """Rotations (m, 3, 3) in the base."""
+    p: Array
+    """Positions (m, 3) in the base [m]."""
+    seed: Array
+    """Starting point number 0 of each target (m, n)."""
+
+    def part(self, begin: int, end: int) -> "IkTargets":
+        """Return the targets ``begin <= t < end``, sharing memory."""
+        return IkTargets(*(values[begin:end] for values in self))
+
+
+class IkFound(NamedTuple):
+    """What a batch receives."""
+
+    q: Array
+    """Solutions (m, most, n); row 0 holds the closest attempt while there is none."""
+    counts: NDArray[np.int64]
+    """Solutions so far (m,)."""
+    used: NDArray[np.int64]
+    """Starting points tried (m,)."""
+    errors: Array
+    """Distance [m] and angle [rad] of row 0 (m, 2); infinity before the first attempt."""
+
+    def part(self, begin: int, end: int) -> "IkFound":
+        """Return the results of the targets ``begin <= t < end``, sharing memory."""
+        part = slice(begin, end)
+        return IkFound(self.q[part], self.counts[part], self.used[part], self.errors[part])
+
+
 class IkScratch(NamedTuple):
     """Arrays one descent works in; made once per batch."""
 
@@ -74,6 +108,7 @@ class IkScratch(NamedTuple):
     gradient: Array
     step: Array
     trial: Array
+    tool_axis: Array
 
 
 @kernel
@@ -90,7 +125,29 @@ def make_scratch(n):
         np.empty(n),
         np.empty(n),
         np.empty(n),
+        np.zeros(3),
     )
+
+
+@inner_kernel
+def half_turn(Rg, R, e):
+    """Write the rotation vector that takes R to Rg, half a turn apart, in the base frame, to e (3,).
+
+    There ``E = Rg R' = 2 a a' - I`` for the unit axis a, so the row of E with the largest diagonal entry gives a up to
+    its sign, which does not matter.
+    """
+    k, largest = 0, -2.0
+    for i in range(3):
+        diagonal = Rg[i, 0] * R[i, 0] + Rg[i, 1] * R[i, 1] + Rg[i, 2] * R[i, 2]
+        if diagonal > largest:
+            k, largest = i, diagonal
+    squared = 0.0
+    for i in range(3):
+        e[i] = Rg[k, 0] * R[i, 0] + Rg[k, 1] * R[i, 1] + Rg[k, 2] * R[i, 2] + (1.0 if i == k else 0.0)
+        squared += e[i] * e[i]
+    scale = math.pi / math.sqrt(squared)
+    for i in range(3):
+        e[i] *= scale
 
 
 @inner_kernel
@@ -108,9 +165,10 @@ def rotation_between(Rg, R, e):
     if sine > 1e-9:
         scale = 0.5 * angle / sine
         e[0], e[1], e[2] = scale * x, scale * y, scale * z
+    elif cosine > 0:
+        e[0], e[1], e[2] = 0.0, 0.0, 0.0
     else:
-        # At half a turn every axis perpendicular to nothing is as good: leave it about x.
-        e[0], e[1], e[2] = (0.0 if cosine > 0 else math.pi), 0.0, 0.0
+        half_turn(Rg, R, e)
     return angle
 
 
@@ -147,7 +205,7 @@ def axis_between(problem, Rg, R, e, current):
 
 
 @inner_kernel
-def pose_residual(problem, Rg, pg, w, current):
+def pose_residual(problem, Rg, pg, w):
     """Fill ``w.error`` for the tool pose in the scratch; return distance [m] and angle [rad] that count."""
     e = w.error
     for i in range(3):
@@ -161,7 +219,7 @@ def pose_residual(problem, Rg, pg, w, current):
     if problem.orientation == FULL:
         angle = rotation_between(Rg, w.R, e[3:6])
     elif problem.orientation == AXIS:
-        angle = axis_between(problem, Rg, w.R, e[3:6], current)
+        angle = axis_between(problem, Rg, w.R, e[3:6], w.tool_axis)
     else:
         e[3], e[4], e[5] = 0.0, 0.0, 0.0
     for i in range(3, 6):
@@ -170,9 +228,9 @@ def pose_residual(problem, Rg, pg, w, current):
 
 
 @inner_kernel
-def pose_jacobian(problem, Rg, prismatic, w, current):
+def pose_jacobian(problem, Rg, prismatic, w):
     """Fill ``w.J`` with the derivative of the weighted task coordinates at the scratch's pose."""
-    J, weight = w.J, problem.rotation_weight
+    J, weight, current = w.J, problem.rotation_weight, w.tool_axis
     jacobian(prismatic, w.p, w.axes, w.origins, J)
     for k in range(J.shape[1]):
         if problem.partial:
@@ -243,23 +301,23 @@ def clipped_trial(problem, q, w):
 
 
 @kernel
-def descend(chain, problem, Rg, pg, q, w, current):
+def descend(chain, problem, Rg, pg, q, w):
     """Lower the pose error from q (n,), in place; return distance [m] and angle [rad] left."""
     damping = DAMPING_START
     forward(chain, q, w.R, w.p, w.axes, w.origins)
-    distance, angle = pose_residual(problem, Rg, pg, w, current)
+    distance, angle = pose_residual(problem, Rg, pg, w)
     cost = distance**2 + (problem.rotation_weight * angle) ** 2
     for _ in range(problem.iterations):
         if distance <= problem.position_tolerance and angle <= problem.rotation_tolerance:
             break
-        pose_jacobian(problem, Rg, chain.prismatic, w, current)
+        pose_jacobian(problem, Rg, chain.prismatic, w)
         freeze_at_limits(problem, q, w)
         improved = 0.0
         for _ in range(MOST_DAMPING_TRIES):
             damped_step(w, damping)
             clipped_trial(problem, q, w)
             forward(chain, w.trial, w.R, w.p, w.axes, w.origins)
-            new_distance, new_angle = pose_residual(problem, Rg, pg, w, current)
+            new_distance, new_angle = pose_residual(problem, Rg, pg, w)
             new_cost = new_distance**2 + (problem.rotation_weight * new_angle) ** 2
             if new_cost < cost:
                 improved = (cost - new_cost) / cost
@@ -284,7 +342,7 @@ def preference_cost(problem, seed, q):
 
 
 @kernel
-def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w, current):
+def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w):
     """Move a solution along its redundancy towards the seed and the middle of the ranges, in place.
 
     A step solves the damped system with the pull as preference, walks back to the target, and counts only if the
@@ -294,8 +352,8 @@ def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w, current):
     candidate, cost = np.empty(n), preference_cost(problem, seed, q)
     for _ in range(problem.bias_steps):
         forward(chain, q, w.R, w.p, w.axes, w.origins)
-        pose_residual(problem, Rg, pg, w, current)
-        pose_jacobian(problem, Rg, chain.prismatic, w, current)
+        pose_residual(problem, Rg, pg, w)
+        pose_jacobian(problem, Rg, chain.prismatic, w)
         freeze_at_limits(problem, q, w)
         for k in range(n):
             pull = problem.seed_bias * (seed[k] - q[k]) + problem.limit_bias * (problem.middle[k] - q[k])
@@ -303,7 +361,7 @@ def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w, current):
         damped_step(w, small)
         clipped_trial(problem, q, w)
         candidate[:] = w.trial
-        distance, angle = descend(chain, problem, Rg, pg, candidate, w, current)
+        distance, angle = descend(chain, problem, Rg, pg, candidate, w)
         closer = preference_cost(problem, seed, candidate)
         if distance <= problem.position_tolerance and angle <= problem.rotation_tolerance and closer < cost:
             q[:] = candidate
@@ -327,39 +385,34 @@ def already_found(found, count, q):
 
 
 @kernel
-def solve_targets(chain, problem, R_goal, p_goal, first_seed, seeds, first, last, out_q, count, used, errors):
-    """Solve each target from the seeds ``first <= s < last``, until ``out_q.shape[1]`` distinct solutions are found.
+def solve_targets(chain, problem, targets, seeds, found):
+    """Solve each target from all seeds in turn, until ``found.q.shape[1]`` distinct solutions are found.
 
     Args:
         chain: ``ChainArrays``.
         problem: ``IkProblem``.
-        R_goal: Target rotations (m, 3, 3) in the base.
-        p_goal: Target positions (m, 3) in the base [m].
-        first_seed: Seed number 0 of each target (m, n).
-        seeds: Seeds 1, 2, ... shared by all targets (s - 1, n).
-        first: First seed number to try.
-        last: One past the last seed number to try.
-        out_q: Receives solutions (m, most, n); row 0 holds the closest attempt while there is none.
-        count: Solutions so far (m,), updated.
-        used: Seeds tried (m,), updated.
-        errors: Distance and angle of row 0 (m, 2), updated; fill with infinity before the first call.
+        targets: ``IkTargets``.
+        seeds: Starting points (s, n), shared by all targets, that follow the target's own.
+        found: ``IkFound``, updated.
     """
-    n, most = first_seed.shape[1], out_q.shape[1]
-    w, q, current = make_scratch(n), np.empty(n), np.zeros(3)
-    for t in range(R_goal.shape[0]):
-        for s in range(first, last):
+    n, most = targets.seed.shape[1], found.q.shape[1]
+    w, q = make_scratch(n), np.empty(n)
+    out_q, count, used, errors = found.q, found.counts, found.used, found.errors
+    for t in range(targets.R.shape[0]):
+        R, p, own = targets.R[t], targets.p[t], targets.seed[t]
+        for s in range(seeds.shape[0] + 1):
             if count[t] == most:
                 break
-            seed = first_seed[t] if s == 0 else seeds[s - 1]
+            seed = own if s == 0 else seeds[s - 1]
             for k in range(n):
                 q[k] = min(max(seed[k], problem.lower[k]), problem.upper[k])
-            distance, angle = descend(chain, problem, R_goal[t], p_goal[t], q, w, current)
+            distance, angle = descend(chain, problem, R, p, q, w)
             used[t] = s + 1
             solved = distance <= problem.position_tolerance and angle <= problem.rotation_tolerance
             if solved and problem.seed_bias + problem.limit_bias > 0.0:
-                pull_redundant_joints(chain, problem, R_goal[t], p_goal[t], first_seed[t], q, w, current)
+                pull_redundant_joints(chain, problem, R, p, own, q, w)
                 forward(chain, q, w.R, w.p, w.axes, w.origins)
-                distance, angle = pose_residual(problem, R_goal[t], p_goal[t], w, current)
+                distance, angle = pose_residual(problem, R, p, w)
             if solved and not already_found(out_q[t], count[t], q):
                 if count[t] == 0:
                     errors[t, 0], errors[t, 1] = distance, angle

@@ -2,8 +2,7 @@
 
 from handloom.motion.planning.arm_planner import ArmPlanner
 from handloom.motion.planning.free_ik import FreeIkResult
-from handloom.motion.planning.hold import Hold
-from handloom.motion.planning.move import Move
+from handloom.motion.planning.moves import Hold, Move
 from handloom.motion.planning.plan_result import CandidateCounts, PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 

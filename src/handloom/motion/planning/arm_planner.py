@@ -11,21 +11,16 @@ from handloom.errors import InputError
 from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion.kinematics.joint_tree import WORLD
-from handloom.motion.planning.cartesian_line import CartesianLine
+from handloom.motion.planning.cartesian_line import CartesianLine, judge_line
 from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
-from handloom.motion.planning.hold import Hold
-from handloom.motion.planning.hold_search import HoldSearch
-from handloom.motion.planning.move import Move
 from handloom.motion.planning.move_planner import MovePlanner
-from handloom.motion.planning.open_end import OpenEnd
-from handloom.motion.planning.path_end import BlockedEnd, PathEnd
+from handloom.motion.planning.moves import Hold, Move
+from handloom.motion.planning.path_end import BlockedEnd, OpenEnd, PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.motion.planning.search import Search
-from handloom.motion.planning.straight_move import judge_line
-from handloom.motion.planning.task_space_search import TaskSpaceSearch
+from handloom.motion.planning.search import HoldSearch, Search, TaskSpaceSearch
 
 
 class ArmPlanner:

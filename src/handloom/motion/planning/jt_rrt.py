@@ -5,16 +5,18 @@ targets with few or no closed solutions nearby; near the target an exact descent
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
 from handloom.motion.collision.lane_kernels import edge_is_free
-from handloom.motion.collision.lane_links import make_lanes
+from handloom.motion.collision.lane_links import LaneScratch, make_lanes
+from handloom.motion.kinematics.chain import ChainArrays
 from handloom.motion.kinematics.chain_kernels import forward, jacobian
-from handloom.motion.kinematics.ik_kernels import descend, make_scratch, pose_residual
-from handloom.motion.planning.random_kernels import uniform
-from handloom.motion.planning.rrt_connect import copy_row, nearest, toward, trace
+from handloom.motion.kinematics.ik_kernels import IkProblem, IkScratch, descend, make_scratch, pose_residual
+from handloom.motion.planning.rrt_connect import Tree, add_node, copy_row, draw, nearest, toward, trace, uniform
 
 # Shares of iterations, step sizes and zones as published for this planner.
 TO_TARGET, TO_TASK_POINT = 0.4, 0.1
@@ -24,17 +26,52 @@ ZONE_DISTANCE, ZONE_ANGLE, NEAR_SCALE = 0.05, 0.09, 2.0
 TURN_WEIGHT = 0.125
 
 
+class PulledArm(NamedTuple):
+    """An arm and the pose its tool is to reach."""
+
+    chain: ChainArrays
+    problem: IkProblem
+    R: Array
+    """Rotation of the target (3, 3) in the base."""
+    p: Array
+    """Position of the target (3,) in the base [m]."""
+
+
+class ScoredTree(NamedTuple):
+    """A search tree whose nodes know how far they are from the target."""
+
+    tree: Tree
+    scores: Array
+    """Distance plus weighted angle to the target (most,) [m]."""
+
+
+class PullScratch(NamedTuple):
+    """Work arrays of one search."""
+
+    lanes: LaneScratch
+    ik: IkScratch
+    q: Array
+
+
 @inner_kernel
-def task_distance(chain, problem, R, p, q, w, current):
+def task_distance(arm, R, p, q, w):
     """Return distance [m] and angle [rad] of the tool at q from a pose; leaves the residual in the scratch."""
-    forward(chain, q, w.R, w.p, w.axes, w.origins)
-    return pose_residual(problem, R, p, w, current)
+    forward(arm.chain, q, w.R, w.p, w.axes, w.origins)
+    return pose_residual(arm.problem, R, p, w)
 
 
 @inner_kernel
-def pull_step(chain, problem, q, w, out):
+def task_score(arm, q, w):
+    """Return distance plus weighted angle of the tool at q from the target [m]."""
+    distance, angle = task_distance(arm, arm.R, arm.p, q, w)
+    return distance + TURN_WEIGHT * angle
+
+
+@inner_kernel
+def pull_step(arm, q, w, out):
     """Write q plus one step of length SUBSTEP along ``J' e`` for the residual in the scratch; False if it vanishes."""
-    jacobian(chain.prismatic, w.p, w.axes, w.origins, w.J)
+    problem = arm.problem
+    jacobian(arm.chain.prismatic, w.p, w.axes, w.origins, w.J)
     squared = 0.0
     for k in range(q.shape[0]):
         g = 0.0
@@ -51,157 +88,80 @@ def pull_step(chain, problem, q, w, out):
 
 
 @inner_kernel
-def pull(
-    nodes,
-    parents,
-    scores,
-    count,
-    node,
-    chain,
-    problem,
-    R,
-    p,
-    R_goal,
-    p_goal,
-    per_unit,
-    robot,
-    world,
-    lanes,
-    w,
-    q,
-    current,
-):
+def pull(scored, count, node, arm, R, p, scene, work):
     """Grow the tree from a node towards a pose by transposed-Jacobian steps while they help; return the new count."""
-    most = FAR_SUBSTEPS
-    distance, angle = task_distance(chain, problem, R, p, nodes[node], w, current)
+    nodes, most, w, q = scored.tree.nodes, FAR_SUBSTEPS, work.ik, work.q
+    distance, angle = task_distance(arm, R, p, nodes[node], w)
     if distance < NEAR_SCALE * ZONE_DISTANCE and angle < NEAR_SCALE * ZONE_ANGLE:
         most = NEAR_SUBSTEPS
     best = distance + TURN_WEIGHT * angle
     for _ in range(most):
-        if count >= nodes.shape[0] or not pull_step(chain, problem, nodes[node], w, q):
+        if count >= nodes.shape[0] or not pull_step(arm, nodes[node], w, q):
             break
-        distance, angle = task_distance(chain, problem, R, p, q, w, current)
+        distance, angle = task_distance(arm, R, p, q, w)
         score = distance + TURN_WEIGHT * angle
-        if score >= best - 1e-6 or not edge_is_free(nodes[node], q, per_unit, robot, world, lanes):
+        if score >= best - 1e-6 or not edge_is_free(nodes[node], q, scene, work.lanes):
             break
         best = score
-        copy_row(q, nodes[count])
-        parents[count] = node
-        distance, angle = task_distance(chain, problem, R_goal, p_goal, q, w, current)
-        scores[count] = distance + TURN_WEIGHT * angle
+        add_node(scored.tree, count, q, node)
+        scored.scores[count] = task_score(arm, q, w)
         node, count = count, count + 1
-        distance, angle = task_distance(chain, problem, R, p, q, w, current)
+        task_distance(arm, R, p, q, w)
     return count
 
 
 @kernel
-def jt_rrt(
-    chain, problem, start, R_goal, p_goal, lower, upper, box, step, per_unit, iterations, seed, robot, world, path
-):
+def jt_rrt(start, arm, box, scene, budget, path):
     """Find a path from a configuration to a tool pose.
 
     Args:
-        chain: ``ChainArrays``.
-        problem: ``IkProblem``.
         start: Start configuration (n,).
-        R_goal: Rotation of the target (3, 3) in the base.
-        p_goal: Position of the target (3,) in the base [m].
-        lower: Lower end of the sampling box (n,).
-        upper: Upper end of the sampling box (n,).
+        arm: ``PulledArm``.
         box: Lower and upper corner of the task space that is explored (2, 3) [m].
-        step: Longest edge when exploring joint space [rad or m].
-        per_unit: Configurations checked per radian or metre.
-        iterations: Extensions tried before giving up.
-        seed: Seed of all random choices.
-        robot: ``RobotArrays``.
-        world: ``WorldArrays``.
+        scene: ``SceneArrays``.
+        budget: ``Budget``; its step is the longest edge when exploring joint space.
         path: Receives waypoints (most, n); its length also bounds the tree.
 
     Returns:
         Number of waypoints, 0 when no path was found, and iterations used.
     """
     n, most = start.shape[0], path.shape[0] - 1
-    nodes, parents, scores = np.empty((most, n)), np.empty(most, np.int64), np.empty(most)
-    state, lanes, w, current = np.array([np.uint64(seed)]), make_lanes(robot), make_scratch(n), np.zeros(3)
-    q, point, tried = np.empty(n), np.empty(3), np.zeros(most, np.bool_)
-    copy_row(start, nodes[0])
-    parents[0], count = -1, 1
-    distance, angle = task_distance(chain, problem, R_goal, p_goal, start, w, current)
-    scores[0] = distance + TURN_WEIGHT * angle
-    finished = 0
-    for iteration in range(iterations):
+    scored = ScoredTree(Tree(np.empty((most, n)), np.empty(most, np.int64)), np.empty(most))
+    work = PullScratch(make_lanes(scene.robot), make_scratch(n), np.empty(n))
+    tree, nodes, w, q = scored.tree, scored.tree.nodes, work.ik, work.q
+    state, point, tried = np.array([np.uint64(budget.seed)]), np.empty(3), np.zeros(most, np.bool_)
+    add_node(tree, 0, start, -1)
+    scored.scores[0], count, finished = task_score(arm, start, w), 1, 0
+    for iteration in range(budget.iterations):
         choice, before = uniform(state), count
         if choice < TO_TARGET or iteration == 0:
-            node = _best_untried(scores, tried, count)
+            node = _best_untried(scored.scores, tried, count)
             if node >= 0:
                 tried[node] = True
-                count = pull(
-                    nodes,
-                    parents,
-                    scores,
-                    count,
-                    node,
-                    chain,
-                    problem,
-                    R_goal,
-                    p_goal,
-                    R_goal,
-                    p_goal,
-                    per_unit,
-                    robot,
-                    world,
-                    lanes,
-                    w,
-                    q,
-                    current,
-                )
+                count = pull(scored, count, node, arm, arm.R, arm.p, scene, work)
         elif choice < TO_TARGET + TO_TASK_POINT:
             for i in range(3):
                 point[i] = box[0, i] + (box[1, i] - box[0, i]) * uniform(state)
             node = int(uniform(state) * count)
-            forward(chain, nodes[node], w.R, w.p, w.axes, w.origins)
-            count = pull(
-                nodes,
-                parents,
-                scores,
-                count,
-                node,
-                chain,
-                problem,
-                w.R.copy(),
-                point,
-                R_goal,
-                p_goal,
-                per_unit,
-                robot,
-                world,
-                lanes,
-                w,
-                q,
-                current,
-            )
+            forward(arm.chain, nodes[node], w.R, w.p, w.axes, w.origins)
+            count = pull(scored, count, node, arm, w.R.copy(), point, scene, work)
         else:
-            for i in range(n):
-                q[i] = lower[i] + (upper[i] - lower[i]) * uniform(state)
+            draw(budget, state, q)
             sample = q.copy()
             near, apart = nearest(nodes, count, sample)
-            toward(nodes[near], sample, apart, step, q)
-            if edge_is_free(nodes[near], q, per_unit, robot, world, lanes):
-                copy_row(q, nodes[count])
-                parents[count] = near
-                distance, angle = task_distance(chain, problem, R_goal, p_goal, q, w, current)
-                scores[count] = distance + TURN_WEIGHT * angle
+            toward(nodes[near], sample, apart, budget.step, q)
+            if edge_is_free(nodes[near], q, scene, work.lanes):
+                add_node(tree, count, q, near)
+                scored.scores[count] = task_score(arm, q, w)
                 count += 1
         for node in range(max(before, finished), count):
-            length = _finish(
-                nodes, parents, node, chain, problem, R_goal, p_goal, per_unit, robot, world, lanes, w, q, current, path
-            )
+            length = _finish(tree, node, arm, scene, work, path)
             if length > 0:
                 return length, iteration + 1
         finished = count
         if count >= most - NEAR_SUBSTEPS:
             break
-    return 0, iterations
+    return 0, budget.iterations
 
 
 @inner_kernel
@@ -215,17 +175,18 @@ def _best_untried(scores, tried, count):
 
 
 @inner_kernel
-def _finish(nodes, parents, node, chain, problem, R_goal, p_goal, per_unit, robot, world, lanes, w, q, current, path):
+def _finish(tree, node, arm, scene, work, path):
     """From a node inside the target zone, descend to the target; return the length of the path, 0 if that fails."""
-    distance, angle = task_distance(chain, problem, R_goal, p_goal, nodes[node], w, current)
+    q, w, problem = work.q, work.ik, arm.problem
+    distance, angle = task_distance(arm, arm.R, arm.p, tree.nodes[node], w)
     if distance > ZONE_DISTANCE or angle > ZONE_ANGLE:
         return 0
-    copy_row(nodes[node], q)
-    distance, angle = descend(chain, problem, R_goal, p_goal, q, w, current)
+    copy_row(tree.nodes[node], q)
+    distance, angle = descend(arm.chain, problem, arm.R, arm.p, q, w)
     if distance > problem.position_tolerance or angle > problem.rotation_tolerance:
         return 0
-    if not edge_is_free(nodes[node], q, per_unit, robot, world, lanes):
+    if not edge_is_free(tree.nodes[node], q, scene, work.lanes):
         return 0
-    length = trace(nodes, parents, node, path, 0, True)
+    length = trace(tree, node, path, 0, True)
     copy_row(q, path[length])
     return length + 1

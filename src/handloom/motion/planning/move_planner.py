@@ -7,22 +7,35 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.planning.cartesian_line import CartesianLine
+from handloom.motion.planning.cartesian_line import CartesianLine, judge_line
 from handloom.motion.planning.free_ik import FreeIk
 from handloom.motion.planning.goal_set import GoalSet
-from handloom.motion.planning.move import Move
+from handloom.motion.planning.moves import Move
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.search import ROUNDS, Found
-from handloom.motion.planning.straight_move import judge_line
+
+NEARNESS = 0.5
+"""Goals whose distances from the start differ by less than this are equally near [rad or m, norm over the joints]."""
+LONGEST = 2.0
+"""A path to the first goal that is longer than this many times the straight line in joint space is a detour, ..."""
+SHORT = 0.5
+"""... unless it is shorter than this [rad or m]."""
+DETOURS = 4
+"""Goals that are tried before the shortest detour is taken."""
+
+
+Viable = tuple[int, PathEnd, list[Array]]
+"""A candidate, a configuration that reaches it, and the straight segments that follow."""
 
 
 class MovePlanner:
     """One request for a chain of goals.
 
     Cheap tests come first: inverse kinematics and collision of all candidates of a chunk together, then the straight
-    stages that follow, and only then the search for a path to the first stage.
+    stages that follow, and only then the search for a path to the first stage. Within a chunk, goals near the start
+    come before far ones, and those about equally near in the order of their scores.
     """
 
     def __init__(
@@ -68,19 +81,13 @@ class MovePlanner:
         order = self._order(scores)
         kept = order if only is None else order[only[order]]
         goals = GoalSet(context, self._free_ik, self._repeat(self._poses[0]), kept, len(order) - len(kept))
-        waiting: list[tuple[int, PathEnd, list[Array]]] = []
+        waiting: list[Viable] = []
         for begin in range(0, len(kept), context.options.chunk):
             chunk = goals.order[begin : begin + context.options.chunk]
             goals.screen(chunk, start.q)
-            for candidate in chunk.tolist():
-                viable = self._viable(goals, candidate)
-                if not viable:
-                    continue
-                result = self._finish(goals, start, viable, context.options.goal_iterations, rounds=1)
-                if result is not None:
-                    return result
-                goals.not_connected += 1
-                waiting += viable
+            result = self._plan_to_nearest(goals, chunk, start, waiting)
+            if result is not None:
+                return result
         if waiting:
             goals.not_connected -= 1
             result = self._finish(goals, start, waiting, context.options.iterations)
@@ -88,6 +95,45 @@ class MovePlanner:
                 return result
             goals.not_connected += 1
         return self._failure(goals)
+
+    def _plan_to_nearest(
+        self, goals: GoalSet, chunk: NDArray[np.int64], start: PathEnd, waiting: list[Viable]
+    ) -> PlanResult | None:
+        """Return a path to the nearest candidate of a chunk, or the shortest of a few detours.
+
+        Args:
+            goals: What is known about the candidates.
+            chunk: Candidates that were screened.
+            start: Present configuration.
+            waiting: Receives the goals to which no path was found in the samples a goal has.
+        """
+        left = {candidate: len(goals.ends.get(candidate, ())) for candidate in chunk.tolist()}
+        detours: list[PlanResult] = []
+        for candidate, end in self._nearest(goals, chunk, start.q):
+            viable = self._viable(candidate, end)
+            left[candidate] -= 1
+            if viable is None:
+                goals.line_failed += left[candidate] == 0
+                continue
+            left[candidate] = -1  # Its lines are possible, from one configuration at least.
+            result = self._finish(goals, start, [viable], self._context.options.goal_iterations, rounds=1)
+            if result is None:
+                waiting.append(viable)
+                goals.not_connected = len({candidate for candidate, _, _ in waiting})
+            elif not _is_detour(result.segments[0]):
+                return result
+            else:
+                detours.append(result)
+                if len(detours) == DETOURS:
+                    break
+        return min(detours, key=lambda result: _travel(result.segments[0]), default=None)
+
+    def _nearest(self, goals: GoalSet, chunk: NDArray[np.int64], q_start: Array) -> list[tuple[int, PathEnd]]:
+        """Return candidates of a chunk with a configuration each, near ones first, equally near ones best first."""
+        pairs = [(c, end) for c in chunk.tolist() for end in goals.ends.get(c, [])]
+        distances = np.array([np.linalg.norm(end.q - q_start) for _, end in pairs])
+        farther = (distances - distances.min(initial=np.inf)) // NEARNESS
+        return [pairs[k] for k in np.argsort(farther, kind="stable")]
 
     def _invalid(self) -> str | None:
         if self._count == 0 or any(len(T) == 0 for T in self._poses):
@@ -109,19 +155,14 @@ class MovePlanner:
     def _repeat(self, T: Array) -> Array:
         return np.broadcast_to(T, (self._count, *T.shape[1:]))
 
-    def _viable(self, goals: GoalSet, candidate: int) -> list[tuple[int, PathEnd, list[Array]]]:
-        """Return the configurations of a candidate from which the straight stages that follow are possible."""
-        viable = []
-        for end in goals.ends.get(candidate, []):
-            tail = self._straight(candidate, end.q)
-            if isinstance(tail, PlanResult):
-                self._line_failure = self._line_failure or tail
-            else:
-                viable.append((candidate, end, tail))
-        if candidate in goals.ends and not viable:
-            goals.line_failed += 1
+    def _viable(self, candidate: int, end: PathEnd) -> Viable | None:
+        """Return a candidate with the straight stages that follow from a configuration, if they are possible."""
+        tail = self._straight(candidate, end.q)
         self._context.scene.select((*self._ignore, *self._stages[0].ignore))
-        return viable
+        if isinstance(tail, PlanResult):
+            self._line_failure = self._line_failure or tail
+            return None
+        return candidate, end, tail
 
     def _straight(self, candidate: int, q: Array) -> list[Array] | PlanResult:
         """Follow the straight stages right after the first from a configuration."""
@@ -144,7 +185,7 @@ class MovePlanner:
         self,
         goals: GoalSet,
         start: PathEnd,
-        viable: list[tuple[int, PathEnd, list[Array]]],
+        viable: list[Viable],
         iterations: int,
         *,
         rounds: int = len(ROUNDS),
@@ -218,3 +259,12 @@ class MovePlanner:
         return self._context.fail(
             PlanStatus.GOAL_UNREACHABLE, f"no configuration within limits reaches any goal ({counts})", counts=counts
         )
+
+
+def _is_detour(path: Array) -> bool:
+    return _travel(path) > max(LONGEST * float(np.linalg.norm(path[-1] - path[0])), SHORT)
+
+
+def _travel(path: Array) -> float:
+    """Return the length of a path (m, n) in joint space."""
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())

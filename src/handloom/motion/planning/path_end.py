@@ -1,13 +1,77 @@
-"""The start or goal of a search, looked at closely."""
+"""The start or goal of a search, looked at closely; and how to leave one that is too tight for the padded spheres."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.collision import Touch
-from handloom.motion.planning.open_end import OpenEnd
+from handloom.motion.kinematics import Chain, IkOptions, IkSolver, halton
 from handloom.motion.planning.scene_check import SceneCheck
+from handloom.spatial import translation
+
+RETREATS = (0.01, 0.02, 0.04, 0.07, 0.11, 0.16)
+"""Distances by which the tool is drawn back in search of room [m]."""
+
+NUDGES = (0.01, 0.03, 0.06, 0.1, 0.2, 0.35)
+"""Sizes of joint motions tried when drawing back does not help [rad or m]."""
+
+NUDGES_PER_SIZE = 48
+"""Directions tried per size."""
+
+MOST_EXACT = 12
+"""Ways out whose motion is checked exactly before giving up."""
+
+
+class OpenEnd:
+    """Finds a roomy configuration near a tight one, with an exactly free straight motion between the two.
+
+    Gripper poses around an object, or a hand a millimetre above a table, are free, but not by the padding and the
+    tolerance of the spheres. Searching starts from a configuration with room and the last bit is checked exactly.
+    """
+
+    def __init__(self, scene: SceneCheck, chains: tuple[Chain, ...], columns: tuple[NDArray[np.int64], ...]) -> None:
+        self._scene, self._chains, self._columns = scene, chains, columns
+        once = IkOptions(max_seeds=1, threads=1)
+        self._solvers = tuple(IkSolver(chain, once) for chain in chains)
+
+    def find(self, q: Array, *, padding: float, step: float, touches: tuple[Touch, ...] = ()) -> Array | None:
+        """Return a roomy configuration (n,) near q, or None.
+
+        Args:
+            q: Configuration (n,) within limits.
+            padding: Distance to keep from obstacles at the roomy end [m].
+            step: Exact checking step [rad or m].
+            touches: Contacts at q that are tolerated as deep as they are.
+        """
+        allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in touches}
+        for ways in (self._drawn_back(q), self._nudged(q)):
+            free = ways[self._scene.spheres(padding).configurations_free(ways)] if len(ways) else ways
+            for way in free[:MOST_EXACT]:
+                if self._scene.first_collision(np.stack([q, way]), step=step, allowed=allowed) is None:
+                    return way
+        return None
+
+    def _drawn_back(self, q: Array) -> Array:
+        """Return configurations with one tool drawn back along its axes or up, nearest first."""
+        directions = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]])
+        found = []
+        for chain, solver, columns in zip(self._chains, self._solvers, self._columns, strict=True):
+            T = chain.T_base_tool(q[columns])
+            up = T[:3, :3].T @ np.array([0.0, 0.0, 1.0])
+            shifts = np.concatenate([d * np.vstack([up, directions]) for d in RETREATS])
+            result = solver.solve(T @ translation(shifts), seed=q[columns])
+            ways = np.tile(q, (len(shifts), 1))
+            ways[:, columns] = result.q
+            found.append(ways[result.solved])
+        return np.concatenate(found)
+
+    def _nudged(self, q: Array) -> Array:
+        """Return small joint motions in all directions, smallest first."""
+        directions = 2.0 * halton(NUDGES_PER_SIZE, len(q)) - 1.0
+        tree = self._scene.robot.tree
+        return np.clip(np.concatenate([q + size * directions for size in NUDGES]), tree.lower, tree.upper)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

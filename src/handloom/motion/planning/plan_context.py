@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.collision import PathCollision
-from handloom.motion.planning.open_end import OpenEnd
-from handloom.motion.planning.path_end import BlockedEnd, PathEnd, look_at_end
+from handloom.motion.planning.path_end import BlockedEnd, OpenEnd, PathEnd, look_at_end
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck

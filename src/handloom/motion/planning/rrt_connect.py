@@ -1,13 +1,32 @@
 """RRT-Connect: two trees, one from the start and one from all goals, that grow towards each other."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
 from handloom.motion.collision.lane_kernels import edge_is_free
 from handloom.motion.collision.lane_links import make_lanes
-from handloom.motion.planning.random_kernels import uniform
+
+# SplitMix64 (Steele, Lea, Flood 2014): the golden ratio as increment, then two mixing multiplications.
+INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+S27, S30, S31, S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(11)
+PER_BIT = 2.0**-53
+
+
+@inner_kernel
+def uniform(state):
+    """Return the next number in [0, 1); ``state`` (1,) of 64-bit unsigned integers is advanced."""
+    state[0] += INCREMENT
+    x = state[0]
+    x = (x ^ (x >> S30)) * MIX_1
+    x = (x ^ (x >> S27)) * MIX_2
+    x ^= x >> S31
+    return float(x >> S11) * PER_BIT
 
 
 @inner_kernel
@@ -15,6 +34,45 @@ def copy_row(source, target):
     """Copy a configuration; an assignment of whole rows takes longer to run and much longer to compile."""
     for i in range(source.shape[0]):
         target[i] = source[i]
+
+
+class Tree(NamedTuple):
+    """A search tree with room for more nodes."""
+
+    nodes: Array
+    """Configurations (most, n)."""
+    parents: NDArray[np.int64]
+    """Parent of each node (most,); -1 at a root."""
+
+
+class Budget(NamedTuple):
+    """How long and where to search."""
+
+    lower: Array
+    """Lower end of the sampling box (n,)."""
+    upper: Array
+    """Upper end of the sampling box (n,)."""
+    step: float
+    """Longest edge of a tree [rad or m]."""
+    iterations: int
+    """Samples drawn before giving up."""
+    seed: int
+    """Seed of the samples."""
+
+
+@inner_kernel
+def add_node(tree, count, q, parent):
+    """Write a configuration (n,) to row ``count`` of a tree."""
+    copy_row(q, tree.nodes[count])
+    tree.parents[count] = parent
+
+
+@inner_kernel
+def draw(budget, state, q):
+    """Write a uniform sample of the sampling box to q (n,)."""
+    lower, upper = budget.lower, budget.upper
+    for i in range(q.shape[0]):
+        q[i] = lower[i] + (upper[i] - lower[i]) * uniform(state)
 
 
 @inner_kernel
@@ -44,21 +102,21 @@ def toward(a, b, distance, step, out):
 
 
 @inner_kernel
-def connect(nodes, parents, count, target, step, per_unit, robot, world, lanes, q):
+def connect(tree, count, target, step, scene, lanes, q):
     """Grow a tree from its nearest node straight to a target, step by step, until it collides or arrives.
 
     Returns:
         The new number of nodes, the last node reached, and whether the target was reached.
     """
+    nodes = tree.nodes
     here, distance = nearest(nodes, count, target)
     while count < nodes.shape[0]:
         if distance < 1e-9:
             return count, here, True
         arrived = toward(nodes[here], target, distance, step, q)
-        if not edge_is_free(nodes[here], q, per_unit, robot, world, lanes):
+        if not edge_is_free(nodes[here], q, scene, lanes):
             return count, here, False
-        copy_row(q, nodes[count])
-        parents[count] = here
+        add_node(tree, count, q, here)
         here, count = count, count + 1
         if arrived:
             return count, here, True
@@ -67,20 +125,45 @@ def connect(nodes, parents, count, target, step, per_unit, robot, world, lanes, 
 
 
 @inner_kernel
-def trace(nodes, parents, node, out, begin, forwards):
+def trace(tree, node, out, begin, forwards):
     """Write the branch of a node to ``out`` from row ``begin``: root first or node first; return its length."""
-    length, k = 0, node
+    length, k, parents = 0, node, tree.parents
     while k >= 0:
         length, k = length + 1, parents[k]
     k = node
     for i in range(length):
-        copy_row(nodes[k], out[begin + (length - 1 - i if forwards else i)])
+        copy_row(tree.nodes[k], out[begin + (length - 1 - i if forwards else i)])
         k = parents[k]
     return length
 
 
 @kernel
-def rrt_connect(start, goals, lower, upper, step, per_unit, iterations, seed, robot, world, path):
+def plant(start, goals, most):
+    """Return two trees of at most ``most`` nodes, rooted at the start (n,) and at the goals (g, n), and their sizes."""
+    n = start.shape[0]
+    nodes, parents, count = np.empty((2, most, n)), np.empty((2, most), np.int64), np.ones(2, np.int64)
+    copy_row(start, nodes[0, 0])
+    parents[0, 0] = -1
+    count[1] = min(goals.shape[0], most)
+    for g in range(count[1]):
+        copy_row(goals[g], nodes[1, g])
+        parents[1, g] = -1
+    return (Tree(nodes[0], parents[0]), Tree(nodes[1], parents[1])), count
+
+
+@inner_kernel
+def join_branches(trees, first, second, path):
+    """Write the path through the joined nodes of both trees; return its length and the goal it leads to."""
+    length = trace(trees[0], first, path, 0, True)
+    # Both halves end in the same configuration; the second copy is overwritten.
+    length += trace(trees[1], second, path, length - 1, False) - 1
+    while trees[1].parents[second] >= 0:
+        second = trees[1].parents[second]
+    return length, second
+
+
+@kernel
+def rrt_connect(start, goals, scene, budget, path):
     """Find a collision-free path of straight motions from the start to any of the goals.
 
     Each iteration draws a sample, extends the smaller tree by one step towards it, and lets the other tree connect to
@@ -90,67 +173,38 @@ def rrt_connect(start, goals, lower, upper, step, per_unit, iterations, seed, ro
     Args:
         start: Start configuration (n,).
         goals: Goal configurations (g, n).
-        lower: Lower end of the sampling box (n,).
-        upper: Upper end of the sampling box (n,).
-        step: Longest edge of the trees [rad or m].
-        per_unit: Configurations checked per radian or metre.
-        iterations: Samples drawn before giving up.
-        seed: Seed of the samples.
-        robot: ``RobotArrays``.
-        world: ``WorldArrays``.
+        scene: ``SceneArrays``.
+        budget: ``Budget``.
         path: Receives waypoints (most, n); its length also bounds the trees.
 
     Returns:
         Number of waypoints, 0 when no path was found; iterations used; index of the goal that was reached.
     """
     n, most = start.shape[0], path.shape[0] // 2
-    nodes, parents = np.empty((2, most, n)), np.empty((2, most), np.int64)
-    count, state, lanes = np.ones(2, np.int64), np.array([np.uint64(seed)]), make_lanes(robot)
-    sample, q = np.empty(n), np.empty(n)
-    copy_row(start, nodes[0, 0])
-    parents[0, 0] = -1
-    roots = min(goals.shape[0], most)
-    for g in range(roots):
-        copy_row(goals[g], nodes[1, g])
-        parents[1, g] = -1
-    count[1] = roots
-    grow = 0
-    for iteration in range(iterations):
-        other = 1 - grow
+    trees, count = plant(start, goals, most)
+    state, lanes, step = np.array([np.uint64(budget.seed)]), make_lanes(scene.robot), budget.step
+    sample, q, roots, grow = np.empty(n), np.empty(n), count[1], 0
+    for iteration in range(budget.iterations):
         if iteration < roots:
             # Straight to each goal first.
-            grow, other = 0, 1
+            grow = 0
             copy_row(goals[iteration], sample)
         else:
-            for i in range(n):
-                sample[i] = lower[i] + (upper[i] - lower[i]) * uniform(state)
-        near, distance = nearest(nodes[grow], count[grow], sample)
-        toward(nodes[grow, near], sample, distance, step, q)
-        if count[grow] < most and edge_is_free(nodes[grow, near], q, per_unit, robot, world, lanes):
+            draw(budget, state, sample)
+        other, tree = 1 - grow, trees[grow]
+        near, distance = nearest(tree.nodes, count[grow], sample)
+        toward(tree.nodes[near], sample, distance, step, q)
+        if count[grow] < most and edge_is_free(tree.nodes[near], q, scene, lanes):
             fresh = count[grow]
-            copy_row(q, nodes[grow, fresh])
-            parents[grow, fresh] = near
+            add_node(tree, fresh, q, near)
             count[grow] += 1
             copy_row(q, sample)
-            count[other], last, joined = connect(
-                nodes[other], parents[other], count[other], sample, step, per_unit, robot, world, lanes, q
-            )
+            count[other], last, joined = connect(trees[other], count[other], sample, step, scene, lanes, q)
             if joined:
-                first_half = fresh if grow == 0 else last
-                second_half = last if grow == 0 else fresh
-                length = trace(nodes[0], parents[0], first_half, path, 0, True)
-                # Both halves end in the same configuration; the second copy is overwritten.
-                length += trace(nodes[1], parents[1], second_half, path, length - 1, False) - 1
-                return length, iteration + 1, _root(parents[1], second_half)
+                first, second = (fresh, last) if grow == 0 else (last, fresh)
+                length, goal = join_branches(trees, first, second, path)
+                return length, iteration + 1, goal
         if count[0] >= most or count[1] >= most:
             return 0, iteration + 1, -1
         grow = (0 if count[0] + roots < count[1] + 1 else 1) if count[0] + roots != count[1] + 1 else iteration & 1
-    return 0, iterations, -1
-
-
-@inner_kernel
-def _root(parents, node):
-    """Return the root that a node descends from."""
-    while parents[node] >= 0:
-        node = parents[node]
-    return node
+    return 0, budget.iterations, -1

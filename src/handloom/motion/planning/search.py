@@ -1,4 +1,4 @@
-"""Search, shorten, verify: from two ends to a path that is exactly free."""
+"""Search, shorten, verify: from two ends to a path that is exactly free, also under a hold or to a tool pose."""
 
 import math
 from collections.abc import Sequence
@@ -9,9 +9,13 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.collision import PathCollision
+from handloom.motion.kinematics import Chain, IkSolver
+from handloom.motion.planning.hold_kernels import HeldArm, hold_rrt_connect, hold_shorten
+from handloom.motion.planning.jt_rrt import PulledArm, jt_rrt
+from handloom.motion.planning.moves import Hold
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
-from handloom.motion.planning.rrt_connect import rrt_connect
+from handloom.motion.planning.rrt_connect import Budget, rrt_connect
 from handloom.motion.planning.scene_check import SceneCheck
 from handloom.motion.planning.shortcut import shorten
 
@@ -38,6 +42,10 @@ class Effort:
     """Distance to keep from obstacles [m]."""
     seed: int
     """Seed of the samples."""
+
+    def budget(self, scene: SceneCheck) -> Budget:
+        """Return the same for the kernels, with samples from the joint limits of a scene's robot."""
+        return Budget(*scene.robot.tree.sampling_box, self.step, self.iterations, self.seed)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,21 +129,10 @@ class Search:
 
     def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
         """Search once and shorten what is found."""
-        path, checker = self._buffer, scene.spheres(effort.padding)
-        lower, upper = scene.robot.tree.sampling_box
-        begin = perf_counter()
+        path, begin = self._buffer, perf_counter()
+        goal_rows = np.stack([end.roomy for end in goals])
         count, drawn, goal = rrt_connect(
-            start.roomy,
-            np.stack([end.roomy for end in goals]),
-            lower,
-            upper,
-            effort.step,
-            checker.per_unit,
-            effort.iterations,
-            effort.seed,
-            checker.robot,
-            checker.world,
-            path,
+            start.roomy, goal_rows, scene.spheres(effort.padding).scene, effort.budget(scene), path
         )
         self.timings["search"] += perf_counter() - begin
         if count == 0:
@@ -144,9 +141,8 @@ class Search:
 
     def _shorter(self, scene: SceneCheck, count: int, effort: Effort) -> Array:
         """Return the first ``count`` waypoints of the buffer, shortened."""
-        begin, path, checker = perf_counter(), self._buffer, scene.spheres(effort.padding)
-        attempts = self._options.shortcuts
-        count = shorten(path, count, checker.per_unit, checker.robot, checker.world, attempts, effort.seed + 1)
+        begin, path, arrays = perf_counter(), self._buffer, scene.spheres(effort.padding).scene
+        count = shorten(path, count, arrays, self._options.shortcuts, effort.seed + 1)
         self.timings["shorten"] += perf_counter() - begin
         return path[:count].copy()
 
@@ -156,3 +152,59 @@ def _join(start: PathEnd, path: Array, goal: PathEnd | None) -> Array:
     before = [start.q[None]] if start.is_tight else []
     after = [goal.q[None]] if goal is not None and goal.is_tight else []
     return np.concatenate([*before, path, *after])
+
+
+SHORTCUT_FACTOR = 3
+"""Attempts to shorten, as a multiple of the option: each replaces only part of a densely sampled path."""
+
+
+class HoldSearch(Search):
+    """As :class:`Search`, on the configurations of one arm that keep a hold."""
+
+    def __init__(self, options: PlannerOptions, chain: Chain, hold: Hold, direction: Array) -> None:
+        super().__init__(options, chain.dof)
+        self._chain, self._hold, self._direction = chain, hold, direction
+        self._arm = HeldArm(chain.arrays, hold.problem(chain), hold.reference(direction))
+
+    def keeps(self, path: Array) -> bool:
+        """Tell whether a path keeps the hold, halfway between waypoints too."""
+        dense = np.concatenate([path, 0.5 * (path[1:] + path[:-1])])
+        return bool(np.all(self._hold.tilt(self._chain, dense, self._direction) <= self._hold.tolerance))
+
+    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        path, arrays = self._buffer, scene.spheres(effort.padding).scene
+        begin, goal_rows = perf_counter(), np.stack([end.roomy for end in goals])
+        count, drawn, goal = hold_rrt_connect(start.roomy, goal_rows, self._arm, arrays, effort.budget(scene), path)
+        middle = perf_counter()
+        self.timings["search"] += middle - begin
+        if count == 0:
+            return Found(path=None, iterations=drawn)
+        attempts = SHORTCUT_FACTOR * self._options.shortcuts
+        count = hold_shorten(path, count, self._arm, arrays, attempts, effort.seed + 1)
+        self.timings["shorten"] += perf_counter() - middle
+        result = path[:count].copy()
+        return Found(path=result if self.keeps(result) else None, goal=goal, iterations=drawn)
+
+
+EXPLORED = 0.5
+"""Half side of the cube around start and target in which task points are drawn [m]."""
+
+
+class TaskSpaceSearch(Search):
+    """As :class:`Search`, with JT-RRT towards one pose of one arm; there are no goal configurations."""
+
+    def __init__(self, options: PlannerOptions, chain: Chain, T_base_tool: Array) -> None:
+        super().__init__(options, chain.dof)
+        self._chain, T = chain, T_base_tool
+        R, p = np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3])
+        self._arm = PulledArm(chain.arrays, IkSolver(chain, options.ik).problem(), R, p)
+
+    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        ends = np.stack([self._chain.T_base_tool(start.roomy)[:3, 3], self._arm.p])
+        box = np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED])
+        arrays, begin = scene.spheres(effort.padding).scene, perf_counter()
+        count, drawn = jt_rrt(start.roomy, self._arm, box, arrays, effort.budget(scene), self._buffer)
+        self.timings["search"] += perf_counter() - begin
+        if count == 0:
+            return Found(path=None, iterations=drawn)
+        return Found(path=self._shorter(scene, count, effort), iterations=drawn)

@@ -7,8 +7,7 @@ import numpy as np
 from handloom.kernels import inner_kernel, kernel
 from handloom.motion.collision.lane_kernels import edge_is_free
 from handloom.motion.collision.lane_links import make_lanes
-from handloom.motion.planning.random_kernels import uniform
-from handloom.motion.planning.rrt_connect import copy_row
+from handloom.motion.planning.rrt_connect import copy_row, uniform
 
 GREEDY_EVERY = 10
 """Random shortcuts between two greedy passes."""
@@ -18,11 +17,11 @@ GREEDY_MOST = 8
 
 
 @inner_kernel
-def thin(path, count, per_unit, robot, world, lanes):
+def thin(path, count, scene, lanes):
     """Drop every waypoint whose neighbours can be joined directly, in place; return the new count."""
     kept = 0
     for k in range(1, count - 1):
-        if not edge_is_free(path[kept], path[k + 1], per_unit, robot, world, lanes):
+        if not edge_is_free(path[kept], path[k + 1], scene, lanes):
             kept += 1
             copy_row(path[k], path[kept])
     copy_row(path[count - 1], path[kept + 1])
@@ -30,12 +29,12 @@ def thin(path, count, per_unit, robot, world, lanes):
 
 
 @inner_kernel
-def skip_waypoints(path, count, per_unit, robot, world, lanes):
+def skip_waypoints(path, count, scene, lanes):
     """Go from each waypoint straight to the furthest later one that can be reached, in place; return the new count."""
     i = 0
     while i < count - 2:
         for j in range(count - 1, i + 1, -1):
-            if edge_is_free(path[i], path[j], per_unit, robot, world, lanes):
+            if edge_is_free(path[i], path[j], scene, lanes):
                 gap = j - i - 1
                 for k in range(j, count):
                     copy_row(path[k], path[k - gap])
@@ -69,7 +68,7 @@ def place_at(path, lengths, count, distance, q):
 
 
 @kernel
-def shorten(path, count, per_unit, robot, world, attempts, seed):
+def shorten(path, count, scene, attempts, seed):
     """Shorten a path (most, n) in place by straight motions between random places on it.
 
     Greedy passes over the waypoints in between remove those that became needless. About 10 us per attempt among
@@ -78,14 +77,14 @@ def shorten(path, count, per_unit, robot, world, attempts, seed):
     Returns:
         The new number of waypoints.
     """
-    n, state, lanes = path.shape[1], np.array([np.uint64(seed)]), make_lanes(robot)
+    n, state, lanes = path.shape[1], np.array([np.uint64(seed)]), make_lanes(scene.robot)
     lengths, a, b = np.empty(path.shape[0]), np.empty(n), np.empty(n)
     for attempt in range(attempts):
         if attempt % GREEDY_EVERY == 0:
             if count > GREEDY_MOST:
-                count = thin(path, count, per_unit, robot, world, lanes)
+                count = thin(path, count, scene, lanes)
             else:
-                count = skip_waypoints(path, count, per_unit, robot, world, lanes)
+                count = skip_waypoints(path, count, scene, lanes)
         if count < 3:
             break
         arc_lengths(path, count, lengths)
@@ -95,13 +94,13 @@ def shorten(path, count, per_unit, robot, world, attempts, seed):
         shift = i + 2 - j
         if i == j or count + shift > path.shape[0]:
             continue
-        if edge_is_free(a, b, per_unit, robot, world, lanes):
+        if edge_is_free(a, b, scene, lanes):
             # New order: ..., i, a, b, j + 1, ...
             _move_tail(path, count, j + 1, shift)
             copy_row(a, path[i + 1])
             copy_row(b, path[i + 2])
             count += shift
-    return skip_waypoints(path, count, per_unit, robot, world, lanes)
+    return skip_waypoints(path, count, scene, lanes)
 
 
 @inner_kernel

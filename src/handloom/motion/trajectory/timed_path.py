@@ -5,8 +5,10 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.trajectory.motion_limits import MotionLimits
 from handloom.motion.trajectory.topp_kernels import (
+    IntervalEnds,
+    PathGrid,
+    RoundedPath,
     corner_trims,
     evaluate,
     fastest_profile,
@@ -14,7 +16,7 @@ from handloom.motion.trajectory.topp_kernels import (
     make_grid,
     sample_profile,
 )
-from handloom.motion.trajectory.trajectory import Trajectory
+from handloom.motion.trajectory.trajectory import MotionLimits, Trajectory
 
 PER_LINE, PER_BLEND = 24, 16
 """Intervals per straight part and per corner. Doubling both shortens motions by 0.4 % and doubles the time."""
@@ -59,16 +61,16 @@ class TimedPath(Trajectory):
     @property
     def grid(self) -> Array:
         """Positions along the path between which the path acceleration is constant."""
-        return np.concatenate([[0.0], np.cumsum(self._steps)])
+        return np.concatenate([[0.0], np.cumsum(self._grid.steps)])
 
     def along(self, positions: Array) -> tuple[Array, Array, Array]:
         """Return points and first and second derivatives (m, n) of the rounded path at positions (m,) along it."""
         edges = self.grid
-        k = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, len(self._steps) - 1)
+        k = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, len(self._grid.steps) - 1)
         q, D, K = (np.empty((len(positions), self.dof)) for _ in range(3))
         for row, (i, at) in enumerate(zip(k, positions, strict=True)):
-            inside = self._starts[i] + min(at - edges[i], self._steps[i])
-            evaluate(self._waypoints, self._lengths, self._trims, self._pieces[i], inside, q[row], D[row], K[row])
+            inside = self._grid.starts[i] + min(at - edges[i], self._grid.steps[i])
+            evaluate(self._path, self._grid.pieces[i], inside, q[row], D[row], K[row])
         return q, D, K
 
     def _check(self, limits: MotionLimits, deviation: float) -> None:
@@ -81,30 +83,27 @@ class TimedPath(Trajectory):
         """Round the corners and cut the path into intervals."""
         waypoints = self._waypoints
         m = len(waypoints)
-        self._lengths = np.linalg.norm(np.diff(waypoints, axis=0), axis=1)
-        self._trims = np.zeros(m)
+        self._path = RoundedPath(waypoints, np.linalg.norm(np.diff(waypoints, axis=0), axis=1), np.zeros(m))
         most = max(1, (m - 1) * PER_LINE + max(0, m - 2) * PER_BLEND)
-        pieces, starts, steps = np.zeros(most, np.int64), np.zeros(most), np.zeros(most)
-        count = 0
+        grid, count = PathGrid(np.zeros(most, np.int64), np.zeros(most), np.zeros(most)), 0
         if m > 1:
-            corner_trims(waypoints, self._lengths, float(deviation), self._trims)
-            count = make_grid(waypoints, self._lengths, self._trims, PER_LINE, PER_BLEND, pieces, starts, steps)
-        self._pieces, self._starts, self._steps = pieces[:count], starts[:count], steps[:count]
+            corner_trims(waypoints, self._path.lengths, float(deviation), self._path.trims)
+            count = make_grid(self._path, PER_LINE, PER_BLEND, grid)
+        self._grid = PathGrid(grid.pieces[:count], grid.starts[:count], grid.steps[:count])
 
     def _time(self, limits: MotionLimits) -> None:
         """Find the fastest motion, then stretch it by what the limits are exceeded between grid points."""
-        count = len(self._steps)
+        count = len(self._grid.steps)
         self._x, self._times = np.zeros(count + 1), np.zeros(count + 1)
         if count == 0:
             return
-        D0, K0, D1, K1 = (np.empty((count, self.dof)) for _ in range(4))
-        interval_ends(
-            self._waypoints, self._lengths, self._trims, self._pieces, self._starts, self._steps, D0, K0, D1, K1
-        )
+        ends = IntervalEnds(*(np.empty((count, self.dof)) for _ in range(4)))
+        interval_ends(self._path, self._grid, ends)
         # Without a blend, two straight parts meet in a corner that can only be passed at rest.
         stops = np.zeros(count, bool)
-        stops[1:] = (self._pieces[1:] % 2 == 0) & (self._pieces[1:] - self._pieces[:-1] == 2)
-        fastest_profile(D0, K0, D1, K1, self._steps, count, stops, limits.velocity, limits.acceleration, self._x)
+        pieces = self._grid.pieces
+        stops[1:] = (pieces[1:] % 2 == 0) & (pieces[1:] - pieces[:-1] == 2)
+        fastest_profile(ends, self._grid.steps, stops, limits.velocity, limits.acceleration, self._x)
         self._stretch(1.0)
         self._stretch(self._excess(limits))
 
@@ -112,7 +111,7 @@ class TimedPath(Trajectory):
         """Make the motion longer by a factor and compute the time of each grid point."""
         self._x /= factor**2
         speeds = np.sqrt(self._x)
-        self._times = np.concatenate([[0.0], np.cumsum(2.0 * self._steps / (speeds[1:] + speeds[:-1]))])
+        self._times = np.concatenate([[0.0], np.cumsum(2.0 * self._grid.steps / (speeds[1:] + speeds[:-1]))])
 
     def _excess(self, limits: MotionLimits) -> float:
         """Return by how much the motion must be stretched so that no limit is exceeded."""
@@ -124,25 +123,12 @@ class TimedPath(Trajectory):
         return max(1.0, speed, force) * (1.0 + BETWEEN_CHECKS)
 
     def _sample(self, times: Array) -> tuple[Array, Array, Array]:
-        q, qd, qdd = (np.zeros((len(times), self.dof)) for _ in range(3))
-        if len(self._steps) == 0:
-            q[:] = self._waypoints[0]
-            return q, qd, qdd
-        sample_profile(
-            self._waypoints,
-            self._lengths,
-            self._trims,
-            self._pieces,
-            self._starts,
-            self._steps,
-            self._x,
-            self._times,
-            times,
-            q,
-            qd,
-            qdd,
-        )
-        return q, qd, qdd
+        motion = np.zeros((3, len(times), self.dof))
+        if len(self._grid.steps) == 0:
+            motion[0] = self._waypoints[0]
+        else:
+            sample_profile(self._path, self._grid, self._x, self._times, times, motion)
+        return motion[0], motion[1], motion[2]
 
 
 def distinct_waypoints(path: ArrayLike) -> Array:

@@ -8,12 +8,46 @@ unknowns, each step is the smallest intersection of a lower with an upper line: 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
 
 FLAT = 1e-9
+
+
+class RoundedPath(NamedTuple):
+    """Straight motions whose corners are rounded."""
+
+    waypoints: Array
+    """Corners (m, n)."""
+    lengths: Array
+    """Lengths of the straight motions (m - 1,)."""
+    trims: Array
+    """How far before and after each corner its blend begins and ends (m,), see ``corner_trims``."""
+
+
+class PathGrid(NamedTuple):
+    """Intervals of a rounded path with constant path acceleration."""
+
+    pieces: NDArray[np.int64]
+    """Piece of each interval: ``2 i`` is the straight part after corner i, ``2 i + 1`` the blend at corner i + 1."""
+    starts: Array
+    """Distance of each interval from the beginning of its piece."""
+    steps: Array
+    """Length of each interval."""
+
+
+class IntervalEnds(NamedTuple):
+    """First and second derivative of the path at the beginning (0) and the end (1) of every interval (count, n)."""
+
+    D0: Array
+    K0: Array
+    D1: Array
+    K1: Array
 
 
 @kernel
@@ -34,19 +68,18 @@ def corner_trims(waypoints, lengths, deviation, trims):
 
 
 @kernel
-def evaluate(waypoints, lengths, trims, piece, along, q, D, K):
+def evaluate(path, piece, along, q, D, K):
     """Point, first and second derivative of a rounded path.
 
     Args:
-        waypoints: Corners (m, n).
-        lengths: Lengths of the straight motions (m - 1,).
-        trims: See ``corner_trims`` (m,).
-        piece: ``2 i`` is the straight part after corner i, ``2 i + 1`` the blend at corner i + 1.
+        path: ``RoundedPath``.
+        piece: See ``PathGrid.pieces``.
         along: Distance from the beginning of the piece.
         q: Receives the point (n,).
         D: Receives the first derivative (n,).
         K: Receives the second derivative (n,).
     """
+    waypoints, lengths, trims = path.waypoints, path.lengths, path.trims
     i, n = piece // 2, waypoints.shape[1]
     if piece % 2 == 0:
         for c in range(n):
@@ -69,28 +102,24 @@ def evaluate(waypoints, lengths, trims, piece, along, q, D, K):
 
 
 @kernel
-def make_grid(waypoints, lengths, trims, per_line, per_blend, pieces, starts, steps):
+def make_grid(path, per_line, per_blend, grid):
     """Cut a rounded path into intervals; return their number.
 
     Args:
-        waypoints: Corners (m, n).
-        lengths: Lengths of the straight motions (m - 1,).
-        trims: See ``corner_trims`` (m,).
+        path: ``RoundedPath``.
         per_line: Intervals per straight part.
         per_blend: Intervals per blend.
-        pieces: Receives the piece of each interval.
-        starts: Receives the distance of each interval from the beginning of its piece.
-        steps: Receives the length of each interval.
+        grid: ``PathGrid`` with room for all, filled.
     """
-    count = 0
-    for piece in range(2 * (waypoints.shape[0] - 1) - 1):
+    count, lengths, trims = 0, path.lengths, path.trims
+    for piece in range(2 * lengths.shape[0] - 1):
         i = piece // 2
         length = 2.0 * trims[i + 1] if piece % 2 else lengths[i] - trims[i] - trims[i + 1]
         if length < 1e-9:
             continue
         parts = per_blend if piece % 2 else per_line
         for k in range(parts):
-            pieces[count], starts[count], steps[count] = piece, length * k / parts, length / parts
+            grid.pieces[count], grid.starts[count], grid.steps[count] = piece, length * k / parts, length / parts
             count += 1
     return count
 
@@ -136,22 +165,18 @@ def _largest_x(x_most, upper, lower, counts):
 
 
 @kernel
-def fastest_profile(D0, K0, D1, K1, steps, count, stops, v_max, a_max, x):
+def fastest_profile(ends, steps, stops, v_max, a_max, x):
     """Squared path speed at the ends of all intervals for the fastest motion from rest to rest.
 
     Args:
-        D0: First derivative at the beginning of each interval (count, n).
-        K0: Second derivative there.
-        D1: First derivative at the end of each interval.
-        K1: Second derivative there.
+        ends: ``IntervalEnds``.
         steps: Interval lengths (count,).
-        count: Number of intervals.
         stops: Whether the motion must rest at the beginning of an interval (count,).
         v_max: Velocity limits (n,).
         a_max: Acceleration limits (n,).
         x: Receives the squared path speed (count + 1,).
     """
-    n = v_max.shape[0]
+    n, count, D0, K0, D1, K1 = v_max.shape[0], steps.shape[0], ends.D0, ends.K0, ends.D1, ends.K1
     upper, lower, counts = np.empty((4 * n + 1, 2)), np.empty((4 * n, 2)), np.zeros(2, np.int64)
     for i in range(count + 1):
         x[i] = 0.0 if i in {0, count} or stops[min(i, count - 1)] else math.inf
@@ -173,31 +198,39 @@ def fastest_profile(D0, K0, D1, K1, steps, count, stops, v_max, a_max, x):
 
 
 @kernel
-def sample_profile(waypoints, lengths, trims, pieces, starts, steps, x, times, at, q, qd, qdd):
-    """Sample the timed path at ascending or descending times ``at`` (m,); write position, velocity, acceleration.
+def sample_profile(path, grid, x, times, at, motion):
+    """Sample the timed path at ascending or descending times ``at`` (m,).
 
     Within an interval the path acceleration is constant: ``u = (x1 - x0) / (2 h)``, ``s' = sqrt(x0) + u t``.
+
+    Args:
+        path: ``RoundedPath``.
+        grid: ``PathGrid``.
+        x: Squared path speed at the ends of the intervals (count + 1,).
+        times: Times there (count + 1,) [s].
+        at: Times to sample (m,) [s].
+        motion: Receives position, velocity and acceleration (3, m, n).
     """
-    n, count, k = waypoints.shape[1], steps.shape[0], 0
-    D, K = np.empty(n), np.empty(n)
+    n, steps, k = path.waypoints.shape[1], grid.steps, 0
+    D, K, q, qd, qdd = np.empty(n), np.empty(n), motion[0], motion[1], motion[2]
     for row in range(at.shape[0]):
         while k > 0 and times[k] > at[row]:
             k -= 1
-        while k < count - 1 and times[k + 1] < at[row]:
+        while k < steps.shape[0] - 1 and times[k + 1] < at[row]:
             k += 1
         u, t = (x[k + 1] - x[k]) / (2.0 * steps[k]), at[row] - times[k]
         speed = max(math.sqrt(x[k]) + u * t, 0.0)
         along = min(max(math.sqrt(x[k]) * t + 0.5 * u * t * t, 0.0), steps[k])
-        evaluate(waypoints, lengths, trims, pieces[k], starts[k] + along, q[row], D, K)
+        evaluate(path, grid.pieces[k], grid.starts[k] + along, q[row], D, K)
         for c in range(n):
             qd[row, c] = D[c] * speed
             qdd[row, c] = D[c] * u + K[c] * speed * speed
 
 
 @kernel
-def interval_ends(waypoints, lengths, trims, pieces, starts, steps, D0, K0, D1, K1):
-    """Derivatives of the path at the beginning and the end of every interval."""
-    q = np.empty(waypoints.shape[1])
-    for i in range(steps.shape[0]):
-        evaluate(waypoints, lengths, trims, pieces[i], starts[i], q, D0[i], K0[i])
-        evaluate(waypoints, lengths, trims, pieces[i], starts[i] + steps[i], q, D1[i], K1[i])
+def interval_ends(path, grid, ends):
+    """Fill ``IntervalEnds`` for a path and its grid."""
+    q = np.empty(path.waypoints.shape[1])
+    for i in range(grid.steps.shape[0]):
+        evaluate(path, grid.pieces[i], grid.starts[i], q, ends.D0[i], ends.K0[i])
+        evaluate(path, grid.pieces[i], grid.starts[i] + grid.steps[i], q, ends.D1[i], ends.K1[i])

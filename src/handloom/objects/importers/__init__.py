@@ -2,7 +2,7 @@
 
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_object import READERS, Imported, import_object
-from handloom.objects.importers.import_report import ImportReport
+from handloom.objects.importers.import_options import ImportReport
 from handloom.objects.importers.proxy import PROXIES, category_of_path, proxy_category, proxy_object
 
 __all__ = [

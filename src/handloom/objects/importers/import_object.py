@@ -12,8 +12,7 @@ import numpy as np
 from handloom.errors import FileError, InputError, suggest
 from handloom.objects.geometry import geom_ids
 from handloom.objects.importers.asset_files import find_asset
-from handloom.objects.importers.import_options import ImportOptions
-from handloom.objects.importers.import_report import ImportReport, ReportDraft
+from handloom.objects.importers.import_options import ImportOptions, ImportReport, ReportDraft
 from handloom.objects.importers.proxy import category_of_path
 from handloom.objects.object_asset import ObjectAsset
 from handloom.trial import call_apart
@@ -70,7 +69,7 @@ def import_object(
             5 m is refused, and a unit proposed.
         up: Axis that points up in a mesh file; None: z, but y for GLB.
         mass: Mass of a mesh file [kg]; None: from the substance.
-        substance: What a mesh file is made of, see ``handloom.objects.substances``.
+        substance: What a mesh file is made of, see ``handloom.objects.materials``.
         info_name: Annotation folder of an articulated USD asset, e.g. ``open_v``.
         folders: Where to look.
         allow_outside: What the file includes or refers to may lie outside ``folders``, its own folder and the three

@@ -1,25 +1,48 @@
 """From triangle meshes to convex parts."""
 
-from collections.abc import Sequence
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.cache import user_cache
 from handloom.errors import FileError, require
-from handloom.objects.colors import Rgb
 from handloom.objects.geometry import convex_hull
-from handloom.objects.importers.hull_cache import cached_hulls
-from handloom.objects.importers.import_report import ReportDraft, count
-from handloom.objects.part import Part, point
-from handloom.objects.substances import substance
+from handloom.objects.importers.import_options import ReportDraft, count
+from handloom.objects.materials import Rgb, substance
+from handloom.objects.parts import Part, point
 
+_RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0"
+"""Changes whenever the pieces of an unchanged mesh would."""
 CONCAVITY = 0.05
 """Largest concavity a part may keep, as CoACD counts it; its own default for simulation."""
 MOST_PARTS = 24
 MOST_VERTICES = 24
 """Hulls of 24 corners have at most 44 faces; the ray caster's cost grows with faces."""
+
+
+def cached_hulls(vertices: Array, faces: NDArray[np.int32], cut: Callable[[], list[Array]]) -> list[Array]:
+    """Return the pieces (each (n, 3) [m]) of a surface from the cache, or cut and keep them."""
+    digest = hashlib.sha256(_RECIPE.encode())
+    digest.update(np.ascontiguousarray(vertices).tobytes())
+    digest.update(np.ascontiguousarray(faces).tobytes())
+    file = user_cache() / "hulls" / f"{digest.hexdigest()}.npz"
+    if file.is_file():
+        with np.load(file) as stored:
+            return [stored[name] for name in sorted(stored.files)]
+    pieces = cut()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Written aside and renamed, so that another worker never reads half a file.
+    handle, aside = tempfile.mkstemp(dir=file.parent, suffix=".npz")
+    with os.fdopen(handle, "wb") as stream:
+        np.savez(stream, allow_pickle=False, **{f"{k:03d}": piece for k, piece in enumerate(pieces)})
+    os.replace(aside, file)
+    return pieces
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

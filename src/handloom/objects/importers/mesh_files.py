@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from handloom.errors import FileError, HandloomError, require
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
-from handloom.objects.importers.import_options import ImportOptions
-from handloom.objects.importers.import_report import ReportDraft, count
+from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
 from handloom.objects.importers.mesh_blueprint import SourceMesh, convex_parts
 from handloom.objects.importers.model_asset import asset_from_source
 from handloom.objects.object_asset import ObjectAsset
+from handloom.objects.parts import axes, points
 
 _Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Turns y up to z up: x stays, y becomes z."""

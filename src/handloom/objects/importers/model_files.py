@@ -1,5 +1,7 @@
 """MJCF and URDF files."""
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -7,14 +9,33 @@ import mujoco
 
 from handloom.errors import FileError, HandloomError
 from handloom.objects.importers.asset_files import read_parts
-from handloom.objects.importers.import_options import ImportOptions
-from handloom.objects.importers.import_report import ReportDraft, count
-from handloom.objects.importers.imported_source import ImportedSource
-from handloom.objects.importers.joint_annotation import annotated_links
-from handloom.objects.importers.model_asset import asset_from_source
+from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
+from handloom.objects.importers.model_asset import annotated_links, asset_from_source
 from handloom.objects.importers.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
 from handloom.sim.model_file import demand_files_inside, read_xml
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedSource:
+    """A model in normal form; can be pickled, and does not need the files it came from."""
+
+    xml: str
+    """MJCF with one root body ``object``."""
+    files: tuple[tuple[str, bytes], ...] = ()
+    """Meshes and textures by the name the XML uses."""
+
+    def spec(self) -> mujoco.MjSpec:
+        """Return a new model."""
+        return mujoco.MjSpec.from_string(self.xml, assets=dict(self.files))
+
+    def fingerprint(self) -> str:
+        """Return a hash of the XML and all files."""
+        digest = hashlib.sha256(self.xml.encode())
+        for name, content in self.files:
+            digest.update(name.encode())
+            digest.update(content)
+        return digest.hexdigest()
 
 
 def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:

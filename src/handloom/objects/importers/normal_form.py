@@ -9,7 +9,7 @@ import numpy as np
 
 from handloom.errors import InputError
 from handloom.objects.blueprint import ROOT
-from handloom.objects.importers.import_report import ReportDraft, count
+from handloom.objects.importers.import_options import ReportDraft, count
 
 _PLANES = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 

@@ -9,17 +9,20 @@ import numpy as np
 
 from handloom.errors import FileError, HandloomError, require
 from handloom.objects.blueprint import ROOT, Blueprint
-from handloom.objects.importers.import_options import ImportOptions
-from handloom.objects.importers.import_report import ReportDraft, count
-from handloom.objects.importers.joint_annotation import annotated_links
+from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
 from handloom.objects.importers.mesh_blueprint import convex_parts
-from handloom.objects.importers.model_asset import asset_from_source
-from handloom.objects.importers.usd_annotation import apply_annotation, read_annotation
-from handloom.objects.importers.usd_joints import UsdJoint, ordered, read_joints, root_of
+from handloom.objects.importers.model_asset import annotated_links, asset_from_source
+from handloom.objects.importers.usd_joints import (
+    UsdJoint,
+    apply_annotation,
+    ordered,
+    read_annotation,
+    read_joints,
+    root_of,
+)
 from handloom.objects.importers.usd_meshes import UsdSurfaces
-from handloom.objects.link import Link
 from handloom.objects.object_asset import ObjectAsset
-from handloom.objects.part import Part, point
+from handloom.objects.parts import Link, Part, point
 
 _Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 

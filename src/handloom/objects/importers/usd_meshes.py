@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import FileError, require
-from handloom.objects.importers.import_options import ImportOptions
-from handloom.objects.importers.import_report import ReportDraft
+from handloom.objects.importers.import_options import ImportOptions, ReportDraft
 from handloom.objects.importers.mesh_blueprint import SourceMesh
-from handloom.render.picture_files import open_picture
+from handloom.render.pictures import open_picture
 
 Index = NDArray[np.intp]
 

@@ -2,13 +2,11 @@
 
 import math
 
-from handloom.objects.annotations import points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import HOUSING, rgb, shade
 from handloom.objects.library.furniture import carcass, door, handle
-from handloom.objects.link import Link
-from handloom.objects.part import Part, Point
+from handloom.objects.materials import HOUSING, rgb, shade
+from handloom.objects.parts import Link, Part, Point, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, lathe, rod, slab
 
 _DARK = (0.05, 0.06, 0.07)

@@ -2,11 +2,10 @@
 
 import math
 
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import BRIGHT, rgb, shade
-from handloom.objects.part import Part
+from handloom.objects.materials import BRIGHT, rgb, shade
+from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import Appearance, box, cylinder, prism
 
 _WOODEN = (*BRIGHT, "wood", "white", "black")

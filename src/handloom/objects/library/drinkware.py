@@ -1,10 +1,9 @@
 """Cups, mugs, glasses."""
 
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import BRIGHT, GLAZES, rgb, shade
-from handloom.objects.part import Part
+from handloom.objects.materials import BRIGHT, GLAZES, rgb, shade
+from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import FOOT, Appearance, arc, cylinder, lathe, shell, striped, tube
 
 

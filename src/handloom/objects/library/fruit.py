@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import Rgb, rgb, shade
-from handloom.objects.part import Part
+from handloom.objects.materials import Rgb, rgb, shade
+from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import Appearance, box, cylinder, ellipsoid, laid, lathe, prism, rod, shell, slab, sphere
 
 _STEM: Rgb = (0.30, 0.20, 0.10)

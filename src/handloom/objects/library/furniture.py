@@ -1,11 +1,9 @@
 """Cabinets, drawers and a safe. Fronts face -y; joints are at zero when closed."""
 
-from handloom.objects.annotations import Keypoint, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import rgb, shade
-from handloom.objects.link import Link
-from handloom.objects.part import Part, Point
+from handloom.objects.materials import rgb, shade
+from handloom.objects.parts import Keypoint, Link, Part, Point, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod
 
 _WOODS = ("wood", "white", "brown", "black", "beige", "gray")

@@ -1,10 +1,9 @@
 """Test tubes, their rack, beakers and flasks."""
 
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import BRIGHT, rgb, shade
-from handloom.objects.part import Part, Point
+from handloom.objects.materials import BRIGHT, rgb, shade
+from handloom.objects.parts import Part, Point, axes, points
 from handloom.objects.shapes import FOOT, Appearance, box, cylinder, lathe, shell, sphere, tube
 
 _LIQUIDS = ("red", "blue", "green", "yellow", "purple", "orange")

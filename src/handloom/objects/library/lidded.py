@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-from handloom.objects.annotations import points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import BRIGHT, GLAZES, HOUSING, rgb, shade
-from handloom.objects.link import Link
-from handloom.objects.part import Part, Point
+from handloom.objects.materials import BRIGHT, GLAZES, HOUSING, rgb, shade
+from handloom.objects.parts import Link, Part, Point, points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,

@@ -1,10 +1,9 @@
 """Closed boxes, cartons, cans, bottles and jars, filled as they come from the shop."""
 
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import BRIGHT, Rgb, rgb, shade
-from handloom.objects.part import Part
+from handloom.objects.materials import BRIGHT, Rgb, rgb, shade
+from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, hull, lathe, prism
 
 _PROUD = 0.0006

@@ -4,11 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import GLAZES, rgb, shade
-from handloom.objects.part import Part
+from handloom.objects.materials import GLAZES, rgb, shade
+from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,

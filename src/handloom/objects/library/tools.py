@@ -2,11 +2,10 @@
 
 from itertools import pairwise
 
-from handloom.objects.annotations import axes, points
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.colors import BRIGHT, rgb, shade
-from handloom.objects.part import Part
+from handloom.objects.materials import BRIGHT, rgb, shade
+from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import Appearance, arc, bar, box, cylinder, hull, laid, lathe, prism, rod, shell, slab
 
 _STEEL = Appearance(color=rgb("steel"), substance="steel")

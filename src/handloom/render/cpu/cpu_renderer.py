@@ -11,6 +11,7 @@ from handloom.render.cameras import camera_body
 from handloom.render.cpu.arrays import (
     CanvasArrays,
     FrameArrays,
+    ImagePool,
     MirrorArrays,
     SceneArrays,
     make_boxes,
@@ -20,8 +21,6 @@ from handloom.render.cpu.arrays import (
     make_mirrors,
 )
 from handloom.render.cpu.frame import draw
-from handloom.render.cpu.geom_table import build_geom_table, drawn_geoms
-from handloom.render.cpu.image_pool import ImagePool
 from handloom.render.cpu.keep import find_changes
 from handloom.render.cpu.layout import (
     L_POS,
@@ -37,13 +36,12 @@ from handloom.render.cpu.layout import (
     V_PIXEL,
     VIEW_COLUMNS,
 )
-from handloom.render.cpu.light_placement import place_lights
-from handloom.render.cpu.light_table import active_lights, build_world, make_light_table, place_lamps
-from handloom.render.cpu.mirrors import mirror_rows, mirrored_view
-from handloom.render.cpu.outline import CORNERS, CUTS
-from handloom.render.cpu.placement import place_geoms, place_view
-from handloom.render.cpu.reflect import add_mirror_images
-from handloom.render.cpu.texture import texture_arrays
+from handloom.render.cpu.model.geom_table import build_geom_table, drawn_geoms
+from handloom.render.cpu.model.light_table import active_lights, build_world, make_light_table, place_lamps
+from handloom.render.cpu.model.outline import CORNERS, CUTS
+from handloom.render.cpu.model.placement import place_geoms, place_lights, place_view
+from handloom.render.cpu.model.texture import texture_arrays
+from handloom.render.cpu.reflect import add_mirror_images, mirror_rows, mirrored_view
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 

@@ -27,7 +27,7 @@ from handloom.render.cpu.layout import (
     U,
     V,
 )
-from handloom.render.cpu.shading import SRGB_1, SRGB_2, SRGB_4, SRGB_8
+from handloom.render.cpu.light.shading import SRGB_1, SRGB_2, SRGB_4, SRGB_8
 from handloom.render.cpu.smooth import FACE_KEYS, FACE_ZERO, smooth
 from handloom.render.cpu.trace import find_candidates, find_nearest, find_surface, is_clear, light_up, shade_behind
 

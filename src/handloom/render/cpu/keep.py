@@ -8,7 +8,6 @@ show the last state.
 """
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.cast_shadows import pick_casters
 from handloom.render.cpu.layout import (
     ABOVE,
     G_ROT,
@@ -21,7 +20,8 @@ from handloom.render.cpu.layout import (
     W_AO_HIGH,
     ZERO,
 )
-from handloom.render.cpu.space import pick_near
+from handloom.render.cpu.light.cast_shadows import pick_casters
+from handloom.render.cpu.rays.space import pick_near
 
 
 @picture_kernel(entry=True)

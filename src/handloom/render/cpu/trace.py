@@ -7,7 +7,6 @@ thirty arrays, which at ten calls per tile is a seventh of a frame.
 import numpy as np
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.cast_shadows import cast_shadows
 from handloom.render.cpu.layout import (
     BIG,
     BLUE,
@@ -49,12 +48,13 @@ from handloom.render.cpu.layout import (
     U,
     V,
 )
-from handloom.render.cpu.occlude import occlude
-from handloom.render.cpu.shading import add_light, add_soft_light, shade_surface
-from handloom.render.cpu.space import bound
-from handloom.render.cpu.surface import covers, describe, find_face
-from handloom.render.cpu.triangles import cast_triangles, orient_triangles
-from handloom.render.cpu.visibility import cast
+from handloom.render.cpu.light.cast_shadows import cast_shadows
+from handloom.render.cpu.light.occlude import occlude
+from handloom.render.cpu.light.shading import add_light, add_soft_light, shade_surface
+from handloom.render.cpu.rays.space import bound
+from handloom.render.cpu.rays.surface import covers, describe, find_face
+from handloom.render.cpu.rays.triangles import cast_triangles, orient_triangles
+from handloom.render.cpu.rays.visibility import cast
 
 # Surface points are lifted by this much before shadows are computed, against float32 noise [m].
 LIFT = np.float32(2e-4)

@@ -1,8 +1,13 @@
-"""Reading a pose out of a controller group."""
+"""A controller's pose: how nodes read it, and the node that passes it on without a clutch."""
+
+from enum import StrEnum
 
 from handloom.errors import InputError, suggest
-from handloom.retarget.graph.tensor_group import OptionalTensorGroup
-from handloom.retarget.quaternions import Quat, Vec3, usable_pose
+from handloom.retarget.graph.execution import ComputeContext, RetargeterIO, RetargeterIOType
+from handloom.retarget.graph.groups import OptionalTensorGroup, OptionalType
+from handloom.retarget.graph.retargeter import BaseRetargeter
+from handloom.retarget.inputs import ControllerInput, EePose
+from handloom.retarget.quaternions import Quat, Vec3, pose_port, usable_pose
 
 # (position, orientation, is_valid) in ControllerInput.
 POSE_SLOTS = {"grip": (0, 1, 2), "aim": (3, 4, 5)}
@@ -25,3 +30,42 @@ def controller_pose(group: OptionalTensorGroup, pose: str = "grip") -> tuple[Vec
     if group.is_none or not group[is_valid]:
         return None
     return usable_pose(group[position], group[orientation])
+
+
+class ControllerPose(StrEnum):
+    """Which of the two poses of a controller."""
+
+    GRIP = "grip"
+    AIM = "aim"
+
+
+class ControllerPoseSource(BaseRetargeter):
+    """Gives ``ee_pose``, the chosen pose of the controller; absent in frames without one.
+
+    Args:
+        name: Name of the node.
+        pose: Grip or aim.
+        input_device: Port of the controller.
+    """
+
+    OUTPUT = "ee_pose"
+    stateful = False
+
+    def __init__(
+        self, name: str, pose: ControllerPose | str = ControllerPose.GRIP, input_device: str = "controller_right"
+    ) -> None:
+        self._device, self._pose = input_device, checked_pose_name(str(pose))
+        super().__init__(name)
+
+    def input_spec(self) -> RetargeterIOType:
+        """Return the controller, optional."""
+        return {self._device: OptionalType(ControllerInput())}
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return the pose (7,), optional."""
+        return {self.OUTPUT: OptionalType(EePose())}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        pose = controller_pose(inputs[self._device], self._pose)
+        if pose is not None:
+            outputs[self.OUTPUT][0] = pose_port(*pose)

@@ -5,13 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from handloom.errors import InputError, suggest
-from handloom.retarget.graph.base_retargeter import BaseRetargeter
-from handloom.retarget.graph.compute_context import ComputeContext
-from handloom.retarget.graph.execution_cache import RetargeterIO
-from handloom.retarget.graph.graph_executable import RetargeterIOType
-from handloom.retarget.graph.ndarray_type import NDArrayType
-from handloom.retarget.graph.scalar_types import FloatType
-from handloom.retarget.graph.tensor_group_type import TensorGroupType
+from handloom.retarget.graph.execution import ComputeContext, RetargeterIO, RetargeterIOType
+from handloom.retarget.graph.groups import TensorGroupType
+from handloom.retarget.graph.retargeter import BaseRetargeter
+from handloom.retarget.graph.types import FloatType, NDArrayType
 
 INPUT_KINDS = ("array", "scalar")
 

@@ -1,23 +1,110 @@
-"""How a hand would hold a controller to send a tool along a path."""
+"""How a hand would hold a controller to send a tool along a path, and where its room lies in the world."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
-from handloom.retarget.graph.compute_context import ExecutionState
-from handloom.retarget.nodes.so101_gripper_retargeter import DEAD_ZONE
-from handloom.retarget.recording.device_recording import DeviceRecording
-from handloom.retarget.so101.anchor import STACK_CUBE_ANCHOR
-from handloom.retarget.so101.so101_action_controller import JawMap
-from handloom.retarget.so101.tool_path import Keyframe, ToolPath
-from handloom.retarget.sources.controller_snapshot import ControllerSnapshot
+from handloom.retarget.graph.execution import ExecutionState
+from handloom.retarget.nodes.gripper import DEAD_ZONE
+from handloom.retarget.recording import DeviceRecording
+from handloom.retarget.so101.so101_action import JawMap
 from handloom.retarget.sources.device_frame import DeviceFrame
+from handloom.retarget.sources.snapshots import ControllerSnapshot
 from handloom.retarget.transforms import checked_transform
-from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, quat_from_matrix, quat_xyzw_from_wxyz
+from handloom.spatial import (
+    invert_pose,
+    make_pose,
+    matrix_from_rotvec,
+    pose_from_pos_quat,
+    quat_from_matrix,
+    quat_wxyz_from_xyzw,
+    quat_xyzw_from_wxyz,
+)
+
+# OpenXR has x right, y up, z backward; the world has z up. (x, y, z) becomes (x, -z, y).
+R_WORLD_OPENXR = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+def anchor_transform(position: ArrayLike, quat_xyzw: ArrayLike) -> Array:
+    """Return ``world_T_anchor`` (4, 4) of a published anchor pose: the pose after the change of axes.
+
+    Args:
+        position: Anchor in the world (3,) [m].
+        quat_xyzw: Anchor in the world, xyzw as published; normalised on the way.
+    """
+    return pose_from_pos_quat(position, quat_wxyz_from_xyzw(quat_xyzw)) @ make_pose(R_WORLD_OPENXR, np.zeros(3))
+
+
+STACK_CUBE_ANCHOR = anchor_transform((-0.1, -0.5, -1.05), (0.0, 0.0, -0.5, 0.866))
+"""The anchor of the published stacking task: the operator sits at the table, the floor is 1.05 m below its top."""
+
+
+FASTEST_ROLL = 1.5
+"""Mean speed at which an operator turns a wrist [rad/s]."""
+SHORTEST_MOVE = 0.25
+"""No move takes less time [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyframe:
+    """Where the tool should be at one moment."""
+
+    seconds: float
+    """Time since the start [s]."""
+    position: tuple[float, float, float]
+    """Tool centre in the world [m]."""
+    roll: float
+    """Wrist roll [rad]."""
+    jaw: float
+    """Jaw joint [rad]."""
+
+
+class ToolPath:
+    """A growing list of keyframes.
+
+    Args:
+        start: Where the tool is at first.
+    """
+
+    def __init__(self, start: Keyframe) -> None:
+        self._keys = [start]
+
+    @property
+    def last(self) -> Keyframe:
+        """The end of the path so far."""
+        return self._keys[-1]
+
+    def move(self, position: ArrayLike, *, speed: float, roll: float | None = None) -> None:
+        """Go on to a position (3,) [m] at a mean speed [m/s], turning the wrist on the way."""
+        x, y, z = np.asarray(position, float).tolist()
+        last = self.last
+        turn = last.roll if roll is None else roll
+        way = math.dist((x, y, z), last.position)
+        seconds = max(way / speed, abs(turn - last.roll) / FASTEST_ROLL, SHORTEST_MOVE)
+        self._keys.append(replace(last, seconds=last.seconds + seconds, position=(x, y, z), roll=turn))
+
+    def wait(self, seconds: float, *, jaw: float | None = None) -> None:
+        """Stay for some time [s], moving the jaw meanwhile [rad]."""
+        last = self.last
+        self._keys.append(replace(last, seconds=last.seconds + seconds, jaw=last.jaw if jaw is None else jaw))
+
+    def at(self, seconds: float) -> Keyframe:
+        """Return the path at a time [s]; its ends go on for ever."""
+        after = next((i for i, key in enumerate(self._keys) if key.seconds > seconds), None)
+        if after is None or after == 0:
+            return replace(self._keys[0 if after == 0 else -1], seconds=seconds)
+        a, b = self._keys[after - 1], self._keys[after]
+        u = (seconds - a.seconds) / (b.seconds - a.seconds)
+        s = u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
+        x, y, z = (p + s * (q - p) for p, q in zip(a.position, b.position, strict=True))
+        return Keyframe(
+            seconds=seconds, position=(x, y, z), roll=a.roll + s * (b.roll - a.roll), jaw=a.jaw + s * (b.jaw - a.jaw)
+        )
+
 
 SWAY = 0.9
 """A hand sways slowly: white noise through a filter that keeps this much from frame to frame."""

@@ -7,15 +7,14 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.retarget.graph.graph_executable import GraphExecutable
-from handloom.retarget.graph.tensor_group import TensorGroup, group_of
-from handloom.retarget.inputs.robot_values import TransformMatrix
-from handloom.retarget.nodes.so101_clutch_retargeter import SO101ClutchRetargeter
-from handloom.retarget.recording.device_recording import DeviceRecording
-from handloom.retarget.so101.anchor import STACK_CUBE_ANCHOR
-from handloom.retarget.so101.so101_action_controller import SO101ActionController
-from handloom.retarget.so101.so101_action_graph import ACTION_OUTPUT, ANCHOR_INPUT, so101_action_graph
-from handloom.retarget.sources.device_source import device_inputs
+from handloom.retarget.graph.execution import GraphExecutable
+from handloom.retarget.graph.groups import TensorGroup, group_of
+from handloom.retarget.inputs import TransformMatrix
+from handloom.retarget.nodes.so101_clutch import SO101ClutchRetargeter
+from handloom.retarget.recording import DeviceRecording
+from handloom.retarget.so101.hand_motion import STACK_CUBE_ANCHOR
+from handloom.retarget.so101.so101_action import ACTION_OUTPUT, ANCHOR_INPUT, SO101ActionController, so101_action_graph
+from handloom.retarget.sources.device_sources import device_inputs
 from handloom.retarget.transforms import checked_transform
 from handloom.scene import Scene
 from handloom.values import Check, Failure, FunnelStage, SkillSpan

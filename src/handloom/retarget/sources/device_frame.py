@@ -5,10 +5,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from handloom.errors import InputError, suggest
-from handloom.retarget.graph.compute_context import ComputeContext, ExecutionState
-from handloom.retarget.sources.controller_snapshot import ControllerSnapshot
-from handloom.retarget.sources.hand_snapshot import HandSnapshot
-from handloom.retarget.sources.head_snapshot import HeadSnapshot
+from handloom.retarget.graph.execution import ComputeContext, ExecutionState
+from handloom.retarget.sources.snapshots import ControllerSnapshot, HandSnapshot, HeadSnapshot
 
 DEVICE_CLASSES: dict[str, Any] = {
     "controller_left": ControllerSnapshot,

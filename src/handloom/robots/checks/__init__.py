@@ -1,10 +1,9 @@
 """What `handloom robot check` looks at."""
 
-from handloom.robots.checks.check_report import CheckReport, CheckRow
 from handloom.robots.checks.check_robot import check_robot
 from handloom.robots.checks.grip_trial import GripResult, GripTrial
-from handloom.robots.checks.opening import measured_opening, pad_gap
-from handloom.robots.checks.robot_at_home import RobotAtHome, place_at_home
+from handloom.robots.checks.gripper_checks import measured_opening, pad_gap
+from handloom.robots.checks.robot_at_home import CheckReport, CheckRow, RobotAtHome, place_at_home
 
 __all__ = [
     "CheckReport",

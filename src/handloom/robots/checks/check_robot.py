@@ -2,8 +2,6 @@
 
 from handloom.config import unused_keys
 from handloom.errors import ConfigError, FileError
-from handloom.robots.checks.check_report import CheckReport, CheckRow
-from handloom.robots.checks.frame_checks import check_cameras, check_keypoints, check_tool_frames
 from handloom.robots.checks.gripper_checks import (
     check_grip,
     check_gripper_speed,
@@ -12,15 +10,18 @@ from handloom.robots.checks.gripper_checks import (
 )
 from handloom.robots.checks.model_checks import (
     check_actuators,
+    check_cameras,
     check_dof_names,
     check_holding,
     check_inertias,
+    check_keypoints,
     check_limits,
     check_self_collision,
     check_shapes,
     check_speed_limits,
+    check_tool_frames,
 )
-from handloom.robots.checks.robot_at_home import RobotAtHome
+from handloom.robots.checks.robot_at_home import CheckReport, CheckRow, RobotAtHome
 from handloom.robots.robot_description import RobotDescription
 
 CHECKS = (

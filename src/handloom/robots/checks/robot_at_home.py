@@ -10,6 +10,47 @@ from handloom.robots.robot_description import RobotDescription
 from handloom.spatial import make_pose, relative_pose
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckRow:
+    """One finding of a check."""
+
+    name: str
+    """Which check, e.g. ``limits``."""
+    ok: bool
+    sentence: str
+    """What was found, in a sentence for people, with figures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """Everything that was looked at on one robot."""
+
+    robot: str
+    rows: tuple[CheckRow, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no row is a fault."""
+        return all(row.ok for row in self.rows)
+
+    @property
+    def faults(self) -> tuple[CheckRow, ...]:
+        """The rows that are faults."""
+        return tuple(row for row in self.rows if not row.ok)
+
+    def table(self) -> str:
+        """Return the rows as aligned text, faults marked."""
+        width = max((len(row.name) for row in self.rows), default=0)
+        lines = [f"{'ok   ' if row.ok else 'FAULT'}  {row.name:<{width}}  {row.sentence}" for row in self.rows]
+        verdict = "no faults" if self.ok else f"{len(self.faults)} of {len(self.rows)} checks found a fault"
+        return "\n".join([*lines, f"{self.robot}: {verdict}"])
+
+
+def row(name: str, faults: list[str], good: str) -> CheckRow:
+    """Make a row: a fault that lists what is wrong, or the good sentence."""
+    return CheckRow(name=name, ok=not faults, sentence="; ".join(faults) if faults else good)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RobotAtHome:
     """A compiled robot with its joints and position targets at home."""
@@ -43,9 +84,11 @@ class RobotAtHome:
 
     @cached_property
     def commanded_joints(self) -> tuple[str, ...]:
-        """Every joint a command can go to: arms, grippers, lift, body, head, mobile base."""
+        """Every joint a command can go to: arms, grippers, lift, body, head, mobile base; of a legged robot, all."""
         config = self.robot.config
         names = [name for arm in self.robot.arms for name in (*arm.joint_names, *arm.gripper_joint_names)]
+        if config.drive is not None and config.drive.kind == "legged":
+            return tuple(map(self.robot.resolve_joint, config.dof_names))
         others = (*config.lift_names, *config.body_names, *config.head_names, *config.mobile_base_names)
         return (*names, *map(self.robot.resolve_joint, others))
 

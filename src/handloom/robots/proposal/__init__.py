@@ -1,7 +1,6 @@
 """From somebody else's model to a robot folder."""
 
-from handloom.robots.proposal.propose_robot import RobotProposal, propose_robot
+from handloom.robots.proposal.propose_robot import RobotProposal, propose_robot, write_proposal
 from handloom.robots.proposal.reach_map import reach_map, reachable_points
-from handloom.robots.proposal.write_proposal import write_proposal
 
 __all__ = ["RobotProposal", "propose_robot", "reach_map", "reachable_points", "write_proposal"]

@@ -42,7 +42,11 @@ class PlaceConfig(Tolerances, Filters):
     """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
     hold_obj_axis: Triple | None = None
     """Axis of the object that keeps its direction on the way; ours, to carry objects upright."""
+    until_contact: bool = False
+    """Lower the object from the place until it touches what is below, and only then let go (ours); a published place
+    lets it fall from ``place_z_offset``."""
     gripper_change_steps: int = Field(default=10, ge=0)
+    """Frames the gripper gets to open at most; it takes no longer than the fingers move."""
     hesitate_steps: int = Field(default=0, ge=0)
     """Frames to wait at the place before opening."""
     post_place_vector: Triple | None = None
@@ -61,7 +65,7 @@ class PlaceConfig(Tolerances, Filters):
     align_plane_y_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
 
     @model_validator(mode="after")
-    def _holds_one_thing(self) -> "PlaceConfig":
+    def _holds_one_part(self) -> "PlaceConfig":
         if self.hold_obj_axis is not None and self.pre_place_hold_vec_weight is not None:
             raise ValueError("hold_obj_axis and pre_place_hold_vec_weight cannot both hold the way; give one of them")
         return self
@@ -223,6 +227,13 @@ class HangConfig(Tolerances):
 
 
 class ScanConfig(Tolerances):
-    """Show a held object to a scanner."""
+    """Show a held object to a scanner.
+
+    The scanner is a second object with a keypoint ``window`` and an axis ``view`` (ours). Without one, as published,
+    the held object is brought forward and down.
+    """
+
+    view_distance: tuple[float, float] = (0.08, 0.12)
+    """Lowest and highest distance from the scanner's window to the middle of the object [m] (ours)."""
 
     objects_needed: ClassVar[int] = 1

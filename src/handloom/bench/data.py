@@ -1,0 +1,207 @@
+"""What demonstrations are worth for training: what cameras see, how the arms move, how objects land, what is said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.bench.result import BenchResult
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.engine.warmup import warm_up
+from handloom.episode.columns import recorded_qpos
+from handloom.errors import InputError
+from handloom.motion.kinematics import Chain
+from handloom.render import Renderer
+from handloom.scene import Scene, SceneArm
+from handloom.tasks import SamplingError, Task, library, load_task, sample_task, worded_skills
+from handloom.tasks.sampling.wording import faults_of_sentence
+from handloom.values import EpisodeRecord, SkillSpan
+
+EVERY = 10
+"""A picture is taken of every tenth frame: pictures are what this costs."""
+SEEN = 0.0008
+"""Share of a picture from which on an object counts as seen: 40 of 224 x 224 pixels."""
+STILL = 0.01
+"""Joint speed [rad/s or m/s] below which an arm stands still."""
+CARRY = frozenset(("pick", "manualpick", "dexpick", "place", "dexplace"))
+"""Skills that end beside where they began only by detour; others move to and fro on purpose."""
+WORD_SCENES = 200
+"""Scenes whose sentences are read, per task."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """Figures of one demonstration."""
+
+    coverage: float
+    """Mean share of the main picture that the object in work covers."""
+    seen: float
+    """Share of pictures in which some camera sees the object in work."""
+    idle: float
+    """Share of frames in which nothing of the robots moves."""
+    path_ratio: float
+    """Length of the tools' ways over the straight distances between grasps and releases."""
+    wrist_turn: float
+    """Largest turn of a last arm joint within a skill [rad]."""
+    fall: float
+    """Largest fall of an object from release to rest [m]."""
+    landing: float
+    """Deepest overlap of an object with what it lands on [m]."""
+
+
+def run(names: Sequence[str] = (), seeds: int = 5, seed: int = 1) -> BenchResult:
+    """Measure demonstrations of every task; one row per task, means over the demonstrations.
+
+    Args:
+        names: Tasks of the library or YAML files; none means the whole library.
+        seeds: Attempts per task; only those that succeed are measured.
+        seed: Seed of the run.
+    """
+    if seeds < 1:
+        raise InputError(f"a task needs at least 1 seed to be measured, got {seeds}")
+    tasks = [load_task(name) for name in names or library()]
+    warm_up()
+    return BenchResult(bench="data", rows=tuple(_row(task, seeds, seed) for task in tasks))
+
+
+def _row(task: Task, seeds: int, seed: int) -> dict[str, Any]:
+    audits: list[Audit] = []
+    for episode in range(seeds):
+        try:
+            scene, record = simulate(task, seed, episode, Stopwatch())
+        except SamplingError:
+            continue
+        if record.success:
+            audits.append(audit(scene, record))
+    mean = {key: float(np.nanmean([getattr(a, key) for a in audits])) for key in Audit.__annotations__ if audits}
+    worst = {key: float(np.nanmax([getattr(a, key) for a in audits])) for key in ("fall", "landing") if audits}
+    return {
+        "name": task.name,
+        "demonstrations": len(audits),
+        "coverage_percent": 100.0 * mean["coverage"] if audits else None,
+        "seen_percent": 100.0 * mean["seen"] if audits else None,
+        "idle_percent": 100.0 * mean["idle"] if audits else None,
+        "path_ratio": mean.get("path_ratio"),
+        "wrist_turn_deg": float(np.rad2deg(mean["wrist_turn"])) if audits else None,
+        "fall_mm": 1000.0 * worst["fall"] if audits else None,
+        "landing_depth_mm": 1000.0 * worst["landing"] if audits else None,
+        "corrupt_sentences": len(corrupt_sentences(task, seed, WORD_SCENES)),
+    }
+
+
+def corrupt_sentences(task: Task, seed: int, scenes: int) -> list[str]:
+    """Return every sentence of sampled scenes that is not plain English, with what is wrong with it."""
+    found: list[str] = []
+    for episode in range(scenes):
+        try:
+            instance = sample_task(task, seed, episode)
+        except SamplingError:
+            continue
+        texts = [instance.instruction, instance.detailed_instruction]
+        for stage in worded_skills(task, instance):
+            texts += [s.instruction for blocks in stage.values() for b in blocks for arm in b.values() for s in arm]
+        for text in texts:
+            found += [f"{text} ({fault})" for fault in faults_of_sentence(text)]
+    return found
+
+
+def audit(scene: Scene, record: EpisodeRecord) -> Audit:
+    """Measure one demonstration; the state of the scene is overwritten."""
+    qpos = recorded_qpos(scene, record)
+    pictures = range(0, record.frames, EVERY)
+    shares = [_shares(scene, record, pictures, camera) for camera in range(len(record.instance.cameras))]
+    landings = [_landing(scene, record, span) for span in record.timeline if span.skill == "place"]
+    tools = {(r, a.name): _tool_path(scene, a, qpos) for r, robot in scene.robots.items() for a in robot.arms}
+    return Audit(
+        coverage=float(np.nanmean(shares[0])) if shares else np.nan,
+        seen=float(np.nanmean(_nan_where_unknown(np.max(shares, axis=0)))) if shares else np.nan,
+        idle=_idle(scene, qpos, record.instance.fps),
+        path_ratio=_path_ratio(record, tools),
+        wrist_turn=max((_wrist_turn(scene, span, qpos) for span in record.timeline), default=np.nan),
+        fall=max((fall for fall, _ in landings), default=np.nan),
+        landing=max((depth for _, depth in landings), default=np.nan),
+    )
+
+
+def _nan_where_unknown(share: Array) -> Array:
+    return np.where(np.isnan(share), np.nan, share > SEEN)
+
+
+def _shares(scene: Scene, record: EpisodeRecord, pictures: Sequence[int], camera: int) -> Array:
+    """Return the share of a camera's picture (k,) that the object in work covers; NaN in frames without one."""
+    renderer, spec = Renderer(scene.world.model, "fast"), record.instance.cameras[camera]
+    shares = np.full(len(pictures), np.nan)
+    for k, frame in enumerate(pictures):
+        spans = [span for span in record.timeline if span.start <= frame < span.end and span.objects]
+        if not spans:
+            continue
+        scene.world.restore_state(record.states[frame])
+        geoms = renderer.render(scene.world.data, [spec], ("segmentation",))[spec.name]["segmentation"].astype(int)
+        shares[k] = np.mean([np.isin(geoms, _geoms(scene, span.objects[0])).mean() for span in spans])
+    return shares
+
+
+def _geoms(scene: Scene, name: str) -> NDArray[np.intp]:
+    world = scene.world
+    bodies = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
+    return np.flatnonzero(np.isin(world.model.geom_bodyid, bodies))
+
+
+def _idle(scene: Scene, qpos: Array, fps: int) -> float:
+    """Return the share of frames in which no joint of a robot moves."""
+    joints = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.qpos_index]
+    fingers = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.gripper_qpos_index]
+    speed = np.abs(np.diff(qpos[:, [*joints, *fingers]], axis=0)) * fps
+    return float(np.mean(np.all(speed < STILL, axis=1)))
+
+
+def _tool_path(scene: Scene, arm: SceneArm, qpos: Array) -> Array:
+    chain = Chain.from_model(
+        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
+    )
+    return (chain.T_base_tool(qpos[:, arm.qpos_index], threads=1) @ arm.spec.T_tool_tcp)[:, :3, 3]
+
+
+def _path_ratio(record: EpisodeRecord, tools: dict[tuple[str, str], Array]) -> float:
+    """Return the way of the tools over the straight way from start to end of each skill that carries or fetches."""
+    length = straight = 0.0
+    for span in record.timeline:
+        if span.skill in CARRY:
+            way = tools[span.robot, span.arm][span.start : span.end + 1]
+            length += float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())
+            straight += _straight(way)
+    return length / straight if straight > 0.0 else np.nan
+
+
+def _straight(way: Array) -> float:
+    """Return the length of the shortest way over the lowest point of a skill, where it grasps or lets go [m]."""
+    turn = int(np.argmin(way[:, 2]))
+    return float(np.linalg.norm(way[turn] - way[0]) + np.linalg.norm(way[-1] - way[turn]))
+
+
+def _wrist_turn(scene: Scene, span: SkillSpan, qpos: Array) -> float:
+    wrist = qpos[span.start : span.end + 1, scene.robot(span.robot).arm(span.arm).qpos_index[-1]]
+    return float(np.ptp(wrist)) if len(wrist) else 0.0
+
+
+def _landing(scene: Scene, record: EpisodeRecord, span: SkillSpan) -> tuple[float, float]:
+    """Return how far an object fell after the last finger left it, and how deep it was pressed into others [m]."""
+    world, name = scene.world, span.objects[0]
+    mine = world.subtree(scene.body_of(name))
+    fingers = scene.robot(span.robot).arm(span.arm).finger_bodies
+    released, height, deepest = False, 0.0, 0.0
+    for state in record.states[span.start : span.end + 1]:
+        mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), mujoco.mjtState.mjSTATE_INTEGRATION)
+        world.forward()
+        held = world.touching(fingers, mine)
+        height = float(scene.object_pose(name)[2, 3]) if held else height
+        released = released or not held
+        for contact in world.contacts():
+            pair = contact.body_a, contact.body_b
+            if sum(body in mine for body in pair) == 1 and not any(body in fingers for body in pair):
+                deepest = max(deepest, -contact.distance)
+    return (height - float(scene.object_pose(name)[2, 3]) if released else 0.0), deepest

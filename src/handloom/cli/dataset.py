@@ -1,0 +1,205 @@
+"""``handloom verify|merge|export|render``: verbs that read a finished run or a dataset."""
+
+import sys
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from rich.console import Console
+from rich.progress import Progress, track
+
+from handloom.cli.doctor import compile_kernels, cores
+from handloom.cli.flags import Codec, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
+from handloom.cli.terminal import plain
+from handloom.config import own_code
+from handloom.dataset import DatasetReader, EpisodeArchive, check_layout, export_hdf5, merge_datasets, record_of_archive
+from handloom.dataset.file_list import FILE_LIST, check_files, refuse_strange_files
+from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
+from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
+from handloom.engine.verify import archives_of, dataset_of
+from handloom.errors import FileError, InputError
+from handloom.scene import build_scene
+from handloom.scene.model_xml import model_xml
+
+
+def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
+    """Return the dataset at a path, or of the run there, after comparing its files with their hashes."""
+    root = dataset_of(path)
+    check_files(root, hashes=not skip_hashes)
+    if skip_hashes:
+        print(plain(f"note: the files of {root} were not compared with their hashes, as asked"), file=sys.stderr)
+    elif not (root / FILE_LIST).is_file():
+        print(plain(f"note: {root} has no {FILE_LIST}, so its files have no hashes to compare with"), file=sys.stderr)
+    return root
+
+
+def checked_run(path: Path) -> RunDirectory:
+    """Open the run at a path, in which no link leads elsewhere: verbs write there, too."""
+    directory = RunDirectory.open(path)
+    refuse_strange_files(directory.path)
+    return directory
+
+
+MOST_FAULTS = 100
+"""Faults that are told to people; machines get all of them."""
+
+
+def verify(path: Run, *, workers: OptionalNumber = None, allow_code: bool = False, json: bool = False) -> int:
+    """Simulate every episode of a dataset again, compare all states bit for bit, judge again, and check every file.
+
+    Args:
+        path: A run folder or a dataset.
+        workers: Worker processes; default one per core; 0 runs in this process.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        json: Print one JSON object instead of a table.
+    """
+    if allow_code:
+        own_code.allow_code()
+    faults = [str(fault) for fault in check_layout(dataset_of(path))]
+    try:
+        total = len(archives_of(path))
+    except FileError:  # The faults say why.
+        total = 0
+    count = workers if workers is not None else min(cores(), max(total, 1))
+    executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
+    console = Console(stderr=True, quiet=json)
+    replays = verify_dataset(path, executor) if total else ()
+    verdicts = list(track(replays, "replaying", total=total, console=console, transient=True))
+    verdicts.sort(key=lambda verdict: verdict.episode)
+    good = sum(verdict.good for verdict in verdicts)
+    if json:
+        rows = [{"episode": v.episode, "verdict": v.verdict, "frames": v.frames, "detail": v.detail} for v in verdicts]
+        print(dumps({"episodes": total, "verified": good, "faults": faults, "rows": rows}))
+    else:
+        for verdict in verdicts:
+            if verdict.verdict != "exact":
+                print(plain(f"{verdict.episode}  {verdict.verdict}: {verdict.detail}"))
+        for fault in faults[:MOST_FAULTS]:
+            print(plain(f"fault: {fault}"))
+        if len(faults) > MOST_FAULTS:
+            print(f"and {len(faults) - MOST_FAULTS} more faults")
+        exact = sum(verdict.verdict == "exact" for verdict in verdicts)
+        print(
+            f"{exact} of {total} episodes replay bit for bit"
+            + (f", {good - exact} within tolerance" if good > exact else "")
+        )
+    return 0 if total and good == total and not faults else 1
+
+
+def merge(
+    paths: Runs,
+    *,
+    output: OptionalOutput = None,
+    skip_hashes: bool = False,
+) -> None:
+    """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
+
+    Args:
+        paths: One run folder; or, with -o, runs and datasets in the order they are to have.
+        output: Folder of the new dataset.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    if output is None:
+        if len(paths) != 1:
+            raise InputError("give one run folder, or several datasets and -o for the new one")
+        directory = checked_run(paths[0])
+        with directory.locked():
+            merge_run(directory, directory.counted(), hashes=not skip_hashes)
+        print(f"dataset: {directory.dataset}")
+        return
+    datasets = [checked_dataset(path, skip_hashes=skip_hashes) for path in paths]
+    print(f"dataset: {merge_datasets(datasets, output)}")
+
+
+def export(
+    path: Run,
+    *,
+    output: Output,
+    format: Literal["hdf5"] = "hdf5",
+    images: bool = True,
+    models: bool = True,
+    skip_hashes: bool = False,
+) -> None:
+    """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
+
+    Args:
+        path: A run folder or a dataset.
+        output: File to write.
+        format: Format of the file.
+        images: Decode the camera streams into the file.
+        models: Write the MuJoCo model of every episode into the file, as MJCF.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    exporters = {"hdf5": export_hdf5}
+    model_file = _model_file if models else None
+    dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
+    print(exporters[format](dataset, output, images=images, model_file=model_file))
+
+
+def _model_file(archive: EpisodeArchive) -> str:
+    """Return the model of an episode, or refuse when it would be another than the recorded one."""
+    record = record_of_archive(archive)
+    same = build_scene(record.instance).world.model_hash() == record.model_hash
+    if not same and not archive.certificate.differences_from_here():
+        raise FileError(
+            f"the files of robots or objects have changed since attempt {record.instance.episode} was recorded, so its "
+            "model cannot be written; export with --no-models"
+        )
+    return model_xml(record.instance)
+
+
+def render(
+    path: Run,
+    *,
+    output: OptionalOutput = None,
+    preset: Preset = "balanced",
+    codec: Codec = "h264",
+    size: Annotated[tuple[int, int] | None, tyro.conf.arg(metavar="WIDTH HEIGHT", help_behavior_hint="")] = None,
+    cameras: OptionalFile = None,
+    relight: OptionalNumber = None,
+    retexture: OptionalNumber = None,
+    depth: bool = False,
+    workers: OptionalNumber = None,
+    allow_code: bool = False,
+    skip_hashes: bool = False,
+) -> None:
+    """Draw the recorded states of a run into a new dataset: other cameras, lights, textures, presets; the same motion.
+
+    Args:
+        path: A run folder.
+        output: Folder of the new dataset; default: rendered/ in the run.
+        preset: How much work goes into a picture: fast, balanced or quality.
+        codec: Video codec: h264 or av1.
+        size: Width and height of every camera [px]; default as recorded.
+        cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
+        relight: Seed of new lights; default keeps the recorded ones.
+        retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
+        depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
+        workers: Worker processes; default one per core; 0 runs in this process.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    if allow_code:
+        own_code.allow_code()
+    directory = checked_run(path)
+    views = read_cameras(cameras) if cameras else ()
+    look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
+    drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth)  # Refuses unknown words at once.
+    executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
+    checked_dataset(directory.path, skip_hashes=skip_hashes)
+    total = len(archives_of(directory.path))
+    compile_kernels()
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("drawing", total=total)
+        dataset = rerender_run(
+            directory,
+            output or directory.path / "rendered",
+            executor,
+            look=look,
+            preset=preset,
+            codec=codec,
+            depth=depth,
+            on_episode=lambda: progress.advance(bar),
+        )
+    print(f"dataset: {dataset}")

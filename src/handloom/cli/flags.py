@@ -1,0 +1,32 @@
+"""The flags that verbs share, with the words that their help shows: TASK, N, KEY=VALUE; not STR or {None}|INT."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+# "Default: ..." stands in the help of a flag whose default is None; tyro would add "(default: None)".
+NO_HINT = ""
+
+Task = Annotated[Positional[str], arg(metavar="TASK")]
+Tasks = Annotated[Positional[tuple[str, ...]], arg(metavar="TASK [TASK ...]", help_behavior_hint=NO_HINT)]
+Run = Annotated[Positional[Path], arg(metavar="RUN")]
+Runs = Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN [RUN ...]", help_behavior_hint=NO_HINT)]
+Robot = Annotated[str, arg(metavar="ROBOT")]
+Robots = Annotated[Positional[tuple[str, ...]], arg(metavar="[ROBOT ...]", help_behavior_hint=NO_HINT)]
+Object = Annotated[str, arg(metavar="OBJECT")]
+File = Annotated[Path, arg(metavar="FILE")]
+
+Number = Annotated[int, arg(metavar="N")]
+OptionalNumber = Annotated[int | None, arg(metavar="N", help_behavior_hint=NO_HINT)]
+OptionalFloat = Annotated[float | None, arg(metavar="X", help_behavior_hint=NO_HINT)]
+OptionalText = Annotated[str | None, arg(metavar="TEXT", help_behavior_hint=NO_HINT)]
+OptionalFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=NO_HINT)]
+Output = Annotated[Path, arg(aliases=["-o"], metavar="PATH")]
+OptionalOutput = Annotated[Path | None, arg(aliases=["-o"], metavar="PATH", help_behavior_hint=NO_HINT)]
+Overrides = Annotated[tuple[str, ...], arg(metavar="KEY=VALUE [KEY=VALUE ...]", help_behavior_hint=NO_HINT)]
+
+Preset = Literal["fast", "balanced", "quality"]
+Codec = Literal["h264", "av1"]
+ColumnStyle = Literal["canonical", "reference"]
+LerobotFeature = Literal["depth", "language"]

@@ -1,0 +1,122 @@
+"""``handloom check|sample|preview TASK``: validate task files, print and draw sampled scenes."""
+
+import json
+from pathlib import Path
+
+from handloom.cli.flags import Number, Output, Overrides, Preset, Task, Tasks
+from handloom.config import forbid_code, own_code
+from handloom.errors import HandloomError
+from handloom.tasks import load_task, sample_task
+
+
+def check(files: Tasks, *, set: Overrides = (), allow_outside: bool = False) -> int:
+    """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
+
+    Python code that a task names is never run here: a note says what it is, and its keys are checked by generate.
+
+    Args:
+        files: Task names, YAML files or folders.
+        set: Overrides such as data.max_episode_length=500, applied to every file.
+        allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
+    """
+    from handloom.cli.main import BAD_INPUT, DONE
+
+    forbid_code()
+    wrong = 0
+    for name in _expanded(files):
+        try:
+            task = load_task(name, overrides=set, allow_outside=allow_outside)
+        except HandloomError as error:
+            wrong += 1
+            print(f"wrong {name}")
+            print("  " + str(error).replace("\n", "\n  "))
+            continue
+        print(f"ok {name}")
+        for notice in task.notices:
+            print(f"  note: {notice}")
+    return BAD_INPUT if wrong else DONE
+
+
+def _expanded(files: tuple[str, ...]) -> list[str]:
+    """Replace folders by the YAML files in them; a folder without any stays, and is refused as a file."""
+    names: list[str] = []
+    for name in files:
+        path = Path(name)
+        inside = sorted(str(file) for file in path.rglob("*.y*ml") if not file.is_dir()) if path.is_dir() else []
+        names += inside or [name]
+    return names
+
+
+def sample(
+    task: Task,
+    *,
+    seed: Number = 0,
+    episode: Number = 0,
+    set: Overrides = (),
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    compact: bool = False,
+) -> None:
+    """Print the scene of one episode as JSON: every random choice in plain numbers.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        seed: Seed of the run.
+        episode: Attempt index.
+        set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task names, such as an object my_module:my_function.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        compact: One line instead of indented text.
+    """
+    if allow_code:
+        own_code.allow_code()
+    text = sample_task(load_task(task, overrides=set, allow_outside=allow_outside), seed, episode).to_json()
+    print(text if compact else json.dumps(json.loads(text), indent=2))
+
+
+def preview(
+    task: Task,
+    *,
+    seed: Number = 0,
+    episodes: Number = 4,
+    output: Output = Path("out/preview.png"),
+    preset: Preset = "quality",
+    set: Overrides = (),
+    allow_outside: bool = False,
+) -> None:
+    """Sample a few scenes and draw every camera, labelled, on one sheet.
+
+    Python code that a task names is never run here.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        seed: Seed of the run.
+        episodes: How many scenes.
+        output: Picture to write.
+        preset: fast, balanced or quality.
+        set: Overrides such as data.max_episode_length=500.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+    """
+    from handloom.config import forbid_code
+    from handloom.errors import InputError
+    from handloom.render import Renderer, contact_sheet, write_png
+    from handloom.scene import build_scene
+    from handloom.tasks import load_task, sample_task
+
+    forbid_code()
+    if episodes < 1:
+        raise InputError(f"--episodes must be at least 1, got {episodes}")
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    if not loaded.config.cameras:
+        raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
+    images, labels = [], []
+    for episode in range(episodes):
+        instance = sample_task(loaded, seed, episode)
+        scene = build_scene(instance)
+        pictures = Renderer(scene.world.model, preset).render(scene.world.data, instance.cameras)
+        for camera in instance.cameras:
+            images.append(pictures[camera.name]["rgb"])
+            labels.append(f"episode {episode}  {camera.name}")
+    per_scene = len(loaded.config.cameras)
+    columns = per_scene * max(1, round((episodes / per_scene) ** 0.5))
+    print(write_png(output, contact_sheet(images, labels, columns=columns)))

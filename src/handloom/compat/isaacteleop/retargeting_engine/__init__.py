@@ -1,1 +1,0 @@
-"""The graph engine: interface, tensor types, device sources."""

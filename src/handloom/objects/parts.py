@@ -1,0 +1,202 @@
+"""Parts, links and annotations that objects are made of."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handloom.arrays import Array
+from handloom.errors import InputError
+from handloom.objects.materials import Rgb
+from handloom.spatial import matrix_from_quat, quat_rotate
+
+Shape = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "hull"]
+Point = tuple[float, float, float]
+Quat = tuple[float, float, float, float]
+
+UPRIGHT: Quat = (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A convex solid of one colour and one substance, rigidly fixed to a body of the object."""
+
+    shape: Shape
+    size: tuple[float, ...] = ()
+    """Half extents as in MuJoCo [m]: box and ellipsoid 3, cylinder and capsule (radius, half length), sphere 1."""
+    vertices: tuple[Point, ...] = ()
+    """Corners of a hull in the part's own frame [m]; empty for the other shapes."""
+    position: Point = (0.0, 0.0, 0.0)
+    """Centre of the part in its body [m]."""
+    quat: Quat = UPRIGHT
+    """Orientation of the part in its body, wxyz."""
+    color: Rgb = (0.5, 0.5, 0.5)
+    """sRGB, each channel 0 to 1."""
+    substance: str = "plastic"
+    """Key of ``handloom.objects.materials.SUBSTANCES``."""
+    fill: float = 1.0
+    """Share of the volume that is material; 0 for paint and labels."""
+    body: str = "object"
+    """Body that carries the part: ``object`` or the name of a link."""
+    visible: bool = True
+    """Cameras see it (geom group 2); else it is group 3."""
+    solid: bool = True
+    """It collides."""
+    round: bool = False
+    """It can roll, and gets rolling resistance."""
+    belt_velocity: Point = (0.0, 0.0, 0.0)
+    """Velocity of the surface in the part's frame [m/s]; for conveyor belts."""
+
+    def __post_init__(self) -> None:
+        """Refuse shapes without volume."""
+        wanted = {"box": 3, "ellipsoid": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "hull": 0}[self.shape]
+        if len(self.size) != wanted or any(not s > 0.0 for s in self.size):
+            raise InputError(f"a {self.shape} needs {wanted} half sizes > 0, got {self.size}")
+        if (self.shape == "hull") != (len(self.vertices) >= 4):
+            raise InputError(f"a hull needs at least 4 vertices and nothing else has any, got {len(self.vertices)}")
+
+    def moved(self, offset: ArrayLike) -> "Part":
+        """Return the part shifted by an offset (3,) [m] in its body's frame."""
+        return replace(self, position=point(np.add(self.position, offset)))
+
+    def scaled(self, scale: float) -> "Part":
+        """Return the part scaled about the origin of its body."""
+        return replace(
+            self,
+            size=tuple(s * scale for s in self.size),
+            vertices=tuple(point(np.multiply(v, scale)) for v in self.vertices),
+            position=point(np.multiply(self.position, scale)),
+        )
+
+    def support(self, directions: ArrayLike) -> Array:
+        """Return how far (n,) [m] the part reaches in directions (n, 3) of its body's frame."""
+        d = np.asarray(directions, float)
+        return d @ np.asarray(self.position) + self._local_support(d @ matrix_from_quat(self.quat))
+
+    def _local_support(self, d: Array) -> Array:
+        if self.shape == "hull":
+            return np.max(d @ np.asarray(self.vertices).T, axis=-1)
+        if self.shape == "box":
+            return np.abs(d) @ np.asarray(self.size)
+        if self.shape == "ellipsoid":
+            return np.linalg.norm(d * np.asarray(self.size), axis=-1)
+        if self.shape == "sphere":
+            return np.linalg.norm(d, axis=-1) * self.size[0]
+        radius, half = self.size
+        across = np.linalg.norm(d, axis=-1) if self.shape == "capsule" else np.linalg.norm(d[..., :2], axis=-1)
+        return radius * across + half * np.abs(d[..., 2])
+
+
+def point(values: ArrayLike) -> Point:
+    """Return three plain floats of anything with three values."""
+    x, y, z = np.asarray(values, float).tolist()
+    return (x, y, z)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A body that moves against the object's base by one joint at its origin.
+
+    The annotation follows the keypoint planner's vocabulary: the *head* is where the finger touches, head to tail runs
+    along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say base.
+    In the library, frames of base and links are parallel when the joint is at zero; an imported link may be turned.
+    """
+
+    name: str
+    """Body name, e.g. ``door``; the joint is called ``<name>_joint``."""
+    kind: Literal["hinge", "slide"]
+    """Revolute or prismatic."""
+    origin: Point
+    """Origin of the link in its parent's frame [m]; the joint is there unless ``anchor`` says otherwise."""
+    axis: Point
+    """Unit joint axis."""
+    range: tuple[float, float]
+    """Joint limits [rad or m]; 0 is closed."""
+    head: Point
+    """Contact point on the link [m]."""
+    tail: Point
+    """Second point on the link [m]."""
+    contact_axis: Point
+    """Unit vector out of the surface at the head: the hand comes from there."""
+    front_axis: Point = (0.0, -1.0, 0.0)
+    """Side of the base that faces the user, in the base frame."""
+    parent: str = "object"
+    """Body that carries the link."""
+    damping: float = 0.1
+    """Viscous friction of the joint [N s/m or N m s/rad]."""
+    frictionloss: float = 0.05
+    """Dry friction of the joint [N or N m]; keeps doors where they are left."""
+    stiffness: float = 0.0
+    """Spring towards zero [N/m or N m/rad]."""
+    counterbalance: float = 0.0
+    """Share of the link's weight that a spring or a stay carries, 0 to 1."""
+    drives: str | None = None
+    """Name of a link that this one moves (a pedal and its lid), or None."""
+    quat: Quat = UPRIGHT
+    """Orientation of the link in its parent's frame with the joint at zero, wxyz."""
+    anchor: Point = (0.0, 0.0, 0.0)
+    """Point of the joint axis in the link's frame [m]."""
+    ratio: float = 1.0
+    """How far the driven link moves per unit of this one [(rad or m) / (rad or m)]."""
+
+    @property
+    def joint(self) -> str:
+        """Name of the joint."""
+        return f"{self.name}_joint"
+
+    @property
+    def base_contact(self) -> Point:
+        """The head in the frame of the parent, with the joint at zero [m]."""
+        return point(np.add(self.origin, quat_rotate(self.quat, self.head)))
+
+    def scaled(self, scale: float) -> "Link":
+        """Return the link of an object of another size; angles stay."""
+        length = scale if self.kind == "slide" else 1.0
+        # Torques grow with mass times length, forces with mass.
+        torque = scale**3 if self.kind == "slide" else scale**4
+        return replace(
+            self,
+            origin=point(np.multiply(self.origin, scale)),
+            range=(self.range[0] * length, self.range[1] * length),
+            head=point(np.multiply(self.head, scale)),
+            tail=point(np.multiply(self.tail, scale)),
+            anchor=point(np.multiply(self.anchor, scale)),
+            damping=self.damping * torque / length,
+            frictionloss=self.frictionloss * torque,
+            stiffness=self.stiffness * torque / length,
+        )
+
+    def moved(self, offset: Point) -> "Link":
+        """Return the link shifted by an offset (3,) [m] in the base frame."""
+        return replace(self, origin=point(np.add(self.origin, offset)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keypoint:
+    """A named point, fixed to one body of the object."""
+
+    position: Point
+    """Point in the body's frame [m]."""
+    body: str = "object"
+    """The body it moves with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """A named unit direction, fixed to one body of the object."""
+
+    direction: Point
+    """Unit vector in the body's frame."""
+    body: str = "object"
+    """The body it turns with."""
+
+
+def points(**positions: Point) -> dict[str, Keypoint]:
+    """Return keypoints of the base body from names and positions [m]."""
+    return {name: Keypoint(position=position) for name, position in positions.items()}
+
+
+def axes(**directions: Point) -> dict[str, Axis]:
+    """Return axes of the base body from names and unit vectors."""
+    return {name: Axis(direction=direction) for name, direction in directions.items()}

@@ -1,0 +1,1 @@
+"""Light on surface points: shading, soft shadows, ambient occlusion."""

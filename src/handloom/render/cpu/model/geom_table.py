@@ -1,0 +1,257 @@
+"""The static part of the geom table: shapes and materials, read from the model."""
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.errors import InputError
+from handloom.render.cpu.layout import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    G_ALPHA,
+    G_BODY,
+    G_BOX,
+    G_CASTS,
+    G_COLOR,
+    G_GLOW,
+    G_HALF,
+    G_HULL,
+    G_HULL_COUNT,
+    G_METAL,
+    G_MIRROR,
+    G_SHININESS,
+    G_SIZE,
+    G_SPECULAR,
+    G_TEX_DENSITY,
+    G_TEX_MAPPED,
+    G_TEX_U,
+    G_TEX_V,
+    G_TEXTURE,
+    G_TYPE,
+    GEOM_COLUMNS,
+    HEIGHT_FIELD,
+    MESH,
+    PLANE,
+    SPHERE,
+    TRIANGLES,
+)
+from handloom.render.cpu.model.bvh import (
+    Hierarchy,
+    build_hierarchy,
+    join_hierarchies,
+    triangles_of_height_field,
+    triangles_of_mesh,
+)
+from handloom.render.pictures import linear_from_srgb
+
+# Geom groups 0 to 2 are drawn, as in MuJoCo's own viewers; collision geoms live in group 3.
+DRAWN_GROUPS = 3
+# What MuJoCo gives a geom that names no colour; a material's colour then shows instead.
+DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)
+# What MuJoCo gives a geom without material.
+DEFAULT_SPECULAR, DEFAULT_SHININESS = 0.5, 0.5
+# More transparent objects throw no shadow.
+SHADOW_ALPHA = 0.5
+# A polytope costs one plane per face and ray; beyond this many faces a hierarchy of triangles is cheaper.
+MAX_FACES = 96
+# How far a vertex may lie outside a face for the mesh still to count as convex, relative to its size.
+CONVEX_TOLERANCE = 1e-5
+
+
+def drawn_geoms(model: mujoco.MjModel) -> NDArray[np.int32]:
+    """Return the ids of the geoms that are drawn: groups 0 to 2, not fully transparent."""
+    alpha = np.array([geom_rgba(model, g)[3] for g in range(model.ngeom)])
+    return np.flatnonzero((model.geom_group < DRAWN_GROUPS) & (alpha > 0)).astype(np.int32)
+
+
+def geom_rgba(model: mujoco.MjModel, geom: int) -> NDArray[np.float32]:
+    """Return the colour (4,) a geom is drawn with: its own, or its material's when it names none."""
+    material = model.geom_matid[geom]
+    own = model.geom_rgba[geom]
+    return model.mat_rgba[material] if material >= 0 and np.array_equal(own, DEFAULT_RGBA) else own
+
+
+def hull_of_mesh(model: mujoco.MjModel, mesh: int) -> NDArray[np.float32] | None:
+    """Return the half spaces (k, 4) of a mesh, or None when it is not convex or has too many faces."""
+    vertices = _slice(model.mesh_vert, model.mesh_vertadr, model.mesh_vertnum, mesh).astype(float)
+    faces = _slice(model.mesh_face, model.mesh_faceadr, model.mesh_facenum, mesh)
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    area = np.linalg.norm(normals, axis=1)
+    solid = area > 1e-14
+    normals = normals[solid] / area[solid, None]
+    offsets = np.einsum("ij,ij->i", normals, a[solid])
+    planes = np.unique(np.round(np.column_stack([normals, offsets]), 6), axis=0)
+    size = np.ptp(vertices, axis=0).max()
+    if len(planes) > MAX_FACES or len(planes) < 4:
+        return None
+    if np.any(vertices @ planes[:, :3].T > planes[:, 3] + CONVEX_TOLERANCE * size + 2e-6):
+        return None
+    planes[:, 3] = (vertices @ planes[:, :3].T).max(axis=0)
+    return planes.astype(np.float32)
+
+
+def _slice(values: NDArray, start: NDArray, count: NDArray, k: int) -> NDArray:
+    """Return the part of a concatenated model array that belongs to item ``k``."""
+    return values[start[k] : start[k] + count[k]]
+
+
+def _half_extents(model: mujoco.MjModel, geom: int) -> tuple[Array, Array]:
+    """Return centre and half extents (3,) of a geom's bounding box in its own frame [m]."""
+    kind, (a, b, c) = int(model.geom_type[geom]), model.geom_size[geom]
+    center = np.zeros(3)
+    if kind == SPHERE:
+        half = np.array([a, a, a])
+    elif kind == CAPSULE:
+        half = np.array([a, a, a + b])
+    elif kind == CYLINDER:
+        half = np.array([a, a, b])
+    elif kind in (BOX, ELLIPSOID):
+        half = np.array([a, b, c])
+    else:
+        center, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
+    return center, half
+
+
+def _texture_of(model: mujoco.MjModel, geom: int) -> tuple[int, float, float]:
+    """Return the id of a geom's 2D colour texture (-1 without) and its repeats per metre in both directions."""
+    material = int(model.geom_matid[geom])
+    if material < 0:
+        return -1, 0.0, 0.0
+    roles = model.mat_texid[material]
+    texture = int(roles[mujoco.mjtTextureRole.mjTEXROLE_RGB])
+    if texture < 0:
+        texture = int(roles[mujoco.mjtTextureRole.mjTEXROLE_RGBA])
+    if texture < 0 or model.tex_type[texture] != mujoco.mjtTexture.mjTEXTURE_2D:
+        return -1, 0.0, 0.0
+    u, v = (float(r) for r in model.mat_texrepeat[material])
+    if not model.mat_texuniform[material]:
+        _, half = _half_extents(model, geom)
+        if model.geom_type[geom] == PLANE:
+            half = model.geom_size[geom]
+        u, v = (r / (2 * h) if h > 0 else r for r, h in ((u, half[0]), (v, half[1])))
+    return texture, u, v
+
+
+def _write_material(model: mujoco.MjModel, geom: int, row: NDArray[np.float32]) -> None:
+    """Write colour and material of a geom into its row."""
+    rgba = geom_rgba(model, geom)
+    row[G_COLOR : G_COLOR + 3] = linear_from_srgb(np.clip(rgba[:3], 0, 1))
+    row[G_ALPHA] = rgba[3]
+    material = int(model.geom_matid[geom])
+    specular, shininess, metal = DEFAULT_SPECULAR, DEFAULT_SHININESS, 0.0
+    if material >= 0:
+        specular, shininess = float(model.mat_specular[material]), float(model.mat_shininess[material])
+        metal = max(float(model.mat_metallic[material]), 0.0)
+        if model.mat_roughness[material] >= 0:
+            shininess = (1.0 - float(model.mat_roughness[material])) ** 2
+        row[G_GLOW] = model.mat_emission[material]
+        row[G_MIRROR] = model.mat_reflectance[material]
+    row[G_SPECULAR] = specular
+    row[G_SHININESS] = max(2.0, 128.0 * shininess)
+    row[G_METAL] = metal
+
+
+class GeomTable(NamedTuple):
+    """Shapes and materials of the drawn geoms."""
+
+    geoms: NDArray[np.float32]
+    """(g, GEOM_COLUMNS)."""
+    hulls: NDArray[np.float32]
+    """Half spaces (k, 4)."""
+    meshes: Hierarchy
+    """Triangles of everything that is not a simple solid."""
+    textures: list[int]
+    """Ids of the textures in use, in the order of the texture table."""
+
+
+def build_geom_table(model: mujoco.MjModel, ids: NDArray[np.int32]) -> GeomTable:
+    """Read shapes and materials of the drawn geoms.
+
+    Raises:
+        InputError: A geom has a shape that cannot be drawn.
+    """
+    table = np.zeros((len(ids), GEOM_COLUMNS), np.float32)
+    shapes = _ShapeTables(model)
+    textures: list[int] = []
+    for row, geom in zip(table, ids, strict=True):
+        row[G_TYPE] = model.geom_type[geom]
+        row[G_SIZE : G_SIZE + 3] = model.geom_size[geom]
+        row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = _half_extents(model, geom)
+        row[G_BODY] = model.body_weldid[model.geom_bodyid[geom]]
+        _write_material(model, geom, row)
+        row[G_CASTS] = row[G_TYPE] != PLANE and row[G_ALPHA] > SHADOW_ALPHA
+        texture, row[G_TEX_U], row[G_TEX_V] = _texture_of(model, geom)
+        row[G_TEX_DENSITY] = max(row[G_TEX_U], row[G_TEX_V])
+        if texture >= 0 and texture not in textures:
+            textures.append(texture)
+        row[G_TEXTURE] = textures.index(texture) if texture >= 0 else -1
+        shapes.write(geom, row)
+    hulls, meshes = shapes.finish(table)
+    return GeomTable(table, hulls, meshes, textures)
+
+
+class _ShapeTables:
+    """Collects half spaces and triangles while the geom table is written; each mesh once."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._model = model
+        self._hulls: list[NDArray[np.float32]] = [np.zeros((1, 4), np.float32)]
+        self._next_face = 1
+        self._hull_at: dict[int, tuple[int, int] | None] = {}
+        self._parts: list[Hierarchy] = []
+        self._part_of: dict[tuple[int, int], int] = {}
+
+    def write(self, geom: int, row: NDArray[np.float32]) -> None:
+        """Write where the shape of a geom is found; for triangles, for now, the number of their part."""
+        kind, item = int(self._model.geom_type[geom]), int(self._model.geom_dataid[geom])
+        if kind in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
+            return
+        if kind == MESH and self._hull(item) is not None:
+            row[G_HULL], row[G_HULL_COUNT] = self._hull(item) or (0, 0)
+            return
+        if kind not in (MESH, HEIGHT_FIELD):
+            shape = mujoco.mjtGeom(kind).name
+            raise InputError(
+                f"geom {self._model.geom(geom).name!r} has the shape {shape}, which cannot be drawn; "
+                "give it a mesh for looks and move it to group 3"
+            )
+        if (kind, item) not in self._part_of:
+            self._part_of[kind, item] = len(self._parts)
+            read = triangles_of_mesh if kind == MESH else triangles_of_height_field
+            self._parts.append(build_hierarchy(read(self._model, item)))
+        part = self._part_of[kind, item]
+        row[G_TYPE] = TRIANGLES
+        row[G_HULL], row[G_HULL_COUNT] = part, len(self._parts[part].links)
+        row[G_TEX_MAPPED] = kind == MESH and bool(np.all(np.isfinite(self._parts[part].texcoords)))
+        if row[G_TEX_MAPPED]:
+            row[G_TEX_U : G_TEX_V + 1] = self._repeats(geom)
+            row[G_TEX_DENSITY] = row[G_TEX_U] / max(2 * float(row[G_HALF : G_HALF + 3].max()), 1e-6)
+
+    def finish(self, table: NDArray[np.float32]) -> tuple[NDArray[np.float32], Hierarchy]:
+        """Return half spaces and joined triangles, and turn part numbers into node numbers."""
+        meshes, first_nodes = join_hierarchies(self._parts)
+        for row in table:
+            if row[G_TYPE] == TRIANGLES:
+                row[G_HULL] = first_nodes[int(row[G_HULL])]
+        return np.concatenate(self._hulls), meshes
+
+    def _hull(self, mesh: int) -> tuple[int, int] | None:
+        """Return first half space and number of half spaces of a convex mesh, or None for triangles."""
+        if mesh not in self._hull_at:
+            hull = hull_of_mesh(self._model, mesh)
+            self._hull_at[mesh] = None if hull is None else (self._next_face, len(hull))
+            if hull is not None:
+                self._hulls.append(hull)
+                self._next_face += len(hull)
+        return self._hull_at[mesh]
+
+    def _repeats(self, geom: int) -> NDArray[np.float32]:
+        """Return the repeats of a mapped texture: those of the material, whatever the size."""
+        material = int(self._model.geom_matid[geom])
+        return self._model.mat_texrepeat[material] if material >= 0 else np.ones(2, np.float32)

@@ -1,0 +1,236 @@
+"""Textures: packed mip pyramids of the model's images, and their lookup.
+
+A texel is 32 bits, red in the lowest byte. Channels hold the square root of linear light: it spends the 8 bits much as
+sRGB does, and decoding is one multiplication.
+"""
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.layout import (
+    BLUE,
+    BOX,
+    CYLINDER,
+    FACE,
+    G_TEX_DENSITY,
+    G_TEX_MAPPED,
+    G_TEX_U,
+    G_TEX_V,
+    G_TEXTURE,
+    G_TYPE,
+    GREEN,
+    HALF,
+    ID,
+    LANES,
+    ONE,
+    PLANE,
+    RED,
+    SPARE_A,
+    SPARE_B,
+    SPARE_C,
+    SPARE_D,
+    SPARE_E,
+    TRIANGLES,
+    ZERO,
+    T,
+)
+from handloom.render.cpu.rays.space import greatest
+from handloom.render.pictures import linear_from_srgb
+
+# A pixel may cover this many texels before a coarser level is used; higher is sharper and flickers more.
+SHARPNESS = np.float32(1.4)
+TEXEL_SCALE = np.float32(1.0 / (255.0 * 255.0))
+# Linear light of every sRGB byte.
+LINEAR = linear_from_srgb(np.arange(256) / 255).astype(np.float32)
+# Texel numbers must stay exact in float32, so larger images are halved until both sides are at most this long.
+MAX_SIDE = 2048
+
+
+def power_of_two(image: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Resample an image (h, w, 3) to the next powers of two, so that repeating is a bit mask."""
+    out = image
+    for axis in (0, 1):
+        size = out.shape[axis]
+        wanted = 1 << (size - 1).bit_length()
+        if wanted != size:
+            at = (np.arange(wanted) + 0.5) * size / wanted - 0.5
+            low = np.floor(at).astype(int)
+            weight = (at - low).reshape([-1, 1, 1] if axis == 0 else [1, -1, 1])
+            out = np.take(out, low % size, axis) * (1 - weight) + np.take(out, (low + 1) % size, axis) * weight
+    return out.astype(np.float32)
+
+
+def pyramid(image: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+    """Return the image (h, w, 3) and its box-filtered halves down to one texel along the shorter side."""
+    levels = [image]
+    while min(levels[-1].shape[:2]) > 1:
+        a = levels[-1]
+        levels.append(((a[::2, ::2] + a[1::2, ::2] + a[::2, 1::2] + a[1::2, 1::2]) / 4).astype(np.float32))
+    return levels
+
+
+def pack(image: NDArray[np.float32]) -> NDArray[np.int32]:
+    """Pack linear light (h, w, 3) in 0..1 into texels (h * w,)."""
+    code = np.rint(255 * np.sqrt(np.clip(image, 0, 1))).astype(np.int32).reshape(-1, 3)
+    return code[:, 0] | code[:, 1] << 8 | code[:, 2] << 16
+
+
+def texture_image(model: mujoco.MjModel, texture: int) -> NDArray[np.float32]:
+    """Return a texture of the model as linear light (h, w, 3); a cube map comes as six faces below each other."""
+    height, width = int(model.tex_height[texture]), int(model.tex_width[texture])
+    channels = int(model.tex_nchannel[texture])
+    start = int(model.tex_adr[texture])
+    raw = model.tex_data[start : start + height * width * channels].reshape(height, width, channels)
+    color = raw[..., :3] if channels >= 3 else np.repeat(raw[..., :1], 3, axis=-1)
+    return LINEAR[color]
+
+
+def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the texture table (k, 4) of first texel, width, height, levels, and all texels in one array."""
+    table, parts, start = [], [np.zeros(1, np.int32)], 1
+    for texture in wanted:
+        levels = pyramid(power_of_two(texture_image(model, texture)))
+        while max(levels[0].shape[:2]) > MAX_SIDE:
+            levels = levels[1:]
+        table.append((start, levels[0].shape[1], levels[0].shape[0], len(levels)))
+        parts += [pack(level) for level in levels]
+        start += sum(level.shape[0] * level.shape[1] for level in levels)
+    return np.array(table, np.int32).reshape(-1, 4), np.concatenate(parts)
+
+
+@picture_kernel
+def _unwrap(lanes, row, gid):
+    """Turn the hit point in the geom frame into texture coordinates, in repeats of the image; 0 in other geoms' lanes.
+
+    Meshes bring their own coordinates, boxes show the image upright on every face, other geoms project it along z
+    (caps, planes) or along y (sides).
+    """
+    kind = int(row[G_TYPE])
+    u_scale = row[G_TEX_U]
+    v_scale = row[G_TEX_V]
+    is_box = kind == BOX
+    is_plane = kind == PLANE
+    is_cylinder = kind == CYLINDER
+    if kind == TRIANGLES and row[G_TEX_MAPPED] > ZERO:
+        for i in range(LANES):
+            mine = lanes[i + ID] == gid
+            lanes[i + SPARE_A] = lanes[i + SPARE_D] * u_scale if mine else ZERO
+            lanes[i + SPARE_B] = lanes[i + SPARE_E] * v_scale if mine else ZERO
+        return
+    for i in range(LANES):
+        face = abs(lanes[i + FACE])
+        on_x = is_box & (face < np.float32(1.5))
+        flat = is_plane | (is_box & (face > np.float32(2.5))) | (is_cylinder & (face > HALF))
+        s = lanes[i + SPARE_B] if on_x else lanes[i + SPARE_A]
+        t = lanes[i + SPARE_B] if flat else lanes[i + SPARE_C]
+        mine = lanes[i + ID] == gid
+        lanes[i + SPARE_A] = s * u_scale - HALF if mine else ZERO
+        lanes[i + SPARE_B] = -t * v_scale - HALF if mine else ZERO
+
+
+@picture_kernel
+def _choose_level(lanes, gid, density, levels):
+    """Write the size of the suitable level, relative to the full image, to the third spare quantity: 1, 1/2, 1/4 ..."""
+    for i in range(LANES):
+        lanes[i + SPARE_C] = ONE
+        lanes[i + SPARE_D] = lanes[i + T] * density if lanes[i + ID] == gid else ZERO
+    # No lane needs more halvings than the coarsest one.
+    coarsest = greatest(lanes, SPARE_D)
+    for _ in range(levels - 1):
+        if coarsest <= SHARPNESS:
+            break
+        coarsest *= HALF
+        for i in range(LANES):
+            coarse = lanes[i + SPARE_D] > SHARPNESS
+            lanes[i + SPARE_C] = lanes[i + SPARE_C] * HALF if coarse else lanes[i + SPARE_C]
+            lanes[i + SPARE_D] = lanes[i + SPARE_D] * HALF if coarse else lanes[i + SPARE_D]
+
+
+@picture_kernel
+def _find_texels(lanes, corners, width, height):
+    """Write the four texels around each lane to ``corners`` (4 * LANES,), relative to the texture's first texel.
+
+    All in float32, which is exact for sizes that are powers of two and for fewer than 2^24 texels. The levels before
+    one of w_l x h_l texels hold (w h - w_l h_l) 4 / 3. Leaves the two fractions in the spare quantities.
+    """
+    w = np.float32(width)
+    h = np.float32(height)
+    inv_w = ONE / w
+    inv_h = ONE / h
+    third = np.float32(4.0 / 3.0)
+    for i in range(LANES):
+        scale = lanes[i + SPARE_C]
+        wl = w * scale
+        hl = h * scale
+        inverse = ONE / scale
+        inv_wl = inv_w * inverse
+        inv_hl = inv_h * inverse
+        first = np.floor((w * h - wl * hl) * third + HALF)
+        x = lanes[i + SPARE_A] * wl - HALF
+        y = lanes[i + SPARE_B] * hl - HALF
+        x0 = np.floor(x)
+        y0 = np.floor(y)
+        lanes[i + SPARE_A] = x - x0
+        lanes[i + SPARE_B] = y - y0
+        x0 = x0 - wl * np.floor(x0 * inv_wl)
+        y0 = y0 - hl * np.floor(y0 * inv_hl)
+        x1 = x0 + ONE if x0 + ONE < wl else ZERO
+        y1 = y0 + ONE if y0 + ONE < hl else ZERO
+        corners[i] = np.int32(first + y0 * wl + x0)
+        corners[i + LANES] = np.int32(first + y0 * wl + x1)
+        corners[i + 2 * LANES] = np.int32(first + y1 * wl + x0)
+        corners[i + 3 * LANES] = np.int32(first + y1 * wl + x1)
+
+
+@picture_kernel(inline="always")
+def _blend(corners, i, wa, wb, wc, wd, shift):
+    """Blend one channel of the four texels of a lane, in linear light."""
+    a = np.float32(np.int32((corners[i] >> shift) & 255))
+    b = np.float32(np.int32((corners[i + LANES] >> shift) & 255))
+    c = np.float32(np.int32((corners[i + 2 * LANES] >> shift) & 255))
+    d = np.float32(np.int32((corners[i + 3 * LANES] >> shift) & 255))
+    return (a * a * wa + b * b * wb + c * c * wc + d * d * wd) * TEXEL_SCALE
+
+
+@picture_kernel
+def sample_texture(lanes, row, gid, textures, texels, corners, pixel):
+    """Multiply the albedo of geom ``gid`` by its texture, bilinear on the level that suits the distance.
+
+    Reads the hit point in the geom frame from the spare quantities and overwrites them. All lanes are looked up, those
+    of other geoms at a harmless place; only the look-up itself is not vector code.
+
+    Args:
+        lanes: Flat batch of rays.
+        row: Geom row.
+        gid: Its number, as float32.
+        textures: Texture table.
+        texels: All texels.
+        corners: Scratch (4 * LANES,) int32.
+        pixel: Size of a pixel at depth 1 [m].
+    """
+    _unwrap(lanes, row, gid)
+    k = int(row[G_TEXTURE])
+    first = textures[k, 0]
+    width = textures[k, 1]
+    height = textures[k, 2]
+    density = pixel * row[G_TEX_DENSITY] * np.float32(max(width, height))
+    _choose_level(lanes, gid, density, textures[k, 3])
+    _find_texels(lanes, corners, width, height)
+    for i in range(LANES):
+        corners[i] = texels[np.uint64(first + corners[i])]
+        corners[i + LANES] = texels[np.uint64(first + corners[i + LANES])]
+        corners[i + 2 * LANES] = texels[np.uint64(first + corners[i + 2 * LANES])]
+        corners[i + 3 * LANES] = texels[np.uint64(first + corners[i + 3 * LANES])]
+    for i in range(LANES):
+        fx = lanes[i + SPARE_A]
+        fy = lanes[i + SPARE_B]
+        wa = (ONE - fx) * (ONE - fy)
+        wb = fx * (ONE - fy)
+        wc = (ONE - fx) * fy
+        wd = fx * fy
+        mine = lanes[i + ID] == gid
+        lanes[i + RED] *= _blend(corners, i, wa, wb, wc, wd, 0) if mine else ONE
+        lanes[i + GREEN] *= _blend(corners, i, wa, wb, wc, wd, 8) if mine else ONE
+        lanes[i + BLUE] *= _blend(corners, i, wa, wb, wc, wd, 16) if mine else ONE

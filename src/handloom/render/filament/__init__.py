@@ -1,1 +1,0 @@
-"""MuJoCo 4's physically based renderer, Filament, over Vulkan."""

@@ -1,1 +1,0 @@
-"""MuJoCo's classic OpenGL renderer as a backend: EGL, OSMesa or GLFW, whichever the machine has."""

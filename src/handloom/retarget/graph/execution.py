@@ -1,0 +1,166 @@
+"""How a graph runs: the context of a frame, the per-frame cache, and everything that has outputs."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from handloom.errors import InputError, suggest
+from handloom.retarget.graph.groups import OptionalTensorGroup, TensorGroupType
+
+
+class ExecutionState(StrEnum):
+    """Whether commands are wanted; ``UNKNOWN`` outside a session, so that no clutch engages by accident."""
+
+    UNKNOWN = "unknown"
+    STOPPED = "stopped"
+    PAUSED = "paused"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True)
+class GraphTime:
+    """The time of a frame [ns]; both default to the monotonic clock."""
+
+    sim_time_ns: int = field(default_factory=time.monotonic_ns)
+    """Time of the simulation [ns]."""
+    real_time_ns: int = field(default_factory=time.monotonic_ns)
+    """Time the operator lives in [ns]; rate limits use it."""
+
+
+@dataclass(frozen=True)
+class ExecutionEvents:
+    """What the session asks of the nodes in this frame."""
+
+    reset: bool = False
+    """A pulse of one frame: forget what was learnt since the start."""
+    execution_state: ExecutionState = ExecutionState.UNKNOWN
+    """Whether commands are wanted."""
+
+
+@dataclass(frozen=True)
+class ComputeContext:
+    """Time and events of one frame; every node of the frame gets the same object."""
+
+    graph_time: GraphTime = field(default_factory=GraphTime)
+    """When the frame is."""
+    execution_events: ExecutionEvents = field(default_factory=ExecutionEvents)
+    """What the session asks."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the session is RUNNING."""
+        return self.execution_events.execution_state == ExecutionState.RUNNING
+
+    @classmethod
+    def at(
+        cls, time_ns: int, *, state: ExecutionState = ExecutionState.RUNNING, reset: bool = False
+    ) -> "ComputeContext":
+        """Return the context of a frame whose simulation and operator share one clock [ns]."""
+        return cls(GraphTime(time_ns, time_ns), ExecutionEvents(reset, state))
+
+
+RetargeterIO = dict[str, OptionalTensorGroup]
+"""Groups by port name."""
+
+
+class ExecutionCache:
+    """Inputs of the leaves, context and results of one frame.
+
+    Results are kept by the identity of the executable: the same subgraph asked twice runs once, two
+    subgraphs over one node run twice.
+
+    Args:
+        leaf_inputs: For each leaf its groups by port.
+        context: Time and events of the frame.
+    """
+
+    __slots__ = ("context", "leaf_inputs", "results")
+
+    def __init__(self, leaf_inputs: Mapping[str, Mapping[str, OptionalTensorGroup]], context: ComputeContext) -> None:
+        self.leaf_inputs = leaf_inputs
+        self.context = context
+        self.results: dict[int, RetargeterIO] = {}
+
+
+RetargeterIOType = dict[str, TensorGroupType]
+"""Group types by port name."""
+
+
+class GraphExecutable(ABC):
+    """Something with named outputs that can run for one frame, pulling what it needs from upstream."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name for people and, for leaves, the key of the inputs."""
+
+    @abstractmethod
+    def output_types(self) -> RetargeterIOType:
+        """Return the group type of every output port."""
+
+    @abstractmethod
+    def get_leaf_nodes(self) -> list["GraphExecutable"]:
+        """Return the nodes whose inputs the caller supplies, each once, in the order of connection."""
+
+    @abstractmethod
+    def _evaluate(self, cache: ExecutionCache) -> RetargeterIO:
+        """Compute the outputs of this frame, asking upstream through ``execute_pipeline_with_cache``."""
+
+    def output(self, output_name: str) -> "OutputSelector":
+        """Point at an output port; the name is checked when something is connected to it."""
+        return OutputSelector(self, output_name)
+
+    def execute_pipeline_with_cache(self, cache: ExecutionCache) -> RetargeterIO:
+        """Return the outputs of this frame; several graphs may share one cache."""
+        key = id(self)
+        found = cache.results.get(key)
+        if found is None:
+            found = cache.results[key] = self._evaluate(cache)
+        return found
+
+    def execute_pipeline(
+        self, inputs: Mapping[str, Mapping[str, OptionalTensorGroup]], context: ComputeContext | None = None
+    ) -> RetargeterIO:
+        """Run the graph that ends here for one frame.
+
+        Args:
+            inputs: For each leaf its groups by port, ``{leaf name: {port: group}}``.
+            context: Time and events of the frame; the default is now, in state UNKNOWN.
+
+        Returns:
+            The groups of every output port.
+
+        Raises:
+            InputError: A key is not the name of a leaf, or a required input of a leaf is missing.
+        """
+        leaves = [leaf.name for leaf in self.get_leaf_nodes()]
+        for name in inputs:
+            if name not in leaves:
+                raise InputError(f"graph {self.name!r} has no leaf named {name!r}; {suggest(name, leaves)}")
+        return self.execute_pipeline_with_cache(ExecutionCache(inputs, context or ComputeContext()))
+
+
+@dataclass(frozen=True)
+class OutputSelector:
+    """One output port of an executable, as handed to ``connect``."""
+
+    module: GraphExecutable
+    """What computes the output."""
+    output_name: str
+    """Which of its ports."""
+
+    @property
+    def group_type(self) -> TensorGroupType:
+        """The type of the selected port.
+
+        Raises:
+            InputError: The port does not exist; the text lists those that do.
+        """
+        types = self.module.output_types()
+        if self.output_name not in types:
+            raise InputError(
+                f"output {self.output_name!r} not found on {self.module.name!r}; {suggest(self.output_name, types)}"
+            )
+        return types[self.output_name]

@@ -1,0 +1,143 @@
+"""Standard groups: what controllers, hands, heads, pedals and robots send through the graph."""
+
+import warnings
+from collections.abc import Sequence
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+from handloom.retarget.graph.groups import TensorGroupType
+from handloom.retarget.graph.types import BoolType, DLDataType, FloatType, NDArrayType
+
+
+def slot_index(enum_name: str, group_type: TensorGroupType, *, prefix: str = "") -> Any:
+    """Return an ``IntEnum`` with one member per slot, named after it without ``prefix``, in capitals."""
+    names = [slot.name.removeprefix(prefix).upper() for slot in group_type.types]
+    return IntEnum(enum_name, {name: index for index, name in enumerate(names)})
+
+
+@cache
+def ControllerInput() -> TensorGroupType:  # noqa: N802 - published name
+    """Return the type of one controller, 14 slots.
+
+    Poses are in the frame of the device's session (OpenXR: x right, y up, z backward) [m] with quaternions
+    xyzw. The grip pose is the palm, the aim pose points along -z. Clicks are 0 or 1, the stick lies in -1..1
+    (right and up are positive), squeeze and trigger in 0..1.
+    """
+    return TensorGroupType(
+        "controller_input",
+        [
+            NDArrayType("controller_grip_position", (3,)),
+            NDArrayType("controller_grip_orientation", (4,)),
+            BoolType("controller_grip_is_valid"),
+            NDArrayType("controller_aim_position", (3,)),
+            NDArrayType("controller_aim_orientation", (4,)),
+            BoolType("controller_aim_is_valid"),
+            FloatType("controller_primary_click"),
+            FloatType("controller_secondary_click"),
+            FloatType("controller_thumbstick_x"),
+            FloatType("controller_thumbstick_y"),
+            FloatType("controller_thumbstick_click"),
+            FloatType("controller_menu_click"),
+            FloatType("controller_squeeze_value"),
+            FloatType("controller_trigger_value"),
+        ],
+    )
+
+
+ControllerInputIndex = slot_index("ControllerInputIndex", ControllerInput(), prefix="controller_")
+
+
+_FINGERS = ("INDEX", "MIDDLE", "RING", "LITTLE")
+_BONES = ("METACARPAL", "PROXIMAL", "INTERMEDIATE", "DISTAL", "TIP")
+HAND_JOINT_NAMES = (
+    "PALM",
+    "WRIST",
+    *(f"THUMB_{bone}" for bone in _BONES if bone != "INTERMEDIATE"),
+    *(f"{finger}_{bone}" for finger in _FINGERS for bone in _BONES),
+)
+"""Joints of a hand in the order of OpenXR."""
+
+HandJointIndex: Any = IntEnum("HandJointIndex", {name: index for index, name in enumerate(HAND_JOINT_NAMES)})
+
+NUM_HAND_JOINTS = len(HAND_JOINT_NAMES)
+"""26."""
+
+
+@cache
+def HandInput() -> TensorGroupType:  # noqa: N802 - published name
+    """Return the type of one hand: positions (26, 3) [m], orientations (26, 4) xyzw, radii (26,) [m], valid (26,)."""
+    return TensorGroupType(
+        "hand_input",
+        [
+            NDArrayType("hand_joint_positions", (NUM_HAND_JOINTS, 3)),
+            NDArrayType("hand_joint_orientations", (NUM_HAND_JOINTS, 4)),
+            NDArrayType("hand_joint_radii", (NUM_HAND_JOINTS,)),
+            NDArrayType("hand_joint_valid", (NUM_HAND_JOINTS,), DLDataType.UINT, 8),
+        ],
+    )
+
+
+HandInputIndex = slot_index("HandInputIndex", HandInput(), prefix="hand_")
+
+
+@cache
+def HeadInput() -> TensorGroupType:  # noqa: N802 - published name
+    """Return the type of a head: position (3,) [m], orientation (4,) xyzw, is_valid, is_tracked."""
+    return TensorGroupType(
+        "head_input",
+        [
+            NDArrayType("head_position", (3,)),
+            NDArrayType("head_orientation", (4,)),
+            BoolType("head_is_valid"),
+            BoolType("head_is_tracked"),
+        ],
+    )
+
+
+HeadInputIndex = slot_index("HeadInputIndex", HeadInput(), prefix="head_")
+
+
+def HeadPose() -> TensorGroupType:  # noqa: N802 - published name
+    """Return ``HeadInput()`` under its old name."""
+    warnings.warn("HeadPose is called HeadInput now", DeprecationWarning, stacklevel=2)
+    return HeadInput()
+
+
+@cache
+def TransformMatrix() -> TensorGroupType:  # noqa: N802 - published name
+    """Return the type of one homogeneous transform (4, 4), float32."""
+    return TensorGroupType("transform_matrix", [NDArrayType("matrix", (4, 4))])
+
+
+@cache
+def EePose() -> TensorGroupType:  # noqa: N802 - reads like its neighbours
+    """Return the type of an end-effector pose command (7,), float32: position [m], quaternion xyzw."""
+    return TensorGroupType("ee_pose", [NDArrayType("pose", (7,))])
+
+
+@cache
+def Generic3AxisPedalInput() -> TensorGroupType:  # noqa: N802 - published name
+    """Return the type of a rudder with two toe pedals, three floats."""
+    return TensorGroupType(
+        "generic_3axis_pedal",
+        [FloatType("left_pedal"), FloatType("right_pedal"), FloatType("rudder")],
+    )
+
+
+Generic3AxisPedalInputIndex = slot_index("Generic3AxisPedalInputIndex", Generic3AxisPedalInput())
+
+
+def RobotHandJoints(name: str, joint_names: Sequence[str]) -> TensorGroupType:  # noqa: N802 - published name
+    """Return the type of joint positions, one float per joint [rad or m]."""
+    return TensorGroupType(name, [FloatType(joint) for joint in joint_names])
+
+
+def bool_signal(name: str = "value") -> TensorGroupType:
+    """Return the type of one bool."""
+    return TensorGroupType(name, [BoolType(name)])
+
+
+def float_signal(group: str, slot: str) -> TensorGroupType:
+    """Return the type of one float."""
+    return TensorGroupType(group, [FloatType(slot)])

@@ -1,1 +1,0 @@
-"""Standard groups: what controllers, hands, heads and robots send through the graph."""

@@ -1,0 +1,184 @@
+"""Walking commands from thumbsticks or from pedals and a rudder."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from handloom.errors import InputError, suggest
+from handloom.retarget.graph.execution import ComputeContext, RetargeterIO, RetargeterIOType
+from handloom.retarget.graph.groups import OptionalTensorGroup, OptionalType, TensorGroupType
+from handloom.retarget.graph.retargeter import BaseRetargeter
+from handloom.retarget.graph.types import NDArrayType
+from handloom.retarget.inputs import ControllerInput, ControllerInputIndex, Generic3AxisPedalInput
+
+# The hip of the published humanoid may squat to and stretch to these heights [m].
+LOWEST_HIP, HIGHEST_HIP = 0.4, 1.0
+OUTPUT = "root_command"
+
+
+def root_command_type() -> TensorGroupType:
+    """Return the type of a root command (4,): vx, vy [m/s], yaw rate [rad/s], hip height [m]."""
+    return TensorGroupType(OUTPUT, [NDArrayType("command", (4,))])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocomotionRootCmdRetargeterConfig:
+    """Settings of ``LocomotionRootCmdRetargeter``."""
+
+    initial_hip_height: float = 0.72
+    """Hip height before any stick moved, and after a reset [m]."""
+    movement_scale: float = 0.5
+    """Speed at full stick [m/s]."""
+    rotation_scale: float = 0.35
+    """Hip speed at full stick [m/s]; the published name."""
+    dt: float = 1.0 / 60.0
+    """Frame period over which the hip moves [s]."""
+
+
+class LocomotionRootCmdRetargeter(BaseRetargeter):
+    """Gives ``root_command`` (4,): left stick walks, right stick turns and lifts the hip.
+
+    [scale left_y, -scale left_x, -right_x, hip], hip += right_y dt rotation_scale, kept in 0.4..1.0 m. An absent
+    controller, or a stick that is not a number, counts as a stick at rest.
+
+    Args:
+        config: Settings.
+        name: Name of the node.
+    """
+
+    LEFT, RIGHT = "controller_left", "controller_right"
+
+    def __init__(self, config: LocomotionRootCmdRetargeterConfig, name: str) -> None:
+        self._config = config
+        self._hip = config.initial_hip_height
+        super().__init__(name)
+
+    def input_spec(self) -> RetargeterIOType:
+        """Return both controllers, optional."""
+        return {self.LEFT: OptionalType(ControllerInput()), self.RIGHT: OptionalType(ControllerInput())}
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return one float32 vector (4,)."""
+        return {OUTPUT: root_command_type()}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        config = self._config
+        if context.execution_events.reset:
+            self._hip = config.initial_hip_height
+        left_x, left_y = _stick(inputs[self.LEFT])
+        right_x, right_y = _stick(inputs[self.RIGHT])
+        self._hip = min(max(self._hip + right_y * config.dt * config.rotation_scale, LOWEST_HIP), HIGHEST_HIP)
+        command = (config.movement_scale * left_y, -config.movement_scale * left_x, -right_x, self._hip)
+        outputs[OUTPUT][0] = np.array(command, np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocomotionFixedRootCmdRetargeterConfig:
+    """Settings of ``LocomotionFixedRootCmdRetargeter``."""
+
+    hip_height: float = 0.72
+    """Hip height [m]."""
+
+
+class LocomotionFixedRootCmdRetargeter(BaseRetargeter):
+    """Gives ``root_command`` (4,) of standing still: [0, 0, 0, hip].
+
+    Args:
+        config: Settings.
+        name: Name of the node.
+    """
+
+    stateful = False
+
+    def __init__(self, config: LocomotionFixedRootCmdRetargeterConfig, name: str) -> None:
+        self._config = config
+        super().__init__(name)
+
+    def input_spec(self) -> RetargeterIOType:
+        """Return nothing: the command is fixed."""
+        return {}
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return one float32 vector (4,)."""
+        return {OUTPUT: root_command_type()}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        outputs[OUTPUT][0] = np.array((0.0, 0.0, 0.0, self._config.hip_height), np.float32)
+
+
+def _stick(group: OptionalTensorGroup) -> tuple[float, float]:
+    if group.is_none:
+        return 0.0, 0.0
+    x, y = group[ControllerInputIndex.THUMBSTICK_X], group[ControllerInputIndex.THUMBSTICK_Y]
+    return (x if math.isfinite(x) else 0.0), (y if math.isfinite(y) else 0.0)
+
+
+MODES = ("horizontal", "vertical")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FootPedalRootCmdRetargeterConfig:
+    """Settings of ``FootPedalRootCmdRetargeter``; thresholds are fractions of full travel."""
+
+    mode: str = "horizontal"
+    """``horizontal`` walks, ``vertical`` squats with the left pedal."""
+    hip_height: float = 0.72
+    """Standing hip height [m]."""
+    dead_zone: float = 0.05
+    """Travel that counts as rest."""
+    strafe_rudder: float = 0.2
+    """Rudder beyond this while a pedal is down walks sideways."""
+    strafe_pedal: float = 0.1
+    """Pedal beyond this counts as down."""
+    turn_rudder: float = 0.1
+    """Rudder beyond this without a pedal turns."""
+
+    def __post_init__(self) -> None:
+        """Refuse unknown modes."""
+        if self.mode not in MODES:
+            raise InputError(f"no pedal mode {self.mode!r}; {suggest(self.mode, MODES)}")
+
+
+class FootPedalRootCmdRetargeter(BaseRetargeter):
+    """Gives ``root_command`` (4,): pedals walk forward and back, the rudder strafes or turns.
+
+    An absent pedal, or a value that is not a number, counts as rest.
+
+    Args:
+        config: Settings.
+        name: Name of the node.
+    """
+
+    PEDALS = "pedals"
+    stateful = False
+
+    def __init__(self, config: FootPedalRootCmdRetargeterConfig, name: str) -> None:
+        self._config = config
+        super().__init__(name)
+
+    def input_spec(self) -> RetargeterIOType:
+        """Return the pedals, optional."""
+        return {self.PEDALS: OptionalType(Generic3AxisPedalInput())}
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return one float32 vector (4,)."""
+        return {OUTPUT: root_command_type()}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        config, group = self._config, inputs[self.PEDALS]
+        left, right, rudder = (0.0, 0.0, 0.0) if group.is_none else (self._live(group[i]) for i in range(3))
+        hip = config.hip_height
+        if config.mode == "vertical":
+            hip -= min(max(left, 0.0), 1.0) * (config.hip_height - LOWEST_HIP)
+            left = 0.0
+        vx, vy, yaw = min(max(right - left, -1.0), 1.0), 0.0, 0.0
+        pedal = max(left, right)
+        if pedal > config.strafe_pedal and abs(rudder) > config.strafe_rudder:
+            vx, vy = 0.0, rudder * pedal
+        elif pedal <= config.strafe_pedal and abs(rudder) > config.turn_rudder:
+            yaw = rudder
+        outputs[OUTPUT][0] = np.array((vx, vy, yaw, hip), np.float32)
+
+    def _live(self, value: float) -> float:
+        return value if math.isfinite(value) and abs(value) > self._config.dead_zone else 0.0

@@ -1,0 +1,270 @@
+"""Clutches of the SO-101: the hand moves the tool only while it is engaged, and engaging never moves it."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handloom.arrays import Array
+from handloom.errors import InputError
+from handloom.retarget.graph.execution import ComputeContext, RetargeterIO, RetargeterIOType
+from handloom.retarget.graph.groups import OptionalTensorGroup, OptionalType
+from handloom.retarget.graph.retargeter import BaseRetargeter
+from handloom.retarget.inputs import ControllerInput, ControllerInputIndex, EePose, TransformMatrix, bool_signal
+from handloom.retarget.nodes.controller_pose import checked_pose_name, controller_pose
+from handloom.retarget.quaternions import (
+    IDENTITY,
+    Quat,
+    Vec3,
+    conjugate,
+    multiply,
+    pose_port,
+    quat_of_rotation,
+    usable_quat,
+)
+from handloom.retarget.transforms import checked_transform
+from handloom.spatial import relative_pose
+
+# The published fallback for a robot whose end effector is not wired: in front of the base, a hand above the table [m].
+FALLBACK_HOME = (0.22, 0.0, 0.12)
+
+
+class SO101ClutchRetargeter(BaseRetargeter):
+    """Gives ``ee_pose``: position in the robot base [m] driven by the motion of the hand since it engaged.
+
+    On the first RUNNING frame the node latches the hand's position p0, the base rotation and a home, and from
+    then on gives home + scale * R_world_base' (p - p0). The home is the live end effector where it is wired,
+    otherwise the last commanded position, and before the first command the fallback. The quaternion is the
+    grip's, unchanged; position-only inverse kinematics drops it.
+
+    A frame without a usable pose (absent, flagged invalid, not finite, zero quaternion) holds the last pose
+    and re-arms: the next good frame continues from the last command, wherever the hand went meanwhile. A reset
+    forgets the home. Until the first engage the held pose is the live end effector where wired.
+
+    Args:
+        name: Name of the node.
+        input_device: Port of the controller, whose poses are in the world.
+        home_base_T_ee: Fallback home, position (3,) or pose (4, 4) in the base; only the position is used.
+        position_scale: Metres of the robot per metre of the hand.
+    """
+
+    ROBOT_EE_POS_INPUT = "robot_ee_pos"
+    """Optional live ``world_T_ee``."""
+    ROBOT_BASE_POS_INPUT = "robot_base_pos"
+    """Optional live ``world_T_base``; identity if absent."""
+    OUTPUT = "ee_pose"
+
+    def __init__(
+        self,
+        name: str,
+        input_device: str = "controller_right",
+        home_base_T_ee: ArrayLike | None = None,
+        *,
+        position_scale: float = 1.0,
+    ) -> None:
+        self._device = input_device
+        self._fallback = _position(FALLBACK_HOME if home_base_T_ee is None else home_base_T_ee)
+        self._scale = checked_scale(position_scale)
+        self._forget()
+        super().__init__(name)
+
+    def _forget(self) -> None:
+        self._position: Vec3 | None = None
+        self._quat: Quat = IDENTITY
+        self._origin: Vec3 | None = None
+        self._home: Vec3 = self._fallback
+        self._engaged = False
+        self._R_world_base: list[list[float]] = np.eye(3).tolist()
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether the hand drives the arm now."""
+        return self._origin is not None
+
+    def input_spec(self) -> RetargeterIOType:
+        """Return the controller and the two live transforms, all optional."""
+        return {
+            self._device: OptionalType(ControllerInput()),
+            self.ROBOT_EE_POS_INPUT: OptionalType(TransformMatrix()),
+            self.ROBOT_BASE_POS_INPUT: OptionalType(TransformMatrix()),
+        }
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return one float32 pose (7,): position [m] in the base, quaternion xyzw."""
+        return {self.OUTPUT: EePose()}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        if context.execution_events.reset:
+            self._forget()
+        pose = controller_pose(inputs[self._device])
+        if not context.is_running:
+            self._origin, self._engaged = None, False
+        if self._position is None or (context.is_running and pose is not None and not self._engaged):
+            self._latch_home(inputs)
+        if pose is None or not context.is_running:
+            self._origin = None
+        else:
+            self._engaged = True
+            self._follow(*pose)
+        outputs[self.OUTPUT][0] = pose_port(self._position or self._fallback, self._quat)
+
+    def _latch_home(self, inputs: RetargeterIO) -> None:
+        """Learn where the base and the end effector are; raises before anything is changed."""
+        T_world_base = self._live(inputs[self.ROBOT_BASE_POS_INPUT], "robot_base_pos")
+        T_world_ee = self._live(inputs[self.ROBOT_EE_POS_INPUT], "robot_ee_pos")
+        if T_world_base is None:
+            T_world_base = np.eye(4)
+        self._R_world_base = T_world_base[:3, :3].tolist()
+        if T_world_ee is not None:
+            self._position = _position(relative_pose(T_world_base, T_world_ee))
+        elif self._position is None:
+            self._position = self._fallback
+        self._origin = None
+
+    def _live(self, group: OptionalTensorGroup, port: str) -> Array | None:
+        return None if group.is_none else checked_transform(group[0], what=f"{port} of {self.name!r}", tolerance=1e-3)
+
+    def _follow(self, position: Vec3, quat: Quat) -> None:
+        if self._origin is None:
+            self._origin, self._home = position, self._position or self._fallback
+        dx, dy, dz = (self._scale * (p - p0) for p, p0 in zip(position, self._origin, strict=True))
+        R = self._R_world_base
+        self._position = (
+            self._home[0] + R[0][0] * dx + R[1][0] * dy + R[2][0] * dz,
+            self._home[1] + R[0][1] * dx + R[1][1] * dy + R[2][1] * dz,
+            self._home[2] + R[0][2] * dx + R[1][2] * dy + R[2][2] * dz,
+        )
+        self._quat = quat
+
+
+def checked_scale(scale: float) -> float:
+    """Return a position scale, or refuse one that is not positive and finite."""
+    if not (0.0 < scale < math.inf):
+        raise InputError(f"position_scale must be positive and finite, got {scale}")
+    return float(scale)
+
+
+def _position(home: Any) -> Vec3:
+    """Return the position of a pose (4, 4) or of a position (3,)."""
+    values = np.asarray(home, float)
+    if values.shape == (4, 4):
+        values = values[:3, 3]
+    if values.shape != (3,) or not np.all(np.isfinite(values)):
+        raise InputError(f"a home is a finite position (3,) or pose (4, 4), got {home!r}")
+    x, y, z = values.tolist()
+    return x, y, z
+
+
+class SO101PoseClutchRetargeter(BaseRetargeter):
+    """Gives ``ee_pose``: the last command moved by what the hand did since the squeeze.
+
+    pos = home + scale (p - p0), rot = (q q0^-1) home_rot, all in the robot base, in which the controller's
+    poses must already be. Orientation follows one to one and is composed from the left. The home is the
+    measured position if wired, else the last command; the rotation of the home is always the last command,
+    never measured, so that re-clutching does not drift. Every frame that cannot drive (absent, invalid, not
+    finite, not RUNNING, squeeze at or below the threshold) holds the pose and re-arms. State is float64 and
+    never read back from the float32 output.
+
+    Args:
+        name: Name of the node.
+        home_base_T_ee: Pose (4, 4) to start from and to return to on reset.
+        input_device: Port of the controller.
+        controller_pose: ``"grip"`` or ``"aim"``.
+        position_scale: Metres of the robot per metre of the hand.
+        squeeze_threshold: The squeeze must be above this, in [0, 1).
+    """
+
+    MEASURED_INPUT = "measured_base_T_ee"
+    """Optional measured pose; its position is read on the latch frame only."""
+    PERMIT_INPUT = "engage_permitted"
+    """Optional permission to latch; absent means permitted, and it does not end an engagement."""
+    OUTPUT = "ee_pose"
+
+    def __init__(
+        self,
+        name: str,
+        home_base_T_ee: ArrayLike,
+        *,
+        input_device: str = "controller_right",
+        controller_pose: str = "grip",
+        position_scale: float = 1.0,
+        squeeze_threshold: float = 0.5,
+    ) -> None:
+        if not 0.0 <= squeeze_threshold < 1.0:
+            raise InputError(f"squeeze_threshold must be finite and in [0, 1), got {squeeze_threshold}")
+        self._device = input_device
+        self._pose_name = checked_pose_name(controller_pose)
+        self._scale = checked_scale(position_scale)
+        self._threshold = float(squeeze_threshold)
+        self.set_home_base_T_ee(home_base_T_ee)
+        super().__init__(name)
+
+    def set_home_base_T_ee(self, home_base_T_ee: ArrayLike) -> None:  # noqa: N802 - published name
+        """Hold this pose (4, 4) from now on, return to it on reset, and re-arm."""
+        self._T_home = checked_transform(home_base_T_ee, what="home_base_T_ee")
+        self._seed()
+
+    def _seed(self) -> None:
+        x, y, z = self._T_home[:3, 3].tolist()
+        self._position: Vec3 = (x, y, z)
+        self._quat: Quat = quat_of_rotation(self._T_home[:3, :3])
+        self._origin: tuple[Vec3, Quat] | None = None
+        self._home: tuple[Vec3, Quat] = (self._position, self._quat)
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether the hand drives the arm now."""
+        return self._origin is not None
+
+    def input_spec(self) -> RetargeterIOType:
+        """Return the controller, the measured pose and the permission, all optional."""
+        return {
+            self._device: OptionalType(ControllerInput()),
+            self.MEASURED_INPUT: OptionalType(TransformMatrix()),
+            self.PERMIT_INPUT: OptionalType(bool_signal("permitted")),
+        }
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return one float32 pose (7,): position [m] in the base, quaternion xyzw."""
+        return {self.OUTPUT: EePose()}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        if context.execution_events.reset:
+            self._seed()
+        controller = inputs[self._device]
+        pose = controller_pose(controller, self._pose_name)
+        squeezed = not controller.is_none and controller[ControllerInputIndex.SQUEEZE_VALUE] > self._threshold
+        if pose is None or not (context.is_running and squeezed):
+            self._origin = None
+        elif self._origin is not None or self._latch(pose, inputs):
+            self._follow(*pose)
+        outputs[self.OUTPUT][0] = pose_port(self._position, self._quat)
+
+    def _latch(self, pose: tuple[Vec3, Quat], inputs: RetargeterIO) -> bool:
+        """Take this frame as the origin, if latching is permitted."""
+        permit, measured = inputs[self.PERMIT_INPUT], inputs[self.MEASURED_INPUT]
+        if not permit.is_none and not permit[0]:
+            return False
+        position = self._position
+        if not measured.is_none:
+            x, y, z = measured[0][:3, 3].tolist()
+            if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+                raise InputError(f"{self.MEASURED_INPUT} of {self.name!r} must be finite, got {np.array([x, y, z])}")
+            position = (x, y, z)
+        self._home, self._origin = (position, self._quat), pose
+        return True
+
+    def _follow(self, position: Vec3, quat: Quat) -> None:
+        assert self._origin is not None
+        (p0, q0), (home, home_quat) = self._origin, self._home
+        turned = usable_quat(multiply(quat, conjugate(q0)))
+        final = turned and usable_quat(multiply(turned, home_quat))
+        if final is None:
+            return
+        self._position = (
+            home[0] + self._scale * (position[0] - p0[0]),
+            home[1] + self._scale * (position[1] - p0[1]),
+            home[2] + self._scale * (position[2] - p0[2]),
+        )
+        self._quat = final

@@ -1,1 +1,0 @@
-"""Numbers of a node that may be turned while the graph runs, and their JSON file."""

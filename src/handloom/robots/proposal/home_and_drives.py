@@ -1,0 +1,136 @@
+"""Guesses of a home position and of the drives of a robot model."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+import mujoco
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.robots.proposal.arm_chains import ArmChain
+from handloom.robots.proposal.gripper_guess import GripperGuess
+
+HOME_SAMPLES = 2500
+SETTLE_STEPS = 1000
+# Below this smallest singular value of its Jacobian an arm counts as stretched out [m or rad per rad].
+SMALL_SINGULAR_VALUE = 0.05
+# Of every drive in the worst pose [rad/s].
+BANDWIDTH = 40.0
+INERTIA_SAMPLES = 300
+# Where a model gives no force limit: what this acceleration of the joint's largest inertia needs [rad/s^2 or m/s^2].
+ASSUMED_ACCELERATION = 50.0
+SMALLEST_ARMATURE = 0.005
+
+
+def home_guess(model: mujoco.MjModel, arms: tuple[ArmChain, ...], guesses: list[GripperGuess]) -> dict[str, float]:
+    """Return a home position for every joint [m or rad]; arms are searched one after the other."""
+    data = mujoco.MjData(model)
+    q = _with_open_grippers(model, guesses)
+    rng = np.random.default_rng(0)
+    for arm, guess in zip(arms, guesses, strict=True):
+        joints = [model.joint(name).id for name in arm.joints]
+        lower, upper = model.jnt_range[joints].T
+        candidates = rng.uniform(lower, upper, (HOME_SAMPLES, len(joints)))
+        costs = [_cost(model, data, q, joints, candidate, arm, guess) for candidate in candidates]
+        q[joints] = candidates[int(np.argmin(costs))]
+    return {model.joint(j).name: round(float(q[j]), 4) for j in range(model.njnt)}
+
+
+def _cost(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    q: Array,
+    joints: list[int],
+    candidate: Array,
+    arm: ArmChain,
+    guess: GripperGuess,
+) -> float:
+    data.qpos[model.jnt_qposadr] = q
+    data.qpos[model.jnt_qposadr[joints]] = candidate
+    mujoco.mj_fwdPosition(model, data)
+    depth = -sum(min(0.0, float(contact.dist)) for contact in data.contact)
+    hand = data.body(arm.hand_body)
+    T_world_tool = hand.xmat.reshape(3, 3) @ guess.T_hand_tool[:3, :3]
+    forward = float(hand.xpos[0] - data.body(arm.base_body).xpos[0])
+    lower, upper = model.jnt_range[joints].T
+    spread = (candidate - (lower + upper) / 2) / ((upper - lower) / 2)
+    jacobian = np.zeros((6, model.nv))
+    mujoco.mj_jacBody(model, data, jacobian[:3], jacobian[3:], model.body(arm.hand_body).id)
+    singular = np.linalg.svd(jacobian[:, model.jnt_dofadr[joints]], compute_uv=False)
+    stretched = max(0.0, 1.0 - float(singular[min(len(joints), 6) - 1]) / SMALL_SINGULAR_VALUE)
+    points_up = 1.0 + float(T_world_tool[2, 2])
+    return 1e3 * depth + points_up + stretched + 0.5 * float(np.mean(spread**2)) + max(0.0, 0.2 - forward)
+
+
+def _with_open_grippers(model: mujoco.MjModel, guesses: list[GripperGuess]) -> Array:
+    """Return joint positions (njnt,): grippers settled open, followers included, the rest at zero or mid-range."""
+    lower, upper = model.jnt_range.T
+    q = np.where((lower <= 0) & (upper >= 0), 0.0, (lower + upper) / 2)
+    data = mujoco.MjData(model)
+    data.qpos[model.jnt_qposadr] = q
+    driven = model.actuator_trnid[:, 0]
+    data.ctrl[:] = data.qpos[model.jnt_qposadr[driven]]
+    for guess in guesses:
+        for name, target in zip(guess.drives, guess.open_targets, strict=True):
+            data.actuator(name).ctrl = target
+            q[model.joint(name).id] = target
+    mujoco.mj_step(model, data, SETTLE_STEPS)
+    passive = np.setdiff1d(np.arange(model.njnt), driven)
+    q[passive] = data.qpos[model.jnt_qposadr[passive]]
+    return q
+
+
+def largest_inertias(model: mujoco.MjModel) -> Array:
+    """Return the largest diagonal entries (nv,) of the joint-space inertia over sampled joint positions."""
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(0)
+    largest = np.zeros(model.nv)
+    M = np.zeros((model.nv, model.nv))
+    scalar = [j for j in range(model.njnt) if model.jnt_type[j] >= mujoco.mjtJoint.mjJNT_SLIDE.value]
+    for _ in range(INERTIA_SAMPLES):
+        for j in scalar:
+            lower, upper = model.jnt_range[j] if model.jnt_limited[j] else (-np.pi, np.pi)
+            data.qpos[model.jnt_qposadr[j]] = rng.uniform(lower, upper)
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fullM(model, data, M)
+        largest = np.maximum(largest, np.diag(M))
+    return largest
+
+
+def force_limits(model: mujoco.MjModel) -> dict[str, float]:
+    """Return joint > largest force [N or N m] the model states, from joints or from their actuators."""
+    found: dict[str, float] = {}
+    for j in range(model.njnt):
+        if model.jnt_actfrclimited[j]:
+            found[model.joint(j).name] = float(model.jnt_actfrcrange[j, 1])
+    for i in range(model.nu):
+        if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_forcelimited[i]:
+            found.setdefault(model.joint(model.actuator_trnid[i, 0]).name, float(model.actuator_forcerange[i, 1]))
+    return found
+
+
+def replace_actuators(
+    spec: mujoco.MjSpec,
+    joints: Iterable[str],
+    *,
+    inertias: Mapping[str, float],
+    forces: Mapping[str, float],
+    grippers: Collection[str],
+) -> None:
+    """Remove every actuator and add position actuators, limited in force and to the joint's limits.
+
+    kp = M w^2, or more for a joint in ``grippers``: full force within 5 % of its range; kv = 2 sqrt(kp M).
+    """
+    for actuator in list(spec.actuators):
+        spec.delete(actuator)
+    for name in joints:
+        M, joint = inertias[name], spec.joint(name)
+        force = forces.get(name, max(1.0, ASSUMED_ACCELERATION * M))
+        kp = M * BANDWIDTH**2
+        if name in grippers:
+            kp = max(kp, force / (0.05 * float(joint.range[1] - joint.range[0])))
+        actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        actuator.set_to_position(kp=float(f"{kp:.2g}"), kv=float(f"{2 * np.sqrt(kp * M):.2g}"))
+        actuator.ctrlrange = list(joint.range)
+        actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
+        actuator.forcerange = [-force, force]
+        actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE

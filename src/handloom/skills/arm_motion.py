@@ -1,0 +1,78 @@
+"""What an arm can carry out: poses that one with few joints can take, and joint paths at true speed."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handloom.arrays import Array
+from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
+from handloom.motion.trajectory import MotionLimits, jerk_limited
+
+POSE = 6
+"""Joints an arm needs to take any pose in its reach."""
+SEEDS = 8
+"""Starting points per pose: most candidates are out of reach, and the others are found from the first few."""
+ROUNDING = 0.01
+"""How far rounded corners may stay from the way points [rad or m]."""
+
+
+def attainable(
+    chain: Chain,
+    T_base_tool: Array,
+    *,
+    point_tool: ArrayLike,
+    axis_tool: ArrayLike,
+    seed: Array,
+    angle: float = IkOptions.rotation_tolerance,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return hand poses (n, 4, 4) that the arm can take, and which of them were found (n,).
+
+    An arm of six or more joints can take any pose, so these come back as they are. One of five keeps a point of the
+    hand where it is and an axis through that point as it points, and gives up the turn about the axis: fingers that
+    close on two faces may come from another side, and a cube may be put down at another yaw.
+
+    Args:
+        chain: The arm, from its base to the end-effector frame.
+        T_base_tool: Wanted poses (n, 4, 4).
+        point_tool: Point in the hand that stays (3,) [m].
+        axis_tool: Axis in the hand whose direction stays (3,).
+        seed: Configuration to start from (dof,).
+        angle: Largest turn of the axis [rad].
+    """
+    if chain.dof >= POSE or len(T_base_tool) == 0:
+        return T_base_tool, np.ones(len(T_base_tool), bool)
+    x, y, z = np.asarray(axis_tool, float).tolist()
+    options = IkOptions(
+        orientation=Orientation.AXIS, tool_axis=(x, y, z), rotation_tolerance=angle, max_seeds=SEEDS, threads=1
+    )
+    T_base_point = T_base_tool.copy()
+    T_base_point[:, :3, 3] += T_base_tool[:, :3, :3] @ np.asarray(point_tool, float)
+    found = IkSolver(_moved_tool(chain, point_tool), options).solve(T_base_point, seed=seed)
+    return chain.T_base_tool(found.q), found.solved
+
+
+def _moved_tool(chain: Chain, point: ArrayLike) -> Chain:
+    """Return the chain with its tool at a point (3,) of the old tool frame [m]."""
+    arrays = chain.arrays
+    positions = arrays.positions.copy()
+    positions[-1] += arrays.rotations[-1] @ np.asarray(point, float)
+    return replace(chain, arrays=arrays._replace(positions=positions))
+
+
+def play(path: ArrayLike, limits: MotionLimits, *, fps: int) -> Array:
+    """Return joint targets (frames, n) along a path from rest to rest, one per frame; the last row is its end.
+
+    Differences of targets are averages of speeds and accelerations between frames, so they keep the limits too.
+
+    Args:
+        path: Way points (k, n) [rad or m], straight joint motions in between.
+        limits: Velocity, acceleration and jerk limits.
+        fps: Frames per second.
+    """
+    motion, end = jerk_limited(path, limits, deviation=ROUNDING), np.asarray(path, float)[-1]
+    # Stretched to whole frames.
+    frames = max(1, int(np.ceil(motion.duration * fps - 1e-9)))
+    targets = motion.sample(np.arange(1, frames + 1) * (motion.duration / frames))[0]
+    targets[-1] = end
+    return targets

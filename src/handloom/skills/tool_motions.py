@@ -1,0 +1,136 @@
+"""Motions of the tool: to a pose, or level with a held object over to another."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.errors import ConfigError
+from handloom.motion.planning import Move
+from handloom.skills.candidates import choose
+from handloom.skills.configs.motions import GotoPoseConfig
+from handloom.skills.configs.places import MoveConfig
+from handloom.skills.orientations import Alignment, sample_orientations
+from handloom.skills.skill import Skill, command_at, gripper_function, hand_check
+from handloom.spatial import (
+    invert_pose,
+    make_pose,
+    matrix_from_euler_deg,
+    matrix_from_quat,
+    matrix_from_rotvec,
+    pos_quat_from_pose,
+    pose_from_pos_quat,
+    quat_normalize,
+    quat_slerp,
+    random_directions,
+)
+from handloom.values import Check, FunnelStage
+
+CANDIDATES = 32
+"""Orientations tested when none is given; published: 20."""
+DISTANCE, ANGLE = 5e-3, 0.087
+"""The goal counts as reached within one of these [m], [rad]; published values."""
+
+
+class GotoPose(Skill[GotoPoseConfig]):
+    """The published goto; way points between start and goal are really visited."""
+
+    Config: ClassVar = GotoPoseConfig
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Choose the pose and write the commands."""
+        config = self.config
+        self._goal = np.eye(4)
+        poses = self._poses()
+        if len(poses) == 0:
+            detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
+            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
+            return
+        self.controller.ignored = config.ignore_substring
+        chosen = choose(self, [Move(T_base_tool=poses)], test_mode=config.test_mode)
+        if chosen is None:
+            return
+        self._goal = poses[chosen.index]
+        function = gripper_function(config.gripper_state)
+        self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
+        if config.interp_nums < 2:
+            self.manip_list.append(command_at(self._goal, function, **chosen.params(0)))
+            return
+        p0, q0 = pos_quat_from_pose(self.controller.commanded_pose)
+        p1, q1 = pos_quat_from_pose(self._goal)
+        for s in np.arange(1, config.interp_nums + 1) / config.interp_nums:
+            pose = pose_from_pos_quat(p0 + s * (p1 - p0), quat_slerp(q0, q1, s))
+            self.manip_list.append(command_at(pose, function, straight=True))
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the hand is at the place, or has the orientation."""
+        return (hand_check(self.controller.arm, self._goal, distance=DISTANCE, angle=ANGLE, either=True),)
+
+    def _poses(self) -> Array:
+        """Return candidate poses T_base_tool (n, 4, 4)."""
+        config = self.config
+        noise = self.rng.uniform(-config.max_noise_m, config.max_noise_m, 3)
+        position = np.asarray(config.position, float) + noise
+        if config.quaternion is None and config.euler is None:
+            return self._aligned(position)
+        if config.quaternion is not None:
+            R = matrix_from_quat(quat_normalize(config.quaternion))
+        else:
+            R = matrix_from_euler_deg(np.asarray(config.euler, float))
+        angle = np.deg2rad(self.rng.uniform(-config.max_noise_deg, config.max_noise_deg))
+        return make_pose(R @ matrix_from_rotvec(angle * random_directions(self.rng, 1)[0]), position)[None]
+
+    def _aligned(self, position: Array) -> Array:
+        """Return poses that turn the held object's axis to the reference axis, within the tolerance."""
+        config = self.config
+        if config.align_obj_axis is None or config.align_ref_axis is None or config.align_obj_tol is None:
+            raise ConfigError(f"{config.name}: give quaternion or euler, or all of align_obj_axis, _ref_axis, _obj_tol")
+        if not config.objects:
+            raise ConfigError(f"{config.name}: align_obj_axis needs the held object in objects")
+        T_base_world = invert_pose(self.controller.arm.T_world_base)
+        T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
+        T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_object
+        axis, reference = np.asarray(config.align_obj_axis, float), np.asarray(config.align_ref_axis, float)
+        alignment = Alignment(
+            axis_tool=T_tool_object[:3, :3] @ axis / np.linalg.norm(axis),
+            axis_base=reference / np.linalg.norm(reference),
+            tolerance=float(np.deg2rad(config.align_obj_tol)),
+        )
+        R = sample_orientations(self.rng, CANDIDATES, config, alignment)
+        p = np.broadcast_to(position, (len(R), 3))
+        if config.position_constraint == "gripper":
+            return make_pose(R, p)
+        return make_pose(R @ T_tool_object[:3, :3], p) @ invert_pose(T_tool_object)
+
+
+class MoveSkill(Skill[MoveConfig]):
+    """The published move: level, orientation unchanged, one way point per shift."""
+
+    Config: ClassVar = MoveConfig
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Write one command per way point."""
+        config = self.config
+        T_base_world = invert_pose(self.controller.arm.T_world_base)
+        held, goal = (self.scene.object_pose(name)[:3, 3] for name in config.objects[:2])
+        shift = T_base_world[:3, :3] @ ((goal - held) * [1.0, 1.0, 0.0])
+        self._goal = start = self.controller.commanded_pose
+        self.manip_list = [
+            self.stay("update_specific", ignore_substring=config.ignore_substring),
+            self.stay("update_pose_cost_metric", hold_vec_weight=config.hold_vec_weight),
+        ]
+        for delta in config.delta_trans:
+            self._goal = start.copy()
+            self._goal[:3, 3] += shift + np.asarray(delta, float)
+            self.manip_list.append(command_at(self._goal, "close_gripper"))
+        self.manip_list.append(command_at(self._goal, "update_pose_cost_metric"))
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the hand is at the last way point, and the held object by the other."""
+        config = self.config
+        limit = config.success_threshold
+        terms = [hand_check(self.controller.arm, self._goal, distance=limit)]
+        held, goal = config.objects[:2]
+        if held != goal:
+            terms.append(Check(name="near", arguments={"object": held, "target": goal, "distance": limit}))
+        return tuple(terms)

@@ -1,0 +1,206 @@
+"""Checks of a task across keys: names that must exist, files that must be found, placeholders in sentences."""
+
+from collections.abc import Iterable, Iterator
+
+from pydantic import ValidationError
+
+from handloom.config.own_code import is_allowed, refusal
+from handloom.errors import ConfigError, HandloomError, NotAllowedError, unknown_name
+from handloom.objects.materials import COLORS
+from handloom.objects.registry import CATEGORIES
+from handloom.scene.assets import robot_description
+from handloom.scene.object_config import ObjectConfig
+from handloom.scene.region_config import RegionConfig
+from handloom.skills import SkillConfig, checked_config
+from handloom.tasks.config.foreign_paths import foreign_paths
+from handloom.tasks.config.task import Task
+from handloom.tasks.sampling.cameras import camera_file, dataset_names, parent_body
+from handloom.tasks.sampling.robots import robot_source
+
+
+def check_task(task: Task) -> None:
+    """Check everything that does not need a scene; the keys of a user's own skill only where its code is allowed.
+
+    Raises:
+        ConfigError: One line per mistake, with file and line.
+    """
+    mistakes = [*_names(task), *_regions(task), *_objects(task), *_clutter_and_fluid(task), *_skills(task)]
+    mistakes += foreign_paths(task)
+    if not mistakes:
+        mistakes = [*_robots(task), *_cameras(task)]
+    if mistakes:
+        raise ConfigError("\n".join(mistakes))
+
+
+def refused_code(task: Task) -> tuple[str, ...]:
+    """Return one line, with file and line, for every name in a task whose code may not run."""
+    found = [(task.where(*keys, "name"), "skill", skill.name) for keys, skill in _placed_skills(task)]
+    for where, entry in _objects_of(task):
+        scope = entry.randomization_scope if isinstance(entry.randomization_scope, tuple) else ()
+        names = () if entry.path else (entry.category, *scope)
+        found += [(f"{where}.category", "object category", name) for name in names]
+    return tuple(
+        f"{where}: {refusal(kind, name)}" for where, kind, name in found if ":" in name and not is_allowed(name)
+    )
+
+
+def demand_code(task: Task) -> None:
+    """Refuse a task that names code which may not run.
+
+    Raises:
+        NotAllowedError: One line per name, with file and line.
+    """
+    if lines := refused_code(task):
+        raise NotAllowedError("\n".join(lines))
+
+
+def _names(task: Task) -> Iterator[str]:
+    fixtures = [entry.name for entry in task.arena.fixtures]
+    for key, entries in (("robots", task.config.robots), ("objects", task.config.objects)):
+        for i, entry in enumerate(entries):
+            if entry.name in fixtures:
+                yield f"{task.where(key, i, 'name')}: the arena has a fixture of this name, {entry.name!r}"
+            elif "/" in entry.name or entry.name == "fluid" or entry.name.startswith("distractor_"):
+                where = task.where(key, i, "name")
+                yield f"{where}: a name has no slash and is not fluid or distractor_..., got {entry.name!r}"
+
+
+def _regions(task: Task) -> Iterator[str]:
+    config = task.config
+    objects = [o.name for o in (*task.arena.fixtures, *config.objects)]
+    placeable = [*objects, *(r.name for r in config.robots)]
+    for i, region in enumerate(config.regions):
+        for key in ("object", "target", "target2", "container"):
+            name = getattr(region, key)
+            if name is not None and name not in placeable:
+                yield f"{task.where('regions', i, key)}: {unknown_name('object or robot', name, placeable)}"
+        if region.object in (region.target, region.container):
+            yield f"{task.where('regions', i, 'target')}: {region.object} cannot be placed relative to itself"
+        yield from _pool(task, i, region)
+
+
+def _pool(task: Task, index: int, region: RegionConfig) -> Iterator[str]:
+    """Check that a region that draws from the list finds ranges there that suit its sampler."""
+    if not region.draws_from_pool:
+        return
+    pool = task.config.random_region_list
+    wanted = region.priority if isinstance(region.priority, tuple) and region.priority else range(len(pool))
+    where = task.where("regions", index, "priority")
+    if not pool:
+        yield f"{where}: draws from random_region_list, which is empty"
+    for entry in wanted:
+        if not 0 <= entry < len(pool):
+            yield f"{where}: random_region_list has {len(pool)} entries, there is no entry {entry}"
+        elif region.missing_ranges(pool[entry]):
+            missing = ", ".join(region.missing_ranges(pool[entry]))
+            yield f"{task.where('random_region_list', entry)}: {region.random_type} of {region.object} needs {missing}"
+
+
+def _objects(task: Task) -> Iterator[str]:
+    names = [*(r.name for r in task.config.robots), *(o.name for o in (*task.arena.fixtures, *task.config.objects))]
+    for i, entry in enumerate(task.config.objects):
+        where = task.where("objects", i)
+        if entry.init_parent is not None and entry.init_parent.strip("/").partition("/")[0] not in names:
+            yield f"{where}.init_parent: {entry.init_parent!r} starts with no robot or object: {', '.join(names)}"
+        if entry.init_parent is not None and any(r.object == entry.name for r in task.config.regions):
+            yield f"{where}.init_parent: {entry.name} starts at its parent and cannot have a region too"
+    for where, entry in _objects_of(task):
+        yield from _scale(task, entry, where)
+        yield from _library_words(entry, where)
+
+
+def _objects_of(task: Task) -> Iterator[tuple[str, ObjectConfig]]:
+    """Yield every object and fixture with its place."""
+    for i, entry in enumerate(task.config.objects):
+        yield task.where("objects", i), entry
+    for entry in task.arena.fixtures:
+        yield f"{task.config.arena_file}: fixtures: {entry.name}", entry
+
+
+def _scale(task: Task, entry: ObjectConfig, where: str) -> Iterator[str]:
+    """Check that a scale is uniform where it must be: not for tables, planes and files that may be stood in for."""
+    surface = entry.target_class == "PlaneObject" or (entry.category == "table" and not entry.path)
+    if len(set(entry.scale)) > 1 and not surface and not (entry.path and task.config.proxy_assets):
+        yield f"{where}.scale: must be the same in all axes, got {list(entry.scale)}"
+
+
+def _library_words(entry: ObjectConfig, where: str) -> Iterator[str]:
+    """Check colour words, and the category of an object that comes from our library."""
+    colors: Iterable[str] = (*entry.colors, *((entry.color,) if isinstance(entry.color, str) else ()))
+    for color in colors:
+        if color not in COLORS:
+            yield f"{where}.color: {unknown_name('color', color, COLORS)}"
+    if entry.path or not entry.category or entry.target_class == "PlaneObject" or entry.category == "table":
+        return
+    scope = entry.randomization_scope if isinstance(entry.randomization_scope, tuple) else ()
+    for category in (entry.category, *scope):
+        if category not in CATEGORIES and ":" not in category:
+            yield f"{where}.category: {unknown_name('object category', category, CATEGORIES)}"
+
+
+def _clutter_and_fluid(task: Task) -> Iterator[str]:
+    objs = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
+    if task.config.distractors is not None and task.config.distractors.target not in objs:
+        target = task.config.distractors.target
+        yield f"{task.where('distractors', 'target')}: {unknown_name('object', target, objs)}"
+    if task.config.fluid is not None and task.config.fluid.container_name not in objs:
+        container = task.config.fluid.container_name
+        yield f"{task.where('fluid', 'container_name')}: {unknown_name('object', container, objs)}"
+
+
+def _skills(task: Task) -> Iterator[str]:
+    objects = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
+    for keys, skill in _placed_skills(task):
+        yield from _own_skill(task, keys, skill)
+        for name in skill.objects:
+            if name not in objects:
+                yield f"{task.where(*keys, 'objects')}: {unknown_name('object', name, objects)}"
+
+
+def _placed_skills(task: Task) -> Iterator[tuple[tuple[str | int, ...], SkillConfig]]:
+    """Yield every skill with the keys that lead to it."""
+    for s, stage in enumerate(task.config.skills):
+        for robot, blocks in stage.items():
+            for b, block in enumerate(blocks):
+                for arm, skills in block.items():
+                    for k, skill in enumerate(skills):
+                        yield ("skills", s, robot, b, arm, k), skill
+
+
+def _own_skill(task: Task, keys: tuple[str | int, ...], skill: SkillConfig) -> Iterator[str]:
+    """Check the keys of a user's own skill with the config its class brings."""
+    if ":" in skill.name and not is_allowed(skill.name):
+        return
+    try:
+        checked_config(skill)
+    except ValidationError as error:
+        for item in error.errors(include_url=False):
+            key = item.get("ctx", {}).get("key") or ".".join(map(str, item["loc"]))
+            yield f"{task.where(*keys, key)}: {item['msg'].removeprefix('Value error, ')}"
+    except HandloomError as error:
+        yield f"{task.where(*keys, 'name')}: {error}"
+
+
+def _robots(task: Task) -> Iterator[str]:
+    for i, entry in enumerate(task.config.robots):
+        try:
+            robot_description(robot_source(task, entry), entry.overrides)
+        except HandloomError as error:
+            text = str(error)
+            yield text if text.startswith(str(task.path)) else f"{task.where('robots', i)}: {text}"
+
+
+def _cameras(task: Task) -> Iterator[str]:
+    names = dataset_names(task)
+    for i, entry in enumerate(task.config.cameras):
+        if names[i] in names[:i]:
+            other = task.config.cameras[names.index(names[i])].name
+            yield (
+                f"{task.where('cameras', i, 'name')}: {entry.name!r} and {other!r} would both be {names[i]!r} in the "
+                "dataset; rename one of them"
+            )
+        try:
+            camera_file(task, entry)
+            parent_body(task, entry)
+        except HandloomError as error:
+            yield str(error)

@@ -1,0 +1,82 @@
+"""Paths of a task outside its own folders, which a downloaded task may not read."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from handloom.config.search import enclosing_folders, is_inside, shared_folders
+from handloom.errors import FileError, NotAllowedError
+from handloom.objects.importers.asset_files import find_asset
+from handloom.tasks.config.task import Task
+
+
+def foreign_paths(task: Task) -> Iterator[str]:
+    """Yield one line for every asset root, asset or grasp file that was not allowed; nothing is read."""
+    if task.config.allow_outside:
+        return
+    yield from _asset_root(task)
+    for what, name in _assets(task):
+        with suppress(FileError):  # A file that is not there is said when it is needed and nothing stands in for it.
+            yield from _outside(task, find_asset(name, task.asset_folders), what)
+    for what, name in _libraries(task):
+        for folder in task.asset_folders:
+            if (folder / name).is_dir():
+                yield from _outside(task, folder / name, what)
+                break
+    for what, name in _grasp_files(task):
+        if ".." in Path(name).parts:  # Relative ones start at the asset, whichever that will be.
+            yield f"{what}: {name} leads out of the folder of its asset; if you trust the task, say --allow-outside"
+        elif name.startswith(("/", "~")):
+            yield from _outside(task, Path(name), what)
+
+
+def _outside(task: Task, place: Path, what: str) -> Iterator[str]:
+    try:
+        task.inside(place, what)
+    except NotAllowedError as error:
+        yield str(error)
+
+
+def _asset_root(task: Task) -> Iterator[str]:
+    """Check an asset root of the file; one that was given with ``--set`` is the user's own word."""
+    if task.asset_root is None or task.document is None:
+        return
+    if task.document.mark((*task.root, "asset_root")).source.startswith("--set"):
+        return
+    around = [*enclosing_folders(task.path.resolve().parent), *({Path.cwd()} - shared_folders())]
+    if task.asset_root.exists() and not is_inside(task.asset_root, around):
+        yield (
+            f"{task.where('asset_root')}: {task.asset_root} lies outside the folders of the task; if it is yours, say "
+            f"--set asset_root={task.asset_root}, or allow everything with --allow-outside"
+        )
+
+
+def _assets(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield place and path of every asset that the task names."""
+    for i, entry in enumerate(task.config.objects):
+        if entry.path:
+            yield task.where("objects", i, "path"), entry.path
+    for entry in task.arena.fixtures:
+        if entry.path:
+            yield f"{task.config.arena_file}: fixtures: {entry.name}: path", entry.path
+
+
+def _libraries(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield place and path of every folder that assets are picked from."""
+    if task.config.distractors is not None and task.config.distractors.path:
+        yield task.where("distractors", "path"), task.config.distractors.path
+    for i, entry in enumerate(task.config.objects):
+        if entry.art_cat:
+            yield task.where("objects", i, "art_cat"), entry.art_cat
+
+
+def _grasp_files(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield place and path of every grasp annotation that a skill names."""
+    for s, stage in enumerate(task.config.skills):
+        for robot, blocks in stage.items():
+            for b, block in enumerate(blocks):
+                for arm, skills in block.items():
+                    for k, skill in enumerate(skills):
+                        name = getattr(skill, "npy_name", "")
+                        if name:
+                            yield task.where("skills", s, robot, b, arm, k, "npy_name"), name

@@ -1,0 +1,138 @@
+"""Tasks by name or path: YAML to a checked config with its arena."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document, unused_keys
+from handloom.config.search import is_inside
+from handloom.errors import ConfigError, InputError, unknown_name
+from handloom.scene.object_config import ArenaConfig
+from handloom.tasks.config.checking import check_task, refused_code
+from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import TaskConfig, TaskFile
+from handloom.tasks.sampling.textures import look_notices
+
+
+def library() -> dict[str, Path]:
+    """Return the tasks that ship with Handloom, by name."""
+    return {file.stem: file for file in sorted(_shipped().glob("*.yaml"))}
+
+
+def _shipped() -> Path:
+    """Return the folder of the tasks that ship with Handloom, their setups and arenas."""
+    return Path(str(resources.files("handloom.tasks") / "library"))
+
+
+def load_task(
+    name_or_path: str | Path, *, overrides: Sequence[str] = (), index: int = 0, allow_outside: bool = False
+) -> Task:
+    """Read a task and check everything in it that can be checked without building a scene.
+
+    Args:
+        name_or_path: A task of the library, or a YAML file.
+        overrides: ``a.b.c=value`` texts; paths start inside the task, e.g. ``data.max_episode_length=500``.
+        index: Which entry of the file's ``tasks`` list.
+        allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
+            so may its assets.
+
+    Raises:
+        ConfigError: One line per mistake, with file and line.
+        NotFoundError: No such task in the library and no such file.
+    """
+    path = _find(name_or_path)
+    document = read_document(path, shipped=_shipped(), allow_outside=allow_outside)
+    if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
+        _refuse_beside_tasks(document)
+        root: tuple[str | int, ...] = ("tasks", index)
+        count = len(document.values["tasks"])
+        if not 0 <= index < count:
+            raise InputError(f"{path}: has {count} task(s); index {index} does not exist")
+    else:
+        root = ()
+    apply_overrides(document, overrides, root=root)
+    config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
+    if config.allow_outside:
+        mark = document.mark((*root, "allow_outside"))
+        raise ConfigError(f"{mark}: allow_outside: only the command line can allow this, with --allow-outside")
+    if allow_outside:
+        config = config.model_copy(update={"allow_outside": True})
+    task = Task(
+        name=path.stem,
+        config=config,
+        arena=_arena(config, path, document, root),
+        path=path,
+        document=document,
+        root=root,
+    )
+    check_task(task)
+    unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))
+    return replace(task, notices=(*unused, *look_notices(task), *refused_code(task)))
+
+
+def _refuse_beside_tasks(document: Document) -> None:
+    """Say where keys of a task belong that stand beside a list of tasks, of the same file or of a base."""
+    beside = [key for key in document.values if key in TaskConfig.model_fields]
+    if not beside:
+        return
+    here, theirs = document.mark((beside[0],)), document.mark(("tasks",))
+    if here.source != str(document.path):
+        raise ConfigError(
+            f"{theirs}: tasks: {Path(here.source).name} is one task and no list of tasks; leave out the line `tasks:` "
+            "and write what you change at the top level"
+        )
+    first = document.values["tasks"][0] if document.values["tasks"] else None
+    name = first.get("name", "NAME") if isinstance(first, dict) else "NAME"
+    inside = "".join(f"\n      {key}: ..." for key in beside)
+    raise ConfigError(
+        f"{here}: {beside[0]}: {Path(theirs.source).name} has a list of tasks; write what you change inside the one of "
+        f"that name:\n  tasks:\n    - name: {name}{inside}"
+    )
+
+
+def _find(name_or_path: str | Path) -> Path:
+    tasks = library()
+    if str(name_or_path) in tasks:
+        return tasks[str(name_or_path)]
+    path = Path(name_or_path)
+    if path.suffix in {".yaml", ".yml"} or _exists(path):
+        return path
+    raise unknown_name("task", str(name_or_path), tasks)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> ArenaConfig:
+    """Read the arena beside the task, in its parents or the asset root; ours ship with the library."""
+    asset_root = Path(config.asset_root) if config.asset_root else None
+    shipped = _shipped()
+    what = f"{document.mark((*root, 'arena_file'))}: arena_file"
+    try:
+        file = find_file(
+            config.arena_file,
+            near=path.parent,
+            asset_root=asset_root,
+            what=what,
+            allow_outside=config.allow_outside,
+        )
+    except ConfigError:
+        if is_inside(shipped / config.arena_file, [shipped]) and (shipped / config.arena_file).is_file():
+            file = shipped / config.arena_file
+        elif config.proxy_assets:
+            file = shipped / "arenas" / "table.yaml"
+        else:
+            raise
+    return _read_arena(file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _read_arena(file: Path, _changed: int) -> ArenaConfig:
+    """Read an arena once for the many tasks that share it."""
+    return load_config(file, ArenaConfig)

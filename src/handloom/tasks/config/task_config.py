@@ -1,0 +1,242 @@
+"""What a task file may say: robots, objects, regions, cameras, skills and data options."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from handloom.config import Angles, Config, Degrees, Metres, Position, Quaternion, UnusedKey
+from handloom.errors import suggest
+from handloom.robots import RobotConfig
+from handloom.scene.camera_config import CameraConfig
+from handloom.scene.object_config import Channel, ObjectConfig
+from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
+from handloom.skills.configs import AnySkillConfig
+
+Range = tuple[float, float]
+Intensity = Annotated[float, Field(ge=0, le=1e6)]
+Height = Annotated[float, Field(ge=0.1, le=3.0)]
+Block = dict[str, tuple[AnySkillConfig, ...]]
+"""Arm name > skills of that arm in order; the arms of one block run at the same time."""
+
+
+class RobotEntry(Config):
+    """One robot of a task."""
+
+    name: str = Field(min_length=1)
+    """Name in skills and cameras."""
+    robot_config_file: str
+    """A robot of the zoo (``fr3``), a robot folder, or a robot YAML file."""
+    translation: Position = (0.0, 0.0, 0.0)
+    """Position in the world [m]; a region replaces it."""
+    euler: Angles | None = None
+    """Extrinsic xyz angles [deg]."""
+    quaternion: Quaternion | None = None
+    """wxyz; wins over euler."""
+    scale: Annotated[Any, UnusedKey("a robot has the size it has")] = None
+    ignore_substring: tuple[str, ...] = ("material", "Plane", "conveyor", "scene", "table")
+    """Planner obstacles whose name contains one of these are left out."""
+    use_batch: Annotated[bool, UnusedKey("candidates are always tested in batch")] = False
+    collision_activation_distance: Annotated[float | None, UnusedKey("cuRobo's; ours is the planner's padding")] = None
+    constrain_grasp_approach: Annotated[bool, UnusedKey("a grasp is always approached on a straight line")] = False
+    overrides: dict[str, Any] = Field(default_factory=dict)
+    """Keys of ``robot.yaml`` that this task replaces; written beside the others in the task file."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _collect_overrides(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        robot = {
+            key: value for key, value in given.items() if key in RobotConfig.model_fields.keys() - cls.model_fields
+        }
+        own = {key: value for key, value in given.items() if key not in robot}
+        overrides = own.get("overrides", {})
+        return {**own, "overrides": {**overrides, **robot} if isinstance(overrides, dict) else overrides}
+
+    @classmethod
+    def more_keys(cls) -> set[str]:
+        """Return the keys of ``robot.yaml``."""
+        return set(RobotConfig.model_fields)
+
+
+class EnvMapConfig(Config):
+    """Light from all around."""
+
+    envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no pictures")] = ""
+    apply_randomization: bool = False
+    """Vary strength, direction and colour of the light."""
+    intensity_range: tuple[Intensity, Intensity] = (4000.0, 7000.0)
+    """Lowest and highest strength; 5500 is our middle exposure."""
+    rotation_range: tuple[Degrees, Degrees] = (0.0, 180.0)
+    """Lowest and highest turn [deg]."""
+    light_type: Annotated[str, UnusedKey("light comes from a sky and lamps here")] = "DomeLight"
+
+    @model_validator(mode="after")
+    def _ranges_ascend(self) -> "EnvMapConfig":
+        for key in ("intensity_range", "rotation_range"):
+            low, high = getattr(self, key)
+            if low > high:
+                raise ValueError(f"{key} must go from low to high, got {[low, high]}")
+        return self
+
+
+class DataConfig(Config):
+    """Recording options: frame rate, length, instructions, dataset names."""
+
+    task_dir: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
+    language_instruction: str = ""
+    """The instruction; names of randomized objects are replaced by what they are."""
+    detailed_language_instruction: str = ""
+    """Longer instruction; one per robot, separated by semicolons."""
+    collect_info: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
+    version: Annotated[str, UnusedKey("runs record the versions of task and program")] = ""
+    max_episode_length: int = Field(default=600, gt=0, le=100_000)
+    """Step budget [frames]."""
+    log_motion_vectors: Annotated[bool, UnusedKey("recorded states give any motion exactly")] = False
+    update: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+    fps: int = Field(default=30, gt=0, le=240)
+    """Frame rate of the dataset and the control loop [1/s] (ours)."""
+    paraphrases: tuple[str, ...] = ()
+    """Other wordings of the instruction, picked at random (ours)."""
+
+
+class FluidConfig(Config):
+    """Grains that stand in for a fluid."""
+
+    container_name: str
+    """Object that holds them at the start."""
+    particleContactOffset: float = Field(default=0.005, ge=0.001, le=0.05)  # noqa: N815 - published key
+    """Grain radius [m]."""
+    spacing_scale: float = Field(default=1.2, ge=1.0, le=10.0)
+    """Distance of neighbours at the start, in grain diameters."""
+    numParticlesX: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
+    """Grains along x."""
+    numParticlesY: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
+    """Grains along y."""
+    numParticlesZ: int = Field(default=450, ge=1, le=1_000_000)  # noqa: N815 - published key
+    """Layers of grains; those that lie inside the container are kept, from the bottom up, up to 200."""
+    center_z: bool = False
+    """The grid is centred on the container, not stood on its floor."""
+    z_offset: Metres = 0.0
+    """The grid starts this much higher [m]."""
+    max_velocity: Annotated[float, UnusedKey("grains move as fast as physics lets them")] = 0.8
+    mass: float | None = Field(default=None, gt=0, le=1.0)
+    """Mass of a grain [kg]."""
+    density: float | None = Field(default=None, gt=0, le=30_000)
+    """Density of a grain [kg/m^3]; 1000 when there is no mass either."""
+    color: tuple[Channel, Channel, Channel] | None = None
+    """sRGB."""
+    emissiveColor: Annotated[Any, UnusedKey("grains do not glow")] = None  # noqa: N815 - published key
+    opacity: float = Field(default=1.0, ge=0, le=1)
+    """0 is invisible, 1 hides what is behind."""
+
+
+class PhysicsNoise(Config):
+    """Physics that varies from episode to episode (ours)."""
+
+    mass_scale: Range = (1.0, 1.0)
+    """Factor on the mass of every movable object."""
+    friction: Range | None = None
+    """Sliding friction of movable objects; absent keeps the library's."""
+    gain_scale: Range = (1.0, 1.0)
+    """Factor on stiffness and damping of every robot's drives."""
+
+    @model_validator(mode="after")
+    def _ranges_make_sense(self) -> "PhysicsNoise":
+        for key, lowest, highest in (("mass_scale", 0.01, 100.0), ("friction", 0.0, 10.0), ("gain_scale", 0.1, 10.0)):
+            low, high = getattr(self, key) or (lowest, highest)
+            if not lowest <= low <= high <= highest:
+                raise ValueError(f"{key} must go from low to high within {lowest} and {highest}, got {[low, high]}")
+        return self
+
+
+class DisturbanceConfig(Config):
+    """Correlated noise on the executed command, while the recorded action stays what the expert asks for (ours)."""
+
+    position: float = Field(default=0.0, ge=0.0, le=0.2)
+    """Standard deviation of the hand's offset in each direction [m]; 0 with rotation 0 disturbs nothing."""
+    rotation: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Standard deviation of the hand's turn about each axis [rad]."""
+    seconds: float = Field(default=0.4, gt=0.0, le=10.0)
+    """Time in which an offset dies away to a third [s]."""
+
+
+class TaskConfig(Config):
+    """One task."""
+
+    name: str = "banana_base_task"
+    """What the task is called; runs go by the name of the file."""
+    task: Annotated[str, UnusedKey("every task runs in the same loop")] = "BananaBaseTask"
+    task_id: Annotated[int, UnusedKey("informational")] = 0
+    offset: Annotated[Any, UnusedKey("every scene has a world of its own")] = None
+    render: Annotated[bool, UnusedKey("whether pictures are rendered is chosen on the command line")] = True
+    asset_root: str = ""
+    """Last place where relative paths are looked up."""
+    arena_file: str = "arenas/table.yaml"
+    """YAML with the fixtures around the robot."""
+    env_map: EnvMapConfig = EnvMapConfig()
+    """Light."""
+    neglect_collision_names: tuple[str, ...] = ()
+    """Bodies whose name contains one of these do not collide with robots."""
+    robots: tuple[RobotEntry, ...] = Field(min_length=1, max_length=8)
+    """Robots of the task."""
+    objects: tuple[ObjectConfig, ...] = Field(default=(), max_length=200)
+    """Objects of the task, manipulated or not."""
+    regions: tuple[RegionConfig, ...] = Field(default=(), max_length=1000)
+    """Where robots and objects may be at the start; each waits for those that place what it refers to."""
+    random_region_list: tuple[RandomConfig, ...] = Field(default=(), max_length=1000)
+    """Ranges that regions with a priority draw from, each at most once."""
+    cameras: tuple[CameraConfig, ...] = Field(default=(), max_length=32)
+    """Cameras that are recorded."""
+    distractors: DistractorsConfig | None = None
+    """Clutter."""
+    fluid: FluidConfig | None = None
+    """Grains in a container."""
+    data: DataConfig = DataConfig()
+    """Wording, length and frame rate."""
+    skills: tuple[dict[str, tuple[Block, ...]], ...] = Field(min_length=1)
+    """Stages, one after the other: robot > blocks, one after the other: arm > skills."""
+    physics: PhysicsNoise = PhysicsNoise()
+    """Masses, friction and gains that vary (ours)."""
+    disturbance: DisturbanceConfig = DisturbanceConfig()
+    """Noise on what is executed, so that demonstrations show corrections (ours)."""
+    proxy_assets: bool = False
+    """Replace assets and arenas that are not there by library objects of the same category (ours)."""
+    allow_outside: bool = False
+    """Files outside the folders of this one may be read; no file can say so, only ``--allow-outside`` (ours)."""
+    table_height: tuple[Height, Height] | None = None
+    """Lowest and highest table top [m] (ours)."""
+
+    @model_validator(mode="after")
+    def _table_height_ascends(self) -> "TaskConfig":
+        low, high = self.table_height or (0.0, 0.0)
+        if low > high:
+            raise ValueError(f"table_height must go from low to high, got {[low, high]}")
+        return self
+
+    @model_validator(mode="after")
+    def _names_are_distinct(self) -> "TaskConfig":
+        names = [entry.name for entry in (*self.robots, *self.objects)]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"objects and robots need different names; used twice: {', '.join(twice)}")
+        return self
+
+    @model_validator(mode="after")
+    def _schedule_names_exist(self) -> "TaskConfig":
+        robots = [entry.name for entry in self.robots]
+        for stage in self.skills:
+            for robot, blocks in stage.items():
+                if robot not in robots:
+                    raise ValueError(f"skills: no robot named {robot!r}; {suggest(robot, robots)}")
+                for block in blocks:
+                    wrong = [arm for arm in block if arm not in ("left", "right")]
+                    if wrong:
+                        raise ValueError(f"skills.{robot}: an arm is 'left' or 'right', got {wrong[0]!r}")
+        return self
+
+
+class TaskFile(Config):
+    """A task file: a list of tasks."""
+
+    tasks: tuple[TaskConfig, ...] = Field(min_length=1)

@@ -1,0 +1,98 @@
+"""The cameras of an episode."""
+
+from pathlib import Path
+
+import numpy as np
+
+from handloom.config import load_config
+from handloom.errors import ConfigError
+from handloom.scene.assets import robot_description
+from handloom.scene.camera_config import CAMERAS, CameraConfig, CameraFile
+from handloom.spatial import (
+    quat_from_axis_angle,
+    quat_from_matrix,
+    quat_multiply,
+    quat_normalize,
+    random_directions,
+)
+from handloom.tasks.config.task import Task
+from handloom.tasks.sampling.robots import robot_source
+from handloom.values import CameraSpec
+from handloom.values.camera import R_GIVEN_OPENCV
+
+
+def sample_cameras(task: Task, rng: np.random.Generator) -> tuple[CameraSpec, ...]:
+    """Return the cameras with the noise the task asks for."""
+    entries = task.config.cameras
+    children = zip(entries, dataset_names(task), rng.spawn(len(entries)), strict=True)
+    return tuple(_sample(task, entry, name, child) for entry, name, child in children)
+
+
+def _sample(task: Task, entry: CameraConfig, name: str, rng: np.random.Generator) -> CameraSpec:
+    position = np.asarray(entry.translation, float)
+    quat = quat_normalize(entry.orientation)
+    if entry.apply_randomization:
+        position = position + random_directions(rng, 1)[0] * rng.uniform(0.0, entry.max_translation_noise)
+        angle = np.deg2rad(rng.uniform(-entry.max_orientation_noise, entry.max_orientation_noise))
+        quat = quat_multiply(quat_from_axis_angle(random_directions(rng, 1)[0], angle), quat)
+    quat = quat_multiply(quat, quat_from_matrix(R_GIVEN_OPENCV[entry.camera_axes]))
+    camera = camera_file(task, entry)
+    fx, fy, cx, cy = camera.camera_params
+    spec = CameraSpec(
+        name=name,
+        width=camera.resolution_width,
+        height=camera.resolution_height,
+        fx=fx,
+        fy=fy,
+        cx=cx,
+        cy=cy,
+        parent=parent_body(task, entry),
+        position=(float(position[0]), float(position[1]), float(position[2])),
+        quat=(float(quat[0]), float(quat[1]), float(quat[2]), float(quat[3])),
+    )
+    return spec if entry.size is None else spec.resized(*entry.size)
+
+
+def camera_file(task: Task, entry: CameraConfig) -> CameraFile:
+    """Return a published camera by name or file stem, or read the YAML file."""
+    stem = Path(entry.camera_file).stem
+    here = task.path.parent / entry.camera_file
+    if stem in CAMERAS and not here.is_file():
+        return CAMERAS[stem]
+    what = f"{_where(task, entry, 'camera_file')} (published: {', '.join(CAMERAS)})"
+    return load_config(task.find(entry.camera_file, what=what), CameraFile)
+
+
+def dataset_names(task: Task) -> tuple[str, ...]:
+    """Return the cameras' names in the dataset: without the robot's, where that leaves no two cameras one name."""
+    names = [entry.name for entry in task.config.cameras]
+    short = [_without_robot(task, name) for name in names]
+    return tuple(name if short.count(part) > 1 else part for name, part in zip(names, short, strict=True))
+
+
+def _without_robot(task: Task, name: str) -> str:
+    robots = (f"{robot.name}_" for robot in task.config.robots)
+    return next((name.removeprefix(robot) for robot in robots if name.startswith(robot)), name) or name
+
+
+def parent_body(task: Task, entry: CameraConfig) -> str | None:
+    """Return the body of the scene that carries a camera, or None when it hangs in the world."""
+    if not entry.parent:
+        return None
+    first, _, rest = entry.parent.strip("/").partition("/")
+    for robot in task.config.robots:
+        if robot.name == first:
+            description = robot_description(robot_source(task, robot), robot.overrides)
+            try:
+                return f"{first}/{description.resolve_body(rest or description.arms[0].base_body)}"
+            except ConfigError as error:
+                raise ConfigError(f"{_where(task, entry, 'parent')}: {error}") from error
+    names = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
+    if first in names:
+        return f"{first}/{rest or 'object'}"
+    known = ", ".join([*(r.name for r in task.config.robots), *names])
+    raise ConfigError(f"{_where(task, entry, 'parent')}: {entry.parent!r} starts with no robot or object: {known}")
+
+
+def _where(task: Task, entry: CameraConfig, key: str) -> str:
+    return task.where("cameras", task.config.cameras.index(entry), key)

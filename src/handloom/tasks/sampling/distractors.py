@@ -1,0 +1,170 @@
+"""Distractors: objects that are not part of the task, and free places for them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.errors import ConfigError
+from handloom.objects import ObjectAsset, make_object
+from handloom.objects.importers.proxy import category_of_path, clean_category
+from handloom.scene.assets import outline_of, remember
+from handloom.scene.region_config import DistractorsConfig
+from handloom.scene.regions import CLEARANCE, Placed
+from handloom.spatial import quat_from_rotvec
+from handloom.tasks.config.task import Task
+from handloom.tasks.sampling.assets import imported, small_categories
+from handloom.tasks.sampling.layout_sampler import footprint, outline_distance
+from handloom.tasks.sampling.robots import in_boxes, robot_boxes
+from handloom.tasks.sampling.settling_world import SettlingWorld, at_place
+from handloom.values import ObjectInstance, RobotInstance
+
+LOOKS = 16
+"""How many looks of each category are drawn from, so that a run makes each of them once."""
+MAX_SIZE = 0.25
+"""Longest side of a distractor [m]; larger objects are in the way."""
+ROBOT_ROOM = 0.02
+"""Free space between a distractor and the boxes around a robot's parts [m]."""
+LEAST_ROOM = 0.001
+"""Free space that is kept even when the task asks for none [m]."""
+ASSET_FILES = ("Aligned_obj.usd", "Aligned_obj.usda", "Aligned_obj.usdc", "Aligned_obj.obj", "model.xml")
+"""Files of an instance folder, in the order in which they are looked for."""
+
+
+def sample_distractors(
+    task: Task, props: Sequence[ObjectInstance], rng: np.random.Generator
+) -> tuple[ObjectInstance, ...]:
+    """Return the distractors of an episode, upright and without a place."""
+    config = task.config.distractors
+    if config is None:
+        return ()
+    count = int(rng.integers(config.min_num, config.max_num + 1))
+    taken = {clean_category(o.category) for o in (*props, *task.config.objects) if o.category}
+    choices = [c for c in _choices(task, config) if not _excluded(c, config, taken)]
+    if count and not choices:
+        raise ConfigError(f"{task.where('distractors')}: what is excluded leaves no category to draw from")
+    objs: list[ObjectInstance] = []
+    for child in rng.spawn(count):
+        asset = _asset(task, config, choices[int(child.integers(len(choices)))], child)
+        if asset.extent.max() > MAX_SIZE:
+            continue
+        objs.append(
+            ObjectInstance(
+                name=f"distractor_{len(objs)}",
+                category=asset.category,
+                parameters=dict(asset.parameters),
+                words=asset.name,
+            )
+        )
+    return tuple(objs)
+
+
+def _choices(task: Task, config: DistractorsConfig) -> list[str | Path]:
+    """Return categories of the library, or instance files of the asset folder, sorted."""
+    if not config.path:
+        return list(small_categories())
+    for folder in task.asset_folders:
+        files = [
+            next((instance / name for name in ASSET_FILES if (instance / name).is_file()), None)
+            for instance in sorted((folder / config.path).glob("*/*"))
+        ]
+        found = [file for file in files if file is not None]
+        if found:
+            return list(found)
+    if task.config.proxy_assets:
+        return list(small_categories())
+    searched = ", ".join(str(folder) for folder in task.asset_folders)
+    raise ConfigError(
+        f"{task.where('distractors', 'path')}: {config.path} has no assets <category>/<instance>/Aligned_obj.usd; "
+        f"searched {searched}; --set proxy_assets=true takes library objects instead"
+    )
+
+
+def _excluded(choice: str | Path, config: DistractorsConfig, taken: set[str]) -> bool:
+    category = choice if isinstance(choice, str) else category_of_path(choice)
+    given = category if isinstance(choice, str) else choice.parent.parent.name
+    wanted = {clean_category(name) for name in config.exclude_categories}
+    named = any(word in name for word in config.exclude_keywords for name in (category, given))
+    return category in taken or category in wanted or named
+
+
+def _asset(task: Task, config: DistractorsConfig, choice: str | Path, rng: np.random.Generator) -> ObjectAsset:
+    if isinstance(choice, str):
+        return remember(make_object(choice, rng=np.random.default_rng(int(rng.integers(LOOKS)))))
+    task.inside(choice, task.where("distractors", "path"))
+    allowed = task.config.allow_outside
+    return imported(choice, category_of_path(choice), config.scale[0], None, task.asset_folders, allowed)
+
+
+class Clutter:
+    """The distractors of one layout.
+
+    Args:
+        task: The task.
+        objects: Distractors without a place.
+        scratch: World with everything in it.
+    """
+
+    def __init__(self, task: Task, objs: Sequence[ObjectInstance], scratch: SettlingWorld) -> None:
+        self.config = task.config.distractors
+        self.objs = {obj.name: obj for obj in objs}
+        self.scratch = scratch
+        self.placed: dict[str, Placed] = {}
+        self._task_objects = [entry.name for entry in task.config.objects]
+
+    def place(self, places: Mapping[str, Placed], robots: Sequence[RobotInstance], rng: np.random.Generator) -> None:
+        """Place each inside the rectangle, at a distance from the task's objects, each other and the robots."""
+        for name in self.objs:
+            self.scratch.park(name)
+        if self.config is None or not self.objs:
+            return
+        config, target = self.config, places[self.config.target].box
+        neighbours = [
+            (footprint(places[name]), config.min_object_distance)
+            for name in self._task_objects
+            if name in places and name in self.scratch.objects and name != config.target
+        ]
+        parts = [box for robot in robots for box in robot_boxes(robot)]
+        for name, obj in self.objs.items():
+            for _ in range(config.max_attempts):
+                place = self._drawn(config, obj, target, rng)
+                if self._free(place, target, neighbours, parts) and self._put(name, place):
+                    self.placed[name] = place
+                    neighbours.append((footprint(place), config.distractor_buffer))
+                    break
+
+    def remove(self, name: str) -> None:
+        """Remove a distractor that does not come to rest."""
+        del self.placed[name]
+        self.scratch.park(name)
+
+    def instances(self) -> tuple[ObjectInstance, ...]:
+        """Return the distractors that have a place."""
+        return tuple(at_place(self.objs[name], place) for name, place in self.placed.items())
+
+    def _put(self, name: str, place: Placed) -> bool:
+        """Place a distractor and return whether it penetrates no object or fixture; park it again otherwise."""
+        self.scratch.put(name, place.position, place.quat)
+        free = all(overlap.depth < LEAST_ROOM / 2 for overlap in self.scratch.overlaps(name))
+        if not free:
+            self.scratch.park(name)
+        return free
+
+    @staticmethod
+    def _drawn(config: DistractorsConfig, obj: ObjectInstance, target: Array, rng: np.random.Generator) -> Placed:
+        low, high = (np.asarray(corner[:2], float) for corner in config.pos_range)
+        xy = target.mean(axis=0)[:2] + rng.uniform(low, high)
+        quat = quat_from_rotvec([0.0, 0.0, rng.uniform(-np.pi, np.pi)])
+        flat = Placed(np.zeros(3), quat, outline_of(obj))
+        return flat.at(np.array([*xy, target[1, 2] - flat.box[0, 2] + CLEARANCE]), quat)
+
+    @staticmethod
+    def _free(place: Placed, target: Array, neighbours: list[tuple[Array, float]], parts: list[Array]) -> bool:
+        """Return whether a place lies on the target, far enough from its neighbours and outside a robot's parts."""
+        outline = footprint(place)
+        if np.any(outline.min(axis=0) < target[0, :2]) or np.any(outline.max(axis=0) > target[1, :2]):
+            return False
+        if any(outline_distance(outline, other) < max(room, LEAST_ROOM) for other, room in neighbours):
+            return False
+        return not in_boxes(place, parts, ROBOT_ROOM)

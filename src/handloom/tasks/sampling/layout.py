@@ -1,0 +1,128 @@
+"""Layout of a scene: poses drawn from regions, no penetration, a stable rest."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from handloom.scene.assets import outline_of
+from handloom.scene.regions import Placed
+from handloom.tasks.config.task import Task
+from handloom.tasks.sampling.distractors import Clutter
+from handloom.tasks.sampling.layout_sampler import LayoutSampler
+from handloom.tasks.sampling.robots import in_boxes, refuse_robot_overlaps, robot_boxes
+from handloom.tasks.sampling.settling_world import NoPlaceError, SamplingError, SettlingWorld, at_place
+from handloom.values import ObjectInstance, RobotInstance
+
+MAX_LAYOUTS = 30
+"""How often a layout is drawn before the regions are called impossible."""
+MAX_PENETRATION = 0.0005
+"""Deepest overlap of two objects at their start [m]."""
+FALL = 0.4
+"""An object that comes to rest this far [m] below where it was put has fallen off something."""
+
+Scenery = tuple[tuple[ObjectInstance, ...], tuple[RobotInstance, ...]]
+
+
+def sample_layout(
+    task: Task,
+    props: Sequence[ObjectInstance],
+    robots: Sequence[RobotInstance],
+    clutter: Sequence[ObjectInstance],
+    rng: np.random.Generator,
+) -> Scenery:
+    """Sample poses by the task's regions and let the objects come to rest.
+
+    Every layout is checked for overlaps, then settled in a scratch world without robots; a layout that overlaps or does
+    not come to rest is drawn again.
+
+    Args:
+        task: The task.
+        props: Its objects and fixtures; those that start at a robot's hand are not among them.
+        robots: Its robots.
+        clutter: Distractors; those that find no room are left out of the result.
+        rng: Generator of places.
+
+    Raises:
+        SamplingError: No layout worked; names the object, how often it was tried and what to widen.
+    """
+    scratch = SettlingWorld([*props, *clutter], loose=[region.object for region in task.config.regions])
+    drawing = LayoutSampler(task, props, robots, scratch)
+    blame: Counter[tuple[str, str]] = Counter()
+    for _ in range(MAX_LAYOUTS):
+        try:
+            places = drawing.draw(rng)
+            _refuse_overlaps(drawing, scratch)
+            standing = tuple(_robot_at(robot, places[robot.name]) for robot in robots)
+            room = Clutter(task, clutter, scratch)
+            room.place(places, standing, rng)
+            objs = _settled(props, places, scratch, room)
+            boxes = [box for robot in standing for box in robot_boxes(robot)]
+            suspects = [obj for obj in objs if obj.name in scratch.loose and in_boxes(_placed(obj), boxes)]
+            refuse_robot_overlaps(standing, suspects, task.config.neglect_collision_names)
+            return objs, standing
+        except NoPlaceError as error:
+            blame[error.name, error.why] += 1
+    (worst, why), count = blame.most_common(1)[0]
+    region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
+    hint = "give it a region" if region is None else f"widen the pos_range of regions.{region}"
+    raise SamplingError(
+        "no_layout",
+        f"{worst} had no free or stable place in {count} of {MAX_LAYOUTS} layouts: it {why}; {hint}, or move other "
+        "objects away",
+        where=task.where("objects") if region is None else task.where("regions", region),
+    )
+
+
+def _refuse_overlaps(drawing: LayoutSampler, scratch: SettlingWorld) -> None:
+    for overlap in scratch.overlaps():
+        if overlap.depth > MAX_PENETRATION and overlap.name in scratch.loose and not drawing.allows(overlap):
+            raise NoPlaceError(overlap.name, f"overlapped {overlap.other}")
+
+
+def _settled(
+    props: Sequence[ObjectInstance], places: Mapping[str, Placed], scratch: SettlingWorld, room: Clutter
+) -> tuple[ObjectInstance, ...]:
+    """Let the layout come to rest; distractors that do not are taken away and the rest is tried again."""
+    # What is fixed hung on a free joint while places were drawn; physics needs it fixed.
+    afresh = any(obj.fixed and obj.name in scratch.loose for obj in props)
+    while True:
+        objs = (*(at_place(obj, places[obj.name]) for obj in props), *room.instances())
+        world = SettlingWorld(objs) if afresh else scratch
+        for obj in objs if not afresh else ():
+            if obj.name in scratch.loose:
+                scratch.put(obj.name, np.array(obj.position), np.array(obj.quat))
+        moving = [obj.name for obj in objs if obj.name in world.loose]
+        try:
+            _come_to_rest(world, moving, places)
+        except NoPlaceError as error:
+            if error.name not in room.placed:
+                raise
+            room.remove(error.name)
+            continue
+        return tuple(_at_rest(world, obj) for obj in objs)
+
+
+def _come_to_rest(world: SettlingWorld, moving: Sequence[str], places: Mapping[str, Placed]) -> None:
+    world.settle(moving)
+    for overlap in world.overlaps():
+        if overlap.depth > MAX_PENETRATION and overlap.name in moving:
+            raise NoPlaceError(overlap.name, f"was pressed into {overlap.other}")
+    for name in moving:
+        if name in places and places[name].position[2] - world.place(name).position[2] > FALL:
+            raise NoPlaceError(name, "fell down")
+
+
+def _at_rest(world: SettlingWorld, obj: ObjectInstance) -> ObjectInstance:
+    return at_place(obj, world.place(obj.name)) if obj.name in world.loose else obj
+
+
+def _placed(obj: ObjectInstance) -> Placed:
+    return Placed(np.array(obj.position), np.array(obj.quat), outline_of(obj))
+
+
+def _robot_at(robot: RobotInstance, place: Placed) -> RobotInstance:
+    x, y, z = place.position.tolist()
+    w, i, j, k = place.quat.tolist()
+    return replace(robot, position=(x, y, z), quat=(w, i, j, k))

@@ -1,0 +1,149 @@
+"""Robots at their start: which one, where, with which joint positions, and the space they take."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.robots import RobotDescription, robot_names
+from handloom.scene.assets import asset_of, robot_description
+from handloom.scene.build import add_object, add_robot, empty_spec, set_joints
+from handloom.scene.regions import Placed
+from handloom.sim import World
+from handloom.spatial import matrix_from_quat, quat_from_euler_deg, quat_multiply, quat_normalize
+from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import RobotEntry
+from handloom.tasks.sampling.settling_world import STEP, NoPlaceError
+from handloom.values import ObjectInstance, RobotInstance
+
+MAX_PENETRATION = 0.0005
+"""Deepest overlap of an object and a robot [m]."""
+
+
+def robot_source(task: Task, entry: RobotEntry) -> str:
+    """Return the zoo name or the path of a task's robot.
+
+    A published config path that does not exist here stands for the zoo robot of the same name, as in
+    ``workflows/.../robots/fr3.yaml``.
+    """
+    given = entry.robot_config_file
+    if given in robot_names():
+        return given
+    stem = Path(given).stem
+    if stem in robot_names() and not (task.path.parent / given).exists():
+        return stem
+    what = task.where("robots", task.config.robots.index(entry), "robot_config_file")
+    return str(task.find(given, what=what))
+
+
+def sample_robots(task: Task, rng: np.random.Generator) -> tuple[RobotInstance, ...]:
+    """Return every robot at its home position with the noise the task asks for."""
+    entries = task.config.robots
+    return tuple(_sample(task, entry, child) for entry, child in zip(entries, rng.spawn(len(entries)), strict=True))
+
+
+def body_pose(robot: RobotInstance, body: str) -> tuple[Array, Array]:
+    """Return position (3,) [m] and orientation wxyz of a body of a robot that stands as the instance says."""
+    description = robot_description(robot.robot, robot.overrides)
+    model, data = posed_robot(robot)
+    index = model.body(description.resolve_body(body)).id
+    position = matrix_from_quat(np.array(robot.quat)) @ data.xpos[index] + robot.position
+    return position, quat_multiply(np.array(robot.quat), data.xquat[index])
+
+
+def posed_robot(robot: RobotInstance) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """Return a robot's own model and its kinematics at the start joints, its origin at the world's."""
+    model = robot_description(robot.robot, robot.overrides).model
+    data = mujoco.MjData(model)
+    for name, value in robot.joints.items():
+        data.qpos[model.jnt_qposadr[model.joint(name).id]] = value
+    mujoco.mj_kinematics(model, data)
+    return model, data
+
+
+def _sample(task: Task, entry: RobotEntry, rng: np.random.Generator) -> RobotInstance:
+    source = robot_source(task, entry)
+    robot = robot_description(source, entry.overrides)
+    quat = quat_normalize(entry.quaternion) if entry.quaternion else quat_from_euler_deg(entry.euler or (0.0, 0.0, 0.0))
+    w, x, y, z = (float(value) for value in quat)
+    joints = _noisy_home(robot, rng)
+    grains = ("fluid",) if task.config.fluid is not None else ()
+    return RobotInstance(
+        name=entry.name,
+        robot=source,
+        position=entry.translation,
+        quat=(w, x, y, z),
+        joints=joints,
+        overrides=dict(entry.overrides),
+        ignore_obstacles=(*entry.ignore_substring, *grains),
+        gain_scale=float(rng.uniform(*task.config.physics.gain_scale)),
+    )
+
+
+def _noisy_home(robot: RobotDescription, rng: np.random.Generator) -> dict[str, float]:
+    """Return the home position with normal noise on the arm joints, kept inside their limits."""
+    model = robot.model
+    joints = dict(robot.home)
+    for arm in robot.arms:
+        noisy = arm.home + arm.home_std * rng.standard_normal(len(arm.home))
+        for name, value in zip(arm.joint_names, noisy, strict=True):
+            joint = model.joint(name)
+            low, high = joint.range if model.jnt_limited[joint.id] else (-np.inf, np.inf)
+            joints[name] = float(np.clip(value, low, high))
+    return {robot.resolve_joint(name): float(value) for name, value in joints.items()}
+
+
+def robot_boxes(robot: RobotInstance) -> list[Array]:
+    """Return the world box (2, 3) [m] around every solid part of a robot as it starts."""
+    model, data = posed_robot(robot)
+    rotation = matrix_from_quat(np.array(robot.quat))
+    boxes: list[Array] = []
+    for g in range(model.ngeom):
+        if not (model.geom_contype[g] or model.geom_conaffinity[g]):
+            continue
+        turn = rotation @ data.geom_xmat[g].reshape(3, 3)
+        centre = rotation @ data.geom_xpos[g] + robot.position + turn @ model.geom_aabb[g, :3]
+        reach = np.abs(turn) @ model.geom_aabb[g, 3:]
+        boxes.append(np.stack([centre - reach, centre + reach]))
+    return boxes
+
+
+def in_boxes(place: Placed, boxes: Sequence[Array], room: float = 0.0) -> bool:
+    """Return whether something comes closer than ``room`` [m] to one of the boxes."""
+    low, high = place.box
+    return any(bool(np.all(low - room < box[1]) and np.all(high + room > box[0])) for box in boxes)
+
+
+def refuse_robot_overlaps(
+    robots: Sequence[RobotInstance], suspects: Sequence[ObjectInstance], neglected: Sequence[str]
+) -> None:
+    """Raise if an object penetrates a robot.
+
+    Args:
+        robots: The robots at their start.
+        suspects: Objects whose boxes come close to a robot's; the exact test takes some milliseconds.
+        neglected: Objects whose name contains one of these pass through robots.
+
+    Raises:
+        NoPlaceError: Names the object.
+    """
+    solid = [o for o in suspects if o.solid and not any(part in o.name for part in neglected)]
+    if not solid:
+        return
+    descriptions = {robot.name: robot_description(robot.robot, robot.overrides) for robot in robots}
+    spec = empty_spec(STEP, descriptions.values())
+    for obj in solid:
+        add_object(spec, obj, asset_of(obj), free=True)
+    for robot in robots:
+        add_robot(spec, robot, descriptions[robot.name])
+    world = World.from_spec(spec)
+    for robot in robots:
+        set_joints(world, robot.name, robot.joints)
+    world.forward()
+    names, bodies = {o.name for o in solid}, {robot.name for robot in robots}
+    for contact in world.contacts():
+        pair = {contact.body_a.partition("/")[0], contact.body_b.partition("/")[0]}
+        if contact.distance < -MAX_PENETRATION and pair & names and pair & bodies:
+            raise NoPlaceError(next(iter(pair & names)), f"was inside the robot {next(iter(pair & bodies))}")

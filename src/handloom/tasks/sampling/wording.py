@@ -1,0 +1,180 @@
+"""The instruction of an episode and the texts of its skills, in words."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.objects.materials import COLORS, SPOKEN
+from handloom.seeding import generator
+from handloom.skills.configs import skill_name
+from handloom.skills.configs.parts import SkillConfig
+from handloom.tasks.config.task import Task
+from handloom.values import ObjectInstance, TaskInstance
+
+Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]
+"""Stage > robot > block > arm > skill configs, as the task file nests them."""
+WORDINGS: dict[str, tuple[str, ...]] = {
+    "approach__rotate": ("Bring the {0} to the {1} and turn it.", "Turn the {0} beside the {1}."),
+    "dexpick": ("Pick up the {0}.", "Take the {0}."),
+    "dexplace": ("Drop the {0} into the {1}.", "Put the {0} into the {1}."),
+    "fail_pick": ("Pick up the {0}.", "Grasp the {0} and lift it.", "Take the {0}."),
+    "flip": ("Turn the {0} over.", "Flip the {0}."),
+    "goto__pose": ("Move the hand.", "Move the hand to the next place."),
+    "gripper__action": ("Move the gripper.",),
+    "hang": ("Hang the {0} on the {1}.", "Put the {0} on a peg of the {1}."),
+    "heuristic__skill": ("Move the arm.",),
+    "home": ("Go home.", "Return to the home position."),
+    "joint__ctrl": ("Move single joints.",),
+    "manualpick": ("Pick up the {0}.", "Grasp the {0}."),
+    "move": ("Move the {0} over to the {1}.", "Carry the {0} to the {1}."),
+    "pick": ("Pick up the {0}.", "Grasp the {0} and lift it.", "Take the {0}."),
+    "place": ("Put the {0} on the {1}.", "Place the {0} on the {1}.", "Set the {0} down on the {1}."),
+    "rotate__obj": ("Tilt the {0}.", "Turn the {0}."),
+    "scan": ("Show the {0} to the scanner.", "Scan the {0}."),
+    "track": ("Follow the target.", "Bring the hand to the target."),
+    "wait": ("Wait.", "Hold still."),
+}
+"""Published name > wordings; {0} and {1} are the skill's objects. A pick that misses on purpose is told like any other:
+what is said is what is wanted, and the frames of the mistake are marked."""
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+"""From the left, or from near to far, where more than three objects have the same words."""
+PHRASE_ENDS = (
+    *("the", "a", "an", "its", "it", "this", "that", "each", "both", "and", "or", "then", "on", "onto", "in", "into"),
+    *(
+        "of",
+        "to",
+        "from",
+        "with",
+        "by",
+        "at",
+        "over",
+        "upon",
+        "beside",
+        "next",
+        "before",
+        "under",
+        "for",
+        "so",
+        "until",
+    ),
+)
+"""Words between which a noun phrase lies; inside one, no word and no colour occurs twice."""
+SPOKEN_COLORS = frozenset(SPOKEN.get(word, word) for word in COLORS if " " not in word)
+
+
+def sample_instruction(task: Task, objects: Sequence[ObjectInstance], rng: np.random.Generator) -> str:
+    """Pick a wording and put in what the randomized objects are this time."""
+    wordings = (task.config.data.language_instruction, *task.config.data.paraphrases)
+    return with_words(wordings[int(rng.integers(len(wordings)))], objects)
+
+
+def with_words(text: str, objects: Sequence[ObjectInstance]) -> str:
+    """Return a text with ``{name}`` replaced by what the object of that name is in this episode, e.g. ``red cube``.
+
+    Published task files write bare names; those are replaced where they can be no English word: ``obj_left``,
+    ``cube2``. A name such as ``mug`` stays, since it also occurs in "mug tree".
+    """
+    words = {obj.name: obj.words or obj.name.replace("_", " ") for obj in objects}
+    # In one pass, so that the words put in are not searched for names again.
+    names = sorted(map(re.escape, words), key=len, reverse=True)
+    bare = [name for name in names if re.search(r"[_\d]", name)]
+    if not names:
+        return text
+    pattern = rf"\{{({'|'.join(names)})\}}" + (rf"|\b({'|'.join(bare)})\b" if bare else "")
+    return re.sub(pattern, lambda match: words[next(filter(None, match.groups()))], text)
+
+
+def told_apart(objects: Sequence[ObjectInstance], T_world_robot: Array) -> tuple[ObjectInstance, ...]:
+    """Return the objects; those of equal words are told apart by side as the robot sees it: left, right, near, far.
+
+    Args:
+        objects: The task's objects at their places.
+        T_world_robot: Pose (4, 4) of the robot that is spoken to; x ahead, y left.
+    """
+    groups: dict[str, list[ObjectInstance]] = {}
+    for obj in objects:
+        groups.setdefault(obj.words or obj.name.replace("_", " "), []).append(obj)
+    renamed: dict[str, str] = {}
+    for words, group in groups.items():
+        if len(group) > 1:
+            seen = (np.array([obj.position for obj in group]) - T_world_robot[:3, 3]) @ T_world_robot[:3, :3]
+            axis = 1 if np.ptp(seen[:, 1]) >= np.ptp(seen[:, 0]) else 0
+            order = np.argsort(-seen[:, 1] if axis == 1 else seen[:, 0], kind="stable")
+            sides = zip(order, _sides(axis, len(group)), strict=True)
+            renamed |= {group[k].name: f"{side} {words}" for k, side in sides}
+    return tuple(replace(obj, words=renamed[obj.name]) if obj.name in renamed else obj for obj in objects)
+
+
+def _sides(axis: int, count: int) -> tuple[str, ...]:
+    first, last = ("left", "right") if axis == 1 else ("near", "far")
+    between = ("middle",) if count == 3 else tuple(ORDINALS[k] for k in range(1, count - 1))
+    return (first, *between, last)
+
+
+def faults_of_sentence(text: str) -> list[str]:
+    """Return what is wrong with a sentence that a policy would be told; an empty text has no faults."""
+    if not text:
+        return []
+    faults = ["does not start with a capital letter"] if not text[0].isupper() else []
+    if not text.endswith((".", "!", "?")):
+        faults.append("does not end with a full stop")
+    if re.search(r"[{}]|\b\w*_\w*\b|\b[a-z]+\d\w*", text):
+        faults.append("names an object by its identifier")
+    if "  " in text or re.search(r"\s[.,;]", text):
+        faults.append("has stray spaces")
+    if re.search(r"\b(miss|fail|beside it on purpose)\b", text, re.IGNORECASE):
+        faults.append("asks for a mistake")
+    if re.search(r"\b[Aa] [aeio]|\b[Aa]n [^aeiouh\W]", text):
+        faults.append("has the wrong article")
+    for phrase in re.split(rf"[^\w\s]|\b(?:{'|'.join(PHRASE_ENDS)})\b", text.lower()):
+        words = phrase.split()
+        if len(set(words)) < len(words):
+            faults.append(f"repeats a word in {phrase.strip()!r}")
+        if sum(word in SPOKEN_COLORS for word in words) > 1:
+            faults.append(f"has two colours in {phrase.strip()!r}")
+    return faults
+
+
+def worded_skills(task: Task, instance: TaskInstance) -> Stages:
+    """Return the task's skills, each with an instruction that names its objects as they are in this episode.
+
+    A skill without a text of its own gets one of the usual wordings.
+    """
+    rng = generator(instance.seed, instance.episode, "skill words", task=instance.task)
+
+    def worded(skill: Any) -> Any:
+        return skill.model_copy(update={"instruction": _instruction(skill, instance, rng)})
+
+    return tuple(
+        {
+            robot: tuple({arm: tuple(map(worded, skills)) for arm, skills in block.items()} for block in blocks)
+            for robot, blocks in stage.items()
+        }
+        for stage in task.config.skills
+    )
+
+
+def _instruction(skill: SkillConfig, instance: TaskInstance, rng: np.random.Generator) -> str:
+    # Drawn for every skill, so that giving one a text leaves the words of the others as they were.
+    choice = float(rng.uniform())
+    if skill.instruction:
+        return with_words(skill.instruction, instance.objects)
+    wordings = WORDINGS.get(skill_name(skill.name), ())
+    possible = [text for text in wordings if _needed(text) <= len(skill.objects)]
+    if not possible:
+        return ""
+    words = {obj.name: obj.words or obj.name.replace("_", " ") for obj in instance.objects}
+    return _chosen(possible, choice).format(*(words[name] for name in skill.objects))
+
+
+def _needed(text: str) -> int:
+    """Return how many objects a wording names."""
+    return sum(f"{{{k}}}" in text for k in range(2))
+
+
+def _chosen(texts: Sequence[str], choice: float) -> str:
+    return texts[int(choice * len(texts))]
