@@ -95,6 +95,7 @@ def prepare_episode(how: Preparation, number: int) -> None:
         "T_base_object": np.linalg.inv(arm.T_world_base) @ object_poses(scene, record, frames),
         "T_tool_tcp": arm.spec.T_tool_tcp,
         "widest": widest,
+        "joints": len(arm.joint_names),
     }
     if how.pictures != "none":
         cameras = how.cameras or tuple(camera.name for camera in record.instance.cameras)

@@ -37,7 +37,7 @@ class ModelConfig:
     head: str = "direct"
     """``direct`` answers with the median chunk; ``flow`` draws one of several possible chunks."""
     hidden: int = 512
-    execute: int = 8
+    execute: int = 4
     """Steps that are carried out before the next look."""
     stride: int = 3
     """Frames per step."""
@@ -184,10 +184,10 @@ def state_vector(T_base_tcp: NDArray[Any], opening: NDArray[Any], T_base_object:
     return np.concatenate(parts, -1).astype(np.float32)
 
 
-def save(network: Network, file: str, *, T_tool_tcp: NDArray[Any], widest: float) -> None:
-    """Write weights, what they are for, and the tool centre and widest opening [m] of the robot."""
+def save(network: Network, file: str, *, T_tool_tcp: NDArray[Any], widest: float, joints: int) -> None:
+    """Write weights, what they are for, and the tool centre, widest opening [m] and joints of the robot."""
     content = {"config": asdict(network.config), "weights": network.state_dict()}
-    content |= {"T_tool_tcp": T_tool_tcp, "widest": widest}
+    content |= {"T_tool_tcp": T_tool_tcp, "widest": widest, "joints": joints}
     torch.save(content, file)
 
 
@@ -202,7 +202,7 @@ class Trained:
         config = ModelConfig(**saved["config"])
         self.network = Network(config).eval()
         self.network.load_state_dict(saved["weights"])
-        self.T_tool_tcp, self.widest = saved["T_tool_tcp"], saved["widest"]
+        self.T_tool_tcp, self.widest, self.joints = saved["T_tool_tcp"], saved["widest"], saved["joints"]
         self.config = config
         self.frames_per_action = config.stride
         self.cameras = config.cameras

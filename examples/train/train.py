@@ -77,7 +77,6 @@ def train(
     rate: float = 5e-4,
     shift: int = 4,
     seed: int = 0,
-    onnx: bool = False,
 ) -> None:
     """Train a policy.
 
@@ -93,7 +92,6 @@ def train(
         rate: Largest learning rate.
         shift: Pictures are moved by up to this many pixels.
         seed: Seed of weights and batches.
-        onnx: Also write OUTPUT.onnx.
     """
     torch.manual_seed(seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -135,10 +133,8 @@ def train(
             print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {told}  held out {_held_out(network, average, fresh, device)}",
                   flush=True)
     network.load_state_dict(average)
-    facts = {"T_tool_tcp": first["T_tool_tcp"], "widest": float(first["widest"])}
+    facts = {"T_tool_tcp": first["T_tool_tcp"], "widest": float(first["widest"]), "joints": int(first["joints"])}
     save(network.cpu().eval(), str(output), **facts)
-    if onnx:
-        export(network, output.with_suffix(".onnx"))
 
 
 def _loss(network: Network, sample: dict[str, Tensor], shift: int, device: str) -> dict[str, Tensor]:
@@ -181,16 +177,6 @@ def _fit_scales(network: Network, known: dict[str, Tensor]) -> None:
     network.state_scale.copy_(state.std(0).clamp(min=1e-2))
     network.chunk_mean.copy_(chunk.mean(0))
     network.chunk_scale.copy_(chunk.std(0).clamp(min=SMALLEST))
-
-
-def export(network: Network, file: Path) -> None:
-    """Write the network as ONNX: state, pictures, noise > chunk."""
-    config = network.config
-    state = torch.zeros(1, config.state_size)
-    pictures = torch.zeros(1, len(config.cameras), 3, config.size, config.size) if config.cameras else state
-    noise = torch.zeros(1, CHUNK * STEP)
-    names = ["state", "pictures", "noise"]
-    torch.onnx.export(network, (state, pictures, noise), str(file), input_names=names, output_names=["chunk"])
 
 
 if __name__ == "__main__":
