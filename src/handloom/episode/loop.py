@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.episode.disturbance import Disturbance
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.checks import holds
@@ -71,12 +72,17 @@ SHOWN_REST = 5
 """How many of them belong to the demonstration; a longer wait would teach to wait."""
 
 
-def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
+def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = None) -> EpisodeRecord:
     """Carry out what a source asks, at the frame rate of the scene, until it ends or the step budget is used up.
 
     After the source has ended well, the scene runs on for a second with all targets held, and then every goal that
     should still stand is judged again: an object that slips out right after the lift is no demonstration, nor is a bowl
     that was filled first and dragged away later.
+
+    Args:
+        scene: The scene in its first state.
+        source: Who carries it out.
+        disturbance: Noise on what is executed; what the source asked for is recorded beside it.
     """
     world, instance = scene.world, scene.instance
     model_hash = world.model_hash()
@@ -87,6 +93,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
     failure: Failure | None = None
     seconds = {"plan": 0.0, "physics": 0.0}
     resting = 0
+    wanted = world.data.ctrl.copy()
     while failure is None and resting < REST_FRAMES:
         if len(applied) >= instance.max_frames:
             detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
@@ -102,7 +109,11 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
             resting += 1
             targets = np.full(world.model.nu, np.nan)
         begin = time.perf_counter()
-        apply_targets(scene, targets)
+        if disturbance is not None:
+            wanted = targets = np.where(np.isnan(targets), wanted, targets)
+            apply_targets(scene, disturbance.added(targets, getattr(source, "room", 0.0)))
+        else:
+            apply_targets(scene, targets)
         asked.append(targets)
         kept.append(keep)
         applied.append(user_inputs(scene))
@@ -127,11 +138,15 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
 
 def apply_targets(scene: Scene, targets: Array) -> None:
     """Write actuator targets (controls,), clipped to the actuators' ranges; NaN keeps the present target."""
-    model, data = scene.world.model, scene.world.data
     given = ~np.isnan(targets)
+    scene.world.data.ctrl[given] = within_ranges(scene.world.model, targets)[given]
+
+
+def within_ranges(model: mujoco.MjModel, targets: Array) -> Array:
+    """Return actuator targets (..., controls) clipped to the actuators' ranges; NaN stays."""
     low = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 0], -np.inf)
     high = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 1], np.inf)
-    data.ctrl[given] = np.clip(targets, low, high)[given]
+    return np.clip(targets, low, high)
 
 
 def user_inputs(scene: Scene) -> Array:

@@ -1,4 +1,4 @@
-"""Write the description files of a robot: XRDF or Lula YAML with spheres, limits and default pose, and a URDF beside it."""
+"""Write what motion generation needs to know about a robot: XRDF, a Lula description, a URDF."""
 
 from pathlib import Path
 from xml.etree import ElementTree
