@@ -1,4 +1,4 @@
-"""``handloom evaluate TASK --policy my_module:MyPolicy``: how often a policy does the task on scenes it has not seen."""
+"""handloom evaluate: let a policy carry out unseen scenes of a task, and report its success with its error."""
 
 from json import dumps
 from pathlib import Path

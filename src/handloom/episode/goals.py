@@ -10,8 +10,8 @@ from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
-from handloom.skills.schedule import Stages
 from handloom.skills.registry import checked_config, skill_class
+from handloom.skills.schedule import Stages
 from handloom.values import Check, SkillSpan
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import gymnasium
 import numpy as np
@@ -49,7 +49,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         render_mode: ``rgb_array`` for ``render()``, which draws the first camera.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 30}
+    metadata: ClassVar = {"render_modes": ["rgb_array"], "render_fps": 30}
 
     def __init__(
         self,
