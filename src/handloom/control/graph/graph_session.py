@@ -48,6 +48,8 @@ class GraphSession:
     def play(self) -> None:
         """Start, or go on."""
         self._playing = True
+        for robot in self._robots.values():
+            robot.get_articulation_controller().stopped = False
 
     def frame(self) -> Evaluation:
         """Advance by one frame: a tick, then its physics steps.
@@ -81,6 +83,7 @@ class GraphSession:
         self.graph.stop()
         for robot in self._robots.values():
             robot.post_reset()
+            robot.get_articulation_controller().stopped = True
         for gripper in self._surface_grippers.values():
             gripper.open()
 

@@ -118,6 +118,14 @@ class Node(ABC):
     def reset(self) -> None:  # noqa: B027 - most nodes remember nothing
         """Forget everything, as after stop."""
 
+    def stopped_outputs(self, latched: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return outputs that do not go back to their defaults on stop.
+
+        Args:
+            latched: Inputs as they were at the first compute; empty if there was none.
+        """
+        return {}
+
     @classmethod
     def is_pure(cls) -> bool:
         """Return whether the node has no execution ports."""
@@ -143,6 +151,8 @@ class PlacedNode:
     """Last computed outputs."""
     latched: dict[str, Any] | None = None
     """Latched inputs; None before the first compute after play."""
+    versions: Mapping[int, type[Node]] = field(default_factory=dict)
+    """Versions of this kind of node, for messages."""
 
     def __post_init__(self) -> None:
         """Start with the default outputs."""
@@ -177,11 +187,20 @@ class PlacedNode:
 
     def stop(self, *, clear_commands: bool) -> None:
         """Forget latched inputs, memory and outputs; clear commands as the published nodes do, if asked."""
-        self.latched = None
         self.outputs = {port.name: port.default for port in self.node.OUTPUTS}
+        for name, value in self.node.stopped_outputs(self.latched or {}).items():
+            self.outputs[name] = self.output(name).read(value, f"{self.name}.outputs:{name}")
+        self.latched = None
         self.node.reset()
         if clear_commands:
             self.values.update({port.name: port.type.default for port in self.node.INPUTS if port.command})
+
+    def other_version(self, name: str) -> str:
+        """Return what to write if another version of this kind of node has a port of that name; empty if none has."""
+        for version, kind in self.versions.items():
+            if version != self.node.VERSION and any(port.name == name for port in (*kind.INPUTS, *kind.OUTPUTS)):
+                return f"version {version} of the node has it: create ({self.name!r}, {self.node.TYPE!r}, {version})"
+        return ""
 
     def _find(self, name: str, ports: tuple[Port, ...], kind: str) -> Port:
         for port in ports:
@@ -190,7 +209,7 @@ class PlacedNode:
         known = [port.name for port in ports]
         raise NotFoundError(
             f"node {self.name!r} ({self.node.TYPE}, version {self.node.VERSION}) has no {kind} {name!r}; "
-            f"{suggest(name, known) or 'it has none'}"
+            f"{self.other_version(name) or suggest(name, known) or 'it has none'}"
         )
 
 
