@@ -1,4 +1,4 @@
-"""Write the description files of a robot: XRDF or Lula YAML with spheres, limits and default pose, and a URDF beside it."""
+"""Write the description files of a robot: XRDF or Lula YAML with spheres, limits and default pose; and a URDF."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -170,11 +170,26 @@ def _acceleration(limits: Array) -> Array:
     return np.where(np.isfinite(limits), limits, ACCELERATION)
 
 
+def fewer_spheres(centres: Array, radii: Array, tolerance: float) -> tuple[Array, Array]:
+    """Return fewer spheres that still contain the given ones: each grows by at most a tolerance to swallow others."""
+    kept: list[int] = []
+    grown = np.array(radii, float)
+    for k in np.argsort(-radii, kind="stable"):
+        for other in kept:
+            needed = float(np.linalg.norm(centres[k] - centres[other])) + radii[k]
+            if needed <= radii[other] + tolerance:
+                grown[other] = max(grown[other], needed)
+                break
+        else:
+            kept.append(int(k))
+    return centres[kept], grown[kept]
+
+
 def _spheres(model: mujoco.MjModel, tolerance: float) -> dict[str, list[dict[str, object]]]:
     found = SphereModel.from_model(model, tolerance=tolerance)
     result: dict[str, list[dict[str, object]]] = {}
     for body in found.bodies:
-        centres, radii = found.spheres_of(body)
+        centres, radii = fewer_spheres(*found.spheres_of(body), tolerance)
         result[body] = [
             {"center": [float(x) for x in centre], "radius": float(radius)}
             for centre, radius in zip(centres, radii, strict=True)

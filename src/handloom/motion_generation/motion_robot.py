@@ -11,9 +11,10 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError, HandloomError, InputError, unknown_name
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion_generation.description_files import LulaFile, XrdfFile, read_description
-from handloom.motion_generation.urdf import Urdf, matrix_from_rpy, matrix_from_wxyz, read_urdf
+from handloom.motion_generation.urdf import Urdf, UrdfJoint, matrix_from_rpy, matrix_from_wxyz, read_urdf
 from handloom.spatial import make_pose, quat_from_matrix
 
+WORLD = "world"
 Spheres = dict[str, Array]
 """Link > centre and radius of its spheres (k, 4) [m]."""
 
@@ -53,7 +54,8 @@ class MotionRobot:
     @property
     def frame_names(self) -> tuple[str, ...]:
         """Every frame whose pose can be asked for."""
-        return tuple(self.model.body(b).name for b in range(1, self.model.nbody))
+        names = [self.model.body(b).name for b in range(self.model.nbody)]
+        return tuple(names if self.root_link == WORLD else names[1:])
 
     def chain(self, frame: str) -> Chain:
         """Return the planned joints that move a frame."""
@@ -207,7 +209,9 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = False
-    bodies = {urdf.root: spec.worldbody.add_body(name=urdf.root)}
+    # MuJoCo has a body named world already.
+    top = spec.worldbody if urdf.root == WORLD else spec.worldbody.add_body(name=urdf.root)
+    bodies = {urdf.root: top}
     for joint in urdf.joints:
         T = joint.T_parent_child
         body = bodies[joint.parent].add_body(name=joint.child, pos=T[:3, 3], quat=quat_from_matrix(T[:3, :3]))
@@ -223,7 +227,8 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
                 range=(joint.lower, joint.upper) if limited else (0.0, 0.0),
             )
     for name, body in bodies.items():
-        body.mass, body.inertia, body.explicitinertial = 1.0, (1.0, 1.0, 1.0), True
+        if name != WORLD:
+            body.mass, body.inertia, body.explicitinertial = 1.0, (1.0, 1.0, 1.0), True
         for k, (x, y, z, radius) in enumerate(spheres.get(name, ())):
             body.add_geom(name=f"{name}_{k}", type=mujoco.mjtGeom.mjGEOM_SPHERE, pos=(x, y, z), size=(radius, 0.0, 0.0))
     if root != urdf.root and any(joint.kind != "fixed" for joint in _above(urdf, root)):
@@ -231,7 +236,7 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
     return spec.compile()
 
 
-def _above(urdf: Urdf, link: str) -> list:
+def _above(urdf: Urdf, link: str) -> list[UrdfJoint]:
     by_child, found = {joint.child: joint for joint in urdf.joints}, []
     while link in by_child:
         found.append(by_child[link])

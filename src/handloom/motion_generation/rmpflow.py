@@ -137,7 +137,7 @@ class RmpFlow(MotionPolicy):
             tree, model = self.robot.tree(), self.robot.model
             self._frames = {
                 model.body(b).name: (int(tree.body_link[b]), np.ascontiguousarray(tree.T_link_body[b]))
-                for b in range(1, model.nbody)
+                for b in range(model.nbody)
             }
         return self._frames
 
