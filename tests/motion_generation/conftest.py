@@ -71,3 +71,22 @@ def published_franka() -> Path:
         if found.is_dir():
             return found
     pytest.skip("the published Franka files (robot_descriptor.yaml, ...) are not beside this checkout")
+
+
+@pytest.fixture
+def fr3_world():
+    """Return a world with the FR3 at home."""
+    import mujoco
+
+    from handloom.articulation import add_drive_inputs
+    from handloom.robots import load_robot
+    from handloom.sim import World
+
+    robot = load_robot("fr3")
+    spec = robot.spec()
+    add_drive_inputs(spec)
+    world = World(spec.compile())
+    for name, value in robot.home.items():
+        world.data.joint(robot.resolve_joint(name)).qpos[0] = value
+    mujoco.mj_forward(world.model, world.data)
+    return world

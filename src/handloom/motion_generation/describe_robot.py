@@ -95,14 +95,17 @@ def urdf_text(robot: RobotDescription) -> str:
     for body in range(1, model.nbody):
         parent, name = model.body(model.body_parentid[body]).name, model.body(body).name
         T = make_pose(matrix_from_quat(model.body_quat[body]), model.body_pos[body])
-        joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
-        for k, joint in enumerate(j for j in joints if j >= 0):
-            anchor, moved = model.jnt_pos[joint], f"{name}_joint{k}"
+        count = int(model.body_jntnum[body])
+        for k, joint in enumerate(range(model.body_jntadr[body], model.body_jntadr[body] + count)):
+            anchor = model.jnt_pos[joint]
+            last = k == count - 1 and not np.any(anchor)
+            moved = name if last else f"{name}_joint{k}"
             ElementTree.SubElement(top, "link", name=moved)
             _add_joint(top, model, joint, parent, moved, T @ translation(anchor) @ _unmoved(model, joint), speeds)
             parent, T = moved, translation(-anchor)
-        ElementTree.SubElement(top, "link", name=name)
-        _add_fixed(top, f"{name}_fixed", parent, name, T)
+        if parent != name:
+            ElementTree.SubElement(top, "link", name=name)
+            _add_fixed(top, f"{name}_fixed", parent, name, T)
     ElementTree.indent(top)
     return ElementTree.tostring(top, encoding="unicode") + "\n"
 
