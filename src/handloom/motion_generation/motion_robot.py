@@ -1,7 +1,8 @@
 """A robot as motion generation sees it, made from description files of others."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import mujoco
@@ -61,23 +62,38 @@ class MotionRobot:
         """Return the planned joints that move a frame."""
         if frame not in self.frame_names:
             raise unknown_name("frame", frame, self.frame_names)
+        if frame in self._chains:
+            return self._chains[frame]
         between = Chain.from_model(self.model, frame, self.root_link, qpos=self.reference).joint_names
         moving = [name for name in between if name in self.joint_names]
         if not moving:
             raise InputError(f"no planned joint moves the frame {frame!r}")
-        return Chain.from_model(self.model, frame, self.root_link, moving, qpos=self.reference)
+        chain = Chain.from_model(self.model, frame, self.root_link, moving, qpos=self.reference)
+        return self._chains.setdefault(frame, chain)
 
     def tree(self) -> JointTree:
         """Return all planned joints."""
+        return self._tree
+
+    @cached_property
+    def _tree(self) -> JointTree:
         return JointTree.from_model(self.model, self.joint_names, root=self.root_link, qpos=self.reference)
+
+    @cached_property
+    def _chains(self) -> dict[str, Chain]:
+        return {}
 
     def T_base_frame(self, q: Array, frame: str) -> Array:  # noqa: N802 - frame notation
         """Return the pose of a frame in the base (4, 4) at a configuration (n,)."""
-        body = self.model.body(frame).id
-        tree = self.tree()
-        link = int(tree.body_link[body])
-        T = tree.T_link_body[body]
-        return T if link < 0 else tree.T_root_links(np.asarray(q, float))[link] @ T
+        return self.T_base_frames(q, (frame,))[0]
+
+    def T_base_frames(self, q: Array, frames: Iterable[str]) -> list[Array]:  # noqa: N802 - frame notation
+        """Return the poses of frames in the base (4, 4 each) at a configuration (n,)."""
+        tree, poses = self.tree(), self.tree().T_root_links(np.asarray(q, float))
+        bodies = [self.model.body(frame).id for frame in frames]
+        return [
+            (np.eye(4) if tree.body_link[b] < 0 else poses[tree.body_link[b]]) @ tree.T_link_body[b] for b in bodies
+        ]
 
 
 def load_motion_robot(description: str | Path, urdf: str | Path) -> MotionRobot:
