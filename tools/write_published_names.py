@@ -40,12 +40,11 @@ FAULTS = (
 def page() -> str:
     """Return the text of the page."""
     made = "Made by `tools/write_published_names.py` from the tables in `handloom.compat`; do not edit."
-    intro = (
-        "Code written for Isaac Teleop or Isaac Sim runs after its import is changed: `isaacteleop` becomes\n"
-        "`handloom.compat.isaacteleop`, `isaacsim` becomes `handloom.compat.isaacsim`. Every published name is listed once,\n"
-        "under the package it is imported from; the module of its file has it, too. **Same** means: the same call has the\n"
-        "same effect. A name that is not here raises an `ImportError` that says why."
-    )
+    intro = """\
+Code written for Isaac Teleop or Isaac Sim runs after its import is changed: `isaacteleop` becomes
+`handloom.compat.isaacteleop`, `isaacsim` becomes `handloom.compat.isaacsim`. Every published name is listed once, under
+the package it is imported from; the module of its file has it, too. **Same** means: the same call has the same effect.
+A name that is not here raises an `ImportError` that says why."""
     packages = {path: rows for path, rows in isaacteleop.MODULES.items() if _is_package(path)}
     parts = [f"# Published names\n\n{made}\n\n{intro}\n", "## Isaac Teleop\n"]
     for path, rows in packages.items():

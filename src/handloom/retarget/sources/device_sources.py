@@ -219,6 +219,14 @@ class JointStateSource(BaseRetargeter):
         """Return one float per name, optional."""
         return {self.JOINTS: OptionalType(RobotHandJoints(self.JOINTS, self._joints))}
 
+    def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
+        """Return the raw group of what the device said last.
+
+        Args:
+            deviceio_session: Joint positions by name by collection id, or anything whose attribute ``joints`` is that.
+        """
+        return self.raw_inputs(getattr(deviceio_session, "joints", deviceio_session).get(self.collection_id))
+
     def raw_inputs(self, positions: Mapping[str, float] | None) -> RetargeterIO:
         """Return the raw group of one sample [rad or m]; None is absent."""
         group = OptionalTensorGroup(self._inputs[self.RAW])
