@@ -54,9 +54,6 @@ class Place(Skill[PlaceConfig]):
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return
-        # Little turning first: published priority is the way of the joints, which mostly is the same.
-        turn = np.einsum("nij,ij->n", R, T_base_tool[:3, :3])
-        R = R[np.argsort(-turn, kind="stable")]
         box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
@@ -131,7 +128,9 @@ class Place(Skill[PlaceConfig]):
         # The hand need not turn further than it takes to bring the object upright.
         unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
         fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config)
-        return np.concatenate([unturned[fits], sampled])
+        # Then little turning first: published priority is the way of the joints, which mostly is the same.
+        turn = np.einsum("nij,ij->n", sampled, R_start)
+        return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return what the way to the place must keep of the hand's pose."""
