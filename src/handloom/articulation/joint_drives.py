@@ -145,6 +145,17 @@ class JointDrives:
         self._registers = np.where(np.isnan(asked), np.array(self.targets()), asked)
         self._write_controls()
 
+    def position_controls(self) -> NDArray[np.int64] | None:
+        """Return where in ``data.ctrl`` a written number is the position target of each joint (n,).
+
+        For control loops that write all position targets and nothing else, many times a second. None when a joint
+        takes none, or when a velocity or an effort is added to one.
+        """
+        _, velocities, efforts = self.targets()
+        plain = ~self._folded | ((self.kps > 0.0) & (velocities == 0.0) & (efforts == 0.0))
+        places = np.where(self._folded, self._fold_ctrl, self._inputs[:, 0])
+        return places if bool(np.all(plain & self.takes_position)) else None
+
     def _without_followers(self, asked: Array) -> Array:
         """Return targets (3, n) without those of coupled joints, which must agree with what their leaders are asked.
 
@@ -172,17 +183,6 @@ class JointDrives:
                     )
             kept[:, joint] = np.nan
         return kept
-
-    def position_controls(self) -> NDArray[np.int64] | None:
-        """Return where in ``data.ctrl`` a written number is the position target of each joint (n,).
-
-        For control loops that write all position targets and nothing else, many times a second. None when a joint
-        takes none, or when a velocity or an effort is added to one.
-        """
-        _, velocities, efforts = self.targets()
-        plain = ~self._folded | ((self.kps > 0.0) & (velocities == 0.0) & (efforts == 0.0))
-        places = np.where(self._folded, self._fold_ctrl, self._inputs[:, 0])
-        return places if bool(np.all(plain & self.takes_position)) else None
 
     def _refuse_undriven(self, asked: Array) -> None:
         for channel, joint in zip(*np.nonzero(~np.isnan(asked) & ~self._able), strict=True):

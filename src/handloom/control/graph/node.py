@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.control.graph.port import Port
+from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import InputError, NotFoundError, suggest, unknown_name
 from handloom.sim import World
 
@@ -18,6 +19,8 @@ class GraphContext:
 
     robots: Mapping[str, SingleArticulation] = field(default_factory=dict)
     """Path or name a graph uses > initialised robot."""
+    surface_grippers: Mapping[str, SurfaceGripper] = field(default_factory=dict)
+    """Path or name a graph uses > surface gripper."""
     world: World | None = None
     """The world, for ports that name a body."""
     time: float = 0.0
@@ -42,6 +45,14 @@ class GraphContext:
         if name not in self.robots:
             raise unknown_name("robot in this graph", name, self.robots)
         return self.robots[name]
+
+    def surface_gripper(self, prim: str | None) -> SurfaceGripper:
+        """Return a surface gripper by its path or name."""
+        if not prim:
+            raise InputError("the target SurfaceGripper names no surface gripper")
+        if prim not in self.surface_grippers:
+            raise unknown_name("surface gripper in this graph", prim, self.surface_grippers)
+        return self.surface_grippers[prim]
 
     def pose(self, prim: str) -> Array:
         """Return T_world_prim (4, 4) of a robot's base or of a body."""

@@ -15,6 +15,7 @@ NODE_TYPES: dict[str, dict[int, str]] = {
     "isaacsim.core.nodes.IsaacSimulationGate": {1: f"{_NODES}.event_nodes:SimulationGateNode"},
     "isaacsim.core.nodes.OnPhysicsStep": {1: f"{_NODES}.event_nodes:OnPhysicsStepNode"},
     "isaacsim.robot.manipulators.IsaacGripperController": {1: f"{_NODES}.articulation_nodes:GripperControllerNode"},
+    "isaacsim.robot.surface_gripper.SurfaceGripper": {1: f"{_NODES}.surface_gripper_node:SurfaceGripperNode"},
     "isaacsim.robot.wheeled_robots.AckermannController": {
         1: f"{_NODES}.ackermann_nodes:AckermannV1Node",
         2: f"{_NODES}.ackermann_nodes:AckermannNode",

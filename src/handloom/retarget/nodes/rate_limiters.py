@@ -101,8 +101,9 @@ class EePoseRateLimiter(BaseRetargeter):
     """Passes ``ee_pose`` on, at most v dt along the line and w dt along the shortest arc per frame.
 
     The first valid frame passes and is the start. Absent frames and positions that are not finite re-emit the
-    last pose; a zero quaternion keeps the last orientation. With a rejection velocity set, input that jumped
-    faster than that since the last accepted input is held, until so many frames agree that it is real. Before
+    last pose; a zero quaternion keeps the last orientation. With a rejection velocity set, a faster jump counts as a
+    tracking glitch and the last pose is repeated; after ``max_consecutive_rejections`` such frames the input is
+    accepted. Before
     the first valid frame the output slot stays unset, and reading it raises. A reset forgets everything; the
     same frame passes.
 
