@@ -130,9 +130,8 @@ def _any_shape(task: Task, name: str) -> bool:
     needy = any(getattr(skill, key, None) for skill in skills for key in ("rim", "constraints", "hold_obj_axis"))
     flat = all(getattr(skill, "place_direction", "vertical") == "vertical" for skill in skills)
     categories = {entry.name: entry.category for entry in task.config.objects}
-    stacked = any(
-        len(skill.objects) > 1 and categories.get(skill.objects[1]) == categories.get(name) for skill in skills
-    )
+    pairs = [skill.objects[:2] for skill in skills if len(skill.objects) > 1]
+    stacked = any(categories.get(lower) == categories.get(upper) for upper, lower in pairs)
     return flat and not needy and not stacked and all(skill.name in SKILLS_FOR_ANY_SHAPE for skill in skills)
 
 
