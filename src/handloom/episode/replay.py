@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from handloom.episode.loop import USER_INPUTS
+from handloom.episode.loop import USER_INPUTS, standing_goals
 from handloom.errors import FileError, StateError
 from handloom.scene import Scene, build_scene
 from handloom.skills.checks import holds
@@ -27,7 +27,7 @@ class ReplayReport:
     largest_difference: float
     """Largest absolute difference of any state entry."""
     success_again: bool
-    """Whether every success term of the timeline held again at its frame."""
+    """Whether every success term of the timeline held again at its frame, and those that last at the end, too."""
     same_model: bool = True
     """Whether the instance still compiles to the model it was recorded with."""
 
@@ -69,6 +69,8 @@ def replay(record: EpisodeRecord) -> ReplayReport:
                 held.update(id(check) for check in span.checks if check.share and holds(scene, check))
             if span.end == frame:
                 success &= all(_fulfilled(scene, check, held[id(check)], frame - span.start) for check in span.checks)
+        if frame == record.frames and record.success:
+            success &= all(holds(scene, check) for _, goals in standing_goals(record.timeline) for check in goals)
         if frame < record.frames and not _step(scene, record.applied[frame]):
             success, first = False, frame if first is None else first
             break

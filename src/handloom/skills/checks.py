@@ -125,9 +125,11 @@ def touches(scene: Scene, *, object: str, target: str) -> bool:
 
 
 def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:
-    """Return whether no finger of an arm touches an object."""
+    """Return whether no finger of an arm touches an object, and no cup holds it."""
     side = scene.robot(robot).arm(arm)
-    return not scene.world.touching(side.finger_bodies, scene.world.subtree(scene.body_of(object)))
+    bodies = scene.world.subtree(scene.body_of(object))
+    held = () if side.suction is None else side.suction.gripped_objects
+    return not set(held) & set(bodies) and not scene.world.touching(side.finger_bodies, bodies)
 
 
 def above_bottom(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
@@ -176,10 +178,13 @@ def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: 
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
-    The published check asks for one finger only and so calls an object that leans on the hand grasped.
+    The published check asks for one finger only and so calls an object that leans on the hand grasped. Of a gripper
+    that holds by suction, all cups must hold the object.
     """
     side = scene.robot(robot).arm(arm)
     bodies = scene.world.subtree(scene.body_of(object))
+    if side.suction is not None:
+        return side.suction.is_closed() and set(side.suction.gripped_objects) <= set(bodies)
     pressing = sum(scene.world.touching([finger], bodies) for finger in side.finger_bodies)
     return pressing >= min(fingers, len(side.finger_bodies))
 

@@ -104,7 +104,9 @@ class GotoPose(Skill[GotoPoseConfig]):
             axis_base=reference / np.linalg.norm(reference),
             tolerance=float(np.deg2rad(config.align_obj_tol)),
         )
-        R = sample_orientations(self.rng, CANDIDATES, config, alignment)
+        R = sample_orientations(
+            self.rng, CANDIDATES, config, alignment, approach_axis=self.controller.arm.spec.approach
+        )
         p = np.broadcast_to(position, (len(R), 3))
         if config.position_constraint == "gripper":
             return make_pose(R, p)

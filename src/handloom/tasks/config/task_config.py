@@ -155,6 +155,17 @@ class PhysicsNoise(Config):
         return self
 
 
+class DisturbanceConfig(Config):
+    """Correlated noise on the executed command, while the recorded action stays what the expert asks for (ours)."""
+
+    position: float = Field(default=0.0, ge=0.0, le=0.2)
+    """Standard deviation of the hand's offset in each direction [m]; 0 with rotation 0 disturbs nothing."""
+    rotation: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Standard deviation of the hand's turn about each axis [rad]."""
+    seconds: float = Field(default=0.4, gt=0.0, le=10.0)
+    """Time in which an offset dies away to a third [s]."""
+
+
 class TaskConfig(Config):
     """One task."""
 
@@ -192,6 +203,8 @@ class TaskConfig(Config):
     """Stages, one after the other: robot > blocks, one after the other: arm > skills."""
     physics: PhysicsNoise = PhysicsNoise()
     """Masses, friction and gains that vary (ours)."""
+    disturbance: DisturbanceConfig = DisturbanceConfig()
+    """Noise on what is executed, so that demonstrations show corrections (ours)."""
     proxy_assets: bool = False
     """Replace assets and arenas that are not there by library objects of the same category (ours)."""
     allow_outside: bool = False

@@ -8,7 +8,7 @@ from handloom.values import LightInstance
 MIDDLE_INTENSITY = 5500.0
 """Strength of the published dome light that our middle exposure stands for: the middle of the published range."""
 BULB, SOFT_BOX = 0.08, 0.22
-"""Radius of a lamp with a shade and of a photographer's soft box [m]."""
+"""Radius of a lamp with a shade and of a photographer's soft box [m]: larger lamps cast softer shadows."""
 
 
 def sample_lights(env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[LightInstance, ...]:

@@ -53,7 +53,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         instruction=sample_instruction(task, objects, rng("words")),
         robots=robots,
         objects=objects,
-        cameras=sample_cameras(task, rng("cameras")),
+        cameras=sample_cameras(task, rng("cameras"), objects, robots),
         lights=sample_lights(config.env_map, rng("lights")),
         fps=config.data.fps,
         substeps=substeps(config.data.fps),
