@@ -77,12 +77,21 @@ def randomized(task: Task, rng: np.random.Generator) -> Task:
         "table_height": height,
         "objects": tuple(_varied(task, entry, rng) for entry in config.objects),
         "distractors": config.distractors or (_clutter(table) if table is not None else None),
-        "physics": PhysicsNoise(mass_scale=(0.6, 1.6), friction=(0.7, 1.3), gain_scale=(0.9, 1.1)),
+        "physics": _physics(config.physics),
         "env_map": EnvMapConfig(
             apply_randomization=True, intensity_range=(2800.0, 8500.0), rotation_range=(0.0, 360.0), lamps=(1, 4)
         ),
     }
     return replace(task, config=config.model_copy(update=update), arena=_room(task, rng))
+
+
+def _physics(given: PhysicsNoise) -> PhysicsNoise:
+    """Return wider physics; ranges that the task gives itself stay, since it knows what its gripper can lift."""
+    return PhysicsNoise(
+        mass_scale=given.mass_scale if given.mass_scale != (1.0, 1.0) else (0.6, 1.6),
+        friction=given.friction or (0.7, 1.3),
+        gain_scale=given.gain_scale if given.gain_scale != (1.0, 1.0) else (0.9, 1.1),
+    )
 
 
 def _raised(entry: Any, shift: float) -> Any:
