@@ -41,8 +41,8 @@ def page() -> str:
         "Made by `tools/write_task_library.py`; do not edit.",
         "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML "
         "file to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
-        "attempts of a seed that no task was tuned on, no pictures drawn; planning as a share of the work, and simulated seconds per "
-        "second of one core.",
+        "attempts of a seed that no task was tuned on, no pictures drawn; planning as a share of the work, and "
+        "simulated seconds per second of one core.",
         _table(tasks, measured),
         _variants(),
         _success(tasks),
@@ -75,9 +75,9 @@ def _success(tasks: dict[str, Task]) -> str:
     return (
         "## What success means\n\n"
         "Every skill ends with terms that must hold in the simulated state; those of the last skills must still hold "
-        f"after {REST_FRAMES} more frames, and what was handled must then move slower than {REST_SPEED} m/s. Terms with "
-        "a share, such as `touches` while wiping, must hold in that share of the skill's frames. A replay judges all of "
-        "them again.\n\n" + "\n".join(rows) + "\n\n" + "\n".join(terms)
+        f"after {REST_FRAMES} more frames, and what was handled must then move slower than {REST_SPEED} m/s. Terms "
+        "with a share, such as `touches` while wiping, must hold in that share of the skill's frames. A replay judges "
+        "all of them again.\n\n" + "\n".join(rows) + "\n\n" + "\n".join(terms)
     )
 
 
