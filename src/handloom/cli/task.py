@@ -28,8 +28,10 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
     forbid_code()
     wrong = 0
     for name in _expanded(files):
+        notices: tuple[str, ...] = ()
         try:
             task = load_task(name, overrides=set, allow_outside=allow_outside)
+            notices = task.notices
             mistakes = "" if fast or refused_code(task) else "\n".join(rehearse(task))
         except HandloomError as error:
             mistakes = str(error)
@@ -39,7 +41,7 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
             print("  " + mistakes.replace("\n", "\n  "))
             continue
         print(f"ok {name}")
-        for notice in task.notices:
+        for notice in notices:
             print(f"  note: {notice}")
     return BAD_INPUT if wrong else DONE
 
