@@ -54,6 +54,10 @@ HOPELESS = 10
 """A run ends when this many attempts, the first ones, failed for one reason."""
 
 
+TURN_PER_METRE = 5.0
+"""How much a disturbed hand is turned for how far it is pushed [rad/m]."""
+
+
 class GenerateDisplay:
     """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons."""
 
@@ -133,6 +137,7 @@ def run(
     codec: Codec = "h264",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
+    disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
     keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
@@ -165,6 +170,8 @@ def run(
             master_actions.*) or both.
         lerobot_features: What LeRobot reads from 0.6 on only: depth (a stream per camera), language (sub-tasks in the
             frames).
+        disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
+            recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.
         keep_failures: Also write failed attempts, into a dataset of their own.
         max_attempts: Bound on the attempts; default ten per demonstration.
@@ -180,6 +187,8 @@ def run(
         own_code.allow_code()
     own_code.allow_code(source)  # Named by the user himself.
     overrides = (*set, "proxy_assets=true") if proxy_assets else set
+    if disturb:
+        overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
     loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts

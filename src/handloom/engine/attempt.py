@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.journal import Receipt
 from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import episode_columns, image_name, rendered_frames, video_features
+from handloom.episode.disturbance import Disturbance
 from handloom.errors import FileError, HandloomError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
@@ -77,13 +80,20 @@ def simulate(
         scene = build_scene(instance)
         make = source_factory(source)
         commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills", task=task.name))
-    record = run_episode(scene, commands)
+        noise = generator(seed, episode, "disturbance", task=task.name)
+        disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
+    record = run_episode(scene, commands, disturbance)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
         detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
         record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record
+
+
+def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
+    config = task.config.disturbance
+    return Disturbance(config, scene, rng) if config.position or config.rotation else None
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:

@@ -8,6 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.dataset import ArmSeries, Columns, Feature, RobotSeries, robot_columns, video_feature
+from handloom.episode.loop import within_ranges
 from handloom.motion.kinematics import Chain
 from handloom.render import Images, Renderer
 from handloom.scene import Scene, SceneArm, SceneRobot
@@ -25,13 +26,23 @@ def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
         record: What happened.
     """
     qpos = recorded_qpos(scene, record)[record.kept]
-    controls = record.applied[record.kept, : scene.world.model.nu]
+    controls = asked_controls(scene, record)[record.kept]
     placed = {robot.name: pose_from_pos_quat(robot.position, robot.quat) for robot in record.instance.robots}
     series = {}
     for name, robot in scene.robots.items():
         arms = tuple(_arm_series(scene, robot, arm, qpos, controls, placed[name]) for arm in robot.arms)
         series[name] = RobotSeries(arms=arms, T_world_robot=np.broadcast_to(placed[name], (len(qpos), 4, 4)))
     return series
+
+
+def asked_controls(scene: Scene, record: EpisodeRecord) -> Array:
+    """Return the targets (frames, controls) that the source asked for, within the actuators' ranges.
+
+    Physics got the same ones, unless the episode was disturbed: then the action is what should have been done.
+    """
+    model = scene.world.model
+    applied = record.applied[:, : model.nu]
+    return np.where(np.isnan(record.asked), applied, within_ranges(model, record.asked))
 
 
 def recorded_qpos(scene: Scene, record: EpisodeRecord) -> Array:

@@ -22,19 +22,21 @@ from handloom.values import Check, Command, FunnelStage
 CANDIDATES = 32
 """Poses tested; published: 20."""
 ANGLE = float(np.deg2rad(0.5))
-"""How far an arm of few joints may turn the hand where no axis of the object is aligned [rad]."""
+"""Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
-"""How far an axis that is held on the way may have turned at the place, where none is aligned [rad]."""
+"""Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Shares of the way down to contact, tried in this order."""
 HEIGHT_DROP = 0.4
-"""Success mode ``height``: how far below the hand the object must end [m]; published value."""
+"""Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 BESIDE = (0.03, 0.06)
 """Least and largest gap between an object and what it is put beside [m]."""
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
+HALF = 0.5
+"""Success mode ``inside``: share of the object where the config gives none."""
 
 
 class Place(Skill[PlaceConfig]):
@@ -67,7 +69,7 @@ class Place(Skill[PlaceConfig]):
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
         pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
         if len(place) == 0:
-            detail = f"none of {len(R)} poses over {config.objects[1]} can be taken by an arm of so few joints"
+            detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
             self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return
         self.controller.ignored = config.ignore_substring
@@ -110,6 +112,10 @@ class Place(Skill[PlaceConfig]):
                 Check(name="touches", arguments={"object": held, "target": target}),
                 Check(name="released", arguments=side),
             ),
+            "inside": (
+                Check(name="inside", arguments={**pair, "share": config.success_th or HALF}),
+                Check(name="released", arguments=side),
+            ),
             "beside": (
                 Check(name=f"{config.beside}_of", arguments={**pair, "distance": 0.0}),
                 Check(name="near", arguments={"object": held, "target": target, "distance": self._near, "flat": True}),
@@ -118,7 +124,7 @@ class Place(Skill[PlaceConfig]):
             ),
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
-        return (*modes[config.success_mode], *calm)
+        return (*modes[config.success_mode], *attitude_checks(config), *calm)
 
     def _orientations(self, T_base_world: Array, T_tool_object: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
@@ -165,7 +171,7 @@ class Place(Skill[PlaceConfig]):
         return None if self.config.post_place_vector is None else np.array(self.config.post_place_vector)
 
     def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
-        """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""
+        """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
         config = self.config
         by_hand = config.position_constraint == "gripper"
         point = np.zeros(3) if by_hand else T_tool_object[:3, 3]
@@ -307,3 +313,14 @@ def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_o
         inside + along * config.pre_place_align + offset * config.pre_place_offset,
         inside + along * config.place_align + offset * config.place_offset,
     )
+
+
+def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
+    """Return the terms about how an object must lie or stand at the end."""
+    name, terms = config.objects[0], []
+    if config.success_tilt is not None:
+        terms.append(Check(name="level", arguments={"object": name, "angle": float(np.deg2rad(config.success_tilt))}))
+    if config.success_upright is not None:
+        up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.success_upright))}
+        terms.append(Check(name="points_up", arguments=up))
+    return tuple(terms)

@@ -61,11 +61,18 @@ class PlaceConfig(Tolerances, Filters):
     post_place_vector: Triple | None = None
     """Retreat in the hand's frame [m]."""
     test_mode: Literal["forward", "ik"] = "forward"
-    success_mode: Literal["3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting", "beside"] = "3diou"
-    """What success means; ``resting`` is ours: over the target, touching it and let go;
-    ``beside`` is ours: next to the target on its side, lying still and let go."""
+    success_mode: Literal[
+        "3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting", "inside", "beside"
+    ] = "3diou"
+    """What success means; ours are ``resting``: over the target, touching it and let go, ``inside``: ``success_th`` of
+    the object (0.5 where that is 0) lies inside the target, and it is let go, and ``beside``: next to the target on its
+    side, lying still and let go."""
     success_th: float = 0.0
-    """Overlap that must be exceeded, where the mode has one."""
+    """Overlap that must be exceeded, where the mode has one; share of the object for ``inside``."""
+    success_tilt: float | None = Field(default=None, gt=0, le=45)
+    """Largest angle [deg] between up and the nearest axis of the object: it lies flat, or stands (ours)."""
+    success_upright: float | None = Field(default=None, gt=0, le=45)
+    """Largest angle [deg] between up and the object's own z axis: it stands upright (ours)."""
     threshold: float = 0.03
     """Distance of the modes left and right [m]."""
     place_align_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
@@ -127,6 +134,11 @@ class MoveConfig(SkillConfig):
     """[m]"""
     delta_trans: tuple[Triple, ...] = ((0.0, 0.0, 0.0),)
     """Way points relative to the goal [m]."""
+    press: float | None = Field(default=None, ge=0, le=0.02)
+    """Wipe: after the first way point, the held object is lowered onto the target and pressed by this much [m] at all
+    others; absent keeps the height (ours)."""
+    contact_share: float = Field(default=0.3, gt=0, le=1)
+    """With ``press``: share of the skill's frames in which the object must touch the target (ours)."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     invisible_object: Annotated[str | None, UnusedKey("nothing disappears during an episode here")] = None
     """Object that disappears on success, such as dirt."""

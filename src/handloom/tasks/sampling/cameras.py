@@ -95,6 +95,9 @@ def _sample(
     quat = quat_multiply(quat, quat_from_matrix(R_GIVEN_OPENCV[axes]))
     camera = camera_file(task, entry)
     fx, fy, cx, cy = camera.camera_params
+    if entry.apply_randomization and entry.max_focal_noise > 0.0:
+        zoom = 1.0 + float(rng.uniform(-entry.max_focal_noise, entry.max_focal_noise))
+        fx, fy = fx * zoom, fy * zoom
     spec = CameraSpec(
         name=name,
         width=camera.resolution_width,
