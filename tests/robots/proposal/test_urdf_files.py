@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.robots.proposal.test_propose_robot import urdf
 
@@ -9,7 +10,7 @@ from handloom.errors import ConfigError, NotAllowedError
 from handloom.robots import load_robot
 from handloom.robots.checks import check_robot
 from handloom.robots.proposal import propose_robot, write_proposal
-from handloom.robots.proposal.urdf_files import PACKAGE_PATH
+from handloom.robots.proposal.urdf_files import PACKAGE_PATH, simplified
 
 CORNERS = [(x, y, z) for x in (-0.03, 0.03) for y in (-0.03, 0.03) for z in (-0.04, 0.04)]
 FACES = ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4")
@@ -81,3 +82,15 @@ def test_a_missing_mesh_is_named(tmp_path):
     file = described(tmp_path / "six_description", visual="../../nothing.stl", place="../meshes")
     with pytest.raises(ConfigError, match=r"nothing\.stl is not there"):
         propose_robot(file)
+
+
+def test_a_dense_mesh_becomes_a_light_one_of_the_same_shape():
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 301), np.linspace(0, np.pi, 151))
+    ball = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1).reshape(-1, 3) * 0.1
+    corner = np.arange(len(ball)).reshape(u.shape)
+    a, b, c, d = (part.ravel() for part in (corner[:-1, :-1], corner[1:, :-1], corner[:-1, 1:], corner[1:, 1:]))
+    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([b, d, c], axis=1)])
+    vertices, fewer = simplified(ball, faces, 4000)
+    assert 1000 < len(fewer) <= 4000 < len(faces)
+    np.testing.assert_allclose(np.linalg.norm(vertices, axis=1), 0.1, atol=0.002)
+    assert simplified(ball, faces, len(faces))[1] is faces

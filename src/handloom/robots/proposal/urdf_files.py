@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
 from handloom.config.search import demand_inside
 from handloom.errors import ConfigError, MissingExtraError, require
 from handloom.sim.model_file import MODEL_PARENTS, read_xml
 
 READ_BY_MUJOCO = (".stl", ".obj", ".msh")
+MOST_DRAWN = 8000
+"""Triangles of a converted mesh that is only drawn; CAD exports have a hundred thousand."""
 PACKAGE_PATH = "ROS_PACKAGE_PATH"
 """Variable with the folders in which ROS looks for packages."""
 
@@ -64,6 +70,34 @@ def prepare_urdf(
     return PreparedUrdf(file=file, speed_limits=_speed_limits(robot), notes=meshes.notes)
 
 
+def simplified(
+    vertices: Array, faces: NDArray[np.integer], most: int = MOST_DRAWN
+) -> tuple[Array, NDArray[np.integer]]:
+    """Return a mesh of at most this many triangles: vertices that share a cell of a grid become one, their mean.
+
+    Args:
+        vertices: Corners (n, 3) [m].
+        faces: Triangles (m, 3).
+        most: Triangles wanted at most.
+    """
+    if len(faces) <= most:
+        return vertices, faces
+    cell = float(np.ptp(vertices, axis=0).max()) / 400.0
+    while True:
+        _, cells, counts = np.unique(
+            np.round(vertices / cell).astype(np.int64), axis=0, return_inverse=True, return_counts=True
+        )
+        cells = cells.reshape(-1)
+        merged = cells[faces]
+        whole = (merged[:, 0] != merged[:, 1]) & (merged[:, 1] != merged[:, 2]) & (merged[:, 0] != merged[:, 2])
+        merged = np.unique(merged[whole], axis=0)
+        if len(merged) <= most:
+            means = np.zeros((len(counts), 3))
+            np.add.at(means, cells, vertices)
+            return means / counts[:, None], merged
+        cell *= 1.3
+
+
 def _speed_limits(robot: ET.Element) -> dict[str, float]:
     limits: dict[str, float] = {}
     for joint in robot.iter("joint"):
@@ -96,7 +130,7 @@ class _Meshes:
                 copy += suffix
                 shutil.copyfile(source, self.folder / copy)
             else:
-                copy += ".obj"
+                copy += ".stl"
                 if not self._converted(source, self.folder / copy, drawn=drawn):
                     return False
             self._copies[source] = copy
@@ -104,12 +138,14 @@ class _Meshes:
         return True
 
     def _converted(self, source: Path, target: Path, *, drawn: bool) -> bool:
-        """Write a mesh of another format as OBJ; a mesh that is only drawn may be dropped, with a note."""
+        """Write a mesh of another format as STL; a mesh that is only drawn may be dropped, with a note."""
         try:
             trimesh = require("trimesh", extra="meshes")
             if source.suffix.lower() == ".dae":
                 require("collada", extra="meshes")
-            trimesh.load(source, force="mesh").export(target)
+            mesh = trimesh.load(source, force="mesh")
+            vertices, faces = simplified(mesh.vertices, mesh.faces) if drawn else (mesh.vertices, mesh.faces)
+            trimesh.Trimesh(vertices, faces, process=False).export(target)
         except MissingExtraError as error:
             if not drawn:
                 raise ConfigError(f"{self.path}: {source.name} cannot be converted: {error}") from error
@@ -120,7 +156,8 @@ class _Meshes:
                 raise ConfigError(f"{self.path}: {source} cannot be converted: {error}") from error
             self.notes.append(f"{source.name} is not drawn: it cannot be converted: {error}")
             return False
-        self.notes.append(f"{source.name} was converted to OBJ; its colours are not kept")
+        fewer = f", {len(mesh.faces)} triangles became {len(faces)}" if len(faces) < len(mesh.faces) else ""
+        self.notes.append(f"{source.name} was converted{fewer}; its colours are not kept")
         return True
 
     def _found(self, name: str) -> Path:
