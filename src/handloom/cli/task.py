@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from handloom.cli.doctor import tell_of_cold_kernels
 from handloom.cli.flags import Number, Output, Overrides, Preset, Task, Tasks
 from handloom.config import forbid_code, own_code
 from handloom.errors import HandloomError
@@ -26,6 +27,8 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
     from handloom.cli.main import BAD_INPUT, DONE
 
     forbid_code()
+    if not fast:
+        tell_of_cold_kernels()
     wrong = 0
     for name in _expanded(files):
         notices: tuple[str, ...] = ()
@@ -133,6 +136,7 @@ def preview(
     loaded = load_task(task, overrides=set, allow_outside=allow_outside)
     if not loaded.config.cameras:
         raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
+    tell_of_cold_kernels()
     images, labels = [], []
     for episode in range(episodes):
         instance = sample_task(loaded, seed, episode)
