@@ -67,7 +67,9 @@ def test_a_policy_that_stands_still_succeeds_nowhere_and_leaves_a_video(
 ) -> None:
     (tmp_path / "still_policy.py").write_text(STILL)
     short = ["--set", "data.max_episode_length=20", "cameras.0.size=[32, 32]", "cameras.1.size=[32, 32]"]
-    found = evaluate(tmp_path, monkeypatch, capsys, "--policy", "still_policy:Still", "-n", "2", "--videos", "1", *short)
+    found = evaluate(
+        tmp_path, monkeypatch, capsys, "--policy", "still_policy:Still", "-n", "2", "--videos", "1", *short
+    )
     assert found["successes"] == 0
     assert found["scenes"] == 2
     assert found["seed"] == TEST_SEEDS

@@ -147,7 +147,11 @@ def test_wrong_actions_and_options_are_refused(environment: TaskEnvironment) -> 
 @pytest.mark.slow
 def test_environments_run_side_by_side_in_processes(tmp_path: Path) -> None:
     several = gymnasium.make_vec(
-        "handloom/fr3_pick_place-v0", num_envs=2, vectorization_mode="async", cameras=(), vector_kwargs={"context": "spawn"}
+        "handloom/fr3_pick_place-v0",
+        num_envs=2,
+        vectorization_mode="async",
+        cameras=(),
+        vector_kwargs={"context": "spawn"},
     )
     try:
         seen, info = several.reset(seed=[0, 1])

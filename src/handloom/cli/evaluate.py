@@ -1,4 +1,4 @@
-"""``handloom evaluate TASK --policy my_module:MyPolicy``: how often a policy does the task on scenes it has not seen."""
+"""``handloom evaluate TASK --policy my_module:MyPolicy``: how often a policy does a task on unseen scenes."""
 
 from json import dumps
 from pathlib import Path
@@ -85,8 +85,10 @@ def run(
 
 def _tell(result: Evaluation, page: str, videos: list[str]) -> None:
     low, high = result.interval
-    print(f"success: {result.successes} of {result.scenes} scenes, {result.success_rate:.0%} "
-          f"(95 % interval {low:.0%} to {high:.0%}), seed {result.seed}")
+    print(
+        f"success: {result.successes} of {result.scenes} scenes, {result.success_rate:.0%} "
+        f"(95 % interval {low:.0%} to {high:.0%}), seed {result.seed}"
+    )
     for skill, count in result.achieved.items():
         print(plain(f"  {skill}: achieved in {count}"))
     for reason, count in result.failure_reasons.items():

@@ -49,7 +49,6 @@ from handloom.engine.reporting.page import dataset_sheet
 from handloom.errors import InputError
 from handloom.tasks import load_task
 
-
 TURN_PER_METRE = 5.0
 """How much a disturbed hand is turned for how far it is pushed [rad/m]."""
 

@@ -90,7 +90,9 @@ class Actions:
             targets[arm.ctrl_index] = self._joints(number, arm, values[start : start + count])
             opening = float(np.clip(values[start + count], 0.0, 1.0))
             # Written so that 0 and 1 give the published targets to the last bit.
-            targets[arm.gripper_ctrl_index] = (1.0 - opening) * arm.spec.gripper_closed + opening * arm.spec.gripper_open
+            targets[arm.gripper_ctrl_index] = (
+                1.0 - opening
+            ) * arm.spec.gripper_closed + opening * arm.spec.gripper_open
             start += count + 1
         return targets
 

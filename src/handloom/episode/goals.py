@@ -14,6 +14,7 @@ from handloom.skills.schedule import Stages
 from handloom.skills.table import checked_config, skill_class
 from handloom.values import Check, SkillSpan
 
+
 @dataclass
 class _Lane:
     """The skills of one arm in order, over all stages."""
@@ -124,4 +125,3 @@ def _lanes(stages: Stages) -> list[_Lane]:
 
 def _counts(config: SkillConfig) -> bool:
     return skill_class(config.name).kind != "mistake"
-

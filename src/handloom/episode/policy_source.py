@@ -1,4 +1,4 @@
-"""A trained policy as a source of commands: it sees observations, asks for actions, and is judged by the task's goals."""
+"""A policy as a source of commands: it sees observations, asks for actions, and is judged by the task's goals."""
 
 from collections import deque
 from typing import Any, Protocol
