@@ -132,7 +132,7 @@ def picture_kernel(
 def _compiled(function: Any, **options: Any) -> Any:
     # Whether arrays are counted is said for every kernel: else it is taken from whichever kernel is compiled first.
     options = {"_nrt": True, "nogil": True, "error_model": "numpy", **options}
-    dispatcher = numba.njit(function, **options)
+    dispatcher: Any = numba.njit(function, **options)
     if Path(function.__code__.co_filename).is_relative_to(ROOT):
         dispatcher._cache = _SourceCache(function)
     else:

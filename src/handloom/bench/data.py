@@ -38,7 +38,7 @@ class Audit:
     """Figures of one demonstration."""
 
     coverage: float
-    """Mean share of the main picture that the object in work covers."""
+    """Mean share of the main picture that the objects in work cover together."""
     seen: float
     """Share of pictures in which some camera sees the object in work."""
     idle: float
@@ -132,7 +132,7 @@ def _nan_where_unknown(share: Array) -> Array:
 
 
 def _shares(scene: Scene, record: EpisodeRecord, pictures: Sequence[int], camera: int) -> Array:
-    """Return the share of a camera's picture (k,) that the object in work covers; NaN in frames without one."""
+    """Return the share of a camera's picture (k,) that the objects in work cover; NaN in frames without one."""
     renderer, spec = Renderer(scene.world.model, "fast"), record.instance.cameras[camera]
     shares = np.full(len(pictures), np.nan)
     for k, frame in enumerate(pictures):
@@ -141,7 +141,7 @@ def _shares(scene: Scene, record: EpisodeRecord, pictures: Sequence[int], camera
             continue
         scene.world.restore_state(record.states[frame])
         geoms = renderer.render(scene.world.data, [spec], ("segmentation",))[spec.name]["segmentation"].astype(int)
-        shares[k] = np.mean([np.isin(geoms, _geoms(scene, span.objects[0])).mean() for span in spans])
+        shares[k] = sum(np.isin(geoms, _geoms(scene, name)).mean() for name in {span.objects[0] for span in spans})
     return shares
 
 

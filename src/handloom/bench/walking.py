@@ -44,7 +44,7 @@ class Walk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class WalkTrial:
     """A command, what disturbs it, and what counts as done."""
 
     robot: str
@@ -61,35 +61,35 @@ def _keeps_pace(walk: Walk, command: tuple[float, float, float]) -> bool:
     return bool(np.all(error <= np.maximum(0.1 * np.abs(command), 0.1)))
 
 
-TRIALS: dict[str, Trial] = {
-    "go2 stands 5 s": Trial(robot="go2", command=(0.0, 0.0, 0.0), seconds=5.0, done=lambda walk: walk.way < 0.03),
-    "go2 walks 10 s at 1 m/s": Trial(
+TRIALS: dict[str, WalkTrial] = {
+    "go2 stands 5 s": WalkTrial(robot="go2", command=(0.0, 0.0, 0.0), seconds=5.0, done=lambda walk: walk.way < 0.03),
+    "go2 walks 10 s at 1 m/s": WalkTrial(
         robot="go2", command=(1.0, 0.0, 0.0), seconds=10.0, done=lambda walk: _keeps_pace(walk, (1.0, 0.0, 0.0))
     ),
-    "go2 walks sideways 5 s at 0.4 m/s": Trial(
+    "go2 walks sideways 5 s at 0.4 m/s": WalkTrial(
         robot="go2", command=(0.0, 0.4, 0.0), seconds=5.0, done=lambda walk: _keeps_pace(walk, (0.0, 0.4, 0.0))
     ),
-    "go2 turns 5 s at 1 rad/s on the spot": Trial(
+    "go2 turns 5 s at 1 rad/s on the spot": WalkTrial(
         robot="go2",
         command=(0.0, 0.0, 1.0),
         seconds=5.0,
         done=lambda walk: _keeps_pace(walk, (0.0, 0.0, 1.0)) and walk.way < 0.3,
     ),
-    "go2 is pushed with 30 N standing": Trial(
+    "go2 is pushed with 30 N standing": WalkTrial(
         robot="go2", command=(0.0, 0.0, 0.0), seconds=6.0, push=30.0, done=lambda walk: walk.way < 0.6
     ),
-    "go2 is pushed with 30 N walking": Trial(
+    "go2 is pushed with 30 N walking": WalkTrial(
         robot="go2", command=(0.6, 0.0, 0.0), seconds=6.0, push=30.0, done=lambda walk: walk.way > 2.5
     ),
-    "h1 stands 5 s": Trial(robot="h1", command=(0.0, 0.0, 0.0), seconds=5.0, done=lambda walk: walk.way < 0.1),
-    "h1 walks 5 m": Trial(robot="h1", command=(0.8, 0.0, 0.0), seconds=8.0, done=lambda walk: walk.way > 5.0),
-    "h1 turns 5 s at 0.6 rad/s on the spot": Trial(
+    "h1 stands 5 s": WalkTrial(robot="h1", command=(0.0, 0.0, 0.0), seconds=5.0, done=lambda walk: walk.way < 0.1),
+    "h1 walks 5 m": WalkTrial(robot="h1", command=(0.8, 0.0, 0.0), seconds=8.0, done=lambda walk: walk.way > 5.0),
+    "h1 turns 5 s at 0.6 rad/s on the spot": WalkTrial(
         robot="h1",
         command=(0.0, 0.0, 0.6),
         seconds=5.0,
         done=lambda walk: _keeps_pace(walk, (0.0, 0.0, 0.6)) and walk.way < 0.5,
     ),
-    "h1 is pushed with 60 N walking": Trial(
+    "h1 is pushed with 60 N walking": WalkTrial(
         robot="h1", command=(0.6, 0.0, 0.0), seconds=6.0, push=60.0, done=lambda walk: walk.way > 2.5
     ),
 }
@@ -111,7 +111,7 @@ def run(names: tuple[str, ...] | None = None, seeds: int = 20, seed: int = 0) ->
     return BenchResult(bench="walking", rows=tuple(rows))
 
 
-def attempt(trial: Trial, seed: int) -> Walk:
+def attempt(trial: WalkTrial, seed: int) -> Walk:
     """Let a robot do something once, on a floor and with a load drawn from a seed."""
     rng = np.random.default_rng(seed)
     description = load_robot(trial.robot)

@@ -171,7 +171,10 @@ def compile_kernels() -> None:
 
     if is_warm():
         return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        console.print("compiling kernels, about a minute, once per version")
     columns = (TextColumn("compiling kernels, once: {task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("starting", total=None)
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("about a minute", total=None)
         warm_up(on_step=lambda what, done, total: progress.update(bar, description=what, completed=done, total=total))

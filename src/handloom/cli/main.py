@@ -31,6 +31,7 @@ VERBS = {
     "doctor": Verb("handloom.cli.doctor:run", "what this machine can do, and what to do about each gap"),
     "warmup": Verb("handloom.cli.doctor:warmup", "compile the kernels before they are needed"),
     "check": Verb("handloom.cli.task:check", "validate task files"),
+    "show": Verb("handloom.cli.task:show", "print a task with everything written out"),
     "sample": Verb("handloom.cli.task:sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.task:preview", "draw sampled scenes"),
     "generate": Verb("handloom.cli.generate:run", "make demonstrations and write a dataset; resumes"),

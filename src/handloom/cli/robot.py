@@ -1,4 +1,4 @@
-"""``handloom robot show|sheet|check|add``: look at robots, look them over, bring your own."""
+"""``handloom robot show|sheet|check|add|describe``: look at robots, check them, bring your own, describe them."""
 
 from pathlib import Path
 
@@ -126,4 +126,23 @@ def add(
     return 0 if report.ok else FAILED
 
 
-SUBVERBS = {"add": add, "show": show, "check": check, "sheet": sheet}
+def describe(name: Robot, /, *, output: OptionalOutput = None, tolerance: float = 0.02) -> None:
+    """Write description files for other motion planners: XRDF, or Lula YAML, with collision spheres, and a URDF.
+
+    Args:
+        name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
+        output: The file to write, ending in .xrdf or .yaml; by default NAME.xrdf in this folder.
+        tolerance: Distance by which spheres may reach out of the robot [m].
+    """
+    from handloom.errors import InputError
+    from handloom.motion_generation.describe_robot import write_description
+    from handloom.robots import load_robot
+
+    if not 0.002 <= tolerance <= 0.2:
+        raise InputError(f"--tolerance must lie between 0.002 and 0.2 m, got {tolerance}")
+    robot = load_robot(name)
+    for file in write_description(robot, output or Path(f"{robot.name}.xrdf"), tolerance=tolerance):
+        print(file)
+
+
+SUBVERBS = {"add": add, "describe": describe, "show": show, "check": check, "sheet": sheet}

@@ -58,7 +58,10 @@ def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[A
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
         line = f":{at.line + 1}" if at else ""
-        raise ConfigError(f"{source}{line}: not valid YAML: {error.problem or error.context}") from error
+        what = error.problem or error.context
+        if at and at.line < text.count("\n") + 1 and "\t" in text.splitlines()[at.line]:
+            what = "there is a tab in this line; YAML is indented with spaces"
+        raise ConfigError(f"{source}{line}: not valid YAML: {what}") from error
     except (yaml.YAMLError, UnicodeError) as error:
         raise ConfigError(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from error
     return (None if node is None else _Builder(source, marks, foreign_tags).build(node, ())), marks

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ def _array_name(path: Path, member: str) -> str:
 
 def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
     """Read one array whose header agrees with the bytes that follow it."""
-    with archive.open(member) as stream:
+    with cast(Any, archive.open(member)) as stream:
         version = np.lib.format.read_magic(stream)
         if version != (1, 0):
             raise ValueError(f"{member.filename} has the array format {version}, not 1.0")
@@ -83,7 +83,7 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
         if size != member.file_size - stream.tell():
             raise ValueError(f"{member.filename} has the shape {shape}, which does not fit its size")
         array = np.empty(shape, dtype, order="F" if fortran else "C")
-        if stream.readinto(array.reshape(-1, order="A").view(np.uint8)) != size or stream.read(1):
+        if cast(Any, stream).readinto(array.reshape(-1, order="A").view(np.uint8)) != size or stream.read(1):
             raise ValueError(f"{member.filename} is cut short")
     return array
 

@@ -7,10 +7,12 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError, unknown_name
 from handloom.scene import Scene
-from handloom.scene.measures import box_overlap, gripper_open, lying_still, stacked, world_box
+from handloom.scene.measures import box_overlap, gripper_open, lying_still, share_inside, stacked, world_box
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat, quat_angle, quat_from_matrix
 from handloom.values import Check
 
+CALM = 0.5
+"""Fastest motion [m/s or rad/s] at the end of a skill. Published: 5, which an object that is flung away meets."""
 VIEW_ANGLE = 0.35
 """Half the opening angle of a scanner's view [rad]."""
 
@@ -139,6 +141,16 @@ def holds(scene: Scene, check: Check) -> bool:
     return CHECKS[check.name](scene, **check.arguments)
 
 
+def inside(scene: Scene, *, object: str, target: str, share: float, part: str | None = None) -> bool:
+    """Return whether more than a share of an object lies inside a target's own box: as deep as that, not just at it."""
+    return share_inside(scene, object, target, part) > share
+
+
+def level(scene: Scene, *, object: str, angle: float) -> bool:
+    """Return whether the nearest axis of an object is within ``angle`` [rad] of up: it lies flat, or stands."""
+    return bool(np.abs(scene.object_pose(object)[2, :3]).max() > np.cos(angle))
+
+
 def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
     """Return the window (3,) [m] of a scanner and the direction (3,) it looks, in its own frame.
 
@@ -179,8 +191,8 @@ def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
     return bool(scene.object_pose(object)[2, 3] - from_z > by)
 
 
-def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
-    """Return whether the robots and an object move slower than ``speed`` [m/s or rad/s].
+def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
+    """Return whether the robots' joints and an object move slower than ``speed`` [m/s or rad/s].
 
     Other objects do not count: what one arm has just dropped says nothing about what the other holds.
     """
@@ -196,8 +208,10 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "gripper_open": gripper_open,
     "hand_at": hand_at,
     "in_view": in_view,
+    "inside": inside,
     "joints_at": joints_at,
     "left_of": left_of,
+    "level": level,
     "lifted": lifted,
     "lower_than": lower_than,
     "lying_still": lying_still,

@@ -161,9 +161,11 @@ def clear_grasps(
     return np.flatnonzero(clear)
 
 
-def filtered(T_base_tool: Array, filters: Filters, side: str | None, y: float) -> NDArray[np.bool_]:
+def filtered(
+    T_base_tool: Array, filters: Filters, approach_axis: Array, side: str | None, y: float
+) -> NDArray[np.bool_]:
     """Return which grasps (n,) pass the direction filters and lie on the wanted side of ``y`` [m]."""
-    passing = direction_mask(T_base_tool, filters)
+    passing = direction_mask(T_base_tool, filters, approach_axis)
     if side is not None:
         left = T_base_tool[:, 1, 3] > y
         passing &= left if side == "left" else ~left

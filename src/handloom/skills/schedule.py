@@ -12,10 +12,9 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
-from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.skill import Skill, plan_failure
-from handloom.skills.table import checked_config, skill_class
 from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, FunnelStage, SkillSpan
 
@@ -223,7 +222,7 @@ class Schedule:
         )
 
     def _kind(self, skill: Skill, arm: tuple[str, str], *, success: bool) -> Literal["", "mistake", "recovery"]:
-        """Return what a span is: a mistake on purpose, what follows until its object is dealt with, or neither."""
+        """Label a skill: a deliberate mistake, the recovery until a skill on its object succeeds, or neither."""
         if skill.kind == "mistake":
             self._missed.setdefault(arm, set()).update(skill.config.objects)
             return "mistake"
@@ -265,9 +264,9 @@ def _no_commands(skill: Skill) -> Failure:
 
 
 def _unsuccessful(skill: Skill) -> Failure:
-    broken = [check for check in skill.checks() if not holds(skill.scene, check)]
+    broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
     return Failure(
-        stage=FunnelStage.EXECUTE, reason=reason, detail=f"at the end of the skill this did not hold: {names}"
+        stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
     )

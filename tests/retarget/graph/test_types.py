@@ -17,6 +17,7 @@ from handloom.retarget import (
     NDArrayType,
     OptionalType,
     TensorGroupType,
+    inputs,
 )
 
 
@@ -141,7 +142,9 @@ def test_hand_joints_are_in_openxr_order() -> None:
 
 
 def test_the_old_head_name_warns() -> None:
-    from handloom.retarget.inputs import HeadPose
-
     with pytest.warns(DeprecationWarning, match="HeadInput"):
-        HeadPose()
+        assert inputs.HeadPose is inputs.HeadInput
+    with pytest.warns(DeprecationWarning, match="HeadInputIndex"):
+        assert inputs.HeadPoseIndex is inputs.HeadInputIndex
+    with pytest.raises(AttributeError, match="did you mean 'HeadInput'"):
+        _ = inputs.HedInput

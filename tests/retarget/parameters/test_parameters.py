@@ -127,6 +127,6 @@ class Gain(BaseRetargeter):
 def test_an_edit_shows_on_the_next_frame() -> None:
     node = Gain()
     assert node.gain == 2.0
-    node.parameter_state.set({"gain": 5.0})
+    node.get_parameter_state().set({"gain": 5.0})
     assert node.gain == 2.0
     assert node({})["out"][0] == 5.0

@@ -14,8 +14,8 @@ from handloom.retarget import (
     DeviceRecording,
     ExecutionState,
     OutputCombiner,
-    SO101ClutchRetargeter,
     SO101GripperRetargeter,
+    SO101PositionClutchRetargeter,
     device_inputs,
 )
 
@@ -49,7 +49,7 @@ def run(recording) -> list[np.ndarray]:
     right = {ControllersSource.RIGHT: controllers.output(ControllersSource.RIGHT)}
     graph = OutputCombiner(
         {
-            "pose": SO101ClutchRetargeter("c").connect(right).output("ee_pose"),
+            "pose": SO101PositionClutchRetargeter("c").connect(right).output("ee_pose"),
             "jaw": SO101GripperRetargeter("g").connect(right).output("gripper_command"),
         }
     )

@@ -21,15 +21,21 @@ class ExecutionState(StrEnum):
 
 @dataclass(frozen=True)
 class GraphTime:
-    """The time of a frame [ns]; both default to the monotonic clock."""
+    """The time of a frame [ns]."""
 
-    sim_time_ns: int = field(default_factory=time.monotonic_ns)
+    sim_time_ns: int
     """Time of the simulation [ns]."""
-    real_time_ns: int = field(default_factory=time.monotonic_ns)
+    real_time_ns: int
     """Time the operator lives in [ns]; rate limits use it."""
 
+    @classmethod
+    def now(cls) -> "GraphTime":
+        """Return one reading of the monotonic clock for both."""
+        time_ns = time.monotonic_ns()
+        return cls(time_ns, time_ns)
 
-@dataclass(frozen=True)
+
+@dataclass
 class ExecutionEvents:
     """What the session asks of the nodes in this frame."""
 
@@ -39,12 +45,12 @@ class ExecutionEvents:
     """Whether commands are wanted."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ComputeContext:
     """Time and events of one frame; every node of the frame gets the same object."""
 
-    graph_time: GraphTime = field(default_factory=GraphTime)
-    """When the frame is."""
+    graph_time: GraphTime = field(default_factory=GraphTime.now)
+    """When the frame is; now if not given."""
     execution_events: ExecutionEvents = field(default_factory=ExecutionEvents)
     """What the session asks."""
 

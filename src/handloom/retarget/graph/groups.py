@@ -16,12 +16,12 @@ class TensorGroupType:
 
     Args:
         name: Name for people; it takes no part in compatibility.
-        types: One type per slot, in order.
+        tensors: One type per slot, in order.
     """
 
-    def __init__(self, name: str, types: Sequence[TensorType]) -> None:
+    def __init__(self, name: str, tensors: Sequence[TensorType]) -> None:
         self._name = name
-        self._types = tuple(types)
+        self._types = tuple(tensors)
 
     @property
     def name(self) -> str:
@@ -143,6 +143,11 @@ class Tensor:
     def set_runtime_validation(cls, enabled: bool) -> None:
         """Switch the check on reading for all slots of this interpreter."""
         cls._runtime_validation = enabled
+
+    @classmethod
+    def is_runtime_validation_enabled(cls) -> bool:
+        """Say whether reading a slot checks its value."""
+        return cls._runtime_validation
 
     @property
     def tensor_type(self) -> TensorType:

@@ -113,6 +113,10 @@ class HolonomicNode(Node):
         """Read the geometry anew at the next compute."""
         self._controller: HolonomicController | None = None
 
+    def stopped_outputs(self, latched: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a command of zeros, one per wheel."""
+        return {"jointVelocityCommand": [0.0] * len(latched.get("wheelPositions", ()))}
+
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
         """Solve for the wheel speeds."""
         for name in GEOMETRY:

@@ -60,7 +60,7 @@ def run_trial(code: str, environment: Mapping[str, str] | None = None) -> Trial:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Trial(f"no picture after {TIMEOUT:.0f} s", "")
+        return Trial(f"no answer after {TIMEOUT:.0f} s", "")
     if child.returncode == 0:
         return Trial(None, child.stdout + child.stderr)
     lines = child.stderr.strip().splitlines()
@@ -139,7 +139,7 @@ class _Stage:
         self._heeded = heeded
         self._child = subprocess.Popen(
             # Not from the working folder, where the stranger's files may be.
-            [sys.executable, "-P", "-m", "handloom.trial"],
+            [sys.executable, "-P", "-m", "handloom.child_process"],
             env={**os.environ, "OMP_NUM_THREADS": str(min(THREADS, os.cpu_count() or 1)), "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -239,4 +239,4 @@ def _resident() -> int:
 
 if __name__ == "__main__":
     # Under its own name, so that both sides pickle the same classes.
-    importlib.import_module("handloom.trial")._serve()
+    importlib.import_module("handloom.child_process")._serve()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from handloom.child_process import MEMORY, call_apart
 from handloom.errors import FileError, InputError
-from handloom.trial import MEMORY, call_apart
 
 FUNCTIONS = """
 import ctypes, os, time

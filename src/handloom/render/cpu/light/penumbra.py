@@ -51,7 +51,7 @@ def _clamp01(t):
 
 @picture_kernel(inline="always")
 def _within(gap, t0, t1, along, extent):
-    """Return the gap and where it is; a wide gap where the solid lies behind the surface point or the lamp.
+    """Return the signed distance and where on the segment it is; 1 where the solid is not between point and lamp.
 
     A line that hits is in the solid from t0 to t1. For one that misses, these say nothing when it runs along a face;
     the solid's centre on the segment, ``along``, and half its length there, ``extent``, bound where they are close.

@@ -1,7 +1,7 @@
-"""Shadows of a batch: find the geoms between a light and its surface points, ever more closely, and let them shade.
+"""Shadows of a batch of surface points: cull the geoms that cast none in two passes, then shade with the rest.
 
-First all geoms at once by rectangles in the light's picture plane and by the faces of their boxes, then each one that
-is left against every lane by its turned rectangle; one in four comes through, and shading costs the most.
+The first pass culls all geoms at once by rectangles in the light's picture plane and by the faces of their boxes, the
+second each geom that is left per surface point (a lane of the batch) by its turned rectangle. A quarter remains.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ from handloom.render.cpu.layout import (
     VECTOR,
     ZERO,
 )
-from handloom.render.cpu.light.shadow import CONTACT, shade
+from handloom.render.cpu.light.penumbra import CONTACT, shade
 from handloom.render.cpu.rays.space import bounds, box_along, middle_of
 from handloom.render.cpu.rays.triangles import shade_triangles
 

@@ -1,4 +1,4 @@
-"""What can be kept of the last picture: tiles that nothing which moved has, or had, a say in.
+"""Reuse tiles of the last picture that no moved geom affects now or did before.
 
 A pixel of a tile is a function of the camera, the lights, and the geoms that culling lets through to the tile. When
 camera and lights are the same bits, and no geom whose pose changed was let through then or would be now, the same
@@ -20,7 +20,7 @@ from handloom.render.cpu.layout import (
     W_AO_HIGH,
     ZERO,
 )
-from handloom.render.cpu.light.cast_shadows import pick_casters
+from handloom.render.cpu.light.shadow_culling import pick_casters
 from handloom.render.cpu.rays.space import pick_near
 
 

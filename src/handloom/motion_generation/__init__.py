@@ -1,0 +1,83 @@
+"""Motion generation by its published names: kinematics, planners, trajectories and policies from description files."""
+
+from handloom.motion_generation.kinematics_solver import (
+    ArticulationKinematicsSolver,
+    KinematicsSolver,
+    LulaKinematicsSolver,
+)
+from handloom.motion_generation.motion_policy import ArticulationMotionPolicy, MotionPolicy, MotionPolicyController
+from handloom.motion_generation.motion_robot import MotionRobot, load_motion_robot
+from handloom.motion_generation.path_conversion import PathConversionConfig
+from handloom.motion_generation.path_planner import RRT, PathPlanner, PathPlannerVisualizer
+from handloom.motion_generation.rmpflow import RmpFlow, RMPFlowController, RmpFlowSmoothed, load_motion_policy
+from handloom.motion_generation.task_space_path import (
+    CompositePathSpec,
+    CSpacePathSpec,
+    Pose3,
+    Rotation3,
+    TaskSpacePath,
+    TaskSpacePathSpec,
+    TransitionMode,
+    create_c_space_path_spec,
+    create_composite_path_spec,
+    create_task_space_path_spec,
+)
+from handloom.motion_generation.trajectory_generator import (
+    ArticulationTrajectory,
+    LulaCSpaceTrajectoryGenerator,
+    LulaTaskSpaceTrajectoryGenerator,
+    LulaTrajectory,
+    TrajectoryInterface,
+)
+from handloom.motion_generation.world_interface import (
+    Capsule,
+    Cone,
+    Cuboid,
+    Cylinder,
+    GroundPlane,
+    MotionObstacle,
+    Sphere,
+    WorldInterface,
+)
+
+__all__ = [
+    "RRT",
+    "ArticulationKinematicsSolver",
+    "ArticulationMotionPolicy",
+    "ArticulationTrajectory",
+    "CSpacePathSpec",
+    "Capsule",
+    "CompositePathSpec",
+    "Cone",
+    "Cuboid",
+    "Cylinder",
+    "GroundPlane",
+    "KinematicsSolver",
+    "LulaCSpaceTrajectoryGenerator",
+    "LulaKinematicsSolver",
+    "LulaTaskSpaceTrajectoryGenerator",
+    "LulaTrajectory",
+    "MotionObstacle",
+    "MotionPolicy",
+    "MotionPolicyController",
+    "MotionRobot",
+    "PathConversionConfig",
+    "PathPlanner",
+    "PathPlannerVisualizer",
+    "Pose3",
+    "RMPFlowController",
+    "RmpFlow",
+    "RmpFlowSmoothed",
+    "Rotation3",
+    "Sphere",
+    "TaskSpacePath",
+    "TaskSpacePathSpec",
+    "TrajectoryInterface",
+    "TransitionMode",
+    "WorldInterface",
+    "create_c_space_path_spec",
+    "create_composite_path_spec",
+    "create_task_space_path_spec",
+    "load_motion_policy",
+    "load_motion_robot",
+]

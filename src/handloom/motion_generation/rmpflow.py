@@ -1,0 +1,382 @@
+"""RMPflow: a policy that reaches for a pose and keeps away from obstacles at every step."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handloom.arrays import Array
+from handloom.articulation import SingleArticulation
+from handloom.config import Config, load_config
+from handloom.errors import ConfigError, InputError, unknown_name
+from handloom.motion.kinematics.joint_tree import rotation_of_z_to
+from handloom.motion_generation.kinematics_solver import LulaKinematicsSolver
+from handloom.motion_generation.motion_policy import ArticulationMotionPolicy, MotionPolicy, MotionPolicyController
+from handloom.motion_generation.motion_robot import MotionRobot, load_motion_robot
+from handloom.motion_generation.rmpflow_config import BodyCapsule, RmpFlowFile
+from handloom.motion_generation.rmpflow_kernels import Goal, Leaves, Policy, accelerate, roll_out
+from handloom.motion_generation.rmpflow_space import BOX, CAPSULE, Bodies, Links, Points, make_state
+from handloom.motion_generation.world_interface import KeptObstacle
+from handloom.spatial import invert_pose, matrix_from_quat
+
+
+class RmpFlow(MotionPolicy):
+    """Published policy, from the robot's description files and a parameter file.
+
+    Args:
+        robot_description_path: Lula robot description YAML or XRDF.
+        urdf_path: URDF beside it.
+        rmpflow_config_path: Parameters of the leaves.
+        end_effector_frame_name: Frame that targets are for.
+        maximum_substep_size: Longest integration step [s].
+        ignore_robot_state_updates: Roll the policy's own state out instead of starting from the robot's each time.
+    """
+
+    def __init__(
+        self,
+        robot_description_path: str | Path,
+        urdf_path: str | Path,
+        rmpflow_config_path: str | Path,
+        end_effector_frame_name: str,
+        maximum_substep_size: float,
+        ignore_robot_state_updates: bool = False,
+    ) -> None:
+        super().__init__()
+        if not maximum_substep_size > 0:
+            raise InputError(f"maximum_substep_size is a positive number of seconds, got {maximum_substep_size}")
+        self.robot = load_motion_robot(robot_description_path, urdf_path)
+        """Kinematics, limits, spheres."""
+        self._files = (robot_description_path, urdf_path)
+        self._params = load_config(rmpflow_config_path, RmpFlowFile)
+        if end_effector_frame_name not in self.robot.frame_names:
+            raise unknown_name("end effector frame", end_effector_frame_name, self.robot.frame_names)
+        self.end_effector_frame, self.maximum_substep_size = end_effector_frame_name, float(maximum_substep_size)
+        self._ignore_state = ignore_robot_state_updates
+        self._state: tuple[Array, Array] | None = None
+        self._target: tuple[Array | None, Array | None] = (None, None)
+        self._q_target = self.robot.default_q.copy()
+        self._constant = _constant_parts(self.robot, self._params, str(rmpflow_config_path))
+        self._seen: tuple[int, Bodies] | None = None
+
+    # -- targets -------------------------------------------------------------------------------------------------
+
+    def set_end_effector_target(
+        self, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
+    ) -> None:
+        """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go."""
+        R = None
+        if target_orientation is not None:
+            quat = _vector("target_orientation", target_orientation, 4)
+            if not np.linalg.norm(quat) > 1e-9:
+                raise InputError("target_orientation has length zero")
+            R = matrix_from_quat(quat / np.linalg.norm(quat))
+        position = None if target_position is None else _vector("target_position", target_position, 3)
+        self._target = (position, R)
+
+    def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
+        """Pull the joints to a configuration (n,); it never overrides an end effector target."""
+        self._q_target = _vector("active_joint_targets", active_joint_targets, self.robot.dof)
+
+    def reset(self) -> None:
+        """Forget obstacles, targets and the policy's own state."""
+        super().reset()
+        self._target, self._q_target, self._state = (None, None), self.robot.default_q.copy(), None
+
+    # -- the policy ----------------------------------------------------------------------------------------------
+
+    def compute_joint_targets(
+        self,
+        active_joint_positions: ArrayLike,
+        active_joint_velocities: ArrayLike,
+        watched_joint_positions: ArrayLike,
+        watched_joint_velocities: ArrayLike,
+        frame_duration: float,
+    ) -> tuple[Array, Array]:
+        """Return position and velocity targets (n,) after ``frame_duration`` [s]; see :class:`MotionPolicy`."""
+        del watched_joint_positions, watched_joint_velocities
+        if not (np.isfinite(frame_duration) and frame_duration >= 0):
+            raise InputError(f"frame_duration is a number of seconds >= 0, got {frame_duration}")
+        if self._state is None or not self._ignore_state:
+            q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+            qd = _vector("active_joint_velocities", active_joint_velocities, self.robot.dof)
+        else:
+            q, qd = self._state
+        q, qd = q.copy(), qd.copy()
+        self._integrate(q, qd, float(frame_duration))
+        self._state = (q, qd)
+        return q.copy(), qd.copy()
+
+    def acceleration(self, q: ArrayLike, qd: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return acceleration (n,), metric (n, n) and force (n,) of the root at a state."""
+        s, a = make_state(self.robot.dof), np.empty(self.robot.dof)
+        at, speed = (_vector(name, value, self.robot.dof) for name, value in (("q", q), ("qd", qd)))
+        accelerate(self._policy(), at, speed, s, a)
+        return a, s.M, s.f
+
+    def _integrate(self, q: Array, qd: Array, duration: float) -> None:
+        count = math.ceil(duration / self.maximum_substep_size - 1e-9)
+        if count > 0:
+            roll_out(self._policy(), q, qd, duration / count, count)
+
+    def _policy(self) -> Policy:
+        links, spheres, controllers, base, leaves = self._constant
+        return Policy(links, spheres, self._bodies(), controllers, base, self._goal(), leaves)
+
+    def _goal(self) -> Goal:
+        position, R = self._target
+        T_base_world, tree = invert_pose(self._T_world_base), self._links_of_frames
+        p = np.zeros(3) if position is None else T_base_world[:3, :3] @ position + T_base_world[:3, 3]
+        turned = np.eye(3) if R is None else T_base_world[:3, :3] @ R
+        link, T = tree[self.end_effector_frame]
+        return Goal(link, T, p, np.ascontiguousarray(turned), position is not None, R is not None, self._q_target)
+
+    @property
+    def _links_of_frames(self) -> dict[str, tuple[int, Array]]:
+        if not hasattr(self, "_frames"):
+            tree, model = self.robot.tree(), self.robot.model
+            self._frames = {
+                model.body(b).name: (int(tree.body_link[b]), np.ascontiguousarray(tree.T_link_body[b]))
+                for b in range(1, model.nbody)
+            }
+        return self._frames
+
+    def _bodies(self) -> Bodies:
+        if self._seen is None or self._seen[0] != self.world_version:
+            self._seen = (self.world_version, bodies_of([kept for kept in self.obstacles if kept.enabled]))
+        return self._seen[1]
+
+    # -- published extras ----------------------------------------------------------------------------------------
+
+    def get_active_joints(self) -> list[str]:
+        """Return the planned joints, in the order of configurations."""
+        return list(self.robot.joint_names)
+
+    def set_ignore_state_updates(self, ignore_robot_state_updates: bool = True) -> None:
+        """Roll the policy's own state out, or start from the robot's each time."""
+        self._ignore_state = bool(ignore_robot_state_updates)
+
+    def set_internal_robot_joint_states(
+        self,
+        active_joint_positions: ArrayLike,
+        active_joint_velocities: ArrayLike,
+        watched_joint_positions: ArrayLike = (),
+        watched_joint_velocities: ArrayLike = (),
+    ) -> None:
+        """Put the policy's own state somewhere."""
+        del watched_joint_positions, watched_joint_velocities
+        n = self.robot.dof
+        self._state = _vector("positions", active_joint_positions, n), _vector("velocities", active_joint_velocities, n)
+
+    def get_internal_robot_joint_states(self) -> tuple[Array, Array, Array, Array]:
+        """Return positions and velocities of the active joints (n,) and of the watched joints (0,)."""
+        q, qd = self._state or (self.robot.default_q, np.zeros(self.robot.dof))
+        return q.copy(), qd.copy(), np.empty(0), np.empty(0)
+
+    def get_default_cspace_position_target(self) -> Array:
+        """Return the configuration of the description file (n,)."""
+        return self.robot.default_q.copy()
+
+    def get_end_effector_pose(self, active_joint_positions: ArrayLike) -> tuple[Array, Array]:
+        """Return position (3,) [m] and rotation (3, 3) of the end effector in the world."""
+        q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+        T = self._T_world_base @ self.robot.T_base_frame(q, self.end_effector_frame)
+        return T[:3, 3].copy(), T[:3, :3].copy()
+
+    def get_kinematics_solver(self) -> LulaKinematicsSolver:
+        """Return a kinematics solver of the same robot at the same place."""
+        solver = LulaKinematicsSolver(*self._files)
+        solver.T_world_base = self._T_world_base
+        return solver
+
+    def collision_spheres(self, active_joint_positions: ArrayLike) -> tuple[Array, Array]:
+        """Return centres (k, 3) in the world and radii (k,) [m] of the spheres that keep away from obstacles."""
+        q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+        centers, radii = [], []
+        for link, rows in self.robot.spheres.items():
+            T = self._T_world_base @ self.robot.T_base_frame(q, link)
+            centers.append(rows[:, :3] @ T[:3, :3].T + T[:3, 3])
+            radii.append(rows[:, 3])
+        return np.concatenate(centers), np.concatenate(radii)
+
+
+class RmpFlowSmoothed(RmpFlow):
+    """RMPflow whose speed scale drops where its acceleration would jump: ``a = s^2 policy(q, qd / s)``."""
+
+    JUMP, LARGEST_CHANGE = 10.0, 7.0
+    SLOW, RECOVERY = 0.2, 0.015
+    PAUSE = 0.5
+    """Shortest time between two drops of the speed scale [s], counted in policy time so that results repeat."""
+
+    def _integrate(self, q: Array, qd: Array, duration: float) -> None:
+        count = math.ceil(duration / self.maximum_substep_size - 1e-9)
+        policy, s, a = self._policy(), make_state(len(q)), np.empty(len(q))
+        last: Array = getattr(self, "_last", np.zeros(len(q)))
+        scale, waited = getattr(self, "_scale", (1.0, self.PAUSE))
+        for _ in range(count):
+            step = duration / count
+            accelerate(policy, q, qd / scale, s, a)
+            change = scale**2 * a - last
+            size = float(np.linalg.norm(change))
+            if size > self.JUMP and waited >= self.PAUSE:
+                scale, waited = self.SLOW, 0.0
+            if size > self.LARGEST_CHANGE:
+                change *= self.LARGEST_CHANGE / size
+            last = last + change
+            q += step * qd
+            qd += step * last
+            scale, waited = (1.0 - self.RECOVERY) * scale + self.RECOVERY, waited + step
+        self._last, self._scale = last, (scale, waited)
+
+
+class RMPFlowController(MotionPolicyController):
+    """A controller that drives a robot with RMPflow, from a policy folder's ``config.json``.
+
+    Args:
+        name: Its name.
+        robot_articulation: The robot.
+        physics_dt: Time between calls of ``forward`` [s].
+        policy: The policy; see ``load_motion_policy`` and :class:`RmpFlow`.
+    """
+
+    def __init__(
+        self, name: str, robot_articulation: SingleArticulation, physics_dt: float = 1 / 60, *, policy: RmpFlow
+    ) -> None:
+        super().__init__(name, ArticulationMotionPolicy(robot_articulation, policy, physics_dt))
+        self._policy.set_robot_base_pose(*robot_articulation.get_world_pose())
+
+    def reset(self) -> None:
+        """Forget obstacles and targets, and place the base again."""
+        super().reset()
+        self._policy.set_robot_base_pose(*self._driver.get_robot_articulation().get_world_pose())
+
+
+class PolicyPaths(Config):
+    """Files beside a ``config.json``."""
+
+    robot_description_path: str
+    urdf_path: str
+    rmpflow_config_path: str
+
+
+class PolicyFile(Config):
+    """A published ``config.json`` of an RMPflow policy."""
+
+    end_effector_frame_name: str
+    maximum_substep_size: float
+    ignore_robot_state_updates: bool = False
+    relative_asset_paths: PolicyPaths
+
+
+def load_motion_policy(config: str | Path) -> RmpFlow:
+    """Return the policy of a published ``config.json``; its files are looked for where it says, then beside it.
+
+    Raises:
+        ConfigError: A key is wrong, or a file does not exist; file, line and where it was looked for.
+    """
+    folder, given = Path(config).parent, load_config(config, PolicyFile)
+    files = []
+    for key, name in given.relative_asset_paths:
+        places = [folder / name, folder / Path(name).name]
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            looked = " and ".join(str(place) for place in places)
+            raise ConfigError(f"{config}: relative_asset_paths.{key}: no such file; looked for {looked}")
+        files.append(found)
+    return RmpFlow(*files, given.end_effector_frame_name, given.maximum_substep_size, given.ignore_robot_state_updates)
+
+
+def bodies_of(obstacles: list[KeptObstacle]) -> Bodies:
+    """Return obstacles in the kernels' layout."""
+    kinds, sizes = [], []
+    for kept in obstacles:
+        kinds.append(BOX if kept.kind == "cuboid" else CAPSULE)
+        a, b, c = kept.size
+        sizes.append((a / 2, b / 2, c / 2) if kept.kind == "cuboid" else (a, b / 2, 0.0))
+    T = np.array([kept.T_base for kept in obstacles]).reshape(-1, 4, 4)
+    return Bodies(
+        np.array(kinds, np.int64),
+        np.ascontiguousarray(T[:, :3, :3]),
+        np.ascontiguousarray(T[:, :3, 3]),
+        np.array(sizes, float).reshape(-1, 3),
+    )
+
+
+def _constant_parts(robot: MotionRobot, params: RmpFlowFile, file: str) -> tuple[Links, Points, Points, Bodies, Leaves]:
+    tree, n = robot.tree(), robot.dof
+    buffers = np.array(params.joint_limit_buffers or [0.0] * n)
+    if len(buffers) != n:
+        raise ConfigError(f"{file}: joint_limit_buffers has {len(buffers)} values for {n} joints")
+    if np.any(robot.lower + buffers >= robot.upper - buffers):
+        raise ConfigError(f"{file}: joint_limit_buffers leave no range for a joint")
+    for controller in params.body_collision_controllers:
+        if controller.name not in robot.frame_names:
+            known = unknown_name("frame", controller.name, robot.frame_names)
+            raise ConfigError(f"{file}: body_collision_controllers: {known}")
+    T = tree.T_parent_joint
+    links = Links(
+        tree.parent,
+        np.ascontiguousarray(T[:, :3, :3]),
+        np.ascontiguousarray(T[:, :3, 3]),
+        tree.prismatic,
+        robot.lower + buffers,
+        robot.upper - buffers,
+    )
+    spheres = [(link, row[:3], row[3]) for link, rows in robot.spheres.items() for row in rows]
+    controllers = [(c.name, np.zeros(3), c.radius) for c in params.body_collision_controllers]
+    capsules = [*params.body_cylinders, *params.body_capsules]
+    rmp = params.rmp_params
+    leaves = Leaves(
+        _row(rmp.cspace_target_rmp),
+        _row(rmp.joint_limit_rmp),
+        _row(rmp.joint_velocity_cap_rmp),
+        _row(rmp.target_rmp),
+        _row(rmp.axis_target_rmp),
+        _row(rmp.collision_rmp),
+        _row(rmp.damping_rmp),
+        params.canonical_resolve.max_acceleration_norm,
+    )
+    return links, _points(robot, spheres), _points(robot, controllers), _capsules(capsules), leaves
+
+
+def _row(config: Config) -> Array:
+    """Return the numbers of a leaf in the order of its keys; keys without meaning are left out."""
+    names = [
+        name for name in type(config).model_fields if name not in {"xi_estimator_gate_std_dev", "accept_user_weights"}
+    ]
+    return np.array([float(getattr(config, name)) for name in names])
+
+
+def _points(robot: MotionRobot, given: list[tuple[str, Array, float]]) -> Points:
+    tree, model = robot.tree(), robot.model
+    links, offsets, radii = [], [], []
+    for frame, center, radius in given:
+        body = model.body(frame).id
+        T = tree.T_link_body[body]
+        links.append(int(tree.body_link[body]))
+        offsets.append(T[:3, :3] @ center + T[:3, 3])
+        radii.append(float(radius))
+    return Points(np.array(links, np.int64), np.array(offsets, float).reshape(-1, 3), np.array(radii, float))
+
+
+def _capsules(given: list[BodyCapsule]) -> Bodies:
+    R, p, sizes = [], [], []
+    for capsule in given:
+        a, b = np.array(capsule.pt1), np.array(capsule.pt2)
+        length = float(np.linalg.norm(b - a))
+        R.append(rotation_of_z_to((b - a) / length) if length > 1e-9 else np.eye(3))
+        p.append((a + b) / 2)
+        sizes.append((capsule.radius, length / 2, 0.0))
+    return Bodies(
+        np.full(len(given), CAPSULE, np.int64),
+        np.array(R, float).reshape(-1, 3, 3),
+        np.array(p, float).reshape(-1, 3),
+        np.array(sizes, float).reshape(-1, 3),
+    )
+
+
+def _vector(name: str, values: ArrayLike, size: int) -> Array:
+    vector = np.array(values, float)
+    if vector.shape != (size,) or not np.all(np.isfinite(vector)):
+        raise InputError(f"{name} has {size} finite values, got {values!r}")
+    return vector
