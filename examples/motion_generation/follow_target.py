@@ -67,7 +67,7 @@ def follow(kind: str) -> tuple[float, float, list]:
         gaps.append((np.linalg.norm(centers - BALL, axis=1) - radii - RADIUS).min())
         errors.append(np.linalg.norm(policy.get_end_effector_pose(q)[0] - goal))
         if frame % 60 == 0:
-            pictures.append(renderer.render(world.data, [view], ("rgb",))[0]["rgb"])
+            pictures.append(renderer.render(world.data, [view], ("rgb",))["view"]["rgb"])
     return float(np.mean(errors[len(errors) // 2 :])), float(min(gaps)), pictures
 
 
