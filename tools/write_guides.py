@@ -17,16 +17,23 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
-TASK = re.compile(r"tasks:\n  - name: (\w+)\n")
+TASK = re.compile(r"(?:# (?P<file>\w+)\.yaml\n(?:base|tasks):|tasks:\n  - name: (?P<task>\w+)\n)")
+"""A complete task file: named in a comment, or by its only task."""
+
+
+def task_files(guide: Path) -> dict[str, str]:
+    """Return the complete task files that a guide shows, by their names."""
+    blocks = (content for kind, content in BLOCK.findall(guide.read_text(encoding="utf-8")) if kind == "yaml")
+    found = ((TASK.match(content), content) for content in blocks)
+    return {match["file"] or match["task"]: content for match, content in found if match}
 
 
 def written(guide: Path) -> str:
     """Return the text of a guide with what its commands and snippets print now; runs them in the working folder."""
     text = guide.read_text(encoding="utf-8")
     names: dict[str, object] = {"__name__": "guide"}
-    for _, content in BLOCK.findall(text):
-        if task := TASK.match(content):
-            Path(f"{task[1]}.yaml").write_text(content, encoding="utf-8")
+    for name, content in task_files(guide).items():
+        Path(f"{name}.yaml").write_text(content, encoding="utf-8")
     parts, end, printed = [], 0, ""
     for block in BLOCK.finditer(text):
         between = text[end : block.start()]

@@ -12,7 +12,7 @@ from handloom.scene.camera_config import CameraConfig, CameraFile
 from handloom.scene.object_config import ArenaConfig, ObjectConfig, TextureConfig
 from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
 from handloom.skills.configs import SKILL_CONFIGS
-from handloom.skills.table import SKILLS
+from handloom.skills.registry import SKILLS
 from handloom.tasks.config.task_config import (
     DataConfig,
     EnvMapConfig,

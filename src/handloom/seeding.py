@@ -6,6 +6,9 @@ import numpy as np
 
 from handloom.errors import InputError
 
+TEST_SEEDS = 1_000_000_000
+"""Run seeds from here on are kept for scenes that policies are tested on: do not train on them."""
+
 
 def generator(run_seed: int, episode: int, stream: str, *, task: str = "") -> np.random.Generator:
     """Return the generator of one named stream of one episode.

@@ -9,14 +9,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "handloom"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DISTRIBUTIONS = {"PIL": "pillow", "yaml": "pyyaml", "pxr": "usd-core"}
+DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada", "yaml": "pyyaml", "pxr": "usd-core"}
 """Module > the distribution that brings it, where the names differ."""
 WITH_ANOTHER = {"llvmlite", "pydantic_core"}
 """Imported, and always there with a declared one: Numba and pydantic are built on them."""
 BY_URL = {"s3fs", "gcsfs"}
 """Never imported by name: fsspec does, for s3:// and gs://."""
-IF_INSTALLED = {"toppra"}
-"""A peer of the benchmarks that has no wheels for every Python; measured where somebody installed it."""
+IF_INSTALLED = {"toppra", "torch"}
+"""Used where somebody installed it: a peer of the benchmarks without wheels for every Python, and TorchScript."""
 
 
 def imported(file: Path) -> set[str]:
@@ -36,8 +36,10 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^\w-]", requirement, maxsplit=1)[0] for requirement in requirements}
 
 
+TOOLS = {"dev", "docs"}
+"""Extras of people who work on this repository; no module of the package imports what is in them."""
 NEEDED = names(PROJECT["dependencies"])
-EXTRAS = {extra: names(found) for extra, found in PROJECT["optional-dependencies"].items() if extra != "dev"}
+EXTRAS = {extra: names(found) for extra, found in PROJECT["optional-dependencies"].items() if extra not in TOOLS}
 FILES = sorted(SRC.rglob("*.py"))
 
 

@@ -1,6 +1,7 @@
 """Actions either have their documented effect or change nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,12 @@ from handloom.values import ArticulationAction
 
 DRIVEN = [0, 1, 2, 3]
 NOT_INITIALIZED = r"^ArticulationController is not initialized\. Call initialize\(\) first\.$"
+
+
+def apply(robot: SingleArticulation, action: ArticulationAction) -> None:
+    """Apply an action, then its efforts: one action controls a joint one way."""
+    robot.apply_action(replace(action, joint_efforts=None))
+    robot.apply_action(ArticulationAction(joint_efforts=action.joint_efforts, joint_indices=action.joint_indices))
 
 
 def targets(robot: SingleArticulation) -> np.ndarray:
@@ -29,7 +36,7 @@ def test_none_and_nan_keep_a_target_and_zero_is_one(robot: SingleArticulation) -
 
 
 def test_a_channel_of_none_is_left_alone(robot: SingleArticulation) -> None:
-    robot.apply_action(ArticulationAction([1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [3.0, 3.0, 3.0], joint_indices=[0, 1, 2]))
+    apply(robot, ArticulationAction([1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [3.0, 3.0, 3.0], joint_indices=[0, 1, 2]))
     before = targets(robot)
     robot.apply_action(ArticulationAction([None] * 5, [None] * 5, None))
     robot.apply_action(ArticulationAction())
@@ -37,8 +44,8 @@ def test_a_channel_of_none_is_left_alone(robot: SingleArticulation) -> None:
 
 
 def test_indices_scatter_values_and_the_others_keep_theirs(robot: SingleArticulation) -> None:
-    robot.apply_action(ArticulationAction([0.1, 0.2, 0.3], joint_efforts=[1.0, 2.0, 3.0], joint_indices=[0, 1, 2]))
-    robot.apply_action(ArticulationAction([0.9, 0.8], joint_efforts=[7.0, None], joint_indices=np.array([2, 0])))
+    apply(robot, ArticulationAction([0.1, 0.2, 0.3], joint_efforts=[1.0, 2.0, 3.0], joint_indices=[0, 1, 2]))
+    apply(robot, ArticulationAction([0.9, 0.8], joint_efforts=[7.0, None], joint_indices=np.array([2, 0])))
     np.testing.assert_array_equal(targets(robot)[0, :3], [0.8, 0.2, 0.9])
     np.testing.assert_array_equal(targets(robot)[2, :3], [1.0, 2.0, 7.0])
 
@@ -72,7 +79,8 @@ MALFORMED: dict[str, Callable[[], Any]] = {
     "index a truth value": lambda: ArticulationAction([1.0], joint_indices=[True]),
     "index a name": lambda: ArticulationAction([1.0], joint_indices=["turn"]),  # type: ignore[list-item]
     "indices nested": lambda: ArticulationAction([1.0], joint_indices=[[0]]),  # type: ignore[list-item]
-    "not driven": lambda: ArticulationAction([0.1] * 5),
+    "not driven": lambda: ArticulationAction([1.0] * 4 + [0.5]),
+    "position and effort": lambda: ArticulationAction([1.0], joint_efforts=[2.0], joint_indices=[0]),
     "good positions, bad efforts": lambda: ArticulationAction([0.1] * 4 + [None], joint_efforts=[np.inf] * 5),
     "no action": lambda: [1.0, 2.0],
     "nothing": lambda: None,
@@ -105,9 +113,39 @@ def test_messages_name_the_joint_and_what_exists(robot: SingleArticulation) -> N
         "joint_indices has 5, but the 5 joints are 0 to 4: turn, lift, bend, left, right"
     )
     assert message("index twice") == "joint_indices names joint 1 (lift) more than once"
-    assert "joint 'r/right' takes no position target: it has no actuator of its own; it follows 'r/left'" in message(
-        "not driven"
+    assert message("not driven") == (
+        "joint 'r/right' follows 'r/left', whose position target 1 puts it at 1, not at 0.5; give that, None or NaN"
     )
+    assert message("position and effort").startswith(
+        "joint 'turn' is given a position (1) and an effort (2) at once; give one of them"
+    )
+
+
+def test_a_coupled_joint_takes_what_agrees_with_its_leader(robot: SingleArticulation) -> None:
+    before = targets(robot)
+    robot.apply_action(ArticulationAction([0.02, 0.02], [0.1, 0.1], joint_indices=[3, 4]))
+    np.testing.assert_array_equal(targets(robot)[:2, 3], [0.02, 0.1])
+    assert np.all(np.isnan(targets(robot)[:, 4]))
+    robot.apply_action(ArticulationAction([0.02], joint_indices=[4]))  # As the leader is asked already.
+    robot.apply_action(ArticulationAction(joint_efforts=[1.5, 1.5], joint_indices=[4, 3]))
+    assert targets(robot)[2, 3] == 1.5
+    with pytest.raises(InputError, match=r"puts it at 0\.02, not at 0\.01"):
+        robot.apply_action(ArticulationAction([0.01], joint_indices=[4]))
+    np.testing.assert_array_equal(targets(robot)[:, :3], before[:, :3])
+
+
+def test_an_action_that_was_read_can_be_written_back(robot: SingleArticulation) -> None:
+    apply(robot, ArticulationAction([0.5, 0.6], [0.1, 0.2], [1.0, 2.0], joint_indices=[0, 1]))
+    before = targets(robot)
+    robot.apply_action(robot.get_applied_action())
+    np.testing.assert_array_equal(targets(robot), before)
+
+
+def test_an_action_may_be_changed_before_it_is_applied(robot: SingleArticulation) -> None:
+    action = ArticulationAction([0.1], joint_indices=[0])
+    action.joint_positions = [0.4]
+    robot.apply_action(action)
+    assert targets(robot)[0, 0] == 0.4
 
 
 def random_action(generator: np.random.Generator) -> tuple[Any, bool]:
@@ -142,6 +180,18 @@ def random_action(generator: np.random.Generator) -> tuple[Any, bool]:
     return ArticulationAction(*channels, indices), False
 
 
+def asks_two_ways(action: ArticulationAction, before: np.ndarray) -> bool:
+    """Return whether an action gives a joint a position and an effort other than none and the one in force."""
+    if action.joint_positions is None or action.joint_efforts is None:
+        return False
+    joints = range(5) if action.joint_indices is None else action.joint_indices
+    for joint, position, effort in zip(joints, action.joint_positions, action.joint_efforts, strict=True):
+        given = all(value is not None and not np.isnan(value) for value in (position, effort))
+        if given and effort not in (0.0, before[2, joint]):
+            return True
+    return False
+
+
 def test_a_thousand_random_actions_are_applied_as_documented_or_refused(robot: SingleArticulation) -> None:
     generator = np.random.default_rng(2)
     expected = targets(robot)
@@ -149,7 +199,7 @@ def test_a_thousand_random_actions_are_applied_as_documented_or_refused(robot: S
     for _ in range(1000):
         action, malformed = random_action(generator)
         state, gains = robot.world.state_hash(), robot.world.model.actuator_biasprm.copy()
-        if malformed:
+        if malformed or asks_two_ways(action, expected):
             with pytest.raises(HandloomError):
                 robot.apply_action(action)
             refused += 1
@@ -163,7 +213,7 @@ def test_a_thousand_random_actions_are_applied_as_documented_or_refused(robot: S
                         expected[channel, joint] = value
         np.testing.assert_array_equal(targets(robot), expected)
         np.testing.assert_array_equal(robot.world.model.actuator_biasprm, gains)
-    assert 200 < refused < 500
+    assert 400 < refused < 800
 
 
 def test_everything_before_initialize_raises_the_published_text() -> None:
@@ -246,7 +296,7 @@ def test_a_partial_update_of_the_default_gains_touches_only_the_chosen_entries(r
 
 def test_targets_survive_a_change_of_gains(robot: SingleArticulation) -> None:
     controller = robot.get_articulation_controller()
-    robot.apply_action(ArticulationAction([0.5, 0.6], [0.1, 0.2], [1.0, 2.0], joint_indices=[0, 1]))
+    apply(robot, ArticulationAction([0.5, 0.6], [0.1, 0.2], [1.0, 2.0], joint_indices=[0, 1]))
     before = targets(robot)
     for mode in ("velocity", "effort", "position"):
         controller.switch_control_mode(mode)
@@ -265,7 +315,7 @@ def test_velocity_mode_tracks_a_velocity_and_effort_mode_a_force(robot: SingleAr
 def test_max_efforts_clip_the_whole_drive(robot: SingleArticulation) -> None:
     controller = robot.get_articulation_controller()
     controller.set_max_efforts([3.0], joint_indices=[0])
-    robot.apply_action(ArticulationAction([2.5], joint_efforts=[50.0], joint_indices=[0]))
+    apply(robot, ArticulationAction([2.5], joint_efforts=[50.0], joint_indices=[0]))
     robot.world.forward()
     assert robot.world.data.qfrc_actuator[robot.drives.dof[0]] == 3.0
     controller.set_max_efforts([np.inf], joint_indices=[0])

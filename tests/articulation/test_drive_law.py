@@ -48,7 +48,8 @@ def test_the_force_of_a_drive_follows_the_law_for_any_gains_and_targets(kind: st
         controller.set_gains([kp], [kd])
         controller.set_max_efforts([abs(limit)] if trial % 2 else [np.inf])
         world.data.qpos[0], world.data.qvel[0] = q, qd
-        robot.apply_action(ArticulationAction([position], [velocity], [effort]))
+        robot.apply_action(ArticulationAction([position], [velocity]))
+        robot.set_joint_efforts([effort])
         world.forward()
         wanted = kp * (position - q) + kd * (velocity - qd) + effort
         if trial % 2:

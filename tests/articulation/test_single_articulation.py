@@ -1,6 +1,7 @@
 """A robot reaches its targets, reports its forces, pauses and resets."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -13,6 +14,12 @@ from handloom.values import ArticulationAction, DOFInfo
 
 FRAME = 8
 """Physics steps per frame: 62.5 frames a second at 2 ms."""
+
+
+def apply(robot: SingleArticulation, action: ArticulationAction) -> None:
+    """Apply an action, then its efforts: one action controls a joint one way."""
+    robot.apply_action(replace(action, joint_efforts=None))
+    robot.apply_action(ArticulationAction(joint_efforts=action.joint_efforts, joint_indices=action.joint_indices))
 
 
 def test_names_and_properties(robot: SingleArticulation) -> None:
@@ -161,7 +168,7 @@ def test_post_reset_returns_to_the_default_state_and_gains(robot: SingleArticula
     controller = robot.get_articulation_controller()
     gains = controller.get_gains()
     controller.switch_control_mode("velocity")
-    robot.apply_action(ArticulationAction([1.0] * 4 + [None], [0.5] * 4 + [None], [2.0] * 4 + [None]))
+    apply(robot, ArticulationAction([1.0] * 4 + [None], [0.5] * 4 + [None], [2.0] * 4 + [None]))
     robot.world.step(100)
     robot.world.reset()
     robot.post_reset()
@@ -295,7 +302,7 @@ def test_a_restored_state_continues_bit_for_bit(make_robot: Callable[[], SingleA
     # One control cannot hold an effort and gains that follow the inertia at once; see JointDrives.
     push = 0.0 if mode == "acceleration" and robot.world.model.nu == 4 else 1.0
     efforts = [push, 2 * push, 3 * push, 4 * push, None]
-    robot.apply_action(ArticulationAction([0.5, 0.2, 0.1, 0.02, None], [0.1] * 4 + [None], efforts))
+    apply(robot, ArticulationAction([0.5, 0.2, 0.1, 0.02, None], [0.1] * 4 + [None], efforts))
     robot.world.step(100)
     state = robot.world.save_state()
     other = make_robot()
@@ -306,8 +313,8 @@ def test_a_restored_state_continues_bit_for_bit(make_robot: Callable[[], SingleA
             values = generator.normal(size=(3, 4)) * [[0.5], [0.5], [5.0]]
             action = ArticulationAction(*values, joint_indices=[0, 1, 2, 3])
             if index:
-                robot.apply_action(action)
-                other.apply_action(action)
+                apply(robot, action)
+                apply(other, action)
         robot.world.step()
         other.world.step()
     assert robot.world.state_hash() == other.world.state_hash()
@@ -315,7 +322,7 @@ def test_a_restored_state_continues_bit_for_bit(make_robot: Callable[[], SingleA
 
 def test_with_three_inputs_the_targets_are_part_of_the_state(make_robot: Callable[[], SingleArticulation]) -> None:
     robot, other = make_robot(), make_robot()
-    robot.apply_action(ArticulationAction([0.5] * 4 + [None], [0.25] * 4 + [None], [3.0] * 4 + [None]))
+    apply(robot, ArticulationAction([0.5] * 4 + [None], [0.25] * 4 + [None], [3.0] * 4 + [None]))
     other.world.restore_state(robot.world.save_state())
     mine, theirs = robot.drives.targets(), other.drives.targets()
     if robot.world.data.ctrl.size == 12:
@@ -327,3 +334,13 @@ def test_with_three_inputs_the_targets_are_part_of_the_state(make_robot: Callabl
         np.testing.assert_array_equal(theirs.velocities[:4], np.zeros(4))
     robot.world.forward()
     np.testing.assert_array_equal(robot.world.data.qfrc_actuator, other.world.data.qfrc_actuator)
+
+
+def test_a_subset_reports_its_state_and_maps_many_rows(robot: SingleArticulation) -> None:
+    subset = ArticulationSubset(robot, ["bend", "turn"])
+    robot.set_joint_positions([0.1, 0.2], [0, 2])
+    state = subset.get_joints_state()
+    np.testing.assert_allclose(state.positions, [0.2, 0.1])
+    assert state.velocities.shape == state.efforts.shape == (2,)
+    rows = subset.map_to_articulation_order([[1.0, 0.0], [3.0, 2.0]])
+    assert rows == [[0.0, None, 1.0, None, None], [2.0, None, 3.0, None, None]]

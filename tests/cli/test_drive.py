@@ -16,6 +16,8 @@ def test_a_lap_is_driven_measured_and_drawn(tmp_path, capsys):
     assert report["laps"][0]["position_error_m"] < 0.01
     assert report["laps"][0]["heading_error_rad"] < 0.1
     assert report["picture"] == str(file)
+    assert report["video"] == str(file.with_suffix(".mp4"))
+    assert file.with_suffix(".mp4").stat().st_size > 10_000
     picture = np.asarray(Image.open(file))
     assert picture.shape == (720, 720, 3)
     # The driven track is there in its colour, on the circle of radius 0.1 m around (0, 0.1).
@@ -26,7 +28,7 @@ def test_a_lap_is_driven_measured_and_drawn(tmp_path, capsys):
 
 
 def test_leaving_the_course_is_a_failure(tmp_path, capsys):
-    arguments = ["drive", "jetbot", "--path", "circle", "--size", "0.2", "--tolerance", "0.00001"]
+    arguments = ["drive", "jetbot", "--path", "circle", "--size", "0.2", "--tolerance", "0.00001", "--no-video"]
     assert main([*arguments, "-o", str(tmp_path / "t.png")]) == FAILED
     assert "LEFT the course" in capsys.readouterr().out
 

@@ -6,25 +6,52 @@ import numpy as np
 import pytest
 
 import handloom.compat.isaacteleop as face
-from handloom.compat.isaacteleop.retargeters import (
-    SO101ClutchRetargeter,
-    SO101GripperRetargeter,
-    SO101RollRetargeter,
-    TensorReorderer,
-)
+from handloom.compat.isaacteleop import retargeters
 from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import ControllersSource
 from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput
 from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
-from handloom.retarget import ComputeContext, ControllerSnapshot, ExecutionState, group_of
+from handloom.compat.isaacteleop.so101_page import (
+    SO101ClutchRetargeter,
+    SO101GripperRetargeter,
+    SO101RollRetargeter,
+    SO101WristRetargeter,
+    TensorReorderer,
+)
+from handloom.compat.published import NotHere
+from handloom.retarget import ComputeContext, ControllerInput, ControllerSnapshot, ExecutionState, group_of
 
 ROWS = [(f"{face.__name__}.{path}", name) for path, names in face.MODULES.items() for name in names]
 
 
 @pytest.mark.parametrize(("module", "name"), ROWS, ids=lambda row: row.rsplit(".", 1)[-1])
-def test_every_published_name_leads_to_an_object(module: str, name: str) -> None:
+@pytest.mark.filterwarnings("ignore:HeadPose:DeprecationWarning")
+def test_every_published_name_leads_to_an_object_or_says_why_not(module: str, name: str) -> None:
     found = importlib.import_module(module)
-    assert getattr(found, name) is not None
-    assert name in found.__all__
+    reason = face.MODULES[module.removeprefix(f"{face.__name__}.")][name]
+    if isinstance(reason, NotHere):
+        with pytest.raises(ImportError, match=f"{name} is out of scope: "):
+            getattr(found, name)
+        assert name not in found.__all__
+    else:
+        assert getattr(found, name) is not None
+        assert name in found.__all__
+
+
+def test_out_of_scope_names_say_so_when_imported() -> None:
+    with pytest.raises(ImportError, match="HapticSink is out of scope: haptic"):
+        from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import HapticSink  # noqa: F401
+    with pytest.raises(ImportError, match="third-party hand"):
+        from handloom.compat.isaacteleop.retargeters.wuji_hand_retargeter import WujiHandRetargeter  # noqa: F401
+
+
+def test_what_differs_is_published_and_here() -> None:
+    here = {name for rows in face.MODULES.values() for name, row in rows.items() if not isinstance(row, NotHere)}
+    assert set(face.DIFFERENT) <= here
+
+
+def test_packages_list_their_modules() -> None:
+    engine = importlib.import_module("handloom.compat.isaacteleop.retargeting_engine")
+    assert set(engine.__all__) == {"deviceio_source_nodes", "interface", "tensor_types", "utilities"}
 
 
 def test_an_unknown_module_is_not_found() -> None:
@@ -33,10 +60,57 @@ def test_an_unknown_module_is_not_found() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error_that_says_what_exists() -> None:
-    retargeters = importlib.import_module("handloom.compat.isaacteleop.retargeters")
     with pytest.raises(AttributeError, match="did you mean 'TensorReorderer'"):
         _ = retargeters.TensorReorder
     assert "SO101ClutchRetargeter" in dir(retargeters)
+
+
+def test_the_published_clutch_engages_with_squeeze_only() -> None:
+    home = np.eye(4)
+    home[:3, 3] = 0.2, 0.0, 0.1
+    clutch = retargeters.SO101ClutchRetargeter(name="ee_pose", home_base_T_ee=home, input_device="controller_right")
+    assert clutch.MEASURED_BASE_T_EE_INPUT == "measured_base_T_ee"
+    assert clutch.ENGAGE_PERMITTED_INPUT == "engage_permitted"
+
+    def position(x: float, squeeze: float) -> float:
+        inputs = {"controller_right": controller_at(x, squeeze)}
+        return clutch(inputs, ComputeContext.at(0, state=ExecutionState.RUNNING))["ee_pose"][0][0]
+
+    assert position(0.0, 0.0) == position(0.3, 0.0) == pytest.approx(0.2)
+    assert not clutch.is_engaged
+    assert position(0.3, 1.0) == pytest.approx(0.2)
+    assert position(0.4, 1.0) == pytest.approx(0.3)
+
+
+def test_the_wrist_of_the_page_has_a_pitch_and_a_roll() -> None:
+    wrist = SO101WristRetargeter(name="wrist", input_device="controller_right")
+    running = ComputeContext.at(0, state=ExecutionState.RUNNING)
+
+    def command(quat, context=running) -> tuple[float, float]:
+        outputs = wrist({"controller_right": controller_at(0.0, 0.0, quat)}, context)
+        return outputs["pitch_command"][0], outputs["roll_command"][0]
+
+    stopped = ComputeContext.at(0, state=ExecutionState.STOPPED)
+    assert command((0, 0, 0, 1), stopped) == (0.0, pytest.approx(np.pi))
+    assert command((0, 0, 0, 1)) == (pytest.approx(np.pi / 2), pytest.approx(np.pi))
+    assert command((0, 0, np.sin(0.2), np.cos(0.2))) == (pytest.approx(np.pi / 2), pytest.approx(np.pi + 0.4))
+    tilted = (np.sin(0.25), 0, 0, np.cos(0.25))
+    assert command(tilted)[0] == pytest.approx(np.pi / 2 - 0.5)
+    assert command((0, 0, 0, 1), stopped)[0] == pytest.approx(np.pi / 2 - 0.5)
+    reset = ComputeContext.at(0, state=ExecutionState.STOPPED, reset=True)
+    assert command((0, 0, 0, 1), reset) == (0.0, pytest.approx(np.pi))
+
+
+def controller_at(x: float, squeeze: float, quat=(0.0, 0.0, 0.0, 1.0)):
+    sample = ControllerSnapshot(
+        grip_position=(x, 0, 0),
+        grip_orientation=quat,
+        grip_is_valid=True,
+        aim_orientation=quat,
+        aim_is_valid=True,
+        squeeze_value=squeeze,
+    )
+    return group_of(ControllerInput(), *sample.slots())
 
 
 def so101_pipeline() -> OutputCombiner:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from handloom.config import allow_code
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.tasks import load_task, sample_task
 
 ROOT = Path(__file__).parents[2]
@@ -24,18 +25,44 @@ def test_the_snippets_of_a_guide_run_in_order_and_print_what_it_shows(
 
 
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-TASK = re.compile(r"^```yaml\n(tasks:.*?)^```", re.DOTALL | re.MULTILINE)
-TASKS = [(guide, match[1]) for guide in tool.GUIDES for match in TASK.finditer(guide.read_text(encoding="utf-8"))]
+TASKS = [(guide, name) for guide in tool.GUIDES for name in tool.task_files(guide)]
 
 
-@pytest.mark.parametrize(("guide", "text"), TASKS, ids=lambda value: value.stem if isinstance(value, Path) else "")
+def write_task(guide: Path, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write the task files of a guide into a folder, and what its snippets write or have the reader save."""
+    snippets = SNIPPET.findall(guide.read_text(encoding="utf-8"))
+    (folder / "my_skills.py").write_text("\n".join(snippets))
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.chdir(folder)
+    for code in snippets:
+        if ".write_text(" in code:
+            exec(code, {})
+    for other, text in tool.task_files(guide).items():
+        (folder / f"{other}.yaml").write_text(text)
+    return folder / f"{name}.yaml"
+
+
+@pytest.mark.parametrize(("guide", "name"), TASKS, ids=lambda value: value if isinstance(value, str) else value.stem)
 def test_the_task_files_of_a_guide_sample(
-    guide: Path, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    guide: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What a guide tells the reader to save as a module lies beside the task.
-    (tmp_path / "my_skills.py").write_text("\n".join(SNIPPET.findall(guide.read_text(encoding="utf-8"))))
-    monkeypatch.syspath_prepend(tmp_path)
-    file = tmp_path / "task.yaml"
-    file.write_text(text)
     with allow_code():
-        assert sample_task(load_task(file), 0, 0).robots
+        assert sample_task(load_task(write_task(guide, name, tmp_path, monkeypatch)), 0, 0).robots
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("guide", "name"), TASKS, ids=lambda value: value if isinstance(value, str) else value.stem)
+def test_the_task_files_of_a_guide_succeed(
+    guide: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with allow_code():
+        task = load_task(write_task(guide, name, tmp_path, monkeypatch))
+        records = [simulate(task, 3, episode, Stopwatch())[1] for episode in range(5)]
+    assert sum(record.success for record in records) >= 3, [record.failure for record in records]
+
+
+def test_every_recipe_is_short_and_has_its_picture() -> None:
+    cookbook = ROOT / "docs" / "guides" / "cookbook.md"
+    for name, text in tool.task_files(cookbook).items():
+        assert len(text.splitlines()) <= 25, name
+        assert (ROOT / "docs" / "images" / "cookbook" / f"{name}.jpg").is_file(), name

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+from handloom.child_process import run_trial
 from handloom.errors import InputError, NotFoundError, StateError
 from handloom.render import BACKENDS, Renderer, drivers, probe_backends, spec_of_mjcf_camera
 from handloom.render.backends import LEFT_OUT, make_backend
 from handloom.render.preset import CPU_PRESETS, FILAMENT_PRESETS, GL_PRESETS
-from handloom.trial import run_trial
 
 DRAW = """
 from handloom.graphics import drop_unusable_mujoco_gl

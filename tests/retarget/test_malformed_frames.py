@@ -11,9 +11,9 @@ from handloom.retarget import (
     EePoseRateLimiter,
     OutputCombiner,
     RateLimiterConfig,
-    SO101ClutchRetargeter,
     SO101GripperRetargeter,
     SO101PoseClutchRetargeter,
+    SO101PositionClutchRetargeter,
     SO101RollRetargeter,
     TensorReorderer,
     TransformMatrix,
@@ -97,7 +97,7 @@ def good_record(rng, time_ns, position, quat) -> dict:
 @pytest.mark.parametrize("kind", ["position", "pose"])
 def test_malformed_frames_hold_or_raise_and_never_jump(kind) -> None:
     rng = np.random.default_rng(7)
-    clutch = SO101ClutchRetargeter("c") if kind == "position" else SO101PoseClutchRetargeter("c", np.eye(4))
+    clutch = SO101PositionClutchRetargeter("c") if kind == "position" else SO101PoseClutchRetargeter("c", np.eye(4))
     graph = pipeline(clutch)
     anchor = {"value": group_of(TransformMatrix(), ANCHOR)}
     position, quat, time_ns = np.zeros(3), about((0, 0, 1), 0.0), 0

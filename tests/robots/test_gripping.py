@@ -12,6 +12,7 @@ ARMS = [
     pytest.param(name, arm.name, marks=pytest.mark.slow if arm.name == "right" else ())
     for name in robot_names()
     for arm in load_robot(name).arms
+    if not arm.suction
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 from handloom.robots import load_robot, robot_names
 from handloom.robots.checks.gripper_checks import measured_opening
 
-ARMS = [(name, arm.name) for name in robot_names() for arm in load_robot(name).arms]
+ARMS = [(name, arm.name) for name in robot_names() for arm in load_robot(name).arms if not arm.suction]
 TABLES = json.loads(Path(__file__).with_name("golden_opening.json").read_text())
 # The SO-101's table gives the distance of its fingertips; the others the gap between the pads.
 LINKAGES = [(robot, *row) for robot in TABLES for row in TABLES[robot] if robot in robot_names() and robot != "so101"]

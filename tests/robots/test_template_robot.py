@@ -130,7 +130,8 @@ def test_finger_and_forbidden_contacts_are_found(name):
     assert robot.finger_contacts(arm.name, "block") == ()
     assert robot.forbidden_contacts(arm.name) == ()
     T = np.eye(4)
-    T[:3, 3] = robot.world.data.geom_xpos[robot.world.geom_index(f"r/{arm.pad_geoms[0]}")]
+    geoms = arm.pad_geoms or ("suction_bellows",)
+    T[:3, 3] = robot.world.data.geom_xpos[robot.world.geom_index(f"r/{geoms[0]}")]
     robot.world.set_body_pose("block", T)
     assert robot.finger_contacts(arm.name, ["block"])
     assert robot.finger_contacts(arm.name, ["nothing"]) == ()

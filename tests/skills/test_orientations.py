@@ -7,6 +7,7 @@ from handloom.skills.configs.parts import Filters
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
 from handloom.spatial import make_pose, random_rotations
 
+Z = np.array([0.0, 0.0, 1.0])
 AXES = {
     "forward": [1, 0, 0],
     "leftward": [0, 1, 0],
@@ -29,7 +30,7 @@ def test_a_filter_keeps_axes_in_its_cone(poses, direction, column, angles):
     negative = direction in ("backward", "rightward", "downward")
     key = f"filter_{'xyz'[column]}_dir"
     kept = direction_mask(
-        poses, Filters.model_validate({key: [direction, *(angles if not negative else sorted(angles))]})
+        poses, Filters.model_validate({key: [direction, *(angles if not negative else sorted(angles))]}), Z
     )
     angle = np.rad2deg(np.arccos(np.clip(poses[:, :3, column] @ AXES[direction], -1, 1)))
     if negative:
@@ -43,7 +44,7 @@ def test_a_filter_keeps_axes_in_its_cone(poses, direction, column, angles):
 
 
 def test_no_filter_keeps_everything(poses):
-    assert direction_mask(poses, Filters()).all()
+    assert direction_mask(poses, Filters(), Z).all()
 
 
 AXIS, DIRECTION = np.array([0.6, 0.0, 0.8]), np.array([0.0, 0.28, 0.96])
@@ -55,7 +56,7 @@ def alignment(degrees: float) -> Alignment:
 
 @pytest.mark.parametrize("degrees", [0.1, 1.0, 12.0, 90.0])
 def test_narrow_tolerances_are_met_by_every_orientation(degrees):
-    R = sample_orientations(np.random.default_rng(0), 200, Filters(), alignment(degrees))
+    R = sample_orientations(np.random.default_rng(0), 200, Filters(), alignment(degrees), approach_axis=AXIS)
     assert len(R) == 200
     assert alignment(degrees).passes(R).all()
     np.testing.assert_allclose(R @ R.transpose(0, 2, 1), np.tile(np.eye(3), (200, 1, 1)), atol=1e-12)
@@ -71,3 +72,21 @@ def test_aligned_orientations_are_spread_as_those_found_by_trying():
             one, two = direct @ probe @ base, tried @ probe @ base
             # Means and mean squares of numbers up to 1, from 20,000 draws: 0.03 is four times what chance does.
             np.testing.assert_allclose([one.mean(), (one**2).mean()], [two.mean(), (two**2).mean()], atol=0.03)
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 1), (1, 0, 0), (0, -1, 0)])
+@pytest.mark.parametrize(
+    ("given", "direction", "low", "high"),
+    [
+        ("down", (0, 0, -1), 0, 40),
+        (["down", 20], (0, 0, -1), 0, 20),
+        ("side", (0, 0, 1), 60, 120),
+        ("front", (1, 0, 0), 0, 45),
+        ("any", (0, 0, 1), 0, 180),
+    ],
+)
+def test_an_approach_means_the_same_whichever_axis_of_the_hand_reaches(poses, axis, given, direction, low, high):
+    kept = direction_mask(poses, Filters.model_validate({"approach": given}), np.array(axis, float))
+    angle = np.rad2deg(np.arccos(np.clip(poses[:, :3, :3] @ np.array(axis, float) @ np.array(direction, float), -1, 1)))
+    np.testing.assert_array_equal(kept, (angle >= low) & (angle <= high))
+    assert kept.any()

@@ -15,6 +15,7 @@ from handloom.errors import InputError, StateError, suggest
 from handloom.values import ArticulationAction
 
 if TYPE_CHECKING:
+    from handloom.articulation.articulation_view import ArticulationView
     from handloom.articulation.single_articulation import SingleArticulation
 
 MODES = {"position": (1.0, 1.0), "velocity": (0.0, 1.0), "effort": (0.0, 0.0)}
@@ -32,9 +33,12 @@ class ArticulationController:
         self._drives: JointDrives | None = None
         self._names: tuple[str, ...] = ()
         self._default_kps = self._default_kds = np.empty(0)
+        self.stopped = False
+        """Whether the simulation was stopped and not played again: there is no applied action then."""
 
-    def initialize(self, articulation: "SingleArticulation") -> None:
-        """Bind to a robot; its present gains become the default ones."""
+    def initialize(self, articulation: "SingleArticulation | ArticulationView") -> None:
+        """Bind to a robot, or to a view of one; its present gains become the default ones."""
+        self.stopped = False
         self._drives = articulation.drives
         self._names = articulation.dof_names
         self._default_kps, self._default_kds = self._drives.kps.copy(), self._drives.kds.copy()
@@ -52,7 +56,8 @@ class ArticulationController:
         """Write the targets of an action; None and NaN keep the target in force.
 
         Raises:
-            InputError: Wrong length, type or index, or a joint without a drive. Nothing was written.
+            InputError: Wrong length, type or index, a joint without a drive, or a position together with another
+                effort for one joint. Nothing was written.
         """
         drives = self.drives
         if not isinstance(control_actions, ArticulationAction):
@@ -67,10 +72,25 @@ class ArticulationController:
             self._scatter(checked_values(channel, values, joints, self._names), joints)
             for channel, values in channels.items()
         ]
+        self._refuse_two_ways(targets[0], targets[2])
         drives.write_targets(*targets)
 
-    def get_applied_action(self) -> ArticulationAction:
-        """Return the targets in force as a full-length action; NaN for joints that take none."""
+    def _refuse_two_ways(self, positions: Array, efforts: Array) -> None:
+        """Refuse a position target together with an effort: a joint is controlled one way at a time.
+
+        No effort, and the effort that is in force anyway, are no second way.
+        """
+        new = ~np.isnan(efforts) & (efforts != 0.0) & (efforts != self.drives.targets().efforts)
+        for joint in np.flatnonzero(new & ~np.isnan(positions)):
+            raise InputError(
+                f"joint {self._names[joint]!r} is given a position ({positions[joint]:g}) and an effort "
+                f"({efforts[joint]:g}) at once; give one of them, and None or NaN for the other"
+            )
+
+    def get_applied_action(self) -> ArticulationAction | None:
+        """Return the targets in force as a full-length action, NaN for joints that take none; None after a stop."""
+        if self.stopped:
+            return None
         positions, velocities, efforts = self.drives.targets()
         return ArticulationAction(positions, velocities, efforts)
 

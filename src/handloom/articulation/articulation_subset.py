@@ -10,7 +10,7 @@ from handloom.arrays import Array
 from handloom.articulation.joint_values import joint_values as checked_values
 from handloom.articulation.single_articulation import SingleArticulation
 from handloom.errors import InputError
-from handloom.values import ArticulationAction
+from handloom.values import ArticulationAction, JointsState
 
 
 class ArticulationSubset:
@@ -69,6 +69,10 @@ class ArticulationSubset:
         """Return the efforts added to the drives (k,) [N m or N]."""
         return self._articulation.get_applied_joint_efforts(self._indices)
 
+    def get_joints_state(self) -> JointsState:
+        """Return positions, velocities and efforts, each (k,)."""
+        return JointsState(self.get_joint_positions(), self.get_joint_velocities(), self.get_joint_efforts())
+
     def set_joint_positions(self, positions: Any) -> None:
         """Put the joints somewhere at once (k,) [rad or m]."""
         self._articulation.set_joint_positions(positions, self._indices)
@@ -93,13 +97,17 @@ class ArticulationSubset:
             ArticulationAction(joint_positions, joint_velocities, joint_efforts, self._indices.copy())
         )
 
-    def get_applied_action(self) -> ArticulationAction:
-        """Return the targets in force for the joints of the subset."""
+    def get_applied_action(self) -> ArticulationAction | None:
+        """Return the targets in force for the joints of the subset; None after a stop."""
+        if self._articulation.get_articulation_controller().stopped:
+            return None
         targets = self._articulation.drives.targets()
         return ArticulationAction(*(channel[self._indices] for channel in targets), joint_indices=self._indices.copy())
 
-    def map_to_articulation_order(self, joint_values: Any) -> list[float | None]:
-        """Return values of the subset (k,) in the robot's order, None for the other joints."""
+    def map_to_articulation_order(self, joint_values: Any) -> list[Any]:
+        """Return values of the subset, (k,) or (m, k), in the robot's order, None for the other joints."""
+        if np.ndim(joint_values) == 2:
+            return [self.map_to_articulation_order(row) for row in joint_values]
         values = checked_values("joint_values", joint_values, self._indices, self._articulation.dof_names)
         ordered: list[float | None] = [None] * self._articulation.num_dof
         for index, value in zip(self._indices, values, strict=True):

@@ -64,6 +64,8 @@ def add_drive_inputs(spec: mujoco.MjSpec, *, prefix: str = "") -> tuple[str, ...
 
 
 CHANNELS = ("position", "velocity", "effort")
+COUPLED = 1e-6
+"""How far a target of a coupled joint may be from what its leader implies: rounding of float32 commands [rad or m]."""
 
 
 class Targets(NamedTuple):
@@ -138,10 +140,49 @@ class JointDrives:
         Raises:
             InputError: A joint that takes no such target was given one. Nothing was written.
         """
-        asked = np.array([positions, velocities, efforts], dtype=np.float64)
+        asked = self._without_followers(np.array([positions, velocities, efforts], dtype=np.float64))
         self._refuse_undriven(asked)
         self._registers = np.where(np.isnan(asked), np.array(self.targets()), asked)
         self._write_controls()
+
+    def position_controls(self) -> NDArray[np.int64] | None:
+        """Return where in ``data.ctrl`` a written number is the position target of each joint (n,).
+
+        For control loops that write all position targets and nothing else, many times a second. None when a joint
+        takes none, or when a velocity or an effort is added to one.
+        """
+        _, velocities, efforts = self.targets()
+        plain = ~self._folded | ((self.kps > 0.0) & (velocities == 0.0) & (efforts == 0.0))
+        places = np.where(self._folded, self._fold_ctrl, self._inputs[:, 0])
+        return places if bool(np.all(plain & self.takes_position)) else None
+
+    def _without_followers(self, asked: Array) -> Array:
+        """Return targets (3, n) without those of coupled joints, which must agree with what their leaders are asked.
+
+        Published commands name both fingers of a gripper; here one drive moves the two.
+        """
+        followers = [j for j, w in enumerate(self.wirings) if w.coupling and not np.all(np.isnan(asked[:, j]))]
+        if not followers:
+            return asked
+        in_force = np.array(self.targets())
+        kept = asked.copy()
+        for joint in followers:
+            coupling = self.wirings[joint].coupling
+            if coupling is None or coupling.leader not in self.names:
+                continue
+            leader = self.names.index(coupling.leader)
+            goal = np.where(np.isnan(asked[:, leader]), in_force[:, leader], asked[:, leader])
+            slope = coupling.slope(goal[0])
+            implied = (coupling.position(goal[0]), slope * goal[1], slope * goal[2])
+            for channel in np.flatnonzero(~np.isnan(asked[:, joint])):
+                if not abs(asked[channel, joint] - implied[channel]) <= COUPLED:
+                    raise InputError(
+                        f"joint {self.names[joint]!r} follows {coupling.leader!r}, whose {CHANNELS[channel]} target "
+                        f"{goal[channel]:g} puts it at {implied[channel]:g}, not at {asked[channel, joint]:g}; give "
+                        "that, None or NaN"
+                    )
+            kept[:, joint] = np.nan
+        return kept
 
     def _refuse_undriven(self, asked: Array) -> None:
         for channel, joint in zip(*np.nonzero(~np.isnan(asked) & ~self._able), strict=True):

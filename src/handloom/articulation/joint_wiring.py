@@ -10,6 +10,30 @@ _INPUTS = mujoco.mjtCtrlInput
 
 
 @dataclass(frozen=True, kw_only=True)
+class Coupling:
+    """A joint that follows another: q - q0 = c0 + c1 d + ... + c4 d^4, with d the leader's distance from its q0."""
+
+    leader: str
+    """Full name of the joint it follows."""
+    leader_zero: float
+    """Position of the leader in the reference configuration [rad or m]."""
+    zero: float
+    """Position of this joint in the reference configuration [rad or m]."""
+    coefficients: tuple[float, ...]
+    """c0 to c4."""
+
+    def position(self, leader: float) -> float:
+        """Return where this joint is when the leader is at a position [rad or m]."""
+        d = leader - self.leader_zero
+        return self.zero + sum(c * d**power for power, c in enumerate(self.coefficients))
+
+    def slope(self, leader: float) -> float:
+        """Return how fast this joint moves per speed of the leader, at a position of the leader."""
+        d = leader - self.leader_zero
+        return sum(power * c * d ** (power - 1) for power, c in enumerate(self.coefficients) if power)
+
+
+@dataclass(frozen=True, kw_only=True)
 class JointWiring:
     """How one hinge or slide joint is driven."""
 
@@ -31,6 +55,8 @@ class JointWiring:
     """Index in ``data.ctrl`` of the one control of a plain servo or motor, which carries all three targets; else -1."""
     fault: str = ""
     """Why the joint takes no targets; empty when it does."""
+    coupling: "Coupling | None" = None
+    """The joint it follows, when it has no drive of its own."""
 
     @property
     def driven(self) -> bool:
@@ -49,8 +75,9 @@ def wire_joint(world: World, joint_name: str) -> JointWiring:
         if model.actuator_trntype[index] == mujoco.mjtTrn.mjTRN_JOINT.value and model.actuator_trnid[index, 0] == joint
     ]
     if len(actuators) != 1:
-        fault = f"{len(actuators)} actuators act on it" if actuators else f"it has no actuator{_leader(world, joint)}"
-        return replace(free, fault=fault)
+        coupling = None if actuators else _coupling(world, joint)
+        fault = f"{len(actuators)} actuators act on it" if actuators else "it has no actuator of its own"
+        return replace(free, fault=f"{fault}; it follows {coupling.leader!r}" if coupling else fault, coupling=coupling)
     (actuator,) = actuators
     fault = _unusable(model, actuator)
     if fault:
@@ -69,14 +96,20 @@ def wire_joint(world: World, joint_name: str) -> JointWiring:
     return replace(free, actuator=actuator, **inputs)
 
 
-def _leader(world: World, joint: int) -> str:
-    """Return which joint a coupled joint follows, as the end of a sentence."""
+def _coupling(world: World, joint: int) -> Coupling | None:
+    """Return how a joint follows another, None if it follows none."""
     model = world.model
     for equality in range(model.neq):
         coupled = model.eq_type[equality] == mujoco.mjtEq.mjEQ_JOINT.value
         if coupled and model.eq_obj1id[equality] == joint and model.eq_obj2id[equality] >= 0:
-            return f" of its own; it follows {world.joints.label(int(model.eq_obj2id[equality]))!r}"
-    return " of its own"
+            leader = int(model.eq_obj2id[equality])
+            return Coupling(
+                leader=world.joints.label(leader),
+                leader_zero=float(model.qpos0[model.jnt_qposadr[leader]]),
+                zero=float(model.qpos0[model.jnt_qposadr[joint]]),
+                coefficients=tuple(float(c) for c in model.eq_data[equality, :5]),
+            )
+    return None
 
 
 def _unusable(model: mujoco.MjModel, actuator: int) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.arrays import Array
 from handloom.articulation.articulation_controller import ArticulationController
 from handloom.articulation.articulation_root import ArticulationRoot
-from handloom.articulation.joint_drives import JointDrives
+from handloom.articulation.joint_drives import JointDrives, Targets
 from handloom.articulation.joint_values import JointSelection
 from handloom.articulation.joint_values import joint_indices as checked_indices
 from handloom.articulation.joint_values import joint_values as checked_values
@@ -91,7 +91,7 @@ class SingleArticulation(SolverSettings):
         self._controller = articulation_controller or ArticulationController()
         self._drives: JointDrives | None = None
         self._default_state: JointsState | None = None
-        self._paused: tuple[Array, ArticulationAction] | None = None
+        self._paused: tuple[Array, Targets] | None = None
         self.root.place(position if translation is None else translation, orientation)
 
     def _find_joints(self, dof_names: Sequence[str] | None) -> tuple[str, ...]:
@@ -279,7 +279,7 @@ class SingleArticulation(SolverSettings):
             warnings.warn(f"{self.name!r} is paused already", stacklevel=2)
             return
         drives = self.drives
-        self._paused = (self.get_joint_velocities(), self._controller.get_applied_action())
+        self._paused = (self.get_joint_velocities(), drives.targets())
         here = np.where(drives.takes_position, self.get_joint_positions(), np.nan)
         velocities = np.where(drives.takes_velocity, 0.0, np.nan)
         drives.write_targets(here, velocities, np.where(drives.takes_effort, 0.0, np.nan))
@@ -290,9 +290,9 @@ class SingleArticulation(SolverSettings):
         if self._paused is None:
             warnings.warn(f"{self.name!r} is not paused", stacklevel=2)
             return
-        velocities, action = self._paused
+        velocities, targets = self._paused
         self._paused = None
-        self._controller.apply_action(action)
+        self.drives.write_targets(*targets)
         self.set_joint_velocities(velocities)
 
     # -- control -------------------------------------------------------------------------------------------------
@@ -301,8 +301,8 @@ class SingleArticulation(SolverSettings):
         """Write the targets of an action; see ``ArticulationController.apply_action``."""
         self._controller.apply_action(control_actions)
 
-    def get_applied_action(self) -> ArticulationAction:
-        """Return the targets in force as a full-length action."""
+    def get_applied_action(self) -> ArticulationAction | None:
+        """Return the targets in force as a full-length action; None after a stop."""
         return self._controller.get_applied_action()
 
     def get_articulation_controller(self) -> ArticulationController:

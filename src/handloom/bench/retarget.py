@@ -16,8 +16,8 @@ from handloom.retarget import (
     GraphExecutable,
     OutputCombiner,
     OutputSelector,
-    SO101ClutchRetargeter,
     SO101GripperRetargeter,
+    SO101PositionClutchRetargeter,
     SO101RollRetargeter,
     Tensor,
     TensorReorderer,
@@ -58,9 +58,12 @@ def _arm(side: str, controller: OutputSelector) -> OutputSelector:
     device = f"controller_{side}"
     live = {
         port: ValueInput(f"{side}_{port}", TransformMatrix()).output(ValueInput.VALUE)
-        for port in (SO101ClutchRetargeter.ROBOT_EE_POS_INPUT, SO101ClutchRetargeter.ROBOT_BASE_POS_INPUT)
+        for port in (
+            SO101PositionClutchRetargeter.ROBOT_EE_POS_INPUT,
+            SO101PositionClutchRetargeter.ROBOT_BASE_POS_INPUT,
+        )
     }
-    clutch = SO101ClutchRetargeter(f"{side}_clutch", device).connect({device: controller, **live})
+    clutch = SO101PositionClutchRetargeter(f"{side}_clutch", device).connect({device: controller, **live})
     limited = EePoseRateLimiter(f"{side}_limit").connect({"ee_pose": clutch.output("ee_pose")})
     flat = TensorReorderer(
         {"ee_pose": POSE, "roll_command": ["roll"], "gripper_command": ["jaw"]},

@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from json import dumps
@@ -162,6 +163,16 @@ def warmup() -> None:
     print(f"kernels are compiled in {warm_marker().parent}")
 
 
+def tell_of_cold_kernels() -> None:
+    """Say on standard error that kernels will be compiled as they are needed, where that was not done before."""
+    from handloom.kernels import warm_marker
+
+    if not warm_marker().is_file():
+        print(
+            "compiling kernels as they are needed, up to a minute, once; handloom warmup does it ahead", file=sys.stderr
+        )
+
+
 def compile_kernels() -> None:
     """Compile with a progress bar if that was not done before; used before workers start."""
     from rich.console import Console
@@ -171,7 +182,10 @@ def compile_kernels() -> None:
 
     if is_warm():
         return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        console.print("compiling kernels, about a minute, once per version")
     columns = (TextColumn("compiling kernels, once: {task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("starting", total=None)
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("about a minute", total=None)
         warm_up(on_step=lambda what, done, total: progress.update(bar, description=what, completed=done, total=total))

@@ -28,6 +28,7 @@ from handloom.cli.flags import (
     Preset,
     Task,
 )
+from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
@@ -48,6 +49,13 @@ from handloom.engine.reporting import write_page
 from handloom.engine.reporting.page import dataset_sheet
 from handloom.errors import InputError
 from handloom.tasks import load_task
+
+HOPELESS = 10
+"""A run ends when this many attempts, the first ones, failed for one reason."""
+
+
+TURN_PER_METRE = 5.0
+"""How much a disturbed hand is turned for how far it is pushed [rad/m]."""
 
 
 class GenerateDisplay:
@@ -70,6 +78,8 @@ class GenerateDisplay:
         self.live = Live(Group(self.progress, self.line), console=self.console, refresh_per_second=4, transient=True)
         self.begin = time.monotonic()
         self.tally: Tally | None = None
+        self.told: set[str] = set()
+        """Failure reasons that were shown once in words."""
 
     def __enter__(self) -> "GenerateDisplay":
         self.live.__enter__()
@@ -80,7 +90,7 @@ class GenerateDisplay:
 
     def note(self, text: str) -> None:
         """Show a line above the display."""
-        self.console.print(text)
+        self.console.print(text, markup=False, highlight=False)
 
     def update(self, receipts: dict[int, Receipt]) -> None:
         """Show the state of the run after these further attempts; those of an earlier call come first of all."""
@@ -92,7 +102,12 @@ class GenerateDisplay:
             self.tally.add(receipts.values())
         report = self.tally.report()
         done = report.episodes if self.goal.successes is not None else report.attempts
-        self.progress.update(self.bar, completed=done)
+        total = self.progress.tasks[self.bar].total
+        self.progress.update(self.bar, completed=min(done, total or done))  # Workers may be ahead of the goal.
+        for receipt in receipts.values():
+            if not receipt.success and receipt.reason not in self.told:
+                self.told.add(receipt.reason)
+                self.note(plain(f"attempt {receipt.episode} failed, {receipt.reason}: {receipt.detail}"))
         hours = max(time.monotonic() - self.begin, 1e-9) / 3600.0
         reasons = ", ".join(f"{name} {count}" for name, count in list(report.failure_reasons.items())[:3])
         self.line.plain = (
@@ -122,7 +137,9 @@ def run(
     codec: Codec = "h264",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
+    disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
     keep_failures: bool = False,
+    keep_going: bool = False,
     max_attempts: OptionalNumber = None,
     unit_size: OptionalNumber = None,
     shard: Annotated[str, tyro.conf.arg(metavar="I/N")] = "0/1",
@@ -153,6 +170,9 @@ def run(
             master_actions.*) or both.
         lerobot_features: What LeRobot reads from 0.6 on only: depth (a stream per camera), language (sub-tasks in the
             frames).
+        disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
+            recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
+        keep_going: Go on although the first attempts all failed for the same reason.
         keep_failures: Also write failed attempts, into a dataset of their own.
         max_attempts: Bound on the attempts; default ten per demonstration.
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
@@ -167,6 +187,8 @@ def run(
         own_code.allow_code()
     own_code.allow_code(source)  # Named by the user himself.
     overrides = (*set, "proxy_assets=true") if proxy_assets else set
+    if disturb:
+        overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
     loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
@@ -189,11 +211,25 @@ def run(
             raise InputError("--staging is for --executor ray; workers of this machine write into the run folder")
         Storage(staging).check()
     chosen = _executor(executor, workers, ray_address)
+    if n is None and attempts is None and not json:
+        print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
     directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
     compile_kernels()
     display = GenerateDisplay(goal, quiet=json)
+    hopeless = HopelessRun(directory.stop_file(part), enabled=goal.successes is not None and not keep_going)
+
+    def on_receipts(receipts: dict[int, Receipt]) -> None:
+        display.update(receipts)
+        hopeless.update(receipts)
+
     with display, _stop_on_interrupt(directory.stop_file(part), display):
-        outcome = generate_run(directory, goal, chosen, shard=part, staging=staging or "", on_receipts=display.update)
+        outcome = generate_run(directory, goal, chosen, shard=part, staging=staging or "", on_receipts=on_receipts)
+    if hopeless.reason:
+        print(
+            f"stopped: the first {HOPELESS} attempts all failed with {hopeless.reason}; see below, and handloom check "
+            f"{task}; --keep-going goes on all the same",
+            file=sys.stderr,
+        )
     return _tell(outcome, goal, workers=chosen.workers, as_json=json)
 
 
@@ -247,6 +283,27 @@ def _shard(text: str) -> tuple[int, int]:
     if not (first.isdecimal() and count.isdecimal() and int(first) < int(count)):
         raise InputError(f"--shard is written i/N with i from 0 to N-1, e.g. 0/4, got {text!r}")
     return int(first), int(count)
+
+
+class HopelessRun:
+    """Stops a run whose first attempts all failed for the same reason: a mistake in the task, most likely."""
+
+    def __init__(self, stop_file: Path, *, enabled: bool) -> None:
+        self.stop_file = stop_file
+        self.reason = ""
+        """Why the run was stopped; empty while it was not."""
+        self._enabled = enabled
+        self._reasons: dict[int, str] = {}
+
+    def update(self, receipts: dict[int, Receipt]) -> None:
+        """Look at further attempts."""
+        if not self._enabled or len(self._reasons) >= HOPELESS:
+            return
+        self._reasons |= {episode: "" if r.success else r.reason for episode, r in receipts.items()}
+        found = set(self._reasons.values())
+        if len(self._reasons) >= HOPELESS and len(found) == 1 and found != {""}:
+            (self.reason,) = found
+            self.stop_file.touch()
 
 
 class _stop_on_interrupt:  # noqa: N801 - reads as a statement

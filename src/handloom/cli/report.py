@@ -3,7 +3,8 @@
 from json import dumps
 
 from handloom.cli.dataset import checked_run
-from handloom.cli.flags import Number, OptionalOutput, Run
+from handloom.cli.doctor import cores
+from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
 from handloom.cli.terminal import plain
 from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_page
@@ -16,7 +17,7 @@ def run(
     path: Run,
     *,
     output: OptionalOutput = None,
-    workers: Number = 1,
+    workers: OptionalNumber = None,
     json: bool = False,
 ) -> None:
     """Print funnel, failure reasons and rates of a run, and write them as a page with charts.
@@ -24,10 +25,11 @@ def run(
     Args:
         path: A run folder.
         output: Folder of the page and its PNG files; default: report/ in the run.
-        workers: Worker count the robot hours per day are given for.
+        workers: Worker count the robot hours per day are given for; default one per core, as of generate.
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
     directory = checked_run(path)
+    workers = cores() if workers is None else workers
     report = report_of(directory.counted().values())
     if json:
         print(dumps(report.to_json(workers=workers)))

@@ -3,36 +3,48 @@
 import json
 from pathlib import Path
 
+from handloom.cli.doctor import tell_of_cold_kernels
 from handloom.cli.flags import Number, Output, Overrides, Preset, Task, Tasks
 from handloom.config import forbid_code, own_code
 from handloom.errors import HandloomError
 from handloom.tasks import load_task, sample_task
+from handloom.tasks.config.checking import refused_code
+from handloom.tasks.rehearsal import rehearse
 
 
-def check(files: Tasks, *, set: Overrides = (), allow_outside: bool = False) -> int:
+def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outside: bool = False) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
-    Python code that a task names is never run here: a note says what it is, and its keys are checked by generate.
+    Scenes are sampled and looked at: objects without a place, out of reach or out of every picture, skills that cannot
+    run. Python code that a task names is never run here: a note says what it is, and such a task is not sampled.
 
     Args:
         files: Task names, YAML files or folders.
+        fast: Only read the files: keys, names and numbers; sample no scene.
         set: Overrides such as data.max_episode_length=500, applied to every file.
         allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
     """
     from handloom.cli.main import BAD_INPUT, DONE
 
     forbid_code()
+    if not fast:
+        tell_of_cold_kernels()
     wrong = 0
     for name in _expanded(files):
+        notices: tuple[str, ...] = ()
         try:
             task = load_task(name, overrides=set, allow_outside=allow_outside)
+            notices = task.notices
+            mistakes = "" if fast or refused_code(task) else "\n".join(rehearse(task))
         except HandloomError as error:
+            mistakes = str(error)
+        if mistakes:
             wrong += 1
             print(f"wrong {name}")
-            print("  " + str(error).replace("\n", "\n  "))
+            print("  " + mistakes.replace("\n", "\n  "))
             continue
         print(f"ok {name}")
-        for notice in task.notices:
+        for notice in notices:
             print(f"  note: {notice}")
     return BAD_INPUT if wrong else DONE
 
@@ -45,6 +57,21 @@ def _expanded(files: tuple[str, ...]) -> list[str]:
         inside = sorted(str(file) for file in path.rglob("*.y*ml") if not file.is_dir()) if path.is_dir() else []
         names += inside or [name]
     return names
+
+
+def show(task: Task, *, set: Overrides = (), allow_outside: bool = False) -> None:
+    """Print a task as it is carried out: base files merged, short forms written out, overrides applied.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        set: Overrides such as data.max_episode_length=500.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+    """
+    import yaml
+
+    config = load_task(task, overrides=set, allow_outside=allow_outside).config
+    values = config.model_dump(mode="json", exclude_unset=True)
+    print(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
 
 
 def sample(
@@ -109,6 +136,7 @@ def preview(
     loaded = load_task(task, overrides=set, allow_outside=allow_outside)
     if not loaded.config.cameras:
         raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
+    tell_of_cold_kernels()
     images, labels = [], []
     for episode in range(episodes):
         instance = sample_task(loaded, seed, episode)

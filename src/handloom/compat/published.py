@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from handloom.errors import suggest
+from handloom.errors import HandloomError, suggest
+
+
+class NotHereError(HandloomError, ImportError):
+    """A published name that is out of scope; the text says why."""
+
+
+class NotHere(str):
+    """A row of a name that is not here: the reason."""
 
 
 class PublishedModule(ModuleType):
@@ -14,14 +22,14 @@ class PublishedModule(ModuleType):
 
     Args:
         name: Full name of the module.
-        table: Published name > ``"module:object"``.
+        table: Published name > ``"module:object"``, or ``NotHere`` with the reason.
         doc: One line about the module.
     """
 
     def __init__(self, name: str, table: Mapping[str, str], doc: str) -> None:
         super().__init__(name, doc)
         self.__path__ = []  # An unknown submodule is then a plain ModuleNotFoundError.
-        self.__all__ = sorted(table)
+        self.__all__ = sorted(name for name, row in table.items() if not isinstance(row, NotHere))
         self._table = table
 
     def __getattr__(self, name: str) -> Any:
@@ -35,17 +43,26 @@ def resolve(module: str, table: Mapping[str, str], name: str) -> Any:
     """Return the object behind a published name.
 
     Raises:
+        NotHereError: The name is published but out of scope.
         AttributeError: The module does not have the name; the text suggests one that exists.
     """
-    if name not in table:
+    row = table.get(name)
+    if isinstance(row, NotHere):
+        raise NotHereError(f"{module}.{name} is out of scope: {row}")
+    if row is None:
         raise AttributeError(f"module {module!r} has no attribute {name!r}; {suggest(name, table)}")
-    place, _, attribute = table[name].partition(":")
+    place, _, attribute = row.partition(":")
     return getattr(importlib.import_module(place), attribute)
 
 
 def same_names(module: str, names: str) -> dict[str, str]:
     """Return the rows of names that are published and ours, e.g. ``"TensorType TensorGroup"``."""
     return {name: f"{module}:{name}" for name in names.split()}
+
+
+def not_here(names: str, why: str) -> dict[str, str]:
+    """Return the rows of names that are published and out of scope."""
+    return dict.fromkeys(names.split(), NotHere(why))
 
 
 def add_modules(package: str, tables: Mapping[str, Mapping[str, str]]) -> None:
@@ -60,3 +77,5 @@ def add_modules(package: str, tables: Mapping[str, Mapping[str, str]]) -> None:
                 sys.modules[name] = module
                 parent, _, last = name.rpartition(".")
                 setattr(sys.modules[parent], last, module)
+                if depth > 1 and last not in sys.modules[parent].__all__:
+                    sys.modules[parent].__all__.append(last)

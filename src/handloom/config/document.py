@@ -33,7 +33,9 @@ class Document:
         return Mark(str(self.path))
 
 
-def read_document(path: str | Path, *, shipped: Path | None = None, allow_outside: bool = False) -> Document:
+def read_document(
+    path: str | Path, *, shipped: Path | None = None, allow_outside: bool = False, foreign_tags: bool = False
+) -> Document:
     """Read a YAML file and the files its top-level ``base:`` key names, nearest file winning.
 
     Mappings merge key by key; lists replace, except lists of mappings with a ``name``, which merge by name.
@@ -42,15 +44,23 @@ def read_document(path: str | Path, *, shipped: Path | None = None, allow_outsid
         path: The file.
         shipped: Folder whose files can be a ``base`` from anywhere; looked through last.
         allow_outside: A ``base`` may lie outside the folders around the file.
+        foreign_tags: Take values with a tag of another program, such as ``!!python/name``, as text instead of
+            refusing them.
 
     Raises:
         ConfigError: The file is missing, unreadable, too large, not YAML, repeats a key, or inherits in a circle.
     """
-    return _read(Path(path), (), shipped=shipped, allow_outside=allow_outside)
+    return _read(Path(path), (), shipped=shipped, allow_outside=allow_outside, foreign_tags=foreign_tags)
 
 
 def _read(
-    path: Path, parents: tuple[Path, ...], named_by: str = "", *, shipped: Path | None, allow_outside: bool
+    path: Path,
+    parents: tuple[Path, ...],
+    named_by: str = "",
+    *,
+    shipped: Path | None,
+    allow_outside: bool,
+    foreign_tags: bool,
 ) -> Document:
     try:
         resolved = path.resolve(strict=True)
@@ -64,7 +74,7 @@ def _read(
         raise ConfigError(f"{path}: base files inherit in a circle: {circle}")
     if len(parents) > MAX_BASES:
         raise ConfigError(f"{path}: more than {MAX_BASES} base files follow each other")
-    values, marks = parse_text(text, str(path))
+    values, marks = parse_text(text, str(path), foreign_tags=foreign_tags)
     document = Document(values, path, marks)
     if not isinstance(document.values, dict) or "base" not in document.values:
         return document
@@ -73,7 +83,14 @@ def _read(
     if not isinstance(base, str):
         raise ConfigError(f"{mark}: base: must be the name of a YAML file, got {base!r}")
     file = find_file(base, near=path.parent, asset_root=shipped, what=f"{mark}: base", allow_outside=allow_outside)
-    parent = _read(file, (*parents, resolved), f"{mark}: base: ", shipped=shipped, allow_outside=allow_outside)
+    parent = _read(
+        file,
+        (*parents, resolved),
+        f"{mark}: base: ",
+        shipped=shipped,
+        allow_outside=allow_outside,
+        foreign_tags=foreign_tags,
+    )
     return _merged(parent, document)
 
 

@@ -41,12 +41,13 @@ _MERGE = "tag:yaml.org,2002:merge"
 _DATE = "tag:yaml.org,2002:timestamp"
 
 
-def parse_text(text: str, source: str) -> tuple[Any, dict[KeyPath, Mark]]:
+def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[Any, dict[KeyPath, Mark]]:
     """Return the values of a YAML text and the place of each.
 
     Args:
         text: The text.
         source: What error messages and marks call it.
+        foreign_tags: Take values with a tag that YAML does not define as text instead of refusing them.
 
     Raises:
         ConfigError: The text is not YAML, nests or repeats too much, or gives a key twice.
@@ -57,10 +58,13 @@ def parse_text(text: str, source: str) -> tuple[Any, dict[KeyPath, Mark]]:
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
         line = f":{at.line + 1}" if at else ""
-        raise ConfigError(f"{source}{line}: not valid YAML: {error.problem or error.context}") from error
+        what = error.problem or error.context
+        if at and at.line < text.count("\n") + 1 and "\t" in text.splitlines()[at.line]:
+            what = "there is a tab in this line; YAML is indented with spaces"
+        raise ConfigError(f"{source}{line}: not valid YAML: {what}") from error
     except (yaml.YAMLError, UnicodeError) as error:
         raise ConfigError(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from error
-    return (None if node is None else _Builder(source, marks).build(node, ())), marks
+    return (None if node is None else _Builder(source, marks, foreign_tags).build(node, ())), marks
 
 
 class _Composer:
@@ -132,9 +136,10 @@ class _Composer:
 class _Builder:
     """Turns nodes into plain values while noting each line."""
 
-    def __init__(self, source: str, marks: dict[KeyPath, Mark]) -> None:
+    def __init__(self, source: str, marks: dict[KeyPath, Mark], foreign_tags: bool) -> None:
         self.source = source
         self.marks = marks
+        self.foreign_tags = foreign_tags
         self.constructor = yaml.SafeLoader("")
         self.count = 0
         self.merged: dict[int, Pairs | None] = {}
@@ -190,7 +195,7 @@ class _Builder:
             yield source
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        if node.tag == _DATE:
+        if node.tag == _DATE or (self.foreign_tags and node.tag not in yaml.SafeLoader.yaml_constructors):
             return node.value
         try:
             value = self.constructor.construct_object(node)

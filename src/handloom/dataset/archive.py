@@ -83,7 +83,7 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
         if size != member.file_size - stream.tell():
             raise ValueError(f"{member.filename} has the shape {shape}, which does not fit its size")
         array = np.empty(shape, dtype, order="F" if fortran else "C")
-        if stream.readinto(array.reshape(-1, order="A").view(np.uint8)) != size or stream.read(1):
+        if cast(Any, stream).readinto(array.reshape(-1, order="A").view(np.uint8)) != size or stream.read(1):
             raise ValueError(f"{member.filename} is cut short")
     return array
 

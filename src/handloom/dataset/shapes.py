@@ -157,6 +157,7 @@ class CheckEntry(TypedDict):
 
     name: Text
     arguments: PlainObject
+    share: NotRequired[float]
 
 
 class Span(TypedDict):

@@ -6,8 +6,11 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from json import dumps
 from pathlib import Path
+
+import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.journal import Receipt
@@ -15,6 +18,7 @@ from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import episode_columns, image_name, rendered_frames, video_features
+from handloom.episode.disturbance import Disturbance
 from handloom.errors import FileError, HandloomError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
@@ -77,13 +81,20 @@ def simulate(
         scene = build_scene(instance)
         make = source_factory(source)
         commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills", task=task.name))
-    record = run_episode(scene, commands)
+        noise = generator(seed, episode, "disturbance", task=task.name)
+        disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
+    record = run_episode(scene, commands, disturbance)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
         detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
         record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record
+
+
+def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
+    config = task.config.disturbance
+    return Disturbance(config, scene, rng) if config.position or config.rotation else None
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
@@ -124,6 +135,7 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
         with watch.stage("write"):
             archive = archive_of_record(record)
             how = {"render_backend": "cpu", "render_preset": settings.preset} if render else {}
+            how["cameras"] = dumps([asdict(camera) for camera in instance.cameras])
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

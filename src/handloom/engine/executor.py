@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from handloom.errors import InputError, StateError
 
 MAX_TRIES = 3
-"""How often one piece of work may cost a worker before it is given up."""
+"""Worker crashes that one work item may cause before it is recorded as failed: so many tries in all."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def with_retries(executor: Executor, function: Callable[[Any], Any], items: Iter
 
 
 def portable(error: Exception) -> Exception:
-    """Return an error that arrives in another process as it is, or its words where it would not."""
+    """Return the error if it can be pickled, else one that says its type and message."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -180,7 +180,7 @@ class _Work:
             yield unit
 
     def _after_crash(self, unit: Unit, crash: str) -> None:
-        """Count a lost worker against the attempt it was at, the first of its unit without a receipt."""
+        """Charge a crash to the attempt that ran, the first without a receipt; after MAX_TRIES it counts as failed."""
         journal = self.run.journal(unit.index)
         done = journal.read()
         attempt = next((episode for episode in unit.attempts if episode not in done), None)

@@ -81,7 +81,8 @@ class RenderOverrides:
         entries = tuple(CameraConfig.model_validate(entry) for entry in self.cameras)
         # The user named the file of cameras on the command line, and what it names is only read as intrinsics.
         task = replace(task, config=task.config.model_copy(update={"cameras": entries, "allow_outside": True}))
-        return sample_cameras(task, generator(settings.seed, instance.episode, "cameras", task=task.name))
+        rng = generator(settings.seed, instance.episode, "cameras", task=task.name)
+        return sample_cameras(task, rng, instance.objects, instance.robots)
 
 
 def read_cameras(file: Path) -> tuple[dict[str, Any], ...]:

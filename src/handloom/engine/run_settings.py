@@ -10,8 +10,9 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from handloom.config import Config, import_named, load_config, read_document
-from handloom.dataset.robot_columns import STYLES
+from handloom.dataset.robot_columns import DETAILED, STYLES
 from handloom.dataset.video_codec import CODECS
+from handloom.engine.policies import PREFIX, policy_factory
 from handloom.episode.loop import Source
 from handloom.errors import ConfigError, InputError, NotFoundError, suggest, unknown_name
 from handloom.render.preset import CPU_PRESETS
@@ -49,6 +50,8 @@ def source_factory(name: str) -> SourceFactory:
         NotAllowedError: It is a user's own, and that was not allowed.
         InputError: A user's own cannot be imported.
     """
+    if name.startswith(PREFIX):
+        return policy_factory(name)
     if ":" not in name and name not in SOURCES:
         raise NotFoundError(f"no source named {name!r}; {suggest(name, SOURCES)}; write your own as my_module:MySource")
     return import_named("source", name, SOURCES, own="my_module:MySource")
@@ -93,8 +96,8 @@ class RunSettings(Config):
         if self.codec not in CODECS:
             raise unknown_name("video codec", self.codec, CODECS)
         for style in self.columns:
-            if style not in STYLES:
-                raise unknown_name("column style", style, STYLES)
+            if style not in (*STYLES, DETAILED):
+                raise unknown_name("column style", style, (*STYLES, DETAILED))
         if not self.columns:
             raise InputError(f"a dataset needs columns; choose from {', '.join(STYLES)}")
         for feature in self.lerobot_features:

@@ -8,10 +8,11 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.episode.disturbance import Disturbance
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.checks import holds
-from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
+from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
 
 class Source(Protocol):
@@ -45,15 +46,43 @@ USER_INPUTS = mujoco.mjtState.mjSTATE_USER
 """Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
 REST_FRAMES = 30
 """Frames simulated after the source has ended, one second, in which success must persist."""
+REST_SPEED = 0.02
+"""Fastest motion [m/s] of a handled object at the end of that second."""
+PLACEMENT = frozenset(
+    {
+        "above_bottom",
+        "ahead",
+        "inside",
+        "left_of",
+        "level",
+        "lower_than",
+        "lying_still",
+        "over_box",
+        "overlapping",
+        "points_up",
+        "raised_above",
+        "released",
+        "right_of",
+        "stacked",
+        "touches",
+    }
+)
+"""Success terms about where an object is put; others, such as ``grasped``, end with their skill."""
 SHOWN_REST = 5
 """How many of them belong to the demonstration; a longer wait would teach to wait."""
 
 
-def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
+def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = None) -> EpisodeRecord:
     """Carry out what a source asks, at the frame rate of the scene, until it ends or the step budget is used up.
 
-    After the source has ended well, the scene runs on for a few frames with all targets held, and every success term
-    of the last skills must still hold: an object that slips out right after the lift is no demonstration.
+    After the source has ended well, the scene runs on for a second with all targets held, and then every goal that
+    should still stand is judged again: an object that slips out right after the lift is no demonstration, nor is a bowl
+    that was filled first and dragged away later.
+
+    Args:
+        scene: The scene in its first state.
+        source: Who carries it out.
+        disturbance: Noise on what is executed; what the source asked for is recorded beside it.
     """
     world, instance = scene.world, scene.instance
     model_hash = world.model_hash()
@@ -64,6 +93,7 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
     failure: Failure | None = None
     seconds = {"plan": 0.0, "physics": 0.0}
     resting = 0
+    wanted = world.data.ctrl.copy()
     while failure is None and resting < REST_FRAMES:
         if len(applied) >= instance.max_frames:
             detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
@@ -79,7 +109,11 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
             resting += 1
             targets = np.full(world.model.nu, np.nan)
         begin = time.perf_counter()
-        apply_targets(scene, targets)
+        if disturbance is not None:
+            wanted = targets = np.where(np.isnan(targets), wanted, targets)
+            apply_targets(scene, disturbance.added(targets, getattr(source, "room", 0.0)))
+        else:
+            apply_targets(scene, targets)
         asked.append(targets)
         kept.append(keep)
         applied.append(user_inputs(scene))
@@ -104,11 +138,15 @@ def run_episode(scene: Scene, source: Source) -> EpisodeRecord:
 
 def apply_targets(scene: Scene, targets: Array) -> None:
     """Write actuator targets (controls,), clipped to the actuators' ranges; NaN keeps the present target."""
-    model, data = scene.world.model, scene.world.data
     given = ~np.isnan(targets)
+    scene.world.data.ctrl[given] = within_ranges(scene.world.model, targets)[given]
+
+
+def within_ranges(model: mujoco.MjModel, targets: Array) -> Array:
+    """Return actuator targets (..., controls) clipped to the actuators' ranges; NaN stays."""
     low = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 0], -np.inf)
     high = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 1], np.inf)
-    data.ctrl[given] = np.clip(targets, low, high)[given]
+    return np.clip(targets, low, high)
 
 
 def user_inputs(scene: Scene) -> Array:
@@ -125,13 +163,39 @@ def _gaps(kept: list[bool]) -> tuple[tuple[int, int], ...]:
     return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
 
 
+def _at_rest(scene: Scene, span: SkillSpan) -> tuple[Check, ...]:
+    """Return the term that what a skill handled lies still; nothing does where a belt runs."""
+    loose = [obj for obj in scene.instance.objects if obj.name in span.objects and not obj.fixed and obj.solid]
+    if not loose or any(obj.category == "conveyor" for obj in scene.instance.objects):
+        return ()
+    return (Check(name="lying_still", arguments={"objects": [obj.name for obj in loose], "speed": REST_SPEED}),)
+
+
+def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tuple[Check, ...]], ...]:
+    """Return the success terms that must hold at the end, by span.
+
+    These are all terms of each arm's last skill, and, of earlier skills, where they put objects that nothing took up
+    again since.
+    """
+    last = {(span.robot, span.arm): span for span in timeline}
+    goals = []
+    for i, span in enumerate(timeline):
+        moved = {later.objects[0] for later in timeline[i + 1 :] if later.objects}
+        stands = not moved & set(span.objects) and span.kind != "mistake"
+        checks = [check for check in span.checks if check.name in PLACEMENT and stands]
+        final = last[span.robot, span.arm] is span
+        goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))
+    return tuple(goals)
+
+
 def _not_lasting(scene: Scene, source: Source) -> Failure | None:
-    """Judge once more after the rest: the checks of each arm's last skill must still hold."""
-    last = {(span.robot, span.arm): span for span in source.timeline}
-    for span in last.values():
-        broken = [check.name for check in span.checks if not holds(scene, check)]
+    """Judge once more after the rest."""
+    for span, checks in standing_goals(source.timeline):
+        still = _at_rest(scene, span) if checks else ()
+        broken = [check.name for check in (*checks, *still) if not holds(scene, check)]
         if broken:
-            detail = f"{REST_FRAMES} frames after the end this no longer held: {', '.join(broken)}"
+            about = f" of {', '.join(span.objects)}" if span.objects else ""
+            detail = f"{REST_FRAMES} frames after the end this no longer held{about}: {', '.join(broken)}"
             return Failure(
                 stage=FunnelStage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill
             )

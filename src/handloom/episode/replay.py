@@ -1,15 +1,16 @@
 """Simulates a recorded episode again and compares every bit."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from handloom.episode.loop import USER_INPUTS
+from handloom.episode.loop import USER_INPUTS, standing_goals
 from handloom.errors import FileError, StateError
 from handloom.scene import Scene, build_scene
 from handloom.skills.checks import holds
-from handloom.values import EpisodeRecord
+from handloom.values import Check, EpisodeRecord
 
 HOPELESS = 1.0
 """States that differ by this much [m, rad or a speed] are those of another episode; the rest is not simulated."""
@@ -26,7 +27,7 @@ class ReplayReport:
     largest_difference: float
     """Largest absolute difference of any state entry."""
     success_again: bool
-    """Whether every success term of the timeline held again at its frame."""
+    """Whether every success term of the timeline held again at its frame, and those that last at the end, too."""
     same_model: bool = True
     """Whether the instance still compiles to the model it was recorded with."""
 
@@ -52,6 +53,7 @@ def replay(record: EpisodeRecord) -> ReplayReport:
     same_model = record.model_hash == world.model_hash()
     first, largest, success = None, 0.0, True
     judged = [span for span in record.timeline if span.success]
+    held: Counter[int] = Counter()
     for frame in range(record.frames + 1):
         state = world.save_state()
         difference = float(np.abs(state - record.states[frame]).max(initial=0.0))
@@ -63,8 +65,12 @@ def replay(record: EpisodeRecord) -> ReplayReport:
             success = False
             break
         for span in judged:
+            if span.start < frame <= span.end:
+                held.update(id(check) for check in span.checks if check.share and holds(scene, check))
             if span.end == frame:
-                success &= all(holds(scene, check) for check in span.checks)
+                success &= all(_fulfilled(scene, check, held[id(check)], frame - span.start) for check in span.checks)
+        if frame == record.frames and record.success:
+            success &= all(holds(scene, check) for _, goals in standing_goals(record.timeline) for check in goals)
         if frame < record.frames and not _step(scene, record.applied[frame]):
             success, first = False, frame if first is None else first
             break
@@ -75,6 +81,11 @@ def replay(record: EpisodeRecord) -> ReplayReport:
         success_again=success,
         same_model=same_model,
     )
+
+
+def _fulfilled(scene: Scene, check: Check, held: int, frames: int) -> bool:
+    """Return whether a success term holds now or, if it has a share, held in enough of the skill's frames."""
+    return held >= check.share * frames if check.share else holds(scene, check)
 
 
 def _step(scene: Scene, inputs: np.ndarray) -> bool:

@@ -4,7 +4,14 @@ from handloom.grasping.annotate import annotate, clear_of, object_parts
 from handloom.grasping.annotate_options import AnnotateOptions
 from handloom.grasping.convex_parts import ConvexParts, convex_parts
 from handloom.grasping.grasp_file import GraspSet, read_grasps, write_grasps
-from handloom.grasping.grasp_library import RIM, RIM_OPENING, grasps_for, lying_grasps_for, rim_grasps_for
+from handloom.grasping.grasp_library import (
+    RIM,
+    RIM_OPENING,
+    grasps_for,
+    lying_grasps_for,
+    rim_grasps_for,
+    suction_grasps_for,
+)
 from handloom.grasping.grasp_picture import grasp_picture
 from handloom.grasping.grasp_trial import GraspTrial, TrialResult
 from handloom.grasping.gripper_shape import GripperShape
@@ -27,5 +34,6 @@ __all__ = [
     "object_parts",
     "read_grasps",
     "rim_grasps_for",
+    "suction_grasps_for",
     "write_grasps",
 ]

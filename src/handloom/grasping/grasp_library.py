@@ -15,6 +15,7 @@ from handloom.grasping.annotate import Ground, annotate
 from handloom.grasping.annotate_options import DEPTHS, AnnotateOptions
 from handloom.grasping.grasp_file import read_grasps, write_grasps
 from handloom.grasping.gripper_shape import GripperShape
+from handloom.grasping.suction import suction_rows
 from handloom.objects import ObjectAsset
 
 LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)
@@ -30,6 +31,9 @@ REST_POSES = 4
 """Rest poses of an object that are looked at."""
 ALGORITHM = 2
 """Raised whenever the annotator gives other rows for the same input, so that no old file is taken."""
+
+SUCTION_ALGORITHM = 1
+"""The same for patches of suction cups."""
 
 
 def grasps_for(
@@ -71,6 +75,18 @@ def rim_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.floa
         gripper: Shape of the gripper.
     """
     return _cached(grasp_key(asset, gripper, RIM), partial(_lying, asset, gripper, RIM))
+
+
+def suction_grasps_for(asset: ObjectAsset, radius: float) -> NDArray[np.float32]:
+    """Return grasp rows (n, 17) of the flat patches of an object that a suction cup seals on.
+
+    Args:
+        asset: The object.
+        radius: Radius of the cup [m].
+    """
+    words = ("suction", SUCTION_ALGORITHM, asset.content_hash, round(radius, 6))
+    key = hashlib.sha256(repr(words).encode()).hexdigest()
+    return _cached(key, partial(suction_rows, asset, radius))
 
 
 def _floating(

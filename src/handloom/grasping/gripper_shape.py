@@ -73,7 +73,7 @@ class GripperShape:
     moving: NDArray[np.bool_]
     """Which parts move when the gripper closes (g,)."""
     pads: Ints
-    """The two parts (2,) that hold; the one on the negative y side first."""
+    """The two parts (2,) that hold; the one on the negative y side first. None for suction."""
     curved: bool
     """Whether a part turns while the gripper closes."""
     joint_names: tuple[str, ...]
@@ -100,7 +100,7 @@ class GripperShape:
     def measured(cls, robot: RobotDescription, arm: Arm) -> "GripperShape":
         """Drive the gripper of an arm from closed to open in the robot's model, and read its shape on the way."""
         name = f"{robot.name}, {arm.name} arm"
-        if len(arm.pad_geoms) != 2:
+        if len(arm.pad_geoms) != 2 and arm.suction is None:
             raise InputError(
                 f"{name}: grasps need two pad geoms (fl_pad_geoms, fr_pad_geoms), got {len(arm.pad_geoms)}"
             )
@@ -115,7 +115,7 @@ class GripperShape:
         parts = convex_parts(model, geoms, position[-1], rotation[-1])
         shift = np.abs(position - position[-1]).max(axis=(0, 2))
         turn = np.abs(rotation - rotation[-1]).max(axis=(0, 2, 3))
-        pads = np.array([geoms.index(model.geom(pad).id) for pad in arm.pad_geoms])
+        pads = np.array([geoms.index(model.geom(pad).id) for pad in arm.pad_geoms], dtype=np.int64)
         pads = pads[np.argsort(position[-1][pads, 1])]
         return cls(
             name=name,
@@ -134,6 +134,8 @@ class GripperShape:
     @property
     def symmetric(self) -> bool:
         """Whether half a turn about the approach axis exchanges the fingers and changes nothing else."""
+        if not len(self.pads):
+            return True
         low, high = self.position[:, self.pads[0]], self.position[:, self.pads[1]]
         return bool(np.abs(low * [1.0, -1.0, -1.0] - high).max() < 5e-4)
 

@@ -93,6 +93,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "dish_rack": "handloom.objects.library.storage:dish_rack",
     "egg_box": "handloom.objects.library.storage:egg_box",
     "mug_tree": "handloom.objects.library.storage:mug_tree",
+    "pallet": "handloom.objects.library.storage:pallet",
     "place_mat": "handloom.objects.library.storage:place_mat",
     "shelf": "handloom.objects.library.storage:shelf",
     "tray": "handloom.objects.library.storage:tray",

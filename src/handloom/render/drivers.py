@@ -10,8 +10,8 @@ import sys
 from functools import cache
 from typing import NamedTuple
 
+from handloom.child_process import run_trial
 from handloom.graphics import LIBRARIES, loads, missing_libraries
-from handloom.trial import run_trial
 
 GL_TRIAL = """
 import mujoco

@@ -45,14 +45,19 @@ from handloom.retarget.graph.types import (
     StatefulNodeWarning,
     TensorType,
     TensorTypeError,
+    UnknownLeafWarning,
     UnknownParameterError,
 )
 from handloom.retarget.graph.wiring import OutputCombiner, RetargeterSubgraph
 from handloom.retarget.inputs import (
+    NUM_BODY_JOINTS,
     NUM_HAND_JOINTS,
+    BodyJointIndex,
     ControllerInput,
     ControllerInputIndex,
     EePose,
+    FullBodyInput,
+    FullBodyInputIndex,
     Generic3AxisPedalInput,
     Generic3AxisPedalInputIndex,
     HandInput,
@@ -78,27 +83,61 @@ from handloom.retarget.nodes.locomotion import (
 )
 from handloom.retarget.nodes.rate_limiters import EePoseRateLimiter, JointRateLimiter, RateLimiterConfig
 from handloom.retarget.nodes.se3 import Se3AbsRetargeter, Se3RelRetargeter, Se3RetargeterConfig
-from handloom.retarget.nodes.so101_clutch import SO101ClutchRetargeter, SO101PoseClutchRetargeter
-from handloom.retarget.nodes.so101_roll import SO101RollRetargeter
-from handloom.retarget.nodes.teleop_state import DefaultTeleopStateManager, create_bool_selector, execution_events
+from handloom.retarget.nodes.so101_clutch import SO101PoseClutchRetargeter, SO101PositionClutchRetargeter
+from handloom.retarget.nodes.so101_roll import SO101RollRetargeter, SO101WristRetargeter
+from handloom.retarget.nodes.teleop_state import (
+    DefaultTeleopStateManager,
+    TeleopStateManager,
+    create_bool_selector,
+    execution_events,
+    reset_event_channel,
+    teleop_state_channel,
+    teleop_state_manager_output_spec,
+)
 from handloom.retarget.nodes.tensor_reorderer import TensorReorderer
+from handloom.retarget.nodes.trihand import (
+    TriHandBiManualMotionControllerRetargeter,
+    TriHandMotionControllerConfig,
+    TriHandMotionControllerRetargeter,
+)
 from handloom.retarget.recording import DeviceRecorder, DeviceRecording
 from handloom.retarget.sources.device_frame import DeviceFrame
 from handloom.retarget.sources.device_sources import (
     ControllersSource,
     DeviceSource,
+    FullBodySource,
+    Generic3AxisPedalSource,
     HandsSource,
     HeadSource,
     JointStateSource,
+    PoseSource,
     device_inputs,
 )
-from handloom.retarget.sources.snapshots import ControllerSnapshot, HandSnapshot, HeadSnapshot
-from handloom.retarget.transforms import ControllerTransform, HandTransform, HeadTransform
+from handloom.retarget.sources.snapshots import (
+    ControllerSnapshot,
+    FullBodySnapshot,
+    HandSnapshot,
+    HeadSnapshot,
+    PedalSnapshot,
+)
+from handloom.retarget.transforms import (
+    ControllerTransform,
+    HandTransform,
+    HeadTransform,
+    decompose_transform,
+    transform_orientation,
+    transform_orientations_batch,
+    transform_position,
+    transform_positions_batch,
+    validate_transform_matrix,
+)
 
 __all__ = [
+    "NUM_BODY_JOINTS",
     "NUM_HAND_JOINTS",
     "UNSET_VALUE",
     "BaseRetargeter",
+    "BodyJointIndex",
     "BoolParameter",
     "BoolType",
     "ComputeContext",
@@ -125,8 +164,13 @@ __all__ = [
     "FloatType",
     "FootPedalRootCmdRetargeter",
     "FootPedalRootCmdRetargeterConfig",
+    "FullBodyInput",
+    "FullBodyInputIndex",
+    "FullBodySnapshot",
+    "FullBodySource",
     "Generic3AxisPedalInput",
     "Generic3AxisPedalInputIndex",
+    "Generic3AxisPedalSource",
     "GraphExecutable",
     "GraphTime",
     "GripperRetargeter",
@@ -160,20 +204,24 @@ __all__ = [
     "OutputSelector",
     "ParameterSpec",
     "ParameterState",
+    "PedalSnapshot",
+    "PoseSource",
     "RateLimiterConfig",
     "RetargeterIO",
     "RetargeterIOType",
     "RetargeterSubgraph",
     "RobotHandJoints",
-    "SO101ClutchRetargeter",
     "SO101GripperRetargeter",
     "SO101PoseClutchRetargeter",
+    "SO101PositionClutchRetargeter",
     "SO101RollRetargeter",
+    "SO101WristRetargeter",
     "Se3AbsRetargeter",
     "Se3RelRetargeter",
     "Se3RetargeterConfig",
     "SlotIndexError",
     "StatefulNodeWarning",
+    "TeleopStateManager",
     "Tensor",
     "TensorGroup",
     "TensorGroupType",
@@ -181,13 +229,26 @@ __all__ = [
     "TensorType",
     "TensorTypeError",
     "TransformMatrix",
+    "TriHandBiManualMotionControllerRetargeter",
+    "TriHandMotionControllerConfig",
+    "TriHandMotionControllerRetargeter",
+    "UnknownLeafWarning",
     "UnknownParameterError",
     "ValueInput",
     "VectorParameter",
     "bool_signal",
     "create_bool_selector",
+    "decompose_transform",
     "device_inputs",
     "execution_events",
     "float_signal",
     "group_of",
+    "reset_event_channel",
+    "teleop_state_channel",
+    "teleop_state_manager_output_spec",
+    "transform_orientation",
+    "transform_orientations_batch",
+    "transform_position",
+    "transform_positions_batch",
+    "validate_transform_matrix",
 ]

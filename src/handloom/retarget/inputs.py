@@ -6,6 +6,7 @@ from enum import IntEnum
 from functools import cache
 from typing import Any
 
+from handloom.errors import suggest
 from handloom.retarget.graph.groups import TensorGroupType
 from handloom.retarget.graph.types import BoolType, DLDataType, FloatType, NDArrayType
 
@@ -25,7 +26,7 @@ def ControllerInput() -> TensorGroupType:  # noqa: N802 - published name
     (right and up are positive), squeeze and trigger in 0..1.
     """
     return TensorGroupType(
-        "controller_input",
+        "controller",
         [
             NDArrayType("controller_grip_position", (3,)),
             NDArrayType("controller_grip_orientation", (4,)),
@@ -68,7 +69,7 @@ NUM_HAND_JOINTS = len(HAND_JOINT_NAMES)
 def HandInput() -> TensorGroupType:  # noqa: N802 - published name
     """Return the type of one hand: positions (26, 3) [m], orientations (26, 4) xyzw, radii (26,) [m], valid (26,)."""
     return TensorGroupType(
-        "hand_input",
+        "hand",
         [
             NDArrayType("hand_joint_positions", (NUM_HAND_JOINTS, 3)),
             NDArrayType("hand_joint_orientations", (NUM_HAND_JOINTS, 4)),
@@ -85,7 +86,7 @@ HandInputIndex = slot_index("HandInputIndex", HandInput(), prefix="hand_")
 def HeadInput() -> TensorGroupType:  # noqa: N802 - published name
     """Return the type of a head: position (3,) [m], orientation (4,) xyzw, is_valid, is_tracked."""
     return TensorGroupType(
-        "head_input",
+        "head",
         [
             NDArrayType("head_position", (3,)),
             NDArrayType("head_orientation", (4,)),
@@ -98,16 +99,60 @@ def HeadInput() -> TensorGroupType:  # noqa: N802 - published name
 HeadInputIndex = slot_index("HeadInputIndex", HeadInput(), prefix="head_")
 
 
-def HeadPose() -> TensorGroupType:  # noqa: N802 - published name
-    """Return ``HeadInput()`` under its old name."""
-    warnings.warn("HeadPose is called HeadInput now", DeprecationWarning, stacklevel=2)
-    return HeadInput()
+BODY_JOINT_NAMES = (
+    "PELVIS",
+    "LEFT_HIP",
+    "RIGHT_HIP",
+    "SPINE1",
+    "LEFT_KNEE",
+    "RIGHT_KNEE",
+    "SPINE2",
+    "LEFT_ANKLE",
+    "RIGHT_ANKLE",
+    "SPINE3",
+    "LEFT_FOOT",
+    "RIGHT_FOOT",
+    "NECK",
+    "LEFT_COLLAR",
+    "RIGHT_COLLAR",
+    "HEAD",
+    "LEFT_SHOULDER",
+    "RIGHT_SHOULDER",
+    "LEFT_ELBOW",
+    "RIGHT_ELBOW",
+    "LEFT_WRIST",
+    "RIGHT_WRIST",
+    "LEFT_HAND",
+    "RIGHT_HAND",
+)
+"""Joints of a body in the order of the XR_BD_body_tracking extension."""
+
+BodyJointIndex: Any = IntEnum("BodyJointIndex", {name: index for index, name in enumerate(BODY_JOINT_NAMES)})
+
+NUM_BODY_JOINTS = len(BODY_JOINT_NAMES)
+"""24."""
+
+
+@cache
+def FullBodyInput() -> TensorGroupType:  # noqa: N802 - published name
+    """Return the type of a body: positions (24, 3) [m], orientations (24, 4) xyzw, valid (24,)."""
+    return TensorGroupType(
+        "body",
+        [
+            NDArrayType("body_joint_positions", (NUM_BODY_JOINTS, 3)),
+            NDArrayType("body_joint_orientations", (NUM_BODY_JOINTS, 4)),
+            NDArrayType("body_joint_valid", (NUM_BODY_JOINTS,), DLDataType.UINT, 8),
+        ],
+    )
+
+
+FullBodyInputIndex = slot_index("FullBodyInputIndex", FullBodyInput(), prefix="body_")
 
 
 @cache
 def TransformMatrix() -> TensorGroupType:  # noqa: N802 - published name
     """Return the type of one homogeneous transform (4, 4), float32."""
-    return TensorGroupType("transform_matrix", [NDArrayType("matrix", (4, 4))])
+    return TensorGroupType("transform", [NDArrayType("transform_matrix", (4, 4))])
 
 
 @cache
@@ -121,11 +166,11 @@ def Generic3AxisPedalInput() -> TensorGroupType:  # noqa: N802 - published name
     """Return the type of a rudder with two toe pedals, three floats."""
     return TensorGroupType(
         "generic_3axis_pedal",
-        [FloatType("left_pedal"), FloatType("right_pedal"), FloatType("rudder")],
+        [FloatType("pedal_left_pedal"), FloatType("pedal_right_pedal"), FloatType("pedal_rudder")],
     )
 
 
-Generic3AxisPedalInputIndex = slot_index("Generic3AxisPedalInputIndex", Generic3AxisPedalInput())
+Generic3AxisPedalInputIndex = slot_index("Generic3AxisPedalInputIndex", Generic3AxisPedalInput(), prefix="pedal_")
 
 
 def RobotHandJoints(name: str, joint_names: Sequence[str]) -> TensorGroupType:  # noqa: N802 - published name
@@ -141,3 +186,13 @@ def bool_signal(name: str = "value") -> TensorGroupType:
 def float_signal(group: str, slot: str) -> TensorGroupType:
     """Return the type of one float."""
     return TensorGroupType(group, [FloatType(slot)])
+
+
+_OLD_NAMES = {"HeadPose": "HeadInput", "HeadPoseIndex": "HeadInputIndex"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OLD_NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {suggest(name, globals())}")
+    warnings.warn(f"{name} is called {_OLD_NAMES[name]} now", DeprecationWarning, stacklevel=2)
+    return globals()[_OLD_NAMES[name]]

@@ -1,6 +1,6 @@
 """Rigid transforms: their check, and nodes that carry device poses from one frame into another."""
 
-from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from handloom.errors import InputError
 from handloom.retarget.graph.execution import ComputeContext, RetargeterIO, RetargeterIOType
 from handloom.retarget.graph.groups import OptionalType, TensorGroupType
 from handloom.retarget.graph.retargeter import BaseRetargeter
-from handloom.retarget.inputs import TransformMatrix
+from handloom.retarget.inputs import ControllerInput, HandInput, HeadInput, TransformMatrix
 from handloom.spatial import quat_from_matrix
 
 
@@ -40,35 +40,68 @@ def checked_transform(matrix: ArrayLike, *, what: str, tolerance: float = 1e-4) 
     return T
 
 
-def validate_transform_matrix(matrix: ArrayLike) -> None:
-    """Refuse what is not a 4x4 matrix with the bottom row of a transform within 1e-6."""
-    T = np.asarray(matrix, float)
+def validate_transform_matrix(matrix: ArrayLike) -> Array:
+    """Return a 4x4 matrix whose bottom row is that of a transform within 1e-6, or refuse it."""
+    T = np.asarray(matrix)
     if T.shape != (4, 4):
-        raise InputError(f"a transform must be a 4x4 matrix, got shape {T.shape}")
+        raise InputError(f"Transform matrix must be (4, 4), got {T.shape}")
     if not np.max(np.abs(T[3] - (0.0, 0.0, 0.0, 1.0))) <= 1e-6:
-        raise InputError(f"a transform's bottom row must be [0, 0, 0, 1], got {T[3]}")
+        raise InputError(f"the bottom row of a transform matrix must be [0, 0, 0, 1], got {T[3]}")
+    return T
+
+
+def decompose_transform(matrix: ArrayLike) -> tuple[Array, Array]:
+    """Return copies of the rotation (3, 3) and the translation (3,) of a transform."""
+    T = validate_transform_matrix(matrix)
+    return T[:3, :3].copy(), T[:3, 3].copy()
+
+
+def transform_position(position: Array, rotation_3x3: Array, translation: Array) -> None:
+    """Replace a position (3,) by R p + t, in place."""
+    transform_positions_batch(position, rotation_3x3, translation)
+
+
+def transform_positions_batch(positions: Array, rotation_3x3: Array, translation: Array) -> None:
+    """Replace positions (n, 3) by R p + t, in place."""
+    positions[...] = positions @ np.asarray(rotation_3x3).T + translation
+
+
+def transform_orientation(orientation_xyzw: Array, rotation_3x3: Array) -> None:
+    """Replace a quaternion xyzw (4,) by quat(R) q, in place."""
+    transform_orientations_batch(orientation_xyzw, rotation_3x3)
+
+
+def transform_orientations_batch(orientations_xyzw: Array, rotation_3x3: Array) -> None:
+    """Replace quaternions xyzw (n, 4) by quat(R) q, in place."""
+    orientations_xyzw[...] = orientations_xyzw @ _left_multiplication(rotation_3x3).T
+
+
+def _left_multiplication(rotation: ArrayLike) -> Array:
+    """Return the matrix (4, 4) that multiplies a quaternion, a column xyzw, by a rotation from the left."""
+    w, x, y, z = quat_from_matrix(np.asarray(rotation, float))
+    return np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
 
 
 class PoseTransform(BaseRetargeter):
     """Maps p to R p + t and q to quat(R) q in every pose of every device; the rest is passed on.
 
-    Absent devices stay absent; input arrays are never written to. The matrix must be rigid.
+    Absent devices stay absent; input arrays are never written to and never passed on. The matrix must be rigid.
 
     Args:
         name: Name of the node.
-        devices: Names of the ports, in and out.
-        group_type: Type of each port.
     """
 
     TRANSFORM = "transform"
     # The transform of the last frame is remembered for speed only; the outputs depend on this frame alone.
     stateful = False
-    pose_slots: tuple[tuple[int, int], ...] = ()
+    devices: ClassVar[tuple[str, ...]]
+    """Names of the ports, in and out."""
+    group_type: ClassVar[TensorGroupType]
+    """Type of each port."""
+    pose_slots: ClassVar[tuple[tuple[int, int], ...]]
     """Indices of (position, orientation) in the group."""
 
-    def __init__(self, name: str, devices: Sequence[str], group_type: TensorGroupType) -> None:
-        self._devices = tuple(devices)
-        self._group_type = group_type
+    def __init__(self, name: str) -> None:
         self._seen = b""
         self._turn, self._shift, self._quat_matrix = np.eye(3), np.zeros(3), np.eye(4)
         super().__init__(name)
@@ -79,11 +112,11 @@ class PoseTransform(BaseRetargeter):
 
     def output_spec(self) -> RetargeterIOType:
         """Return one optional port per device."""
-        return {device: OptionalType(self._group_type) for device in self._devices}
+        return {device: OptionalType(self.group_type) for device in self.devices}
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         self._learn(inputs[self.TRANSFORM][0])
-        for device in self._devices:
+        for device in self.devices:
             given, moved = inputs[device], outputs[device]
             if given.is_none:
                 continue
@@ -94,7 +127,7 @@ class PoseTransform(BaseRetargeter):
                     values[position] = (values[position] @ self._turn.T + self._shift).astype(np.float32)
                     values[orientation] = (values[orientation] @ self._quat_matrix.T).astype(np.float32)
             for index, value in enumerate(values):
-                moved[index] = value
+                moved[index] = value.copy() if value is given[index] and isinstance(value, np.ndarray) else value
 
     def _learn(self, matrix: NDArray[np.float32]) -> None:
         """Take the matrix apart, unless it is the one of the last frame; anchors rarely move."""
@@ -103,25 +136,32 @@ class PoseTransform(BaseRetargeter):
             return
         # An anchor in float32 is orthonormal to about 1e-7; 1e-3 still allows a rotation typed by hand.
         T = checked_transform(matrix, what=f"the transform of {self.name!r}", tolerance=1e-3)
-        w, x, y, z = quat_from_matrix(T[:3, :3])
         self._turn, self._shift, self._seen = T[:3, :3].copy(), T[:3, 3].copy(), seen
-        # Left multiplication by the quaternion as a matrix on xyzw columns, one product per pose.
-        self._quat_matrix = np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
+        self._quat_matrix = _left_multiplication(T[:3, :3])
 
 
 class ControllerTransform(PoseTransform):
-    """Carries grip and aim poses of controllers."""
+    """Carries grip and aim poses of both controllers."""
 
+    LEFT, RIGHT = "controller_left", "controller_right"
+    devices = (LEFT, RIGHT)
+    group_type = ControllerInput()
     pose_slots = ((0, 1), (3, 4))
 
 
 class HandTransform(PoseTransform):
-    """Carries all joints of hands."""
+    """Carries all joints of both hands."""
 
+    LEFT, RIGHT = "hand_left", "hand_right"
+    devices = (LEFT, RIGHT)
+    group_type = HandInput()
     pose_slots = ((0, 1),)
 
 
 class HeadTransform(PoseTransform):
     """Carries the pose of the head."""
 
+    HEAD = "head"
+    devices = (HEAD,)
+    group_type = HeadInput()
     pose_slots = ((0, 1),)

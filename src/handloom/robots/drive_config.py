@@ -1,4 +1,4 @@
-"""What ``robot.yaml`` says about the wheels of a robot."""
+"""What ``robot.yaml`` says about the wheels or legs of a robot."""
 
 from typing import Annotated, Literal, Self
 
@@ -9,29 +9,34 @@ from handloom.config import Config
 Length = Annotated[float, Field(ge=0)]
 
 # Wheels and steered wheels per kind, in the order the controllers use; None: any number of at least three.
-WHEELS = {"differential": (2, 0), "ackermann": (4, 2), "holonomic": (None, 0), "planar": (3, 0)}
+WHEELS = {"differential": (2, 0), "ackermann": (4, 2), "holonomic": (None, 0), "planar": (3, 0), "legged": (0, 0)}
 
 
 class DriveConfig(Config):
     """How a base drives: which joints are wheels, and their measures. A limit of 0 means none."""
 
-    kind: Literal["differential", "holonomic", "ackermann", "planar"]
-    """``planar``: joints move the base over the floor directly, and its wheels are for show."""
+    kind: Literal["differential", "holonomic", "ackermann", "planar", "legged"]
+    """``planar``: joints move the base over the floor directly, and its wheels are for show. ``legged``: it walks on a
+    policy."""
     base_path: str
     """Body that moves over the floor: x forward, z up."""
-    wheel_names: tuple[str, ...]
+    wheel_names: tuple[str, ...] = ()
     """Wheel joints. Differential: left, right. Ackermann: front left, front right, rear left, rear right.
     Planar: x, y, yaw."""
     steering_names: tuple[str, ...] = ()
     """Joints that turn the steered wheels: left, right."""
+    feet: tuple[str, ...] = ()
+    """Touch sensors of a legged robot, and the sites they are at; each is under a foot."""
+    policy: str = "policy"
+    """Folder of a legged robot's policy beside ``robot.yaml``: ``policy.onnx`` and ``env.yaml``."""
     wheel_radius: Length = 0.0
-    """[m]; a holonomic base has it in its model instead, wheel by wheel."""
+    """[m]; a holonomic base has it in its model instead, wheel by wheel. Of legs, the radius of ball feet."""
     rear_wheel_radius: Length = 0.0
     """Radius of the rear wheels of a car [m]; 0: that of the front wheels."""
     track_width: Length = 0.0
-    """Distance between the contact points of left and right wheels [m]."""
+    """Distance between the contact points of left and right wheels or feet [m]."""
     wheel_base: Length = 0.0
-    """Distance between the axles of a car [m]."""
+    """Distance between the axles of a car, or between front and hind feet [m]."""
     axle_offset: float = 0.0
     """Where the axle that does not steer lies in the base [m], along x."""
     invert_steering: bool = False
@@ -58,11 +63,14 @@ class DriveConfig(Config):
             raise ValueError(f"a {self.kind} drive has at least 3 wheel_names, not {len(self.wheel_names)}")
         if len(self.steering_names) != steered:
             raise ValueError(f"a {self.kind} drive has {steered} steering_names, not {len(self.steering_names)}")
+        if (self.kind == "legged") != bool(self.feet):
+            raise ValueError(f"a {self.kind} drive has {'no' if self.feet else 'at least one of'} feet")
         needed = {
             "differential": ("wheel_radius", "track_width"),
             "ackermann": ("wheel_radius", "track_width", "wheel_base"),
             "holonomic": (),
             "planar": (),
+            "legged": ("max_linear_speed", "max_angular_speed"),
         }
         for key in needed[self.kind]:
             if getattr(self, key) <= 0.0:

@@ -14,8 +14,11 @@ from handloom.sim import World
 # Name on the command line and in task files > folder in zoo/.
 ZOO: dict[str, str] = {
     "fr3": "fr3",
+    "fr3_suction": "fr3_suction",
     "franka_robotiq85": "franka_robotiq85",
     "genie1": "genie1",
+    "go2": "go2",
+    "h1": "h1",
     "jetbot": "jetbot",
     "kaya": "kaya",
     "leatherback": "leatherback",
@@ -28,6 +31,7 @@ ZOO: dict[str, str] = {
 # Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
 TARGET_CLASSES: dict[str, str] = {
     "FR3": "fr3",
+    "FR3Suction": "fr3_suction",
     "FrankaRobotiq85": "franka_robotiq85",
     "FrankaRobotiq": "franka_robotiq85",
     "Genie1": "genie1",

@@ -119,10 +119,17 @@ def _studio(robot: RobotDescription) -> mujoco.MjModel:
 
 
 def _lowest(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
-    """Return the lowest z [m] of a geom's bounding box."""
+    """Return the lowest z [m] of a geom; of meshes and cylinders, that of the bounding box."""
+    down, size = data.geom_xmat[geom].reshape(3, 3)[2], model.geom_size[geom]
+    kind, z = model.geom_type[geom], float(data.geom_xpos[geom, 2])
+    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+        return z - size[0]
+    if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        return z - size[0] - abs(down[2]) * size[1]
+    if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        return z - float(np.linalg.norm(down * size))
     center, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
-    R = data.geom_xmat[geom].reshape(3, 3)
-    return float((data.geom_xpos[geom] + R @ center)[2] - np.abs(R[2]) @ half)
+    return z + float(down @ center - np.abs(down) @ half)
 
 
 def _bounds(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Array, float]:

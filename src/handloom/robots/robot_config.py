@@ -7,6 +7,7 @@ from pydantic import Field, PositiveFloat, model_validator
 
 from handloom.config import Config, UnusedKey
 from handloom.robots.drive_config import DriveConfig
+from handloom.robots.suction_config import SuctionConfig
 
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
@@ -192,6 +193,9 @@ class RobotConfig(Config):
     fl_grasp_site: str = "grasp"
     """Site with GraspNet axes at the tool centre."""
     fr_grasp_site: str = ""
+    fl_suction: SuctionConfig | None = None
+    """Cups of the left gripper; None: it has fingers."""
+    fr_suction: SuctionConfig | None = None
     left_joint_speed_limit: tuple[PositiveFloat, ...] = ()
     """Largest speed of each arm joint [rad/s]; empty: not known."""
     right_joint_speed_limit: tuple[PositiveFloat, ...] = ()

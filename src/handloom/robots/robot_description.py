@@ -12,6 +12,7 @@ from handloom.arrays import Array
 from handloom.config.search import demand_inside, enclosing_folders, is_inside
 from handloom.errors import ConfigError, FileError, NotAllowedError, NotFoundError, suggest
 from handloom.robots.robot_config import Axis, ExtraDepth, Keypoints, RobotConfig
+from handloom.robots.suction_config import SuctionConfig
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 
 AXES: dict[Axis, tuple[float, float, float]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -71,6 +72,8 @@ class Arm:
     keypoints: Keypoints
     """Gripper points in the end-effector frame [m]."""
     extra_depth: ExtraDepth | None = None
+    suction: SuctionConfig | None = None
+    """The cups of a gripper that holds by suction, their bodies by the names of the model; None: it has fingers."""
 
     @property
     def approach(self) -> Array:
@@ -224,7 +227,12 @@ class RobotDescription:
             forbidden_bodies=tuple(map(self.resolve_body, getattr(config, f"{prefix}_forbid_collision_paths"))),
             keypoints=getattr(config, f"{prefix}_gripper_keypoints") or config.fl_gripper_keypoints,
             extra_depth=config.extra_depth,
+            suction=self._suction(getattr(config, f"{prefix}_suction")),
         )
+
+    def _suction(self, given: SuctionConfig | None) -> SuctionConfig | None:
+        """Return the cups with the model's own names of their bodies."""
+        return given and given.model_copy(update={"points": tuple(map(self.resolve_body, given.points))})
 
     def _resolved(self, key: str) -> tuple[str, ...]:
         names: tuple[str, ...] = getattr(self.config, key)

@@ -12,6 +12,7 @@ from handloom.robots import RobotDescription
 from handloom.scene.assets import asset_of, robot_description
 from handloom.scene.fixtures import add_surface
 from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
+from handloom.scene.suction import add_suction, bind_suction
 from handloom.sim import World
 from handloom.values import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
 
@@ -89,6 +90,7 @@ def scene_spec(
         add_robot(spec, robot, descriptions[robot.name])
     if instance.fluid is not None:
         add_fluid(spec, instance.fluid)
+    add_suction(spec, instance, descriptions)
     _exclude_neglected(spec, instance)
     return spec
 
@@ -203,7 +205,10 @@ def _exclude_neglected(spec: mujoco.MjSpec, instance: TaskInstance) -> None:
 
 def _bind(world: World, name: str, description: RobotDescription) -> SceneRobot:
     prefix = f"{name}/"
-    arms = tuple(SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm) for arm in description.arms)
+    arms = tuple(
+        SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm, suction=bind_suction(world, prefix, arm))
+        for arm in description.arms
+    )
     return SceneRobot(name=name, description=description, arms=arms)
 
 

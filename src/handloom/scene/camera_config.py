@@ -48,13 +48,16 @@ class CameraConfig(Config):
     would then have one name, they keep the whole."""
     parent: str = ""
     """Body that carries it, e.g. ``franka/panda_hand``; empty fixes it in the world."""
-    translation: Position
-    """Position in the parent [m]."""
-    orientation: Quaternion
-    """wxyz in the parent."""
+    translation: Position | None = None
+    """Position in the parent [m]; may be absent when ``look_at`` names objects."""
+    orientation: Quaternion | None = None
+    """wxyz in the parent; absent with ``look_at``."""
+    look_at: Position | str | tuple[str, ...] | None = None
+    """Instead of an orientation: a point in the world [m], or the names of objects, whose middle at the start is looked
+    at. Without a ``translation`` the camera is opposite the first robot, as far away as shows them all (ours)."""
     camera_axes: Literal["usd", "ros", "world"] = "usd"
     """usd: looks along -z with y up; ros: looks along z with y down; world: looks along x with z up."""
-    camera_file: str
+    camera_file: str = "realsense_d455"
     """A published camera (``realsense_d455``), or a YAML file."""
     apply_randomization: bool = False
     """Move the camera a little in every episode."""
@@ -62,10 +65,28 @@ class CameraConfig(Config):
     """[m]"""
     max_orientation_noise: float = Field(default=10.0, ge=0, le=360)
     """[deg]"""
+    max_focal_noise: float = Field(default=0.0, ge=0, le=0.5)
+    """Largest change of the focal lengths, as a share of them (ours)."""
     size: tuple[Pixels, Pixels] | None = None
     """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
     output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("pictures are lit here")] = "rgb"
     with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Names of the objects that ``look_at`` asks for."""
+        names = (self.look_at,) if isinstance(self.look_at, str) else self.look_at or ()
+        return tuple(name for name in names if isinstance(name, str))
+
+    @model_validator(mode="after")
+    def _looks_somewhere(self) -> "CameraConfig":
+        if (self.orientation is None) == (self.look_at is None):
+            raise ValueError("a camera needs either an orientation (wxyz) or a look_at (a point, or names of objects)")
+        if self.look_at is not None and self.parent:
+            raise ValueError("look_at is for cameras in the world; one that a body carries has an orientation in it")
+        if self.translation is None and not self.watched:
+            raise ValueError("a camera needs a translation, unless look_at names objects")
+        return self
 
 
 CAMERAS: dict[str, CameraFile] = {

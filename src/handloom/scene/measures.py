@@ -10,6 +10,9 @@ from handloom.errors import unknown_name
 from handloom.scene.scene import Scene
 
 Geom = mujoco.mjtGeom
+UNIT_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+GRID = 9
+"""Points along each side of a box that are looked at to tell how much of it is inside another."""
 
 
 def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
@@ -32,6 +35,66 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
     solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]]
     boxes = np.array([geom_box(model, scene.world.data, g) for g in solid or geoms])
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+
+def local_box(scene: Scene, name: str, part: str | None = None) -> tuple[Array, Array]:
+    """Return the box (2, 3) [m] around the solid geoms of an object or of one of its bodies, and its frame (4, 4).
+
+    The axes are the body's own, so that an object that stands askew has no larger box.
+    """
+    world, root = scene.world, scene.body_of(name)
+    body = f"{name}/{part.rstrip('/').rpartition('/')[2]}" if part else root
+    T = world.body_pose(body)
+    model, indices = world.model, [world.body_index(b) for b in world.subtree(body)]
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in indices]
+    solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]] or geoms
+    corners = []
+    for g in solid:
+        points = _geom_points(model, g)
+        points = points @ world.data.geom_xmat[g].reshape(3, 3).T + world.data.geom_xpos[g]
+        corners.append((points - T[:3, 3]) @ T[:3, :3])
+    points = np.concatenate(corners)
+    return np.stack([points.min(axis=0), points.max(axis=0)]), T
+
+
+def _geom_points(model: mujoco.MjModel, geom: int) -> Array:
+    """Return points (n, 3) that bound a geom, in its frame: the vertices of a mesh, else the corners of its box."""
+    if int(model.geom_type[geom]) in (Geom.mjGEOM_MESH, Geom.mjGEOM_SDF):
+        mesh = int(model.geom_dataid[geom])
+        first = model.mesh_vertadr[mesh]
+        return model.mesh_vert[first : first + model.mesh_vertnum[mesh]].astype(float)
+    return model.geom_aabb[geom, :3] + model.geom_aabb[geom, 3:] * UNIT_CUBE
+
+
+def share_inside(scene: Scene, name: str, target: str, part: str | None = None) -> float:
+    """Return which share of an object's own box, 0 to 1, lies inside the own box of a target: how deep it is in it."""
+    box, T = local_box(scene, name)
+    room, T_target = local_box(scene, target, part)
+    ticks = (np.arange(GRID) + 0.5) / GRID
+    grid = np.stack(np.meshgrid(ticks, ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 3)
+    points = (box[0] + grid * (box[1] - box[0])) @ T[:3, :3].T + T[:3, 3]
+    points = (points - T_target[:3, 3]) @ T_target[:3, :3]
+    return float(np.mean(np.all((points > room[0]) & (points < room[1]), axis=1)))
+
+
+def surface_height(scene: Scene, name: str, points: Array) -> float:
+    """Return the height [m] of the highest solid point of an object below points (n, 2); -inf where none is over it."""
+    world = scene.world
+    bodies = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
+    solid = (world.model.geom_contype > 0) | (world.model.geom_conaffinity > 0)
+    mine = solid & np.isin(world.model.geom_bodyid, bodies)
+    top, down = world_box(scene, name)[1, 2] + 0.1, np.array([0.0, 0.0, -1.0])
+    highest, geom = -np.inf, np.zeros(1, np.int32)
+    for x, y in points:
+        z = top
+        # Other objects in the way are passed through, such as what the hand holds above the target.
+        while (drop := mujoco.mj_ray(world.model, world.data, np.array([x, y, z]), down, None, 1, -1, geom)) >= 0.0:
+            z -= drop
+            if mine[geom[0]]:
+                highest = max(highest, z)
+                break
+            z -= 1e-6
+    return float(highest)
 
 
 def geom_box(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
 from handloom.robots import Arm, RobotDescription
@@ -26,6 +27,8 @@ class SceneArm:
     """Prefix of every name of this robot, e.g. ``franka/``."""
     spec: Arm
     """Published figures of the arm."""
+    suction: SurfaceGripper | None = None
+    """Its cups; None when it has fingers."""
 
     @property
     def name(self) -> str:

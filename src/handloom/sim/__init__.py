@@ -3,6 +3,7 @@
 from handloom.sim.attachments import add_attachment
 from handloom.sim.contacts import Contact, ContactPair
 from handloom.sim.name_table import NameTable
+from handloom.sim.user_data import add_user_data
 from handloom.sim.world import World
 
-__all__ = ["Contact", "ContactPair", "NameTable", "World", "add_attachment"]
+__all__ = ["Contact", "ContactPair", "NameTable", "World", "add_attachment", "add_user_data"]

@@ -75,7 +75,12 @@ class Attachments:
                 f"the model has {len(self._slots)} attachments but room for {model.nuserdata // _POSE}; "
                 "call add_attachment on the spec that is compiled, not on a spec attached to it"
             )
+        self._by_parent: dict[str, list[tuple[str, int]]] = {}
+        for (child, parent), index in self._slots.items():
+            self._by_parent.setdefault(parent, []).append((child, index))
         self._equality = np.array(list(self._slots.values()), dtype=np.int64)
+        self.user_data_size = _POSE * len(self._slots)
+        """Numbers of user data that the attachments take, from the first on."""
 
     def attach(self, child: str, parent: str, T_parent_child: np.ndarray) -> None:
         """Switch a weld on that holds the child in the given pose (4, 4) of its parent."""
@@ -86,7 +91,8 @@ class Attachments:
                 "call sim.add_attachment(spec, child_body, parent_body) before compiling"
             )
         held = self.parent_of(child)
-        if held is not None:
+        # Several points of one rigid body may hold the same child: they cannot pull against each other.
+        if held is not None and (held == parent or self._rigid_body(held) != self._rigid_body(parent)):
             raise StateError(f"{child!r} is already attached to {held!r}; release it first")
         slot = list(self._slots).index((child, parent))
         position, quat = pos_quat_from_pose(T_parent_child)
@@ -95,19 +101,40 @@ class Attachments:
         self._data.eq_active[self._equality[slot]] = True
         self.read_state()
 
-    def release(self, child: str) -> None:
-        """Switch off the weld that holds the child."""
-        parent = self.parent_of(child)
-        if parent is None:
-            raise StateError(f"{child!r} is not attached to anything")
-        self._data.eq_active[self._slots[child, parent]] = False
+    def release(self, child: str, parent: str | None = None) -> None:
+        """Switch off the welds that hold the child, or the one of a parent."""
+        held = [pair for pair in self.active() if pair[0] == child and parent in (None, pair[1])]
+        if not held:
+            raise StateError(f"{child!r} is not attached to {'anything' if parent is None else repr(parent)}")
+        for pair in held:
+            self._data.eq_active[self._slots[pair]] = False
+
+    def active(self) -> list[tuple[str, str]]:
+        """Return child and parent of every weld that holds."""
+        return [pair for pair, equality in self._slots.items() if self._data.eq_active[equality]]
+
+    def force(self, child: str, parent: str) -> np.ndarray:
+        """Return the force (3,) [N] in world that the child exerts on its parent, as the solver last found it."""
+        data = self._data
+        # Equalities are the first constraints, and the first three rows of a weld are those of the place.
+        rows = np.flatnonzero(data.efc_id[: data.ne] == self._slots[child, parent])[:3]
+        return data.efc_force[rows] if len(rows) else np.zeros(3)
 
     def parent_of(self, child: str) -> str | None:
         """Return the body that holds the child, or None."""
-        for (name, parent), equality in self._slots.items():
-            if name == child and self._data.eq_active[equality]:
-                return parent
-        return None
+        return next((parent for name, parent in self.active() if name == child), None)
+
+    def child_of(self, parent: str) -> str | None:
+        """Return the body that a parent holds, or None."""
+        slots = self._by_parent.get(parent, ())
+        return next((child for child, equality in slots if self._data.eq_active[equality]), None)
+
+    def children_of(self, parent: str) -> tuple[str, ...]:
+        """Return the bodies that can be attached to a parent."""
+        return tuple(child for child, _ in self._by_parent.get(parent, ()))
+
+    def _rigid_body(self, name: str) -> int:
+        return int(self._model.body(name).weldid[0])
 
     def read_state(self) -> None:
         """Make the welds hold in the poses that the user data of the state gives."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import mujoco
 
+from handloom.child_process import call_apart
 from handloom.config.search import demand_inside
 from handloom.errors import ConfigError, FileError
-from handloom.trial import call_apart
 
 MAX_BYTES = 64_000_000
 """Largest XML file that is read."""

@@ -14,6 +14,7 @@ from handloom.sim.attachments import Attachments
 from handloom.sim.contacts import Contact, ContactPair, contact_masks
 from handloom.sim.faults import describe_fault, quiet_mujoco
 from handloom.sim.name_table import NameTable
+from handloom.sim.user_data import user_data
 from handloom.spatial import make_pose, pos_quat_from_pose, relative_pose
 
 Mask = NDArray[np.bool_]
@@ -57,12 +58,14 @@ class World:
         self.keyframes = NameTable(model, "keyframe", _KINDS.mjOBJ_KEY, model.nkey)
         self._state_size = mujoco.mj_stateSize(model, _STATE)
         self._attachments = Attachments(model, self.data, self.equalities)
+        self._user_data = user_data(model, self.data, after=self._attachments.user_data_size)
         self._before = np.empty(self._state_size)
         # A live view of MuJoCo's counters; kept at zero, so that one look tells whether a step raised any.
         self._faults = self.data.warning.number
         # Masks, not the pairs: a pair holds its world, and a world in a cycle lives on until Python looks for cycles.
         self._masks: dict[tuple[tuple[str, ...], tuple[str, ...] | None], tuple[Mask, Mask]] = {}
         self._before_step: list[Callable[[], None]] = []
+        self._after_step: list[Callable[[], None]] = []
         self._stale = True
         self.forward()
 
@@ -166,11 +169,11 @@ class World:
             raise InputError(f"step needs a count >= 1, got {count}")
         # Whoever restored a state by other means changed what is held, too.
         self._attachments.read_state()
-        if self._before_step:
+        if self._before_step or self._after_step:
             self._step_singly(count)
         else:
             self._step_at_once(count)
-        self._update_poses()
+        self.update_poses()
 
     def _step_at_once(self, count: int) -> None:
         """Take all steps in one call of MuJoCo; on a fault, take them again one by one to find the step."""
@@ -190,17 +193,28 @@ class World:
         self._stale = True
         for _ in range(count):
             if self._before_step:
-                self._update_poses()
+                self.update_poses()
                 for call in self._before_step:
                     call()
             mujoco.mj_step(self.model, self.data)
             if self._faults.any():
                 raise self._instability()
+            for call in self._after_step:
+                call()
 
     def before_step(self, call: Callable[[], None]) -> None:
         """Have a function called before every physics step, with poses up to date; it must depend on the state only."""
         if call not in self._before_step:
             self._before_step.append(call)
+
+    def after_step(self, call: Callable[[], None]) -> None:
+        """Have a function called after every physics step, when the solver's forces are those of that very step.
+
+        It must depend on the state and on these forces only. Poses are still those before the step until it calls
+        ``update_poses``.
+        """
+        if call not in self._after_step:
+            self._after_step.append(call)
 
     def forward(self) -> None:
         """Recompute everything that follows from the state; call it after writing to the state directly."""
@@ -226,7 +240,8 @@ class World:
         self._faults[:] = 0
         self.forward()
 
-    def _update_poses(self) -> None:
+    def update_poses(self) -> None:
+        """Bring poses and velocities of bodies up to date with the state."""
         # A step computes poses and velocities of bodies first and integrates afterwards, which leaves them one step
         # behind. These stages cost about 3 % of a step and spare every reader that surprise.
         mujoco.mj_kinematics(self.model, self.data)
@@ -387,10 +402,28 @@ class World:
         self._attachments.attach(child_body, parent_body, T_parent_child)
         self._stale = True
 
-    def release(self, child_body: str) -> None:
-        """Let go of an attached body."""
-        self._attachments.release(child_body)
+    def release(self, child_body: str, parent_body: str | None = None) -> None:
+        """Let go of an attached body, everywhere or where one body holds it."""
+        self._attachments.release(child_body, parent_body)
         self._stale = True
+
+    def attachment_force(self, child_body: str, parent_body: str) -> Array:
+        """Return the force (3,) [N] that a held body exerted on its parent in the last step, in world."""
+        return self._attachments.force(child_body, parent_body)
+
+    def held_by(self, parent_body: str) -> str | None:
+        """Return the body that a body holds, or None."""
+        return self._attachments.child_of(parent_body)
+
+    def attachable_to(self, parent_body: str) -> tuple[str, ...]:
+        """Return the bodies that the model was prepared to attach to a body."""
+        return self._attachments.children_of(parent_body)
+
+    def user_data(self, name: str) -> Array:
+        """Return the numbers (n,) in the state that ``sim.add_user_data`` reserved; write to them in place."""
+        if name not in self._user_data:
+            raise unknown_name("user data", name, self._user_data)
+        return self._user_data[name]
 
     def attached_to(self, child_body: str) -> str | None:
         """Return the body that holds a body, or None."""

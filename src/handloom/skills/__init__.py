@@ -1,9 +1,9 @@
 """Skills: one per file, the arm controller that carries them out, and the schedule of a task."""
 
 from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.registry import SKILLS, checked_config, skill_class
 from handloom.skills.schedule import Schedule
 from handloom.skills.skill import Skill, command_at, hand_check, register_skill
-from handloom.skills.table import SKILLS, checked_config, skill_class
 
 __all__ = [
     "SKILLS",

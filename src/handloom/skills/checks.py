@@ -7,10 +7,15 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError, unknown_name
 from handloom.scene import Scene
-from handloom.scene.measures import box_overlap, gripper_open, lying_still, stacked, world_box
+from handloom.scene.measures import box_overlap, gripper_open, lying_still, share_inside, stacked, world_box
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat, quat_angle, quat_from_matrix
 from handloom.values import Check
 
+CALM = 1.0
+"""Fastest motion of joints [m/s or rad/s] and of an object [m/s] at the end of a skill. Published: 5, which an object
+that is flung away meets. At the end of an episode everything must lie still, whatever was dropped."""
+TUMBLE = 6.0
+"""Fastest turn of an object [rad/s] then: a can that has just been dropped may roll."""
 VIEW_ANGLE = 0.35
 """Half the opening angle of a scanner's view [rad]."""
 
@@ -120,9 +125,11 @@ def touches(scene: Scene, *, object: str, target: str) -> bool:
 
 
 def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:
-    """Return whether no finger of an arm touches an object."""
+    """Return whether no finger of an arm touches an object, and no cup holds it."""
     side = scene.robot(robot).arm(arm)
-    return not scene.world.touching(side.finger_bodies, scene.world.subtree(scene.body_of(object)))
+    bodies = scene.world.subtree(scene.body_of(object))
+    held = () if side.suction is None else side.suction.gripped_objects
+    return not set(held) & set(bodies) and not scene.world.touching(side.finger_bodies, bodies)
 
 
 def above_bottom(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
@@ -135,6 +142,16 @@ def holds(scene: Scene, check: Check) -> bool:
     if check.name not in CHECKS:
         raise unknown_name("check", check.name, CHECKS)
     return CHECKS[check.name](scene, **check.arguments)
+
+
+def inside(scene: Scene, *, object: str, target: str, share: float, part: str | None = None) -> bool:
+    """Return whether more than a share of an object lies inside a target's own box: as deep as that, not just at it."""
+    return share_inside(scene, object, target, part) > share
+
+
+def level(scene: Scene, *, object: str, angle: float) -> bool:
+    """Return whether the nearest axis of an object is within ``angle`` [rad] of up: it lies flat, or stands."""
+    return bool(np.abs(scene.object_pose(object)[2, :3]).max() > np.cos(angle))
 
 
 def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
@@ -161,10 +178,13 @@ def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: 
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
-    The published check asks for one finger only and so calls an object that leans on the hand grasped.
+    The published check asks for one finger only and so calls an object that leans on the hand grasped. Of a gripper
+    that holds by suction, all cups must hold the object.
     """
     side = scene.robot(robot).arm(arm)
     bodies = scene.world.subtree(scene.body_of(object))
+    if side.suction is not None:
+        return side.suction.is_closed() and set(side.suction.gripped_objects) <= set(bodies)
     pressing = sum(scene.world.touching([finger], bodies) for finger in side.finger_bodies)
     return pressing >= min(fingers, len(side.finger_bodies))
 
@@ -174,13 +194,14 @@ def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
     return bool(scene.object_pose(object)[2, 3] - from_z > by)
 
 
-def calm(scene: Scene, *, object: str, speed: float = 5.0) -> bool:
-    """Return whether the robots and an object move slower than ``speed`` [m/s or rad/s].
+def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
+    """Return whether the robots' joints and an object move slower than ``speed`` [m/s or rad/s].
 
     Other objects do not count: what one arm has just dropped says nothing about what the other holds.
     """
     robots = abs(scene.world.data.qvel[scene.robot_dofs]).max(initial=0.0)
-    return bool(robots < speed and abs(scene.world.body_velocity(scene.body_of(object))).max() < speed)
+    moving = np.abs(scene.world.body_velocity(scene.body_of(object)))
+    return bool(robots < speed and moving[:3].max() < speed and moving[3:].max() < TUMBLE)
 
 
 CHECKS: dict[str, Callable[..., bool]] = {
@@ -191,8 +212,10 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "gripper_open": gripper_open,
     "hand_at": hand_at,
     "in_view": in_view,
+    "inside": inside,
     "joints_at": joints_at,
     "left_of": left_of,
+    "level": level,
     "lifted": lifted,
     "lower_than": lower_than,
     "lying_still": lying_still,

@@ -139,7 +139,7 @@ class DexPlace(Skill[DexPlaceConfig]):
         ]
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is over the container, not below its bottom, let go, and robot and object are calm."""
+        """Return: more than half of the object is inside the container, it is let go, and robot and object are calm."""
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
@@ -147,6 +147,7 @@ class DexPlace(Skill[DexPlaceConfig]):
         terms = [
             Check(name="over_box", arguments={**pair, "margin": 0.0}),
             Check(name="above_bottom", arguments=pair),
+            Check(name="inside", arguments={**pair, "share": 0.5}),
             Check(name="released", arguments=side),
         ]
         if config.process_valid:

@@ -20,6 +20,7 @@ from handloom.grasping import (
     lying_grasps_for,
     read_grasps,
     rim_grasps_for,
+    suction_grasps_for,
 )
 from handloom.objects import ObjectAsset
 from handloom.robots import tool_poses_of_grasps
@@ -75,13 +76,18 @@ def annotated_grasps(
     arm, gripper = skill.controller.arm, gripper_of(skill)
     asset = skill.scene.assets[name]
     file = None if keys is None or source != "any" else grasp_file(asset, keys)
-    if source != "any":
+    if arm.spec.suction is not None and file is None:
+        rows = suction_grasps_for(asset, arm.spec.suction.cup_radius)
+    elif source != "any":
         rows = lying_grasps_for(asset, gripper) if source == "lying" else rim_grasps_for(asset, gripper)
     else:
         rows = grasps_for(asset, gripper) if file is None else read_grasps(file)
     if len(rows) == 0:
-        widest = arm.spec.gripper_max_width
-        skill.fail(FunnelStage.GRASP, "no_grasp", f"{name} has no place that the gripper of {widest:.3f} m can hold")
+        suction, widest = arm.spec.suction, arm.spec.gripper_max_width
+        place = f"place that the gripper of {widest:.3f} m can hold"
+        if suction is not None:
+            place = f"flat patch for a cup of {suction.cup_radius:.3f} m radius"
+        skill.fail(FunnelStage.GRASP, "no_grasp", f"{name} has no {place}")
         return np.zeros((0, 4, 4)), np.zeros(0)
     # Our own annotations are of the object in its real size; only those of a file may need scaling.
     scale = 1.0 if keys is None or file is None else keys.grasp_scale
@@ -155,9 +161,11 @@ def clear_grasps(
     return np.flatnonzero(clear)
 
 
-def filtered(T_base_tool: Array, filters: Filters, side: str | None, y: float) -> NDArray[np.bool_]:
+def filtered(
+    T_base_tool: Array, filters: Filters, approach_axis: Array, side: str | None, y: float
+) -> NDArray[np.bool_]:
     """Return which grasps (n,) pass the direction filters and lie on the wanted side of ``y`` [m]."""
-    passing = direction_mask(T_base_tool, filters)
+    passing = direction_mask(T_base_tool, filters, approach_axis)
     if side is not None:
         left = T_base_tool[:, 1, 3] > y
         passing &= left if side == "left" else ~left

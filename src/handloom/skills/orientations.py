@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.skills.configs.parts import NEGATIVE, DirectionFilter, Filters
+from handloom.skills.configs.parts import APPROACH_ANGLE, NEGATIVE, Approach, DirectionFilter, Filters
 from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 
 BASE_AXIS = {"forward": 0, "backward": 0, "leftward": 1, "rightward": 1, "upward": 2, "downward": 2}
@@ -18,13 +18,30 @@ ROUNDS = 10
 """Rounds before the filters are called impossible; one, as published, leaves narrow filters without any."""
 
 
-def direction_mask(T_base_tool: Array, filters: Filters) -> NDArray[np.bool_]:
-    """Return which poses (n, 4, 4) pass all direction filters of a config (n,)."""
+def direction_mask(T_base_tool: Array, filters: Filters, approach_axis: Array) -> NDArray[np.bool_]:
+    """Return which poses (n, 4, 4) pass all direction filters of a config (n,).
+
+    Args:
+        T_base_tool: Poses of the tool in the arm base.
+        filters: The filters.
+        approach_axis: Unit vector (3,) in the tool frame along which the hand reaches.
+    """
     keep = np.ones(len(T_base_tool), dtype=bool)
+    if filters.approach is not None:
+        keep &= _approaches(T_base_tool[:, :3, :3] @ approach_axis, filters.approach)
     for column, given in enumerate((filters.filter_x_dir, filters.filter_y_dir, filters.filter_z_dir)):
         if given is not None:
             keep &= _passes(T_base_tool[:, BASE_AXIS[given[0]], column], given)
     return keep
+
+
+def _approaches(direction: Array, approach: Approach) -> NDArray[np.bool_]:
+    """Return which directions (n, 3) of the hand in the arm base are those that ``approach`` allows."""
+    word, angle = (approach, APPROACH_ANGLE[approach]) if isinstance(approach, str) else approach
+    if word == "side":
+        return np.abs(direction[:, 2]) <= np.sin(np.deg2rad(angle))
+    component = {"down": -direction[:, 2], "front": direction[:, 0], "any": np.ones(len(direction))}[word]
+    return component >= np.cos(np.deg2rad(angle))
 
 
 def _passes(component: Array, given: DirectionFilter) -> NDArray[np.bool_]:
@@ -51,6 +68,15 @@ class Alignment:
         cosine = (R_base_tool @ self.axis_tool) @ self.axis_base
         return np.arccos(np.clip(cosine, -1.0, 1.0)) < self.tolerance
 
+    def exact(self, R_base_tool: Array) -> Array:
+        """Return an orientation (3, 3) turned the shortest way until the axis points along the direction."""
+        now = R_base_tool @ self.axis_tool
+        axis = np.cross(now, self.axis_base)
+        sine = float(np.linalg.norm(axis))
+        if sine < 1e-9:
+            return R_base_tool
+        return matrix_from_rotvec(axis / sine * np.arctan2(sine, now @ self.axis_base)) @ R_base_tool
+
     def applied(self, R_base_tool: Array, rng: np.random.Generator) -> Array:
         """Return orientations (n, 3, 3) turned, each by the shortest way, until they are within the tolerance.
 
@@ -76,6 +102,7 @@ def sample_orientations(
     filters: Filters,
     alignment: Alignment | None = None,
     *,
+    approach_axis: Array,
     drawn: Callable[[int, np.random.Generator], Array] | None = None,
 ) -> Array:
     """Return up to ``count`` random orientations R_base_tool (n, 3, 3) that pass; none when nothing does.
@@ -85,6 +112,7 @@ def sample_orientations(
         count: Number of orientations wanted.
         filters: Direction filters.
         alignment: An axis of the held object that must point along a direction.
+        approach_axis: Unit vector (3,) in the tool frame along which the hand reaches.
         drawn: Draws orientations to choose from; None draws from all, uniformly.
     """
     kept, found = [np.empty((0, 3, 3))], 0
@@ -92,7 +120,7 @@ def sample_orientations(
         R = random_rotations(rng, DRAWS) if drawn is None else drawn(DRAWS, rng)
         if alignment is not None and drawn is None:
             R = alignment.applied(R, rng)
-        keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters)
+        keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters, approach_axis)
         if alignment is not None:
             keep &= alignment.passes(R)
         kept.append(R[keep])

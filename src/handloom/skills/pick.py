@@ -84,7 +84,9 @@ class Pick(Skill[PickConfig]):
             T_base_tool[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
         T_base_tool, taken = attainable_grasps(self, T_base_tool)
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
-        passing = taken & filtered(T_base_tool, config, config.direction_to_obj, T_base_object[1, 3])
+        passing = taken & filtered(
+            T_base_tool, config, self.controller.arm.spec.approach, config.direction_to_obj, T_base_object[1, 3]
+        )
         T_base_tool = self.adjusted(T_base_tool)
         gripper = gripper_of(self)
         level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0

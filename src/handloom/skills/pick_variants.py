@@ -119,7 +119,7 @@ class FailPick(Skill[FailPickConfig]):
         if len(T_base_tool) == 0:
             return T_base_tool
         T_base_tool, taken = attainable_grasps(self, T_base_tool)
-        kept = np.flatnonzero(taken & direction_mask(T_base_tool, config))
+        kept = np.flatnonzero(taken & direction_mask(T_base_tool, config, self.controller.arm.spec.approach))
         if len(kept) == 0:
             detail = f"none of {len(T_base_tool)} grasps of {name} passes; widen filter_x/y/z_dir"
             self.fail(FunnelStage.GRASP, "filters_leave_nothing", detail, candidates=len(T_base_tool))

@@ -1,7 +1,7 @@
 """Put a held object on, in or by another."""
 
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,17 +22,21 @@ from handloom.values import Check, Command, FunnelStage
 CANDIDATES = 32
 """Poses tested; published: 20."""
 ANGLE = float(np.deg2rad(0.5))
-"""How far an arm of few joints may turn the hand where no axis of the object is aligned [rad]."""
+"""Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
-"""How far an axis that is held on the way may have turned at the place, where none is aligned [rad]."""
+"""Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Shares of the way down to contact, tried in this order."""
 HEIGHT_DROP = 0.4
-"""Success mode ``height``: how far below the hand the object must end [m]; published value."""
+"""Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
+BESIDE = (0.03, 0.06)
+"""Least and largest gap between an object and what it is put beside [m]."""
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
+HALF = 0.5
+"""Success mode ``inside``: share of the object where the config gives none."""
 
 
 class Place(Skill[PlaceConfig]):
@@ -43,7 +47,7 @@ class Place(Skill[PlaceConfig]):
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
         config = self.config
-        self._place_z = np.inf
+        self._place_z, self._near = np.inf, np.inf
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         T_base_tool = self.controller.tool_pose()
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
@@ -54,26 +58,28 @@ class Place(Skill[PlaceConfig]):
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return
-        # Little turning first: published priority is the way of the joints, which mostly is the same.
-        turn = np.einsum("nij,ij->n", R, T_base_tool[:3, :3])
-        R = R[np.argsort(-turn, kind="stable")]
         box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
-        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach)
+        own = world_box(self.scene, config.objects[0])
+        rise = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
+        held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
+        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held)
+        self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
-        pre, place = self._attainable(pre, place, T_tool_object)
+        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
         if len(place) == 0:
-            detail = f"none of {len(R)} poses over {config.objects[1]} can be taken by an arm of so few joints"
+            detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
             self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return
         self.controller.ignored = config.ignore_substring
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
-        if config.post_place_vector is not None:
+        self._retreat = self._retreat_vector()
+        if self._retreat is not None:
             # The retreat is tested too: an arm that cannot get away again has not placed anything. By then the object
             # is let go; carried along in the test, it would hit the hole it was put into.
             left = self.controller.obstacles_of(config.objects[0])
-            away = place @ translation(config.post_place_vector)
+            away = place @ translation(self._retreat)
             moves.append(Move(T_base_tool=away, straight=True, released=left))
         holds = [kept, HeldParts.given(config.post_place_hold_vec_weight)]
         # The retreat leaves the object behind, so nothing has to be held any more.
@@ -106,9 +112,19 @@ class Place(Skill[PlaceConfig]):
                 Check(name="touches", arguments={"object": held, "target": target}),
                 Check(name="released", arguments=side),
             ),
+            "inside": (
+                Check(name="inside", arguments={**pair, "share": config.success_th or HALF}),
+                Check(name="released", arguments=side),
+            ),
+            "beside": (
+                Check(name=f"{config.beside}_of", arguments={**pair, "distance": 0.0}),
+                Check(name="near", arguments={"object": held, "target": target, "distance": self._near, "flat": True}),
+                Check(name="lying_still", arguments={"objects": [held]}),
+                Check(name="released", arguments=side),
+            ),
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
-        return (*modes[config.success_mode], *calm)
+        return (*modes[config.success_mode], *attitude_checks(config), *calm)
 
     def _orientations(self, T_base_world: Array, T_tool_object: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
@@ -123,17 +139,22 @@ class Place(Skill[PlaceConfig]):
                 tolerance=float(np.deg2rad(given[2])),
             )
         R_start = self.controller.commanded_pose[:3, :3]
+        if config.keep_upright is not None:
+            up = T_base_world[:3, 2]
+            tolerance = float(np.deg2rad(config.keep_upright))
+            alignment = Alignment(axis_tool=R_start.T @ up, axis_base=up, tolerance=tolerance)
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
-        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, drawn=drawn)
-        # The hand need not turn where the present orientation will do.
-        unturned = R_start[None]
-        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config)
-        if alignment is not None:
-            fits &= alignment.passes(unturned)
-        return np.concatenate([unturned[fits], sampled])
+        axis = self.controller.arm.spec.approach
+        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, approach_axis=axis, drawn=drawn)
+        # The hand need not turn further than it takes to bring the object upright.
+        unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
+        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config, axis)
+        # Then little turning first: published priority is the way of the joints, which mostly is the same.
+        turn = np.einsum("nij,ij->n", sampled, R_start)
+        return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return what the way to the place must keep of the hand's pose."""
@@ -143,8 +164,14 @@ class Place(Skill[PlaceConfig]):
         x, y, z = (T_tool_object[:3, :3] @ _unit(config.hold_obj_axis)).tolist()
         return HeldAxis((x, y, z))
 
-    def _attainable(self, pre: Array, place: Array, T_tool_object: Array) -> tuple[Array, Array]:
-        """Return what an arm of few joints can take of the poses: the object goes where it should, at another yaw."""
+    def _retreat_vector(self) -> Array | None:
+        """Return how the hand draws back, in its own frame (3,) [m]; None when it stays."""
+        if self.config.retreat is not None:
+            return -self.config.retreat * self.controller.arm.spec.approach
+        return None if self.config.post_place_vector is None else np.array(self.config.post_place_vector)
+
+    def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
+        """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
         config = self.config
         by_hand = config.position_constraint == "gripper"
         point = np.zeros(3) if by_hand else T_tool_object[:3, 3]
@@ -152,6 +179,9 @@ class Place(Skill[PlaceConfig]):
         axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ _unit(axis)
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
         angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
+        if config.keep_upright is not None:
+            axis_tool = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
+            angle = np.deg2rad(0.5 * config.keep_upright)
         taken, found = self.controller.attainable(place, point_tool=point, axis_tool=axis_tool, angle=float(angle))
         before = taken.copy()
         before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
@@ -184,9 +214,9 @@ class Place(Skill[PlaceConfig]):
         down = planner.plan_straight(before[-1], goal, ignore=ignore)
         if not down.ok:
             return None
-        if config.post_place_vector is None:
+        if self._retreat is None:
             return before, down.path
-        away = goal @ translation(config.post_place_vector)
+        away = goal @ translation(self._retreat)
         left = self.controller.obstacles_of(config.objects[0])
         retreat = planner.plan_straight(down.path[-1], away, ignore=ignore, released=left)
         return (before, down.path, retreat.path) if retreat.ok else None
@@ -209,10 +239,10 @@ class Place(Skill[PlaceConfig]):
         commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
-        if config.post_place_vector is not None:
+        if self._retreat is not None:
             without = self.controller.obstacles_of(name)
             commands.append(command_at(place, "update_specific", ignore_substring=without))
-            retreat = place @ translation(config.post_place_vector)
+            retreat = place @ translation(self._retreat)
             commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2), **opened))
         return commands
 
@@ -220,6 +250,15 @@ class Place(Skill[PlaceConfig]):
 def _unit(vector: tuple[float, float, float]) -> Array:
     v = np.asarray(vector, float)
     return v / np.linalg.norm(v)
+
+
+class HeldSize(NamedTuple):
+    """How the held object reaches around its origin, as it is held."""
+
+    rise: float
+    """Height of the origin above the lowest point [m]."""
+    half_width: float
+    """Half the extent along world x [m]."""
 
 
 def place_points(
@@ -230,6 +269,7 @@ def place_points(
     rng: np.random.Generator,
     *,
     hand_to_object: float,
+    held: HeldSize,
 ) -> tuple[Array, Array]:
     """Return points before (n, 3) and at the place (n, 3) in the world [m].
 
@@ -240,14 +280,18 @@ def place_points(
         count: Number of points.
         rng: Generator of this choice.
         hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
+        held: The held object.
     """
     ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
     ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
     inside = box[0] + ratios * (box[1] - box[0])
+    if config.beside is not None:
+        away = held.half_width + between(rng, BESIDE[0], BESIDE[1], (count,))
+        inside[:, 0] = box[1, 0] + away if config.beside == "right" else box[0, 0] - away
     if config.place_direction == "vertical":
-        return _at_height(inside, box[1, 2] + config.pre_place_z_offset), _at_height(
-            inside, box[1, 2] + config.place_z_offset
-        )
+        level = box[0, 2] if config.rest_on == "support" else box[1, 2]
+        level += held.rise if config.rest_on is not None else 0.0
+        return _at_height(inside, level + config.pre_place_z_offset), _at_height(inside, level + config.place_z_offset)
     return _beside(config, inside, R_world_target, hand_to_object)
 
 
@@ -269,3 +313,14 @@ def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_o
         inside + along * config.pre_place_align + offset * config.pre_place_offset,
         inside + along * config.place_align + offset * config.place_offset,
     )
+
+
+def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
+    """Return the terms about how an object must lie or stand at the end."""
+    name, terms = config.objects[0], []
+    if config.success_tilt is not None:
+        terms.append(Check(name="level", arguments={"object": name, "angle": float(np.deg2rad(config.success_tilt))}))
+    if config.success_upright is not None:
+        up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.success_upright))}
+        terms.append(Check(name="points_up", arguments=up))
+    return tuple(terms)

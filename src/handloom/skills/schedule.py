@@ -12,10 +12,9 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
-from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.skill import Skill, plan_failure
-from handloom.skills.table import checked_config, skill_class
 from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, FunnelStage, SkillSpan
 
@@ -23,6 +22,8 @@ Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
 """Stage > robot > block > arm > skill configs, as the task file nests them."""
 
 
+NEAR_ROOM = 0.25
+"""Share of a disturbance on the straight ways to and from objects."""
 RETRY = 10
 """Frames after which a skill that found no way is tried again, while another arm is at work."""
 
@@ -53,6 +54,9 @@ class Schedule:
         self.timeline: list[SkillSpan] = []
         self.recording = True
         """Whether the last frame belongs to the demonstration: every active skill says so."""
+        self.room = 0.0
+        """How far the last frame could do with a disturbance: 1 on a free way, ``NEAR_ROOM`` on a straight way to or
+        from an object, 0 while an arm stands and its gripper works."""
         self._rng = rng
         self._traffic = Traffic(scene)
         self._stages = deque(stages)
@@ -74,6 +78,7 @@ class Schedule:
             return None
         targets = np.full(self.scene.world.model.nu, np.nan)
         self.recording = all(lane.active is None or lane.active.is_record() for lane in self._lanes)
+        self.room = 1.0
         for lane in self._lanes:
             skill = lane.active
             if skill is None or not skill.is_ready() or frame < lane.not_before:
@@ -82,6 +87,7 @@ class Schedule:
             joints, gripper = _one_frame(skill)
             targets[arm.ctrl_index] = joints
             targets[arm.gripper_ctrl_index] = gripper
+            self.room = min(self.room, _room(skill))
             if not skill.is_feasible():
                 if not any(other.active for other in self._lanes if other is not lane):
                     self._stop(skill, frame, lane, _planning_failure(skill))
@@ -216,7 +222,7 @@ class Schedule:
         )
 
     def _kind(self, skill: Skill, arm: tuple[str, str], *, success: bool) -> Literal["", "mistake", "recovery"]:
-        """Return what a span is: a mistake on purpose, what follows until its object is dealt with, or neither."""
+        """Label a skill: a deliberate mistake, the recovery until a skill on its object succeeds, or neither."""
         if skill.kind == "mistake":
             self._missed.setdefault(arm, set()).update(skill.config.objects)
             return "mistake"
@@ -225,6 +231,13 @@ class Schedule:
         if success and self._missed[arm] & set(skill.config.objects):
             del self._missed[arm]
         return "recovery"
+
+
+def _room(skill: Skill) -> float:
+    """Return how far a skill could do with a disturbance in this frame, 0 to 1."""
+    if not skill.controller.moving:
+        return 0.0
+    return NEAR_ROOM if skill.manip_list[0].params.get("straight") else 1.0
 
 
 def _one_frame(skill: Skill) -> tuple[Array, Array]:
@@ -251,9 +264,9 @@ def _no_commands(skill: Skill) -> Failure:
 
 
 def _unsuccessful(skill: Skill) -> Failure:
-    broken = [check for check in skill.checks() if not holds(skill.scene, check)]
+    broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
     return Failure(
-        stage=FunnelStage.EXECUTE, reason=reason, detail=f"at the end of the skill this did not hold: {names}"
+        stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
     )

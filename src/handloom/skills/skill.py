@@ -1,6 +1,7 @@
 """What every skill is: a list of commands, made when the skill becomes active, and a judgement at its end."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
@@ -42,6 +43,8 @@ class Skill(ABC, Generic[ConfigT]):
         self.rng = rng
         self.manip_list: list[Command] = []
         self.failure: Failure | None = None
+        self._frames_judged = 0
+        self._frames_held: Counter[str] = Counter()
 
     @abstractmethod
     def simple_generate_manip_cmds(self) -> None:
@@ -60,7 +63,9 @@ class Skill(ABC, Generic[ConfigT]):
         return True
 
     def update(self) -> None:
-        """Look at the state after a frame."""
+        """Look at the state after a frame: count in how many frames the terms with a share hold."""
+        self._frames_judged += 1
+        self._frames_held.update(check.name for check in self.checks() if check.share and holds(self.scene, check))
 
     def is_feasible(self) -> bool:
         """Return whether planning has not failed too often in a row."""
@@ -87,7 +92,13 @@ class Skill(ABC, Generic[ConfigT]):
 
     def is_success(self) -> bool:
         """Return whether all success terms hold now."""
-        return all(holds(self.scene, check) for check in self.checks())
+        return all(self.fulfilled(check) for check in self.checks())
+
+    def fulfilled(self, check: Check) -> bool:
+        """Return whether a success term holds now or, if it has a share, held in enough of the skill's frames."""
+        if check.share:
+            return self._frames_held[check.name] >= check.share * self._frames_judged
+        return holds(self.scene, check)
 
     def tolerances(self) -> tuple[float, float]:
         """Return when a pose counts as reached [m], [rad]."""

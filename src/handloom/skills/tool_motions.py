@@ -7,6 +7,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
+from handloom.scene.measures import local_box, surface_height, world_box
 from handloom.skills.candidates import choose
 from handloom.skills.configs.motions import GotoPoseConfig
 from handloom.skills.configs.places import MoveConfig
@@ -23,11 +24,14 @@ from handloom.spatial import (
     quat_normalize,
     quat_slerp,
     random_directions,
+    transform_points,
 )
 from handloom.values import Check, FunnelStage
 
 CANDIDATES = 32
 """Orientations tested when none is given; published: 20."""
+FOOTPRINT = 7
+"""Points along each side of a held object under which the target's surface is sought before it is pressed on."""
 DISTANCE, ANGLE = 5e-3, 0.087
 """The goal counts as reached within one of these [m], [rad]; published values."""
 
@@ -71,6 +75,10 @@ class GotoPose(Skill[GotoPoseConfig]):
         config = self.config
         noise = self.rng.uniform(-config.max_noise_m, config.max_noise_m, 3)
         position = np.asarray(config.position, float) + noise
+        if config.over:
+            box = world_box(self.scene, config.over)
+            top = np.array([*box.mean(axis=0)[:2], box[1, 2]])
+            position += transform_points(invert_pose(self.controller.arm.T_world_base), top[None])[0]
         if config.quaternion is None and config.euler is None:
             return self._aligned(position)
         if config.quaternion is not None:
@@ -96,7 +104,9 @@ class GotoPose(Skill[GotoPoseConfig]):
             axis_base=reference / np.linalg.norm(reference),
             tolerance=float(np.deg2rad(config.align_obj_tol)),
         )
-        R = sample_orientations(self.rng, CANDIDATES, config, alignment)
+        R = sample_orientations(
+            self.rng, CANDIDATES, config, alignment, approach_axis=self.controller.arm.spec.approach
+        )
         p = np.broadcast_to(position, (len(R), 3))
         if config.position_constraint == "gripper":
             return make_pose(R, p)
@@ -119,18 +129,36 @@ class MoveSkill(Skill[MoveConfig]):
             self.stay("update_specific", ignore_substring=config.ignore_substring),
             self.stay("update_pose_cost_metric", hold_vec_weight=config.hold_vec_weight),
         ]
-        for delta in config.delta_trans:
+        for k, delta in enumerate(config.delta_trans):
             self._goal = start.copy()
             self._goal[:3, 3] += shift + np.asarray(delta, float)
-            self.manip_list.append(command_at(self._goal, "close_gripper"))
+            lowered = config.press is not None and k > 0
+            if lowered:
+                self._goal[2, 3] -= self._height_above(T_base_world, self._goal) + (config.press or 0.0)
+            self.manip_list.append(command_at(self._goal, "close_gripper", straight=lowered))
         self.manip_list.append(command_at(self._goal, "update_pose_cost_metric"))
 
+    def _height_above(self, T_base_world: Array, T_base_tool: Array) -> float:
+        """Return how far the held object would be above the target [m] with the tool at a pose, level in the base."""
+        held, target = self.config.objects[:2]
+        box, T_world_held = local_box(self.scene, held)
+        moved = T_base_world[:3, :3].T @ (T_base_tool[:3, 3] - self.controller.commanded_pose[:3, 3])
+        ticks = np.linspace(0.0, 1.0, FOOTPRINT)
+        grid = np.stack(np.meshgrid(ticks, ticks, ticks), axis=-1).reshape(-1, 3)
+        points = transform_points(T_world_held, box[0] + grid * (box[1] - box[0])) + moved
+        surface = surface_height(self.scene, target, points[:, :2])
+        # Beside the target there is nothing to press on; the check of contact says so.
+        return float(points[:, 2].min() - surface) if np.isfinite(surface) else 0.0
+
     def checks(self) -> tuple[Check, ...]:
-        """Return: the hand is at the last way point, and the held object by the other."""
+        """Return: the hand is at the last way point, the held object by the other and, to wipe, in contact with it."""
         config = self.config
         limit = config.success_threshold
         terms = [hand_check(self.controller.arm, self._goal, distance=limit)]
         held, goal = config.objects[:2]
         if held != goal:
             terms.append(Check(name="near", arguments={"object": held, "target": goal, "distance": limit}))
+        if config.press is not None:
+            touches = {"object": held, "target": goal}
+            terms.append(Check(name="touches", arguments=touches, share=config.contact_share))
         return tuple(terms)

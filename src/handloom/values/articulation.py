@@ -20,9 +20,9 @@ def _asked(values: JointValues, index: int) -> float | None:
     return None if value is None or np.isnan(value) else float(value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ArticulationAction:
-    """Targets for some or all joints of a robot, in three independent channels.
+    """Targets for some or all joints of a robot, in three independent channels; its fields may be set, as published.
 
     None or NaN, for a whole channel or one joint, keeps the target that is in force; zero is a target like any other.
     Nothing is checked here: the controller that applies the action knows the joints, and refuses what does not fit
@@ -67,7 +67,7 @@ class ArticulationAction:
         return str(self.get_dict())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ArticulationActions:
     """Targets for several robots of one kind at once; each channel has shape (m, k)."""
 

@@ -66,6 +66,8 @@ class Check:
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
+    share: float = 0.0
+    """Share of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.control.graph.one_node import one
 
-from handloom.articulation import SingleArticulation
+from handloom.articulation import ArticulationSubset, SingleArticulation
 from handloom.control.graph import NODE_TYPES, Graph, GraphContext, GraphSession, Keys, Node, node_class
 from handloom.control.wheeled import floor_world
 from handloom.errors import InputError
@@ -256,6 +256,7 @@ def test_random_values_never_bring_a_nan_out_of_a_node() -> None:
             return [value(family, shape[1:]) for _ in range(count)]
         nasty = NASTY[rng.integers(len(NASTY))]
         choices = {"number": nasty, "integer": int(rng.integers(-2, 20)), "bool": bool(rng.integers(2)), "text": "a"}
+        choices["any"] = choices["number"]
         return choices[family]
 
     kinds = [(name, version) for name, versions in NODE_TYPES.items() for version in versions]
@@ -275,3 +276,93 @@ def test_random_values_never_bring_a_nan_out_of_a_node() -> None:
                 if port.type.family == "number":
                     assert not np.any(np.isnan(graph.get(f"n.outputs:{port.name}"))), (name, port.name)
     assert failures > 100
+
+
+def test_after_stop_a_robot_has_no_applied_action(arm: SingleArticulation) -> None:
+    graph = Graph()
+    graph.edit(
+        {
+            Keys.CREATE_NODES: [("tick", "OnPlaybackTick"), ("joints", "IsaacArticulationController")],
+            Keys.SET_VALUES: [("joints.inputs:robotPath", "/arm"), ("joints.inputs:positionCommand", [0.1, 0, 0, 0])],
+            Keys.CONNECT: [("tick.outputs:tick", "joints.inputs:execIn")],
+        }
+    )
+    session = GraphSession(graph, arm.world, {"/arm": arm}, steps_per_frame=2)
+    session.play()
+    session.frame()
+    assert arm.get_applied_action().joint_positions[0] == 0.1
+    session.stop()
+    assert arm.get_applied_action() is None
+    assert ArticulationSubset(arm, ["b"]).get_applied_action() is None
+    session.play()
+    assert arm.get_applied_action().joint_positions[0] == 0.0
+
+
+def test_a_connected_input_returns_what_feeds_it() -> None:
+    graph = one("ConstructArray")
+    graph.edit(
+        {
+            Keys.CREATE_NODES: [("five", "ConstantInt"), ("double", "ConstantDouble")],
+            Keys.SET_VALUES: [("five.inputs:value", 5), ("double.inputs:value", 2.5)],
+            Keys.CONNECT: [("five.inputs:value", "n.inputs:arraySize"), ("double.inputs:value", "n.inputs:input0")],
+        }
+    )
+    size = graph.get("n.inputs:arraySize")
+    assert size == 5
+    assert isinstance(size, int)
+    assert graph.get("n.inputs:input0") == 2.5
+
+
+@pytest.mark.parametrize(
+    ("array_type", "inputs", "expected"),
+    [
+        ("int[]", [3, 1], (3, 1)),
+        ("double[]", [3, 1.5], [3.0, 1.5]),
+        ("token[]", ["left", "right"], ("left", "right")),
+        ("auto", [1, "two"], (1, "two")),
+    ],
+)
+def test_an_array_has_the_type_asked_for(array_type, inputs, expected) -> None:
+    graph = one("ConstructArray", arrayType=array_type, arraySize=2, input0=inputs[0], input1=inputs[1])
+    assert graph.evaluate().failures == {}
+    assert list(graph.get("n.outputs:array")) == list(expected)
+
+
+def test_an_array_of_whole_numbers_chooses_joints(arm: SingleArticulation) -> None:
+    graph = one("IsaacArticulationController", robotPath="/arm", positionCommand=[0.2, 0.3])
+    graph.edit(
+        {
+            Keys.CREATE_NODES: [("joints", "ConstructArray")],
+            Keys.SET_VALUES: [
+                ("joints.inputs:arrayType", "int[]"),
+                ("joints.inputs:arraySize", 2),
+                ("joints.inputs:input0", 1),
+                ("joints.inputs:input1", 0),
+            ],
+            Keys.CONNECT: [("joints.outputs:array", "n.inputs:jointIndices")],
+        }
+    )
+    evaluation = graph.evaluate(GraphContext(robots={"/arm": arm}, world=arm.world))
+    assert evaluation.failures == {}
+    assert arm.get_applied_action().joint_positions.tolist()[:2] == [0.3, 0.2]
+
+
+def test_an_array_refuses_what_is_not_of_its_type() -> None:
+    wrong = one("ConstructArray", arrayType="int[]", arraySize=1, input0=1.5)
+    assert "takes int[], got 1.5" in wrong.evaluate().failures["n"]
+    unknown = one("ConstructArray", arrayType="ints", arraySize=1)
+    assert "no arrayType 'ints'; did you mean 'int[]'" in unknown.evaluate().failures["n"]
+
+
+def test_simulation_time_starts_at_play_unless_told_otherwise() -> None:
+    graph = one("IsaacReadSimulationTime")
+    graph.evaluate(GraphContext(time=4.0))
+    graph.evaluate(GraphContext(time=4.5))
+    assert graph.get("n.outputs:simulationTime") == 0.5
+    graph.set("n.inputs:resetOnStop", False)
+    graph.evaluate(GraphContext(time=5.0))
+    assert graph.get("n.outputs:simulationTime") == 5.0
+    graph.set("n.inputs:referenceTimeNumerator", 3)
+    graph.set("n.inputs:referenceTimeDenominator", 4)
+    graph.evaluate(GraphContext(time=6.0))
+    assert graph.get("n.outputs:simulationTime") == 0.75

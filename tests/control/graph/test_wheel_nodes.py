@@ -9,6 +9,7 @@ from tests.control.graph.one_node import one
 from handloom.articulation import SingleArticulation
 from handloom.control.graph import GraphContext
 from handloom.control.wheeled import floor_world
+from handloom.errors import NotFoundError
 from handloom.robots import load_robot
 
 # -- wheels ------------------------------------------------------------------------------------------------------------
@@ -199,3 +200,36 @@ def test_the_stanley_node_stops_turns_and_drives() -> None:
         assert 0.4 < driving.get("n.outputs:linearVelocity") < 0.5
         assert sign * driving.get("n.outputs:angularVelocity") > 0
     assert "four equal parts" in one("StanleyControlPID", pathArrays=[1.0]).evaluate().failures["n"]
+
+
+def test_after_stop_the_holonomic_command_is_zero_for_every_wheel() -> None:
+    graph = one(
+        "HolonomicController",
+        wheelRadius=[0.04] * 3,
+        wheelPositions=[[-0.1, 0, 0], [0.05, -0.085, 0], [0.05, 0.085, 0]],
+        wheelOrientations=[[0, 0, 0, 1], [0.866, 0, 0, -0.5], [0.866, 0, 0, 0.5]],
+        mecanumAngles=[90.0] * 3,
+        inputVelocity=[1.0, 0.0, 0.0],
+    )
+    graph.evaluate()
+    assert np.any(graph.get("n.outputs:jointVelocityCommand"))
+    graph.stop()
+    assert graph.get("n.outputs:jointVelocityCommand").tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_port_of_version_1_without_a_version_is_told_to_ask_for_it() -> None:
+    with pytest.raises(NotFoundError, match=r"version 1 of the node has it: create \('n', .*AckermannController', 1\)"):
+        one("AckermannController", turningWheelRadius=0.25)
+
+
+def test_the_setup_node_takes_targets_or_paths() -> None:
+    robot = SingleArticulation(floor_world(load_robot("kaya")), "robot/", "kaya")
+    robot.initialize()
+    context = GraphContext(robots={"/kaya": robot}, world=robot.world)
+    for values in (
+        {"robotPrim": "/kaya", "comPrim": "base_link"},
+        {"usePath": True, "robotPrim": "/other", "robotPrimPath": "/kaya", "comPrimPath": "base_link"},
+    ):
+        graph = one("HolonomicRobotUsdSetup", **values)
+        assert graph.evaluate(context).failures == {}
+        assert len(graph.get("n.outputs:wheelDofNames")) == 3

@@ -128,3 +128,12 @@ def test_bad_input_is_refused_and_leaves_the_ramps_alone() -> None:
         AckermannController("test", 1.65, 1.25)
     with pytest.raises(InputError, match="wheel_base must be > 0"):
         AckermannController("test", 0.0, 1.25, 0.25)
+
+
+def test_a_rotation_limit_of_zero_is_no_limit() -> None:
+    free = AckermannController("c", 1.65, 1.25, 0.25, max_wheel_rotation_angle=0)
+    assert free.forward([0.5, 0.0, 1.0, 0.0, 0.0]).joint_positions == pytest.approx(
+        AckermannController("c", 1.65, 1.25, 0.25).forward([0.5, 0.0, 1.0, 0.0, 0.0]).joint_positions
+    )
+    held = AckermannController("c", 1.65, 1.25, 0.25, max_wheel_rotation_angle=0.1)
+    assert max(held.forward([0.5, 0.0, 1.0, 0.0, 0.0]).joint_positions) == pytest.approx(0.1)

@@ -57,3 +57,11 @@ def test_missing_marks_and_bodies_are_refused() -> None:
     half = USER_DATA.replace("<worldbody>", f"{custom}<worldbody>")
     with pytest.raises(InputError, match="lacks isaacmecanumwheel:radius"):
         HolonomicRobotSetup(World.from_xml_string(half))
+
+
+def test_every_parameter_is_a_property_too() -> None:
+    setup = HolonomicRobotSetup(floor_world(load_robot("kaya")), "robot/", "base_link")
+    params = setup.get_holonomic_controller_params()
+    for name in params._fields:
+        np.testing.assert_array_equal(getattr(setup, name), getattr(params, name))
+    assert setup.wheel_dof_names == setup.get_articulation_controller_params()

@@ -8,7 +8,7 @@ from handloom.errors import InputError
 
 
 def test_published_coefficients_and_demo_are_reproduced() -> None:
-    unit = QuinticPolynomial.between((0, 0, 0), (1, 0, 0), 5.0).coefficients
+    unit = QuinticPolynomial(0, 0, 0, 1, 0, 0, 5.0).coefficients
     assert unit == pytest.approx([0, 0, 0, 0.08, -0.024, 0.00192], abs=1e-15)
     ten, twenty = math.radians(10), math.radians(20)
     time, x, y, yaw, v, a, j = quintic_polynomials_planner(
@@ -25,14 +25,14 @@ def test_boundary_conditions_hold_for_random_ends() -> None:
     for start, end, duration in zip(
         rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), rng.uniform(0.1, 50, 50), strict=True
     ):
-        poly = QuinticPolynomial.between(tuple(start), tuple(end), duration)
+        poly = QuinticPolynomial(*start, *end, duration)
         for order in range(3):
             ends = poly.derivative(np.array([0.0, duration]), order)
             assert ends == pytest.approx([start[order], end[order]], abs=1e-8)
 
 
 def test_derivatives_agree_with_finite_differences() -> None:
-    poly = QuinticPolynomial.between((1, -1, 0.5), (3, 0.2, -0.1), 7.0)
+    poly = QuinticPolynomial(1, -1, 0.5, 3, 0.2, -0.1, 7.0)
     t, h = np.linspace(0.5, 6.5, 13), 1e-5
     for order in range(3):
         numeric = (poly.derivative(t + h, order) - poly.derivative(t - h, order)) / (2 * h)
@@ -60,3 +60,12 @@ def test_impossible_limits_and_steps_are_refused() -> None:
         quintic_polynomials_planner(0, 0, 0, 1, 0.1, 5, 5, 0, 1, 0.1, 1.0, 0.5, 1e-9)
     with pytest.raises(InputError, match="gyaw must be finite"):
         quintic_polynomials_planner(0, 0, 0, 1, 0.1, 5, 5, math.nan, 1, 0.1, 1.0, 0.5, 0.1)
+
+
+def test_a_polynomial_is_evaluated_by_its_published_names() -> None:
+    poly = QuinticPolynomial(0, 0, 0, 1, 0, 0, 5.0)
+    assert poly.calc_point(2.5) == pytest.approx(0.5)
+    assert poly.calc_first_derivative(0.0) == 0.0
+    assert poly.calc_first_derivative(2.5) == pytest.approx(0.375)
+    assert poly.calc_second_derivative(5.0) == pytest.approx(0.0, abs=1e-12)
+    assert poly.calc_third_derivative(0.0) == pytest.approx(6 * 0.08)

@@ -58,7 +58,7 @@ def test_the_closed_loop_settles_on_a_quintic_path(start: tuple[float, float, fl
     errors = []
     while index < len(cx) - 30:
         delta, index = stanley_control(state, cx, cy, cyaw, index, k=1.5)
-        state.update(pid_control(0.8, state.v, kp=1.0), delta, 0.02)
+        state.update(pid_control(0.8, state.v, Kp=1.0), delta, 0.02)
         errors.append(abs(calc_target_index(state, cx, cy)[1]))
     assert max(errors[-50:]) < 0.02
 
@@ -90,3 +90,11 @@ def test_bad_paths_and_numbers_are_refused_and_leave_the_state_alone() -> None:
     assert (state.x, state.yaw, state.v) == (0.0, 0.0, 1.0)
     with pytest.raises(InputError, match="wheel_base"):
         BicycleState(0.0)
+
+
+def test_older_keywords_mean_the_same() -> None:
+    assert pid_control(1.0, 0.5, Kp=0.2) == pytest.approx(0.1)
+    older, newer = BicycleState(0.4, v=1.0, Ks=0.3), BicycleState(0.4, v=1.0, max_steering_angle=0.3)
+    for state in (older, newer):
+        state.update(0.0, 1.0, 0.1)
+    assert (older.yaw, older.w) == (newer.yaw, newer.w)

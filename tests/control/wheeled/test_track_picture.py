@@ -1,16 +1,28 @@
 import numpy as np
 import pytest
 
-from handloom.control.wheeled import LapRecord
+from handloom.control.policy import driver_for
+from handloom.control.wheeled import LapRecord, PlanarPose, floor_world
 from handloom.control.wheeled.track_picture import DRIVEN, RECKONED, REFERENCE, track_plan, track_view
 from handloom.robots import load_robot
 
 
-def lap(shift: float) -> LapRecord:
+def lap(shift: float, robot: str = "jetbot", seconds: float = 6.0) -> LapRecord:
+    """A circle that nobody drove: the robot is put along it."""
     t = np.linspace(0.0, 2 * np.pi, 200)
     circle = np.stack([np.cos(t), np.sin(t), t + np.pi / 2], axis=1)
+    driven = circle * np.array([1.1, 1.1, 1])
+    driver = driver_for(load_robot(robot), floor_world(load_robot(robot)), prefix="robot/")
+    states = []
+    for x, y, yaw in driven:
+        driver.place(PlanarPose(x=x, y=y, yaw=yaw))
+        states.append(driver.world.data.qpos.copy())
     return LapRecord(
-        times=t, reference=circle, driven=circle * np.array([1.1, 1.1, 1]), odometry=circle + np.array([shift, 0, 0])
+        times=seconds * t / t[-1],
+        reference=circle,
+        driven=driven,
+        odometry=circle + np.array([shift, 0, 0]),
+        qpos=np.array(states),
     )
 
 
@@ -23,8 +35,8 @@ def test_the_plan_shows_reference_truth_and_odometry_where_they_are() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["jetbot", "kaya", "leatherback", "nova_carter"])
+@pytest.mark.parametrize("name", ["go2", "h1", "jetbot", "kaya", "leatherback", "nova_carter"])
 def test_the_view_shows_robots_on_their_track(name: str) -> None:
-    picture = track_view(load_robot(name), lap(0.0), size=160)
+    picture = track_view(load_robot(name), lap(0.0, name), size=160)
     assert picture.shape == (160, 160, 3)
     assert picture.std() > 5

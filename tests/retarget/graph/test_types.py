@@ -17,6 +17,7 @@ from handloom.retarget import (
     NDArrayType,
     OptionalType,
     TensorGroupType,
+    inputs,
 )
 
 
@@ -93,7 +94,7 @@ def test_group_compatibility_follows_the_published_table() -> None:
         required.check_compatibility(optional)
     with pytest.raises(ValueError, match="has 1 slots, output 's' has 2"):
         required.check_compatibility(TensorGroupType("s", [FloatType("x"), FloatType("y")]))
-    with pytest.raises(HandloomError, match=r"slot 0 differs: .*FloatType.*IntType"):
+    with pytest.raises(HandloomError, match=r"slot 0 type mismatch: .*FloatType.*IntType"):
         required.check_compatibility(TensorGroupType("s", [IntType("x")]))
 
 
@@ -141,7 +142,9 @@ def test_hand_joints_are_in_openxr_order() -> None:
 
 
 def test_the_old_head_name_warns() -> None:
-    from handloom.retarget.inputs import HeadPose
-
     with pytest.warns(DeprecationWarning, match="HeadInput"):
-        HeadPose()
+        assert inputs.HeadPose is inputs.HeadInput
+    with pytest.warns(DeprecationWarning, match="HeadInputIndex"):
+        assert inputs.HeadPoseIndex is inputs.HeadInputIndex
+    with pytest.raises(AttributeError, match="did you mean 'HeadInput'"):
+        _ = inputs.HedInput

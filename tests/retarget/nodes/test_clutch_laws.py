@@ -8,8 +8,8 @@ from controller_samples import about, controller, running
 
 from handloom.retarget import (
     ExecutionState,
-    SO101ClutchRetargeter,
     SO101PoseClutchRetargeter,
+    SO101PositionClutchRetargeter,
     TransformMatrix,
     group_of,
 )
@@ -50,7 +50,7 @@ def test_a_thousand_engagements_do_not_move_the_command(kind) -> None:
     worst = 0.0
     for _ in range(SEQUENCES):
         node = (
-            SO101ClutchRetargeter("c", position_scale=rng.uniform(0.2, 2.0))
+            SO101PositionClutchRetargeter("c", position_scale=rng.uniform(0.2, 2.0))
             if kind == "position"
             else SO101PoseClutchRetargeter("c", np.eye(4), position_scale=rng.uniform(0.2, 2.0))
         )
@@ -81,7 +81,7 @@ def test_a_thousand_engagements_do_not_move_the_command(kind) -> None:
 def test_a_thousand_engagements_start_at_the_live_end_effector() -> None:
     rng = np.random.default_rng(2)
     for _ in range(SEQUENCES):
-        node = SO101ClutchRetargeter("c")
+        node = SO101PositionClutchRetargeter("c")
         T_world_base, T_world_ee = np.eye(4), np.eye(4)
         yaw = rng.uniform(-3, 3)
         T_world_base[:2, :2] = [[math.cos(yaw), -math.sin(yaw)], [math.sin(yaw), math.cos(yaw)]]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from controller_samples import controller, running
 
+from handloom.errors import InputError
 from handloom.retarget import (
     FootPedalRootCmdRetargeter,
     FootPedalRootCmdRetargeterConfig,
@@ -19,6 +20,9 @@ from handloom.retarget import (
     LocomotionFixedRootCmdRetargeterConfig,
     LocomotionRootCmdRetargeter,
     LocomotionRootCmdRetargeterConfig,
+    TriHandBiManualMotionControllerRetargeter,
+    TriHandMotionControllerConfig,
+    TriHandMotionControllerRetargeter,
     group_of,
 )
 
@@ -97,10 +101,58 @@ def test_the_fixed_command_stands_still() -> None:
         ("horizontal", (0.0, 0.0, 0.4), (0, 0, 0.4, 0.72)),
         ("horizontal", (math.nan, 0.0, 0.0), (0, 0, 0, 0.72)),
         ("vertical", (1.0, 0.0, 0.0), (0, 0, 0, 0.4)),
-        ("vertical", (0.5, 0.3, 0.0), (0.3, 0, 0, 0.56)),
+        ("horizontal", (0.08, 0.0, 0.5), (-0.08, 0, 0.5, 0.72)),
+        ("horizontal", (1.1, 0.0, 1.1), (0, 1, 0, 0.72)),
+        ("horizontal", (0.0, 0.0, -1.1), (0, 0, -1, 0.72)),
+        ("vertical", (0.5, 0.3, 0.0), (0, 0, 0, 0.56)),
+        ("vertical", (0.5, 0.0, 0.5), (0, 0.25, 0, 0.56)),
+        ("vertical", (0.0, 0.5, -0.5), (0, -0.25, 0, 0.72)),
+        ("vertical", (0.5, 0.0, 0.15), (0, 0, 0, 0.56)),
+        ("vertical", (0.0, 0.0, 0.5), (0, 0, 0.5, 0.72)),
     ],
 )
 def test_pedals_walk_strafe_turn_and_squat(mode, pedals, expected) -> None:
     node = FootPedalRootCmdRetargeter(FootPedalRootCmdRetargeterConfig(mode=mode), "p")
     outputs = node({"pedals": group_of(Generic3AxisPedalInput(), *pedals)})
     np.testing.assert_allclose(outputs["root_command"][0], expected, atol=1e-6)
+
+
+def test_pedals_keep_their_velocity_limits_and_squat_range() -> None:
+    config = FootPedalRootCmdRetargeterConfig(2.0, 3.0, 0.5, 0.9, mode="vertical")
+    node = FootPedalRootCmdRetargeter(config, "p")
+
+    def command(*pedals):
+        return node({"pedals": group_of(Generic3AxisPedalInput(), *pedals)})["root_command"][0]
+
+    np.testing.assert_allclose(command(1.0, 0.0, 0.5), (0, 1.0, 0, 0.5), atol=1e-6)
+    np.testing.assert_allclose(command(0.0, 0.0, -0.5), (0, 0, -1.5, 0.9), atol=1e-6)
+    config.mode = "horizontal"
+    np.testing.assert_allclose(command(0.0, 0.5, 0.0), (1.0, 0, 0, 0.9), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("side", "trigger", "squeeze", "expected"),
+    [
+        ("left", 1.0, 0.0, (-0.5, 0.4, 0.7, -1, -1, 0, 0)),
+        ("left", 0.0, 1.0, (0.5, 0.4, 0.7, 0, 0, -1, -1)),
+        ("right", 0.5, 0.2, (-0.15, -0.2, -0.35, 0.5, 0.5, 0.2, 0.2)),
+    ],
+)
+def test_trigger_and_squeeze_bend_a_three_finger_hand(side, trigger, squeeze, expected) -> None:
+    config = TriHandMotionControllerConfig(list("abcdefg"), side)
+    node = TriHandMotionControllerRetargeter(config, "hand")
+    joints = node({f"controller_{side}": controller(trigger_value=trigger, squeeze_value=squeeze)})["hand_joints"]
+    assert [joints[i] for i in range(7)] == pytest.approx(expected)
+    assert [node({})["hand_joints"][i] for i in range(7)] == [0.0] * 7
+
+
+def test_two_hands_come_in_the_order_asked_for() -> None:
+    left = TriHandMotionControllerConfig(list("abcdefg"), "left")
+    right = TriHandMotionControllerConfig(list("hijklmn"), "right")
+    node = TriHandBiManualMotionControllerRetargeter(left, right, ["k", "d"], "hands")
+    inputs = {"controller_left": controller(trigger_value=0.5), RIGHT: controller(trigger_value=1.0)}
+    assert [node(inputs)["hand_joints"][i] for i in range(2)] == [1.0, -0.5]
+    with pytest.raises(InputError, match="no hand has a joint 'z'"):
+        TriHandBiManualMotionControllerRetargeter(left, right, ["z"], "hands")
+    with pytest.raises(InputError, match="'left' or 'right', got: up"):
+        TriHandMotionControllerRetargeter(TriHandMotionControllerConfig(list("abcdefg"), "up"), "hand")

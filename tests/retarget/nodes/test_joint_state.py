@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from controller_samples import running
 
+from handloom.errors import InputError
 from handloom.retarget import (
     ExecutionState,
     JointStateRetargeter,
     JointStateRetargeterConfig,
     JointStateSource,
     OutputCombiner,
+    RobotHandJoints,
     TransformMatrix,
     group_of,
 )
@@ -45,7 +47,7 @@ def test_joints_are_mirrored_by_name_and_missing_ones_are_zero() -> None:
 
 def test_sign_scale_offset_and_name_map_apply_per_target() -> None:
     source, pipeline = joint_pipeline(
-        target_joints=["p", "lift"], name_map={"p": "pan"}, signs={"p": -1}, scales={"p": 2.0}, offsets={"lift": 0.5}
+        target_joints=["p", "lift"], joint_map={"pan": "p"}, sign={"p": -1}, scale={"p": 2.0}, offset={"lift": 0.5}
     )
     assert targets(follow(source, pipeline, {"pan": 0.1, "lift": 0.2})) == pytest.approx([-0.2, 0.7])
 
@@ -59,11 +61,11 @@ def test_lost_frames_hold_and_reset_zeroes() -> None:
 
 
 def test_wrong_names_and_values_are_typed_errors() -> None:
-    with pytest.raises(ValueError, match="follows 'elbow', which the device does not have"):
+    with pytest.raises(ValueError, match="no leader joint drives 'elbow'"):
         joint_pipeline(target_joints=["elbow"])
     with pytest.raises(ValueError, match="no mode 'joints'"):
         JointStateRetargeter("n", "joints", JointStateRetargeterConfig(device_joints=JOINTS))
-    with pytest.raises(ValueError, match="forward_kinematics"):
+    with pytest.raises(ValueError, match=r"config\.urdf_path"):
         JointStateRetargeter("n", "ee_pose", JointStateRetargeterConfig(device_joints=JOINTS))
     source, pipeline = joint_pipeline()
     with pytest.raises(ValueError, match="joint 'pan' must be a number"):
@@ -103,3 +105,48 @@ def test_the_leader_pose_comes_from_its_kinematics_and_the_clutch_starts_at_the_
     wrong = JointStateRetargeterConfig(device_joints=JOINTS, forward_kinematics=planar, gripper_joint="jaw")
     with pytest.raises(ValueError, match="no gripper joint 'jaw'"):
         JointStateRetargeter("n", "ee_pose", wrong)
+
+
+def test_a_clutch_without_a_live_end_effector_starts_at_the_leader_and_goes_on_from_the_last_command() -> None:
+    node = JointStateRetargeter(
+        "n", "ee_pose", JointStateRetargeterConfig(device_joints=JOINTS, forward_kinematics=planar, clutch=True)
+    )
+
+    def position(pan, **context):
+        joints = group_of(RobotHandJoints("joints", JOINTS), pan, 0.0, 0.0)
+        return node({"joints": joints}, running(**context))["ee_pose"][0][0]
+
+    assert position(0.3, state=ExecutionState.STOPPED) == 0.0
+    assert position(0.3) == pytest.approx(0.3)
+    assert position(0.4) == pytest.approx(0.4)
+    assert position(0.9, state=ExecutionState.STOPPED) == pytest.approx(0.4)
+    assert position(0.9) == pytest.approx(0.4)
+
+
+def test_a_gripper_that_is_open_where_it_is_closed_is_refused() -> None:
+    config = JointStateRetargeterConfig(device_joints=JOINTS, gripper_open=1.0, gripper_close=1.0)
+    with pytest.raises(InputError, match=r"gripper_open and gripper_close are both 1\.0"):
+        JointStateRetargeter("n", "joint", config)
+
+
+ARM = """<robot name="arm"><link name="base"/><link name="upper">
+<visual><geometry><mesh filename="none.stl"/></geometry></visual>
+</link><link name="tip"/>
+<joint name="pan" type="revolute"><parent link="base"/><child link="upper"/><origin xyz="0 0 0.1"/><axis xyz="0 0 1"/>
+<limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<joint name="fixed" type="fixed"><parent link="upper"/><child link="tip"/><origin xyz="0.2 0 0"/></joint></robot>"""
+
+
+def test_the_leader_pose_comes_from_its_urdf_without_its_meshes(tmp_path) -> None:
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM, encoding="utf-8")
+    config = JointStateRetargeterConfig(device_joints=JOINTS, urdf_path=str(file), ee_link="tip")
+    node = JointStateRetargeter("n", "ee_pose", config)
+    outputs = node({"joints": group_of(RobotHandJoints("joints", JOINTS), 0.5, 0.0, 0.25)}, running())
+    expected = (0.2 * math.cos(0.5), 0.2 * math.sin(0.5), 0.1, 0, 0, math.sin(0.25), math.cos(0.25))
+    np.testing.assert_allclose(outputs["ee_pose"][0], expected, atol=1e-6)
+    assert outputs["gripper_command"][0] == 0.25
+    with pytest.raises(InputError, match="no link 'tipp'; did you mean 'tip'"):
+        JointStateRetargeter("n", "ee_pose", JointStateRetargeterConfig(JOINTS, urdf_path=file, ee_link="tipp"))
+    with pytest.raises(InputError, match="not a URDF file"):
+        JointStateRetargeter("n", "ee_pose", JointStateRetargeterConfig(JOINTS, urdf_path=tmp_path, ee_link="tip"))

@@ -79,6 +79,17 @@ def test_anomalies_are_held_until_enough_frames_agree() -> None:
     assert step(node, pose(5, 0, 0), 5)[0][0] == pytest.approx(0.25 * 0.10, rel=1e-5)
 
 
+def test_a_zero_quaternion_while_the_output_lags_behind_is_not_a_jump() -> None:
+    node = EePoseRateLimiter("l", RateLimiterConfig(reject_angular_velocity=3.0))
+    for frame in range(4):
+        out = step(node, pose(0, 0, 0, yaw=0.05 * frame), frame)[0]
+    np.testing.assert_allclose(out[3:], about(Z, 3 * 1.5 * 0.02), atol=1e-6)
+    lost = step(node, pose(0, 0, 0, quat=(0, 0, 0, 0)), 4)[0]
+    np.testing.assert_allclose(lost, out, atol=1e-7)
+    back = step(node, pose(0, 0, 0, yaw=0.15), 5)[0]
+    np.testing.assert_allclose(back[3:], about(Z, 4 * 1.5 * 0.02), atol=1e-6)
+
+
 def test_without_a_bound_on_rejections_an_anomaly_is_held_for_ever() -> None:
     node = EePoseRateLimiter("l", RateLimiterConfig(reject_angular_velocity=2.0, max_consecutive_rejections=None))
     step(node, pose(0, 0, 0), 0)

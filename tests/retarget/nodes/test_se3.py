@@ -57,7 +57,7 @@ def test_absolute_holds_lost_frames_and_returns_to_the_origin_on_reset() -> None
 
 def test_offsets_can_be_tuned_while_the_graph_runs() -> None:
     node = Se3AbsRetargeter(Se3RetargeterConfig(input_device=RIGHT), "n")
-    node.parameter_state.set(
+    node.get_parameter_state().set(
         {"zero_out_xy_rotation": False, "rotation_offset_rpy": [0, 0, 0], "position_offset_xyz": [0.1, 0, 0]}
     )
     np.testing.assert_allclose(node({RIGHT: controller(P)})["ee_pose"][0], (0.2, 0.2, 0.3, 0, 0, 0, 1), atol=1e-6)
@@ -123,3 +123,51 @@ def test_tremor_is_not_motion() -> None:
     node = Se3RelRetargeter(Se3RetargeterConfig(input_device=RIGHT), "n")
     delta(node, (0, 0, 0))
     np.testing.assert_array_equal(delta(node, (0.0019, 0, 0), 0.019), np.zeros(6))
+
+
+def tips(joints=("THUMB_TIP", "INDEX_TIP"), *, move=0.0, thumb=(0, 0, 0, 1), index=(0, 0, 0, 1)):
+    """Return a right hand of which only some joints are valid."""
+    positions, orientations, valid = np.zeros((26, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (26, 1)), np.zeros(26)
+    positions[HandJointIndex.THUMB_TIP], positions[HandJointIndex.INDEX_TIP] = (0.2 + move, 0, 0), (0.4 + move, 0, 0)
+    orientations[HandJointIndex.THUMB_TIP], orientations[HandJointIndex.INDEX_TIP] = thumb, index
+    for joint in joints:
+        valid[HandJointIndex[joint]] = 1
+    hand = HandSnapshot(
+        joint_positions=positions, joint_orientations=orientations, joint_radii=np.zeros(26), joint_valid=valid
+    )
+    return {"hand_right": group_of(HandInput(), *hand.slots())}
+
+
+def test_fingertips_give_a_pose_without_a_wrist() -> None:
+    plain = {"zero_out_xy_rotation": False, "target_offset_roll": 0.0}
+    hand = tips(thumb=about(Z, 0.2), index=about(Z, 0.6))
+    both = Se3AbsRetargeter(Se3RetargeterConfig(use_wrist_position=False, **plain), "n")
+    np.testing.assert_allclose(both(hand)["ee_pose"][0], (0.3, 0, 0, *about(Z, 0.4)), atol=1e-6)
+    # The wrist is asked for and lost: its part holds, the part of the tips follows.
+    rotation = Se3AbsRetargeter(Se3RetargeterConfig(**plain), "n")
+    np.testing.assert_allclose(rotation(hand)["ee_pose"][0], (0, 0, 0, *about(Z, 0.4)), atol=1e-6)
+    position = Se3AbsRetargeter(Se3RetargeterConfig(use_wrist_position=False, use_wrist_rotation=True, **plain), "n")
+    np.testing.assert_allclose(position(hand)["ee_pose"][0], (0.3, 0, 0, 0, 0, 0, 1), atol=1e-6)
+
+
+def test_offsets_reach_two_metres() -> None:
+    pose = absolute(target_offset_x=1.9, zero_out_xy_rotation=False)
+    assert pose[0] == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="position_offset_xyz"):
+        absolute(target_offset_x=2.1)
+
+
+def test_relative_rotation_of_a_hand_is_the_mean_of_its_fingertips() -> None:
+    X = (1.0, 0.0, 0.0)
+    config = Se3RetargeterConfig(use_wrist_position=False, zero_out_xy_rotation=False, delta_rot_scale_factor=2.0)
+    node = Se3RelRetargeter(config, "n")
+    # The tips point elsewhere at the start; what counts is how far each turned.
+    node(tips(thumb=about(X, 2.0), index=about(Z, 2.0)))
+    turned = tips(thumb=product(about(X, 0.2), about(X, 2.0)), index=product(about(Z, 0.4), about(Z, 2.0)))
+    np.testing.assert_allclose(node(turned)["ee_delta"][0][3:], (0.1, 0, 0.2), atol=1e-6)
+
+
+def test_a_relative_motion_below_the_threshold_starts_the_mean_anew() -> None:
+    node = Se3RelRetargeter(Se3RetargeterConfig(input_device=RIGHT), "n")
+    seen = [node({RIGHT: controller((x, 0, 0))})["ee_delta"][0][0] for x in (0.0, 0.0015, 0.003, 0.0035, 0.02, 0.02)]
+    assert seen == pytest.approx([0, 0, 0, 0, 0.0825, 0.04125])

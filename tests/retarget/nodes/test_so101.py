@@ -8,9 +8,9 @@ from controller_samples import about, controller, product, running
 
 from handloom.retarget import (
     ExecutionState,
-    SO101ClutchRetargeter,
     SO101GripperRetargeter,
     SO101PoseClutchRetargeter,
+    SO101PositionClutchRetargeter,
     SO101RollRetargeter,
     TransformMatrix,
     bool_signal,
@@ -131,7 +131,7 @@ def position_of(node, position=None, **kwargs) -> np.ndarray:
 
 
 def test_the_clutch_gives_the_published_vector_in_a_turned_base() -> None:
-    node = SO101ClutchRetargeter("c")
+    node = SO101PositionClutchRetargeter("c")
     live = {"robot_ee_pos": translation(0.18852, 0.01918, 0.15879), "robot_base_pos": BASE}
     np.testing.assert_allclose(position_of(node, (0.4, 0.1, 0.9), **live), (0.01918, -0.18852, 0.18887), atol=1e-7)
     np.testing.assert_allclose(position_of(node, (0.45, 0.08, 1.0), **live), (-0.00082, -0.23852, 0.28887), atol=1e-7)
@@ -139,7 +139,7 @@ def test_the_clutch_gives_the_published_vector_in_a_turned_base() -> None:
 
 
 def test_without_live_inputs_the_clutch_starts_at_the_fallback_and_resumes_from_its_last_command() -> None:
-    node = SO101ClutchRetargeter("c")
+    node = SO101PositionClutchRetargeter("c")
     stopped = ExecutionState.STOPPED
     np.testing.assert_allclose(position_of(node, (1.0, 1.0, 1.0), state=stopped), (0.22, 0.0, 0.12), atol=1e-8)
     np.testing.assert_allclose(position_of(node, (1.0, 1.0, 1.0)), (0.22, 0.0, 0.12), atol=1e-8)
@@ -151,20 +151,20 @@ def test_without_live_inputs_the_clutch_starts_at_the_fallback_and_resumes_from_
 
 
 def test_an_unknown_state_never_engages() -> None:
-    node = SO101ClutchRetargeter("c")
+    node = SO101PositionClutchRetargeter("c")
     for x in (0.0, 1.0):
         np.testing.assert_allclose(node({RIGHT: controller((x, 0, 0))})["ee_pose"][0][:3], (0.22, 0, 0.12), atol=1e-8)
     assert not node.is_engaged
 
 
 def test_before_the_first_engage_the_clutch_holds_the_live_end_effector() -> None:
-    node = SO101ClutchRetargeter("c")
+    node = SO101PositionClutchRetargeter("c")
     held = position_of(node, None, state=ExecutionState.STOPPED, robot_ee_pos=translation(0.3, 0.1, 0.2))
     np.testing.assert_allclose(held, (0.3, 0.1, 0.2), atol=1e-7)
 
 
 def test_a_drop_out_resumes_from_the_last_command_wherever_the_hand_went() -> None:
-    node = SO101ClutchRetargeter("c", position_scale=0.5)
+    node = SO101PositionClutchRetargeter("c", position_scale=0.5)
     position_of(node, (0.0, 0.0, 0.0))
     before = position_of(node, (0.2, 0.0, 0.0))
     np.testing.assert_allclose(before, (0.32, 0.0, 0.12), atol=1e-7)
@@ -175,12 +175,12 @@ def test_a_drop_out_resumes_from_the_last_command_wherever_the_hand_went() -> No
 
 def test_the_grip_orientation_passes_through() -> None:
     quat = about((1.0, 2.0, 3.0), 0.7)
-    pose = SO101ClutchRetargeter("c")({RIGHT: controller(quat=quat)}, running())["ee_pose"][0]
+    pose = SO101PositionClutchRetargeter("c")({RIGHT: controller(quat=quat)}, running())["ee_pose"][0]
     np.testing.assert_allclose(pose[3:], quat, atol=1e-7)
 
 
 def test_a_broken_live_transform_is_a_typed_error_that_changes_nothing() -> None:
-    node = SO101ClutchRetargeter("c")
+    node = SO101PositionClutchRetargeter("c")
     position_of(node, (0.0, 0.0, 0.0), state=ExecutionState.STOPPED)
     with pytest.raises(ValueError, match="robot_ee_pos of 'c' must be finite"):
         position_of(node, (0.0, 0.0, 0.0), robot_ee_pos=np.full((4, 4), np.nan))

@@ -11,6 +11,7 @@ from handloom.retarget import (
     ControllersSource,
     DefaultTeleopStateManager,
     ExecutionState,
+    TeleopStateManager,
     bool_signal,
     create_bool_selector,
     execution_events,
@@ -70,6 +71,14 @@ def test_losing_everything_stops_without_a_reset() -> None:
     assert step(started(), kill=None, toggle=None, reset=None) == (STOPPED, False)
 
 
+def test_a_press_right_after_kill_was_lost_does_not_count() -> None:
+    node = started()
+    assert step(node, kill=None)[0] is STOPPED
+    assert step(node, toggle=True)[0] is STOPPED
+    step(node)
+    assert step(node, toggle=True)[0] is PAUSED
+
+
 def test_a_button_held_while_it_comes_back_is_not_a_press() -> None:
     node = started()
     step(node, kill=None, toggle=None, reset=None)
@@ -122,3 +131,39 @@ def test_impossible_buttons_are_refused() -> None:
         button(threshold=0.2, release_threshold=0.5)
     with pytest.raises(ValueError, match=">= 1"):
         button(activate_frames=0)
+
+
+def test_a_button_is_pressed_at_its_threshold() -> None:
+    assert pressed_after([1.0, 1.0], threshold=1.0) is True
+    assert pressed_after([0.5, 0.5]) is True
+    assert pressed_after([0.49, 0.49]) is False
+
+
+def test_thresholds_do_not_apply_to_bools() -> None:
+    assert pressed_after([True, True], threshold=1.5) is True
+    assert pressed_after([True, True, False, False], threshold=0.0) is False
+
+
+def pressed_after(values, **settings) -> bool:
+    """Return the state of a debounced button after some frames."""
+    source = ControllersSource("c")
+    feed = iter(values)
+    button = create_bool_selector(
+        source.output("controller_left"), name="b", selector_fn=lambda _: next(feed), **settings
+    )
+    for _ in values:
+        outputs = button({"c": source.raw_inputs({"controller_left": ControllerSnapshot()})})
+    return outputs["value"][0]
+
+
+def test_a_state_manager_of_your_own_has_the_published_outputs() -> None:
+    class AlwaysRunning(TeleopStateManager):
+        def input_spec(self):
+            return {}
+
+        def _compute_fn(self, inputs, outputs, context):
+            for index, state in enumerate((False, False, True)):
+                outputs[self.OUTPUT_TELEOP_STATE][index] = state
+            outputs[self.OUTPUT_RESET_EVENT][0] = False
+
+    assert execution_events(AlwaysRunning("m")({})).execution_state is RUNNING

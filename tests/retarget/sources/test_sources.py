@@ -14,19 +14,30 @@ from handloom.retarget import (
     ControllerSnapshot,
     ControllersSource,
     DeviceFrame,
+    FullBodySnapshot,
+    FullBodySource,
+    Generic3AxisPedalSource,
+    HandInput,
     HandInputIndex,
     HandSnapshot,
     HandsSource,
+    HandTransform,
     HeadInputIndex,
     HeadSnapshot,
     HeadSource,
     OutputCombiner,
+    PedalSnapshot,
     TransformMatrix,
     ValueInput,
+    decompose_transform,
     device_inputs,
     group_of,
+    transform_orientation,
+    transform_orientations_batch,
+    transform_position,
+    transform_positions_batch,
+    validate_transform_matrix,
 )
-from handloom.retarget.transforms import validate_transform_matrix
 
 
 def hand(rng) -> HandSnapshot:
@@ -182,3 +193,52 @@ def test_a_controller_pose_is_absent_when_it_is_not_valid() -> None:
     group = source(source.raw_inputs({"controller_right": sample}))["controller_right"]
     np.testing.assert_allclose(node({"controller_right": group})["ee_pose"][0], (1, 2, 3, 0, 0, 0, 1))
     assert ControllerPoseSource("p", "grip")({"controller_right": group})["ee_pose"].is_none
+
+
+def test_transforms_pass_nothing_on_that_the_input_owns() -> None:
+    hand = HandSnapshot(
+        joint_positions=np.zeros((26, 3)),
+        joint_orientations=np.tile((0.0, 0.0, 0.0, 1.0), (26, 1)),
+        joint_radii=np.full(26, 0.01),
+        joint_valid=np.ones(26),
+    )
+    given = group_of(HandInput(), *hand.slots())
+    node = HandTransform("t")
+    outputs = node({HandTransform.LEFT: given, "transform": group_of(TransformMatrix(), np.eye(4, dtype=np.float32))})
+    assert outputs[HandTransform.RIGHT].is_none
+    for index in range(4):
+        assert not np.shares_memory(outputs[HandTransform.LEFT][index], given[index])
+
+
+def test_transform_functions_work_in_place_and_the_check_returns_the_matrix() -> None:
+    T = np.array([[0.0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]])
+    assert validate_transform_matrix(T) is T
+    R, t = decompose_transform(T)
+    positions, quats = np.array([[1.0, 0, 0], [0, 1, 0]]), np.array([[0.0, 0, 0, 1]])
+    assert transform_positions_batch(positions, R, t) is None
+    np.testing.assert_allclose(positions, [[1, 3, 3], [0, 2, 3]])
+    one = np.array([1.0, 0, 0])
+    transform_position(one, R, t)
+    np.testing.assert_allclose(one, (1, 3, 3))
+    transform_orientations_batch(quats, R)
+    single = np.array([0.0, 0, 0, 1])
+    transform_orientation(single, R)
+    np.testing.assert_allclose(quats[0], (0, 0, np.sqrt(0.5), np.sqrt(0.5)))
+    np.testing.assert_allclose(single, quats[0])
+    with pytest.raises(InputError, match=r"\(4, 4\), got \(3, 3\)"):
+        decompose_transform(np.eye(3))
+
+
+def test_pedals_and_bodies_are_sources_too() -> None:
+    body = FullBodySnapshot(
+        joint_positions=np.ones((24, 3)), joint_orientations=np.zeros((24, 4)), joint_valid=np.ones(24)
+    )
+    frame = DeviceFrame(time_ns=1, pedals=PedalSnapshot(left_pedal=0.5, rudder=-1.0), full_body=body)
+    assert DeviceFrame.from_record(frame.to_record()) == frame
+    pedals, bodies = Generic3AxisPedalSource("pedals"), FullBodySource("body")
+    group = pedals(pedals.poll_tracker(frame))["pedals"]
+    assert [group[index] for index in range(3)] == [0.5, 0.0, -1.0]
+    assert bodies(bodies.poll_tracker(frame))["full_body"][0].shape == (24, 3)
+    assert pedals(pedals.poll_tracker(DeviceFrame(time_ns=2)))["pedals"].is_none
+    with pytest.raises(InputError, match="have no vendor here"):
+        FullBodySource("body", vendor="pico")

@@ -24,7 +24,7 @@ CAMERA = {
     "params": [9, 9, 4, 4],
     "resolution": [8, 8],
 }
-# What is broken > (text in model.xml, its replacement), (keys of robot.yaml), the row that must find it, its words.
+# What is broken > (text of the model, its replacement), (keys of robot.yaml), the row that must find it, its words.
 FAULTS = {
     "home outside the limits": ('range="-3.0421 -0.1518"', 'range="-2.0 -0.1518"', {}, "limits", "outside -2 to -0.15"),
     "a joint without limits": ('axis="0 0 1" range="-3.0159 3.0159"', 'axis="0 0 1"', {}, "limits", "has no limits"),
@@ -74,10 +74,12 @@ def test_a_planted_fault_is_found(tmp_path, fault):
     shutil.copytree(ZOO_FOLDER, tmp_path / "zoo")
     folder = tmp_path / "zoo" / "fr3"
     if pattern:
-        text = (folder / "model.xml").read_text()
-        broken, count = re.subn(pattern, replacement, text, flags=re.DOTALL)
-        assert count
-        (folder / "model.xml").write_text(broken)
+        counts = []
+        for file in (folder / "model.xml", folder / "hand.xml", *(folder.parent / "franka_parts").glob("fr3_*.xml")):
+            broken, count = re.subn(pattern, replacement, file.read_text(), flags=re.DOTALL)
+            file.write_text(broken)
+            counts.append(count)
+        assert sum(counts)
     values = yaml.safe_load((folder / "robot.yaml").read_text())
     if "dof_names" in keys:
         values.pop("left_joint_indices")

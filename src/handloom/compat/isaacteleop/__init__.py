@@ -1,11 +1,13 @@
 """The published modules of Isaac Teleop: change the import, keep the pipeline.
 
-The modules below this package have no files: they are made from ``table.MODULES`` when this package is imported.
+The modules below this package have no files: they are made from ``table.MODULES`` when this package is imported. Names
+that are out of scope (haptics, tactile feedback, message channels, third-party hands, OpenXR sessions) raise
+``NotHereError``, an ``ImportError`` that says why.
 """
 
-from handloom.compat.isaacteleop.table import MODULES
-from handloom.compat.published import add_modules
+from handloom.compat.isaacteleop.table import DIFFERENT, MODULES
+from handloom.compat.published import NotHereError, add_modules
 
-__all__ = ["MODULES"]
+__all__ = ["DIFFERENT", "MODULES", "NotHereError"]
 
 add_modules(__name__, MODULES)

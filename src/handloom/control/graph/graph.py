@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from handloom.control.graph.node import GraphContext, NodeResult, PlacedNode, split_attribute
-from handloom.control.graph.registry import node_class
+from handloom.control.graph.registry import node_class, node_versions
 from handloom.errors import HandloomError, InputError, unknown_name
 
 LOG = logging.getLogger("handloom.graph")
@@ -117,7 +117,8 @@ class Graph:
             raise InputError(f"a node name has no dots, slashes, colons or spaces, got {name!r}")
         if name in self._nodes:
             raise InputError(f"there is a node {name!r} already")
-        self._nodes[name] = PlacedNode(name=name, node=node_class(type_name, version)())
+        kind = node_class(type_name, version)
+        self._nodes[name] = PlacedNode(name=name, node=kind(), versions=node_versions(kind))
         return self._nodes[name]
 
     def _delete(self, name: str) -> None:
@@ -186,10 +187,19 @@ class Graph:
         return self._nodes[name]
 
     def get(self, attribute: str) -> Any:
-        """Return the value of ``node.outputs:port``, or of ``node.inputs:port`` as it was set."""
+        """Return the value of ``node.outputs:port``, or of ``node.inputs:port``: what feeds it, or as it was set."""
         node, side, port = split_attribute(attribute)
         placed = self.node(node)
-        return placed.outputs[placed.output(port).name] if side == "outputs" else placed.value(port)
+        if side == "outputs":
+            return placed.outputs[placed.output(port).name]
+        value, end = placed.value(port), placed.input(port)
+        if end.type.family == "execution":
+            return value
+        for feed in self._into(node, port):
+            source = self.node(feed.source_node)
+            constant = source.output(feed.source_port).source
+            value = source.value(feed.source_port) if constant else source.outputs[feed.source_port]
+        return end.read(value, attribute)
 
     def set(self, attribute: str, value: Any) -> None:
         """Set ``node.inputs:port``; InputError when it is an output, connected, or the value does not fit."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from handloom.articulation import SingleArticulation
 from handloom.control.graph.graph import Evaluation, Graph
 from handloom.control.graph.node import GraphContext
+from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import InputError, StateError
 from handloom.sim import World
 
@@ -17,16 +18,24 @@ class GraphSession:
         world: The world it acts on.
         robots: Path or name that the graph uses > robot, initialised.
         steps_per_frame: Physics steps per frame, >= 1.
+        surface_grippers: Path or name that the graph uses > surface gripper.
     """
 
     def __init__(
-        self, graph: Graph, world: World, robots: Mapping[str, SingleArticulation], *, steps_per_frame: int = 8
+        self,
+        graph: Graph,
+        world: World,
+        robots: Mapping[str, SingleArticulation],
+        *,
+        steps_per_frame: int = 8,
+        surface_grippers: Mapping[str, SurfaceGripper] | None = None,
     ) -> None:
         if steps_per_frame < 1:
             raise InputError(f"steps_per_frame must be >= 1, got {steps_per_frame}")
         self.graph = graph
         self._world = world
         self._robots = dict(robots)
+        self._surface_grippers = dict(surface_grippers or {})
         self._steps = steps_per_frame
         self._frame = 0
         self._playing = False
@@ -39,6 +48,8 @@ class GraphSession:
     def play(self) -> None:
         """Start, or go on."""
         self._playing = True
+        for robot in self._robots.values():
+            robot.get_articulation_controller().stopped = False
 
     def frame(self) -> Evaluation:
         """Advance by one frame: a tick, then its physics steps.
@@ -72,10 +83,14 @@ class GraphSession:
         self.graph.stop()
         for robot in self._robots.values():
             robot.post_reset()
+            robot.get_articulation_controller().stopped = True
+        for gripper in self._surface_grippers.values():
+            gripper.open()
 
     def _context(self, delta: float) -> GraphContext:
         return GraphContext(
             robots=self._robots,
+            surface_grippers=self._surface_grippers,
             world=self._world,
             time=self._world.time,
             delta_seconds=delta,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from handloom.arrays import Array
 from handloom.articulation import SingleArticulation
 from handloom.control.graph.port import Port
+from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import InputError, NotFoundError, suggest, unknown_name
 from handloom.sim import World
 
@@ -18,6 +19,8 @@ class GraphContext:
 
     robots: Mapping[str, SingleArticulation] = field(default_factory=dict)
     """Path or name a graph uses > initialised robot."""
+    surface_grippers: Mapping[str, SurfaceGripper] = field(default_factory=dict)
+    """Path or name a graph uses > surface gripper."""
     world: World | None = None
     """The world, for ports that name a body."""
     time: float = 0.0
@@ -42,6 +45,14 @@ class GraphContext:
         if name not in self.robots:
             raise unknown_name("robot in this graph", name, self.robots)
         return self.robots[name]
+
+    def surface_gripper(self, prim: str | None) -> SurfaceGripper:
+        """Return a surface gripper by its path or name."""
+        if not prim:
+            raise InputError("the target SurfaceGripper names no surface gripper")
+        if prim not in self.surface_grippers:
+            raise unknown_name("surface gripper in this graph", prim, self.surface_grippers)
+        return self.surface_grippers[prim]
 
     def pose(self, prim: str) -> Array:
         """Return T_world_prim (4, 4) of a robot's base or of a body."""
@@ -107,6 +118,14 @@ class Node(ABC):
     def reset(self) -> None:  # noqa: B027 - most nodes remember nothing
         """Forget everything, as after stop."""
 
+    def stopped_outputs(self, latched: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return outputs that do not go back to their defaults on stop.
+
+        Args:
+            latched: Inputs as they were at the first compute; empty if there was none.
+        """
+        return {}
+
     @classmethod
     def is_pure(cls) -> bool:
         """Return whether the node has no execution ports."""
@@ -132,6 +151,8 @@ class PlacedNode:
     """Last computed outputs."""
     latched: dict[str, Any] | None = None
     """Latched inputs; None before the first compute after play."""
+    versions: Mapping[int, type[Node]] = field(default_factory=dict)
+    """Versions of this kind of node, for messages."""
 
     def __post_init__(self) -> None:
         """Start with the default outputs."""
@@ -166,11 +187,20 @@ class PlacedNode:
 
     def stop(self, *, clear_commands: bool) -> None:
         """Forget latched inputs, memory and outputs; clear commands as the published nodes do, if asked."""
-        self.latched = None
         self.outputs = {port.name: port.default for port in self.node.OUTPUTS}
+        for name, value in self.node.stopped_outputs(self.latched or {}).items():
+            self.outputs[name] = self.output(name).read(value, f"{self.name}.outputs:{name}")
+        self.latched = None
         self.node.reset()
         if clear_commands:
             self.values.update({port.name: port.type.default for port in self.node.INPUTS if port.command})
+
+    def other_version(self, name: str) -> str:
+        """Return what to write if another version of this kind of node has a port of that name; empty if none has."""
+        for version, kind in self.versions.items():
+            if version != self.node.VERSION and any(port.name == name for port in (*kind.INPUTS, *kind.OUTPUTS)):
+                return f"version {version} of the node has it: create ({self.name!r}, {self.node.TYPE!r}, {version})"
+        return ""
 
     def _find(self, name: str, ports: tuple[Port, ...], kind: str) -> Port:
         for port in ports:
@@ -179,7 +209,7 @@ class PlacedNode:
         known = [port.name for port in ports]
         raise NotFoundError(
             f"node {self.name!r} ({self.node.TYPE}, version {self.node.VERSION}) has no {kind} {name!r}; "
-            f"{suggest(name, known) or 'it has none'}"
+            f"{self.other_version(name) or suggest(name, known) or 'it has none'}"
         )
 
 

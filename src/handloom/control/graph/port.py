@@ -1,5 +1,6 @@
 """Ports of a node: name, type, default; the types and what values they take."""
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ class PortType:
     name: str
     """Published name, e.g. ``double[3][]``."""
     family: str
-    """What a single value is: execution, number, integer, bool, text or target."""
+    """What a single value is: execution, number, integer, bool, text, target, or any of these."""
     shape: tuple[int | None, ...] = ()
     """Shape of an array; None stands for any length."""
 
@@ -30,7 +31,7 @@ class PortType:
         """What a port holds that nobody gave a value."""
         if self.family in {"execution", "target"}:
             return None
-        zero = {"number": 0.0, "integer": 0, "bool": False, "text": ""}[self.family]
+        zero = {"number": 0.0, "integer": 0, "bool": False, "text": "", "any": 0.0}[self.family]
         if not self.shape:
             return zero
         return self.read(np.full([size or 0 for size in self.shape], zero).tolist(), "default")
@@ -64,7 +65,9 @@ class PortType:
         Vectors and quaternions are plain arrays of their length, an integer is a number, tokens and strings are texts,
         and an array of fixed length serves where any length will do.
         """
-        if source.family != self.family and (source.family, self.family) != ("integer", "number"):
+        # What comes out of an "any" port is checked when it is read.
+        free = "any" in {source.family, self.family} and "execution" not in {source.family, self.family}
+        if not free and source.family != self.family and (source.family, self.family) != ("integer", "number"):
             return False
         return len(source.shape) == len(self.shape) and all(
             here is None or here == there for here, there in zip(self.shape, source.shape, strict=True)
@@ -126,12 +129,20 @@ def _target(value: Any, kind: PortType, where: str) -> str | None:
     return None if value is None else _text(value, kind, where)
 
 
+def _any(value: Any, kind: PortType, where: str) -> Any:
+    for family in ("bool", "integer", "number", "text"):
+        with contextlib.suppress(InputError):
+            return _SCALARS[family](value, kind, where)
+    raise InputError(f"{where} takes a number, a truth value or a text, got {value!r}")
+
+
 _SCALARS: dict[str, Callable[[Any, PortType, str], Any]] = {
     "number": _number,
     "integer": _integer,
     "bool": _bool,
     "text": _text,
     "target": _target,
+    "any": _any,
 }
 
 # Published type name > meaning. Quaternions of graph ports are xyzw.
@@ -158,6 +169,8 @@ PORT_TYPES: dict[str, PortType] = {
         PortType(name="token", family="text"),
         PortType(name="token[]", family="text", shape=(None,)),
         PortType(name="target", family="target"),
+        PortType(name="any", family="any"),
+        PortType(name="any[]", family="any", shape=(None,)),
     )
 }
 

@@ -15,6 +15,7 @@ NODE_TYPES: dict[str, dict[int, str]] = {
     "isaacsim.core.nodes.IsaacSimulationGate": {1: f"{_NODES}.event_nodes:SimulationGateNode"},
     "isaacsim.core.nodes.OnPhysicsStep": {1: f"{_NODES}.event_nodes:OnPhysicsStepNode"},
     "isaacsim.robot.manipulators.IsaacGripperController": {1: f"{_NODES}.articulation_nodes:GripperControllerNode"},
+    "isaacsim.robot.surface_gripper.SurfaceGripper": {1: f"{_NODES}.surface_gripper_node:SurfaceGripperNode"},
     "isaacsim.robot.wheeled_robots.AckermannController": {
         1: f"{_NODES}.ackermann_nodes:AckermannV1Node",
         2: f"{_NODES}.ackermann_nodes:AckermannNode",
@@ -33,7 +34,7 @@ NODE_TYPES: dict[str, dict[int, str]] = {
     "omni.graph.nodes.ConstantInt": {1: f"{_NODES}.value_nodes:ConstantIntNode"},
     "omni.graph.nodes.ConstantString": {1: f"{_NODES}.value_nodes:ConstantStringNode"},
     "omni.graph.nodes.ConstantToken": {1: f"{_NODES}.value_nodes:ConstantTokenNode"},
-    "omni.graph.nodes.ConstructArray": {1: f"{_NODES}.value_nodes:ConstructDoubleArrayNode"},
+    "omni.graph.nodes.ConstructArray": {1: f"{_NODES}.value_nodes:ConstructAnyArrayNode"},
     "omni.graph.nodes.ConstructTokenArray": {1: f"{_NODES}.value_nodes:ConstructTokenArrayNode"},
     "omni.graph.nodes.MakeVector2": {1: f"{_NODES}.value_nodes:MakeVector2Node"},
     "omni.graph.nodes.MakeVector3": {1: f"{_NODES}.value_nodes:MakeVector3Node"},
@@ -61,6 +62,11 @@ def node_class(type_name: str, version: int | None = None) -> type[Node]:
     if chosen not in versions:
         raise unknown_name(f"version of {full}", str(version), map(str, versions))
     return _load(full, {full: versions[chosen]})
+
+
+def node_versions(kind: type[Node]) -> dict[int, type[Node]]:
+    """Return the versions of a kind of node; empty for a node of your own."""
+    return {v: _load(kind.TYPE, {kind.TYPE: row}) for v, row in NODE_TYPES.get(kind.TYPE, {}).items()}
 
 
 def _by_last_part(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.control.controller import BaseController
 from handloom.control.wheeled.arguments import finite_number, finite_result, finite_vector, limit, positive_number
 from handloom.errors import InputError
 from handloom.values import ArticulationAction
@@ -18,7 +19,7 @@ SPEED_DEAD_BAND = 1e-4
 STEER_DEAD_BAND = 0.00174533
 
 
-class AckermannController:
+class AckermannController(BaseController):
     """Angles of the two steered wheels and speeds of the four wheels of a car, with ramps.
 
     The instantaneous centre lies on the axle that does not steer, at ``R = wheel_base / tan(steer)`` to the left.
@@ -66,7 +67,7 @@ class AckermannController:
         Raises:
             InputError: No wheel radius at all, a wheel base of 0, values not finite.
         """
-        self.name = name
+        super().__init__(name)
         self.wheel_base = positive_number(abs(finite_number(wheel_base, "wheel_base")), "wheel_base")
         self.track_width = abs(finite_number(track_width, "track_width"))
         front = abs(finite_number(front_wheel_radius, "front_wheel_radius"))
@@ -75,7 +76,7 @@ class AckermannController:
             raise InputError("give front_wheel_radius or back_wheel_radius; both are 0")
         self.front_wheel_radius, self.back_wheel_radius = front or back, back or front
         self.max_wheel_velocity = _unlimited_if_zero(max_wheel_velocity, "max_wheel_velocity")
-        self.max_wheel_rotation_angle = abs(finite_number(max_wheel_rotation_angle, "max_wheel_rotation_angle"))
+        self.max_wheel_rotation_angle = _unlimited_if_zero(max_wheel_rotation_angle, "max_wheel_rotation_angle")
         self.max_acceleration = _unlimited_if_zero(max_acceleration, "max_acceleration")
         self.max_steering_angle_velocity = _unlimited_if_zero(
             max_steering_angle_velocity, "max_steering_angle_velocity"

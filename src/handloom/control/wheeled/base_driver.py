@@ -15,6 +15,7 @@ from handloom.control.wheeled.drives import (
     PlanarDrive,
     WheelDrive,
 )
+from handloom.control.wheeled.path_tracker import PathTracker
 from handloom.control.wheeled.planar_odometry import PlanarPose, yaw_from_quat
 from handloom.control.wheeled.wheeled_robot import WheeledRobot
 from handloom.errors import InputError
@@ -61,6 +62,16 @@ class BaseDriver:
         self._wheels = DRIVES[drive.kind](drive, self.robot)
 
     @property
+    def world(self) -> World:
+        """The world that holds the robot."""
+        return self.robot.world
+
+    @property
+    def tracker(self) -> PathTracker:
+        """A feedback law that suits this base."""
+        return PathTracker(slides=self.slides)
+
+    @property
     def slides(self) -> bool:
         """Whether the base moves sideways."""
         return self.drive.kind in {"holonomic", "planar"}
@@ -79,6 +90,10 @@ class BaseDriver:
         if not self.slides and asked[1] != 0.0:
             raise InputError(f"a {self.drive.kind} drive cannot move sideways, vy was {asked[1]} m/s")
         self.robot.apply_wheel_actions(self._wheels.action(asked, positive_number(dt, "dt")))
+
+    def advance(self, steps: int) -> None:
+        """Step physics with the command in force."""
+        self.world.step(steps)
 
     def aim(self, twist: Sequence[float] | Array) -> float:
         """Turn the steered wheels for a body twist that is about to be commanded; a standing car can do that first.

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.control.controller import BaseController
 from handloom.control.wheeled.arguments import finite_result, finite_vector, limit, positive_number
 from handloom.values import ArticulationAction
 
 
-class DifferentialController:
+class DifferentialController(BaseController):
     """Wheel speeds of a robot with a left and a right wheel on one axle.
 
     For a body moving at ``v`` and turning at ``w``, with wheel radius ``r`` and track ``b``::
@@ -46,7 +47,7 @@ class DifferentialController:
         Raises:
             InputError: A radius or distance that is not > 0, a limit that is negative or NaN.
         """
-        self.name = name
+        super().__init__(name)
         self.wheel_radius = positive_number(wheel_radius, "wheel_radius")
         self.wheel_base = positive_number(wheel_base, "wheel_base")
         self.max_linear_speed = limit(max_linear_speed, "max_linear_speed")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
+from handloom.control.controller import BaseController
 from handloom.control.wheeled.arguments import (
     finite_array,
     finite_number,
@@ -118,7 +119,7 @@ def _unit(vector: Array, what: str) -> Array:
 RANK_TOLERANCE = 1e-9
 
 
-class HolonomicController:
+class HolonomicController(BaseController):
     """Wheel speeds of a robot whose wheels carry rollers, so that it can move in every direction.
 
     ``kinematics="published"`` (the default) gives what ported code expects: the wheel speeds ``x`` with the
@@ -175,7 +176,7 @@ class HolonomicController:
         Raises:
             InputError: Shapes that do not fit, radii that are not > 0, negative limits, values not finite.
         """
-        self.name = name
+        super().__init__(name)
         self.layout = HolonomicLayout.of(
             wheel_radius=wheel_radius,
             wheel_positions=wheel_positions,

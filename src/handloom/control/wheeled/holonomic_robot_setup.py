@@ -91,6 +91,41 @@ class HolonomicRobotSetup:
         """Return the names of the wheel joints, without the prefix, in the order of the parameters."""
         return tuple(joint.removeprefix(self._prefix) for joint in self._wheels)
 
+    @property
+    def wheel_dof_names(self) -> tuple[str, ...]:
+        """Names of the wheel joints, without the prefix."""
+        return self.get_articulation_controller_params()
+
+    @property
+    def wheel_radius(self) -> Array:
+        """(n,) [m]."""
+        return self.get_holonomic_controller_params().wheel_radius
+
+    @property
+    def wheel_positions(self) -> Array:
+        """(n, 3) [m], in the base."""
+        return self.get_holonomic_controller_params().wheel_positions
+
+    @property
+    def wheel_orientations(self) -> Array:
+        """(n, 4), wxyz, in the base."""
+        return self.get_holonomic_controller_params().wheel_orientations
+
+    @property
+    def mecanum_angles(self) -> Array:
+        """(n,) [deg]."""
+        return self.get_holonomic_controller_params().mecanum_angles
+
+    @property
+    def wheel_axis(self) -> Array:
+        """(3,)."""
+        return self.get_holonomic_controller_params().wheel_axis
+
+    @property
+    def up_axis(self) -> Array:
+        """(3,)."""
+        return self.get_holonomic_controller_params().up_axis
+
     def _root(self) -> str:
         body = int(self._world.model.jnt_bodyid[self._world.joint_index(next(iter(self._wheels)))])
         while self._world.model.body_parentid[body] != 0:

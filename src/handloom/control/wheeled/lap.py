@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.control.wheeled.base_driver import BaseDriver
+from handloom.control.wheeled.driver import Driver
 from handloom.control.wheeled.path_tracker import DrivePath, PathTracker
 from handloom.control.wheeled.planar_odometry import PlanarOdometry, PlanarPose
 from handloom.robots import RobotDescription
@@ -33,7 +33,9 @@ class LapRecord:
     driven: Array
     """(n, 3), where the base really was."""
     odometry: Array
-    """(n, 3), where its wheels said it was."""
+    """(n, 3), where its wheels or legs said it was."""
+    qpos: Array
+    """(n, nq), the whole state of the world, for pictures."""
 
     @property
     def position_errors(self) -> Array:
@@ -141,7 +143,7 @@ def floor_world(description: RobotDescription, *, prefix: str = "robot/", fricti
 
 
 def drive_lap(
-    driver: BaseDriver,
+    driver: Driver,
     path: DrivePath,
     tracker: PathTracker,
     *,
@@ -157,7 +159,7 @@ def drive_lap(
         feedback: What the tracker sees: the true pose, that of dead reckoning, or the reference itself (open loop).
         place: Put the base at the start of the path first; otherwise it goes on from where it is.
     """
-    world = driver.robot.world
+    world = driver.world
     start = PlanarPose(x=float(path.poses[0, 0]), y=float(path.poses[0, 1]), yaw=float(path.poses[0, 2]))
     if place:
         driver.place(start)
@@ -165,21 +167,23 @@ def drive_lap(
     dt = steps * world.timestep
     for _ in range(round((SETTLE + driver.aim(path.twists[1])) / dt)):
         driver.command([0.0, 0.0, 0.0], dt)
-        world.step(steps)
+        driver.advance(steps)
     odometry = PlanarOdometry(driver.pose())
-    rows = []
+    rows, states = [], []
     for tick in range(int(np.ceil(path.duration / dt)) + 1):
         time = tick * dt
         target, _ = path.at(time)
         here = driver.pose()
         rows.append([time, *target, *_row(here), *_row(odometry.pose)])
+        states.append(world.data.qpos.copy())
         seen = {"pose": here, "odometry": odometry.pose, "none": PlanarPose(x=target[0], y=target[1], yaw=target[2])}
         driver.command(tracker.twist(seen[feedback], path, time), dt)
         before = driver.encoders()
-        world.step(steps)
+        driver.advance(steps)
         odometry.update(driver.mean_twist(before, driver.encoders(), dt), dt)
     table = np.array(rows)
-    return LapRecord(times=table[:, 0], reference=table[:, 1:4], driven=table[:, 4:7], odometry=table[:, 7:10])
+    reference, driven, odometry = table[:, 1:4], table[:, 4:7], table[:, 7:10]
+    return LapRecord(times=table[:, 0], reference=reference, driven=driven, odometry=odometry, qpos=np.array(states))
 
 
 def _row(pose: PlanarPose) -> tuple[float, float, float]:

@@ -1,7 +1,6 @@
 """Smooth paths between two planar states: one quintic polynomial in time for x, one for y."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,39 +15,51 @@ DURATION_END = 100.0
 MAX_SAMPLES = 1_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuinticPolynomial:
-    """``p(t) = a0 + a1 t + ... + a5 t^5``."""
+    """``p(t) = a0 + a1 t + ... + a5 t^5`` with given position, speed and acceleration at both ends.
 
-    coefficients: Array
-    """(6,) a0 to a5."""
+    With h what the quadratic a0 + a1 t + a2 t^2 misses at the end in position, speed and acceleration::
 
-    @classmethod
-    def between(
-        cls, start: tuple[float, float, float], end: tuple[float, float, float], duration: float
-    ) -> "QuinticPolynomial":
-        """Return the polynomial with the given position, speed and acceleration at both ends.
+        a3 = ( 10 h0 - 4 h1 T + h2 T^2 / 2) / T^3
+        a4 = (-15 h0 + 7 h1 T - h2 T^2) / T^4
+        a5 = (  6 h0 - 3 h1 T + h2 T^2 / 2) / T^5
 
-        With h what the quadratic a0 + a1 t + a2 t^2 misses at the end in position, speed and acceleration::
+    Args:
+        xs: Position at t = 0.
+        vxs: Speed at t = 0.
+        axs: Acceleration at t = 0.
+        xe: Position at t = time.
+        vxe: Speed at t = time.
+        axe: Acceleration at t = time.
+        time: T > 0 [s].
+    """
 
-            a3 = ( 10 h0 - 4 h1 T + h2 T^2 / 2) / T^3
-            a4 = (-15 h0 + 7 h1 T - h2 T^2) / T^4
-            a5 = (  6 h0 - 3 h1 T + h2 T^2 / 2) / T^5
-
-        Args:
-            start: Position, speed, acceleration at t = 0.
-            end: The same at t = duration.
-            duration: T > 0 [s].
-        """
-        position, speed, acceleration = start
-        a2, T = acceleration / 2.0, duration
-        h0 = end[0] - (position + speed * T + a2 * T * T)
-        h1 = (end[1] - (speed + acceleration * T)) * T
-        h2 = (end[2] - acceleration) * T * T
+    def __init__(self, xs: float, vxs: float, axs: float, xe: float, vxe: float, axe: float, time: float) -> None:
+        a2, T = axs / 2.0, positive_number(time, "time")
+        h0 = xe - (xs + vxs * T + a2 * T * T)
+        h1 = (vxe - (vxs + axs * T)) * T
+        h2 = (axe - axs) * T * T
         a3 = (10.0 * h0 - 4.0 * h1 + 0.5 * h2) / T**3
         a4 = (-15.0 * h0 + 7.0 * h1 - h2) / T**4
         a5 = (6.0 * h0 - 3.0 * h1 + 0.5 * h2) / T**5
-        return cls(coefficients=np.array([position, speed, a2, a3, a4, a5]))
+        self.coefficients = np.array([xs, vxs, a2, a3, a4, a5])
+        """(6,) a0 to a5."""
+
+    def calc_point(self, t: float) -> float:
+        """Return the position at a time [s]."""
+        return float(self.derivative(np.asarray(t)))
+
+    def calc_first_derivative(self, t: float) -> float:
+        """Return the speed at a time [s]."""
+        return float(self.derivative(np.asarray(t), 1))
+
+    def calc_second_derivative(self, t: float) -> float:
+        """Return the acceleration at a time [s]."""
+        return float(self.derivative(np.asarray(t), 2))
+
+    def calc_third_derivative(self, t: float) -> float:
+        """Return the jerk at a time [s]."""
+        return float(self.derivative(np.asarray(t), 3))
 
     def derivative(self, times: Array, order: int = 0) -> Array:
         """Return the ``order``-th derivative at ``times`` (n,); order 0 is the position."""
@@ -128,7 +139,7 @@ def _sampled(
     dt: float,
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     times = np.arange(0.0, duration + dt, dt)
-    x, y = (QuinticPolynomial.between(s, g, duration) for s, g in zip(start, goal, strict=True))
+    x, y = (QuinticPolynomial(*s, *g, duration) for s, g in zip(start, goal, strict=True))
     vx, vy = x.derivative(times, 1), y.derivative(times, 1)
     v = np.hypot(vx, vy)
     a = np.hypot(x.derivative(times, 2), y.derivative(times, 2))

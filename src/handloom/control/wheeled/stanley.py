@@ -25,6 +25,8 @@ class BicycleState:
         yaw: float = 0.0,
         v: float = 0.0,
         max_steering_angle: float = DEFAULT_MAX_STEERING,
+        *,
+        Ks: float | None = None,
     ) -> None:
         """Put the bicycle somewhere.
 
@@ -35,6 +37,7 @@ class BicycleState:
             yaw: Heading [rad].
             v: Speed [m/s].
             max_steering_angle: Steering is clipped to this on either side [rad].
+            Ks: The same under its older published name.
 
         Raises:
             InputError: A value that is not finite, or a wheel base that is not > 0.
@@ -44,7 +47,8 @@ class BicycleState:
         self.y = finite_number(y, "y")
         self.yaw = finite_number(yaw, "yaw")
         self.v = finite_number(v, "v")
-        self.max_steering_angle = abs(finite_number(max_steering_angle, "max_steering_angle"))
+        most = max_steering_angle if Ks is None else Ks
+        self.max_steering_angle = abs(finite_number(most, "max_steering_angle"))
         self.w = 0.0
 
     def update(self, acceleration: float, delta: float, dt: float) -> None:
@@ -71,10 +75,10 @@ class BicycleState:
 Numbers = Sequence[float] | Array
 
 
-def pid_control(target: float, current: float, kp: float = 0.1) -> float:
-    """Return the acceleration ``kp (target - current)`` [m/s^2]; proportional only, as published."""
+def pid_control(target: float, current: float, Kp: float = 0.1) -> float:
+    """Return the acceleration ``Kp (target - current)`` [m/s^2]; proportional only, as published."""
     return finite_number(
-        finite_number(kp, "kp") * (finite_number(target, "target") - finite_number(current, "current")), "acceleration"
+        finite_number(Kp, "Kp") * (finite_number(target, "target") - finite_number(current, "current")), "acceleration"
     )
 
 

@@ -74,7 +74,7 @@ def _legend(pen: ImageDraw.ImageDraw, record: LapRecord, title: str, step: float
         (INK, f"{title}; grid {step:g} m"),
         (REFERENCE, "reference"),
         (DRIVEN, f"driven: off by {1e3 * record.position_errors.max():.1f} mm, {record.heading_errors.max():.3f} rad"),
-        (RECKONED, f"wheel odometry: drifts {1e3 * distance:.1f} mm, {angle:.3f} rad"),
+        (RECKONED, f"odometry: drifts {1e3 * distance:.1f} mm, {angle:.3f} rad"),
     )
     for row, (color, text) in enumerate(lines):
         pen.text((12 * OVERSAMPLING, (10 + 20 * row) * OVERSAMPLING), text, fill=color, font=font)
@@ -96,27 +96,16 @@ def track_view(description: RobotDescription, record: LapRecord, *, size: int = 
     low, high = driven[:, :2].min(axis=0), driven[:, :2].max(axis=0)
     reach = max(float(np.max(high - low)), 0.1)
     _light(spec, (low + high) / 2.0, reach)
-    _stripe(spec, record.reference, 0.006 * reach, 0.0004, [0.55, 0.57, 0.60, 1.0])
-    _stripe(spec, driven, 0.0025 * reach, 0.0008, [0.05, 0.55, 0.59, 1.0])
+    lay_track(spec, record, 0.0025 * reach)
     height = standing_height(description)
-    axle = description.config.drive.axle_offset if description.config.drive else 0.0
     # A closed course ends where it began, so the last station would hide the first.
-    for station, index in enumerate(np.linspace(0, len(driven), STATIONS, endpoint=False).astype(int)):
-        x, y, yaw = driven[index]
-        robot = description.spec()
-        for joint in list(robot.joints):
-            if joint.type == mujoco.mjtJoint.mjJNT_FREE:
-                robot.delete(joint)
-        attach_robot(
-            spec,
-            robot,
-            description,
-            prefix=f"station{station}/",
-            position=[x - axle * math.cos(yaw), y - axle * math.sin(yaw), height],
-            quat=[math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)],
-        )
+    stations = np.linspace(0, len(driven), STATIONS, endpoint=False).astype(int)
+    for station in range(STATIONS):
+        prefix = f"station{station}/"
+        attach_robot(spec, description.spec(), description, prefix=prefix, position=(0.0, 0.0, height))
     model = spec.compile()
     data = mujoco.MjData(model)
+    data.qpos[:] = record.qpos[stations].ravel()
     mujoco.mj_forward(model, data)
     width, depth = (high - low).tolist()
     camera = _camera((low + high) / 2.0, max(1.9 * width, 2.7 * depth, 0.2), size)
@@ -132,6 +121,18 @@ def _light(spec: mujoco.MjSpec, center: Array, reach: float) -> None:
         light.cutoff = 60
         light.diffuse = [power] * 3
         light.bulbradius = 0.08 * reach
+
+
+def lay_track(spec: mujoco.MjSpec, record: LapRecord, width: float) -> None:
+    """Lay reference and track of a lap on the floor.
+
+    Args:
+        spec: The floor.
+        record: The lap.
+        width: Half the width of the track [m]; the reference is wider.
+    """
+    _stripe(spec, record.reference, 2.4 * width, 0.0004, [0.55, 0.57, 0.60, 1.0])
+    _stripe(spec, record.driven, width, 0.0008, [0.05, 0.55, 0.59, 1.0])
 
 
 def _stripe(spec: mujoco.MjSpec, track: Array, width: float, height: float, rgba: list[float]) -> None:

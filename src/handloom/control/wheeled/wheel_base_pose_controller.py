@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.control.controller import BaseController
 from handloom.control.wheeled.arguments import finite_array, finite_number, finite_result, limit
 from handloom.control.wheeled.planar_odometry import normalize_angle, yaw_from_quat
 from handloom.errors import InputError
@@ -25,7 +26,7 @@ class OpenLoopController(Protocol):
         ...
 
 
-class WheelBasePoseController:
+class WheelBasePoseController(BaseController):
     """Go to a position: within tolerance stop, facing away turn on the spot, otherwise drive straight.
 
     The yaw of the goal plays no part.
@@ -39,7 +40,7 @@ class WheelBasePoseController:
             open_loop_wheel_controller: Takes ``[v, w]``, or ``[vx, vy, w]`` when ``is_holonomic``.
             is_holonomic: Which of the two.
         """
-        self.name = name
+        super().__init__(name)
         self.open_loop_wheel_controller = open_loop_wheel_controller
         self.is_holonomic = is_holonomic
 

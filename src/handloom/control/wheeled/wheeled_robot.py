@@ -71,6 +71,11 @@ class WheeledRobot(SingleArticulation):
             raise InputError(f"robot {name!r}: needs at least one wheel, and no joint twice, got {wheel_dof_names}")
 
     @property
+    def num_wheels(self) -> int:
+        """Number of wheels."""
+        return len(self._wheels)
+
+    @property
     def wheel_dof_indices(self) -> tuple[int, ...]:
         """Indices of the wheel joints in the robot's order."""
         return self._wheels

@@ -131,7 +131,9 @@ class MovePlanner:
     def _nearest(self, goals: GoalSet, chunk: NDArray[np.int64], q_start: Array) -> list[tuple[int, PathEnd]]:
         """Return candidates of a chunk with a configuration each, near ones first, equally near ones best first."""
         pairs = [(c, end) for c in chunk.tolist() for end in goals.ends.get(c, [])]
-        return sorted(pairs, key=lambda pair: int(np.linalg.norm(pair[1].q - q_start) / NEARNESS))
+        distances = np.array([np.linalg.norm(end.q - q_start) for _, end in pairs])
+        farther = (distances - distances.min(initial=np.inf)) // NEARNESS
+        return [pairs[k] for k in np.argsort(farther, kind="stable")]
 
     def _invalid(self) -> str | None:
         if self._count == 0 or any(len(T) == 0 for T in self._poses):

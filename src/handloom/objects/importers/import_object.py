@@ -9,13 +9,13 @@ from typing import Final
 
 import numpy as np
 
+from handloom.child_process import call_apart
 from handloom.errors import FileError, InputError, suggest
 from handloom.objects.geometry import geom_ids
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_options import ImportOptions, ImportReport, ReportDraft
 from handloom.objects.importers.proxy import category_of_path
 from handloom.objects.object_asset import ObjectAsset
-from handloom.trial import call_apart
 
 Reader = Callable[[Path, ImportOptions, ReportDraft], ObjectAsset]
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 from xml.etree import ElementTree
 
 import mujoco
@@ -16,6 +16,8 @@ from handloom.objects.importers.model_asset import annotated_links, asset_from_s
 from handloom.objects.importers.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
 from handloom.sim.model_file import demand_files_inside, read_xml
+
+Loaded = TypeVar("Loaded")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     return _finish(path, spec, [], options, draft, files)
 
 
-def _load(path: Path, read: Callable[[], Any]) -> Any:
+def _load(path: Path, read: Callable[[], Loaded]) -> Loaded:
     try:
         return read()
     except HandloomError:

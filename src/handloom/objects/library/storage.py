@@ -189,6 +189,25 @@ def place_mat(c: Choices) -> Blueprint:
     return _surface(("place mat", "table mat", "mat"), color, parts, z)
 
 
+def pallet(c: Choices) -> Blueprint:
+    """A wooden pallet: deck boards across three stringers along x, on boards that lie on the floor; a small one."""
+    color = c.color(("wood", "beige", "brown"))
+    x, y, z = c.number("length", 0.36, 0.44), c.number("width", 0.27, 0.33), c.number("height", 0.045, 0.060)
+    count = c.integer("boards", 6, 8)
+    deck, beam = (
+        Appearance(color=rgb(color), substance="wood"),
+        Appearance(color=shade(rgb(color), 0.8), substance="wood"),
+    )
+    thick, gap = 0.010, 0.012
+    wide = (x - (count - 1) * gap) / count
+    along = -x / 2 + wide / 2 + (wide + gap) * np.arange(count)
+    parts = [box((wide, y, thick), (float(at), 0.0, z - thick / 2), **deck) for at in along]
+    sides = [s * (y / 2 - 0.015) for s in (-1.0, 0.0, 1.0)]
+    parts += [box((x, 0.030, z - 2 * thick), (0.0, side, z / 2), **beam) for side in sides]
+    parts += [box((x, 0.045 if side else 0.030, thick), (0.0, side, thick / 2), **deck) for side in sides]
+    return _surface(("pallet", "wooden pallet", "skid"), color, parts, z)
+
+
 def conveyor(c: Choices) -> Blueprint:
     """A belt conveyor along x on legs. The belt's surface moves at ``speed`` [m/s], backwards below zero."""
     color, speed = c.color(("gray", "blue", "orange", "green")), c.number("speed", 0.03, 0.08, step=1e-3, signed=True)

@@ -21,7 +21,6 @@ from handloom.render.cpu.arrays import (
     make_mirrors,
 )
 from handloom.render.cpu.frame import draw
-from handloom.render.cpu.keep import find_changes
 from handloom.render.cpu.layout import (
     L_POS,
     L_W,
@@ -42,6 +41,7 @@ from handloom.render.cpu.model.outline import CORNERS, CUTS
 from handloom.render.cpu.model.placement import place_geoms, place_lights, place_view
 from handloom.render.cpu.model.texture import texture_arrays
 from handloom.render.cpu.reflect import add_mirror_images, mirror_rows, mirrored_view
+from handloom.render.cpu.tile_reuse import find_changes
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.keep import begin_tile, end_tile, is_stale
 from handloom.render.cpu.layout import (
     BIG,
     BLUE,
@@ -29,6 +28,7 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.light.shading import SRGB_1, SRGB_2, SRGB_4, SRGB_8
 from handloom.render.cpu.smooth import FACE_KEYS, FACE_ZERO, smooth
+from handloom.render.cpu.tile_reuse import begin_tile, end_tile, is_stale
 from handloom.render.cpu.trace import find_candidates, find_nearest, find_surface, is_clear, light_up, shade_behind
 
 RESHADE = 2

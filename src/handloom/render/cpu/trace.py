@@ -48,9 +48,9 @@ from handloom.render.cpu.layout import (
     U,
     V,
 )
-from handloom.render.cpu.light.cast_shadows import cast_shadows
 from handloom.render.cpu.light.occlude import occlude
 from handloom.render.cpu.light.shading import add_light, add_soft_light, shade_surface
+from handloom.render.cpu.light.shadow_culling import cast_shadows
 from handloom.render.cpu.rays.space import bound
 from handloom.render.cpu.rays.surface import covers, describe, find_face
 from handloom.render.cpu.rays.triangles import cast_triangles, orient_triangles

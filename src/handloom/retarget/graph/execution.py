@@ -1,6 +1,7 @@
 """How a graph runs: the context of a frame, the per-frame cache, and everything that has outputs."""
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from enum import StrEnum
 
 from handloom.errors import InputError, suggest
 from handloom.retarget.graph.groups import OptionalTensorGroup, TensorGroupType
+from handloom.retarget.graph.types import UnknownLeafWarning
 
 
 class ExecutionState(StrEnum):
@@ -21,15 +23,21 @@ class ExecutionState(StrEnum):
 
 @dataclass(frozen=True)
 class GraphTime:
-    """The time of a frame [ns]; both default to the monotonic clock."""
+    """The time of a frame [ns]."""
 
-    sim_time_ns: int = field(default_factory=time.monotonic_ns)
+    sim_time_ns: int
     """Time of the simulation [ns]."""
-    real_time_ns: int = field(default_factory=time.monotonic_ns)
+    real_time_ns: int
     """Time the operator lives in [ns]; rate limits use it."""
 
+    @classmethod
+    def now(cls) -> "GraphTime":
+        """Return one reading of the monotonic clock for both."""
+        time_ns = time.monotonic_ns()
+        return cls(time_ns, time_ns)
 
-@dataclass(frozen=True)
+
+@dataclass
 class ExecutionEvents:
     """What the session asks of the nodes in this frame."""
 
@@ -39,12 +47,12 @@ class ExecutionEvents:
     """Whether commands are wanted."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ComputeContext:
     """Time and events of one frame; every node of the frame gets the same object."""
 
-    graph_time: GraphTime = field(default_factory=GraphTime)
-    """When the frame is."""
+    graph_time: GraphTime = field(default_factory=GraphTime.now)
+    """When the frame is; now if not given."""
     execution_events: ExecutionEvents = field(default_factory=ExecutionEvents)
     """What the session asks."""
 
@@ -82,6 +90,18 @@ class ExecutionCache:
         self.leaf_inputs = leaf_inputs
         self.context = context
         self.results: dict[int, RetargeterIO] = {}
+
+    def get_leaf_input(self, name: str) -> Mapping[str, OptionalTensorGroup] | None:
+        """Return the groups given for a leaf; None if there are none."""
+        return self.leaf_inputs.get(name)
+
+    def get_cached(self, id: int) -> RetargeterIO | None:
+        """Return the results kept under the identity of an executable; None if there are none."""
+        return self.results.get(id)
+
+    def cache(self, id: int, outputs: RetargeterIO) -> None:
+        """Keep results under the identity of an executable."""
+        self.results[id] = outputs
 
 
 RetargeterIOType = dict[str, TensorGroupType]
@@ -133,12 +153,19 @@ class GraphExecutable(ABC):
             The groups of every output port.
 
         Raises:
-            InputError: A key is not the name of a leaf, or a required input of a leaf is missing.
+            InputError: A required input of a leaf is missing.
+
+        Warns:
+            UnknownLeafWarning: A key is not the name of a leaf; it is ignored, as published.
         """
         leaves = [leaf.name for leaf in self.get_leaf_nodes()]
         for name in inputs:
             if name not in leaves:
-                raise InputError(f"graph {self.name!r} has no leaf named {name!r}; {suggest(name, leaves)}")
+                warnings.warn(
+                    f"graph {self.name!r} has no leaf named {name!r}, its inputs are ignored; {suggest(name, leaves)}",
+                    UnknownLeafWarning,
+                    stacklevel=2,
+                )
         return self.execute_pipeline_with_cache(ExecutionCache(inputs, context or ComputeContext()))
 
 

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from handloom.errors import InputError
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
 
-@dataclass(frozen=True)
+@dataclass
 class ParameterSpec(ABC):
     """What all parameters have in common."""
 
@@ -22,34 +22,38 @@ class ParameterSpec(ABC):
     """Name, also the key in the JSON file."""
     description: str = ""
     """One line for the person who turns it."""
-    saveable: bool = field(default=True, kw_only=True)
+    saveable: bool = True
     """Whether the value is written to the JSON file."""
-    sync_fn: Callable[[Any], None] | None = field(default=None, kw_only=True)
+    sync_fn: Callable[[Any], None] | None = None
     """Called with the value when the state is made and before every frame."""
 
-    @property
     @abstractmethod
-    def default(self) -> Any:
-        """The value before anyone turned it; a fresh object for vectors."""
+    def get_default_value(self) -> Any:
+        """Return the value before anyone turned it; a fresh object for vectors."""
 
     @abstractmethod
-    def accepts(self, value: Any) -> bool:
+    def validate(self, value: Any) -> bool:
         """Say whether a value is of the right kind and within bounds."""
 
-    def stored(self, value: Any) -> Any:
-        """Return the value as it is kept."""
+    def serialize(self, value: Any) -> Any:
+        """Return the value as it is written to JSON."""
+        return value
+
+    def deserialize(self, value: Any) -> Any:
+        """Return a value of the JSON file, or one that was set, as it is kept."""
         return value
 
     def _check(self) -> None:
-        if not self.accepts(self.default):
-            raise InputError(f"parameter {self.name!r}: the default {self.default!r} is not a value it accepts")
+        default = self.get_default_value()
+        if not self.validate(default):
+            raise InputError(f"parameter {self.name!r}: the default {default!r} is not a value it accepts")
 
     def _check_bounds(self, low: Any, high: Any) -> None:
         if not np.all(np.asarray(low) < np.asarray(high)):
             raise InputError(f"parameter {self.name!r}: min_value must be below max_value, got {low} and {high}")
 
 
-@dataclass(frozen=True)
+@dataclass
 class BoolParameter(ParameterSpec):
     """A switch."""
 
@@ -59,17 +63,16 @@ class BoolParameter(ParameterSpec):
         """Refuse a default that is no switch."""
         self._check()
 
-    @property
-    def default(self) -> bool:
-        """The switch before anyone turned it."""
+    def get_default_value(self) -> bool:
+        """Return the switch before anyone turned it."""
         return self.default_value
 
-    def accepts(self, value: Any) -> bool:
+    def validate(self, value: Any) -> bool:
         """Accept bools only."""
         return isinstance(value, bool)
 
 
-@dataclass(frozen=True)
+@dataclass
 class FloatParameter(ParameterSpec):
     """A number within bounds."""
 
@@ -84,22 +87,29 @@ class FloatParameter(ParameterSpec):
         self._check_bounds(self.min_value, self.max_value)
         self._check()
 
-    @property
-    def default(self) -> float:
-        """The number before anyone turned it."""
+    def get_default_value(self) -> float:
+        """Return the number before anyone turned it."""
         return float(self.default_value)
 
-    def accepts(self, value: Any) -> bool:
+    def validate(self, value: Any) -> bool:
         """Accept ints and floats within bounds; NaN is in no bounds."""
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return is_number and self.min_value <= value <= self.max_value
 
-    def stored(self, value: Any) -> float:
+    def is_bounded(self) -> bool:
+        """Say whether both bounds are finite."""
+        return math.isfinite(self.min_value) and math.isfinite(self.max_value)
+
+    def serialize(self, value: Any) -> float:
+        """Return the value as a float."""
+        return float(value)
+
+    def deserialize(self, value: Any) -> float:
         """Return the value as a float."""
         return float(value)
 
 
-@dataclass(frozen=True)
+@dataclass
 class IntParameter(ParameterSpec):
     """A whole number within bounds."""
 
@@ -114,65 +124,85 @@ class IntParameter(ParameterSpec):
         self._check_bounds(self.min_value, self.max_value)
         self._check()
 
-    @property
-    def default(self) -> int:
-        """The number before anyone turned it."""
+    def get_default_value(self) -> int:
+        """Return the number before anyone turned it."""
         return self.default_value
 
-    def accepts(self, value: Any) -> bool:
+    def validate(self, value: Any) -> bool:
         """Accept ints within bounds; a bool is not an int."""
         return isinstance(value, int) and not isinstance(value, bool) and self.min_value <= value <= self.max_value
 
+    def is_bounded(self) -> bool:
+        """Say whether both bounds are narrower than the int32 range."""
+        return self.min_value > INT32_MIN and self.max_value < INT32_MAX
 
-@dataclass(frozen=True)
+
+@dataclass
 class VectorParameter(ParameterSpec):
-    """Several numbers with a name each."""
+    """Several numbers with a name each; bounds and steps are kept as one number per element."""
 
     element_names: Sequence[str] = ()
     default_value: ArrayLike | None = None
     """Defaults to zeros."""
-    min_value: ArrayLike = -math.inf
-    """One bound for all elements, or one each."""
-    max_value: ArrayLike = math.inf
-    step_size: float = 0.01
-    """What one notch of a slider changes."""
+    min_value: ArrayLike | None = None
+    """One bound for all elements, or one each; None for no bound."""
+    max_value: ArrayLike | None = None
+    """One bound for all elements, or one each; None for no bound."""
+    step_size: ArrayLike = 0.01
+    """What one notch of a slider changes, for all elements or one each."""
 
     def __post_init__(self) -> None:
         """Refuse missing names, lengths that do not match, empty bounds and a default outside them."""
         if not self.element_names:
             raise InputError(f"parameter {self.name!r}: a vector needs element_names")
-        for what in ("default_value", "min_value", "max_value"):
+        for what in ("default_value", "min_value", "max_value", "step_size"):
             given = getattr(self, what)
-            shape = () if given is None else np.shape(given)
-            if shape not in {(), (len(self.element_names),)} or (
-                what == "default_value" and given is not None and not shape
-            ):
+            if given is None:
+                continue
+            shape = np.shape(given)
+            if shape != (len(self),) and (shape or what == "default_value"):
                 raise InputError(
                     f"parameter {self.name!r}: {what} has shape {shape}, which doesn't match "
-                    f"the {len(self.element_names)} element names"
+                    f"the {len(self)} element names"
                 )
-        self._check_bounds(self.min_value, self.max_value)
+            setattr(self, what, np.broadcast_to(np.asarray(given, np.float32), len(self)).copy())
+        if self.default_value is None:
+            self.default_value = np.zeros(len(self), np.float32)
+        self._check_bounds(*self._bounds())
         self._check()
 
-    @property
-    def default(self) -> np.ndarray:
-        """The numbers before anyone turned them, float32."""
-        if self.default_value is None:
-            return np.zeros(len(self.element_names), np.float32)
+    def __len__(self) -> int:
+        return len(self.element_names)
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        low = -math.inf if self.min_value is None else self.min_value
+        high = math.inf if self.max_value is None else self.max_value
+        return np.asarray(low, np.float32), np.asarray(high, np.float32)
+
+    def get_default_value(self) -> np.ndarray:
+        """Return the numbers before anyone turned them, float32."""
         return np.array(self.default_value, np.float32)
 
-    def accepts(self, value: Any) -> bool:
+    def is_bounded(self) -> bool:
+        """Say whether both bounds are given."""
+        return self.min_value is not None and self.max_value is not None
+
+    def validate(self, value: Any) -> bool:
         """Accept arrays and lists of the right length within bounds."""
-        if not isinstance(value, (np.ndarray, list, tuple)) or np.shape(value) != (len(self.element_names),):
+        if not isinstance(value, (np.ndarray, list, tuple)) or np.shape(value) != (len(self),):
             return False
         numbers = np.asarray(value)
         if not np.issubdtype(numbers.dtype, np.number):
             return False
         # Bounds are compared in float32 as the values are kept, so that a bound itself is accepted.
         numbers = numbers.astype(np.float32)
-        low, high = np.asarray(self.min_value, np.float32), np.asarray(self.max_value, np.float32)
+        low, high = self._bounds()
         return bool(np.all((low <= numbers) & (numbers <= high)))
 
-    def stored(self, value: Any) -> np.ndarray:
+    def serialize(self, value: Any) -> list[float]:
+        """Return the shortest decimals that read back as the same float32 numbers."""
+        return [float(str(element)) for element in np.asarray(value, np.float32)]
+
+    def deserialize(self, value: Any) -> np.ndarray:
         """Return the value as a float32 array of its own."""
         return np.array(value, np.float32)

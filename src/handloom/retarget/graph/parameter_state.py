@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from handloom.errors import InputError, suggest
 from handloom.retarget.graph.parameter_spec import ParameterSpec
 from handloom.retarget.graph.types import UnknownParameterError
@@ -31,7 +29,7 @@ class ParameterState:
         self._specs = {spec.name: spec for spec in parameters}
         if len(self._specs) != len(parameters):
             raise InputError(f"parameter state {name!r}: two parameters have the same name")
-        self._values = {key: spec.default for key, spec in self._specs.items()}
+        self._values = {key: spec.get_default_value() for key, spec in self._specs.items()}
         self._config_file = None if config_file is None else Path(config_file)
         self._lock = threading.RLock()
         self.rejected: tuple[str, ...] = ()
@@ -40,9 +38,8 @@ class ParameterState:
             self.load_from_file()
         self.sync_all()
 
-    @property
-    def specs(self) -> dict[str, ParameterSpec]:
-        """Descriptions by name."""
+    def get_all_parameter_specs(self) -> dict[str, ParameterSpec]:
+        """Return the descriptions by name."""
         return dict(self._specs)
 
     def get(self, names: Iterable[str]) -> dict[str, Any]:
@@ -64,14 +61,14 @@ class ParameterState:
         with self._lock:
             for name, value in updates.items():
                 spec = self._specs[self._known(name)]
-                if not spec.accepts(value):
+                if not spec.validate(value):
                     raise InputError(f"parameter {name!r} of {self.name!r} does not accept {value!r}; it is {spec}")
-            self._values.update({name: self._specs[name].stored(value) for name, value in updates.items()})
+            self._values.update({name: self._specs[name].deserialize(value) for name, value in updates.items()})
 
     def reset_to_defaults(self) -> None:
         """Give every parameter its default."""
         with self._lock:
-            self._values = {key: spec.default for key, spec in self._specs.items()}
+            self._values = {key: spec.get_default_value() for key, spec in self._specs.items()}
 
     def sync_all(self) -> None:
         """Tell every ``sync_fn`` its value."""
@@ -80,13 +77,13 @@ class ParameterState:
                 if spec.sync_fn is not None:
                     spec.sync_fn(copy.copy(self._values[name]))
 
-    def save_to_file(self, path: str | Path | None = None) -> bool:
+    def save_to_file(self, file_path: str | Path | None = None) -> bool:
         """Write the saveable values as JSON; False if there is no path or it cannot be written."""
-        target = self._config_file if path is None else Path(path)
+        target = self._config_file if file_path is None else Path(file_path)
         if target is None:
             return False
         with self._lock:
-            values = {name: _plain(self._values[name]) for name, spec in self._specs.items() if spec.saveable}
+            values = {name: spec.serialize(self._values[name]) for name, spec in self._specs.items() if spec.saveable}
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
@@ -94,12 +91,12 @@ class ParameterState:
             return False
         return True
 
-    def load_from_file(self, path: str | Path | None = None) -> bool:
+    def load_from_file(self, file_path: str | Path | None = None) -> bool:
         """Read values from JSON; False if the file cannot be read, and then nothing is changed.
 
         A value that is not accepted becomes the default; ``rejected`` names it.
         """
-        source = self._config_file if path is None else Path(path)
+        source = self._config_file if file_path is None else Path(file_path)
         if source is None:
             return False
         try:
@@ -112,8 +109,8 @@ class ParameterState:
             rejected = []
             for name in (name for name, spec in self._specs.items() if spec.saveable and name in loaded):
                 spec = self._specs[name]
-                fits = spec.accepts(loaded[name])
-                self._values[name] = spec.stored(loaded[name]) if fits else spec.default
+                fits = spec.validate(loaded[name])
+                self._values[name] = spec.deserialize(loaded[name]) if fits else spec.get_default_value()
                 rejected += [] if fits else [name]
             self.rejected = tuple(rejected)
         return True
@@ -122,8 +119,3 @@ class ParameterState:
         if name not in self._specs:
             raise UnknownParameterError(f"no parameter {name!r} in {self.name!r}; {suggest(name, self._specs)}")
         return name
-
-
-def _plain(value: Any) -> Any:
-    # float32 elements print as the shortest decimal that reads back as the same float32.
-    return [float(str(element)) for element in value] if isinstance(value, np.ndarray) else value

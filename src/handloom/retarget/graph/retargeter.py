@@ -59,9 +59,8 @@ class BaseRetargeter(GraphExecutable):
         """Name of the node."""
         return self._name
 
-    @property
-    def parameter_state(self) -> ParameterState | None:
-        """The tunable parameters, if the node has any."""
+    def get_parameter_state(self) -> ParameterState | None:
+        """Return the tunable parameters, if the node has any."""
         return self._parameter_state
 
     def input_types(self) -> RetargeterIOType:
@@ -191,14 +190,14 @@ class ValueInput(BaseRetargeter):
 
     Args:
         name: Name of the leaf.
-        group_type: Type of the value.
+        tensor_type: Type of the value, a group type.
     """
 
     VALUE = "value"
     stateful = False
 
-    def __init__(self, name: str, group_type: TensorGroupType) -> None:
-        self._group_type = group_type
+    def __init__(self, name: str, tensor_type: TensorGroupType) -> None:
+        self._group_type = tensor_type
         super().__init__(name)
 
     def input_spec(self) -> RetargeterIOType:

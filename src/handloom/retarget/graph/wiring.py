@@ -23,11 +23,21 @@ class RetargeterSubgraph(GraphExecutable):
     """An immutable binding of a node's inputs to outputs upstream; made by ``BaseRetargeter.connect``.
 
     The node itself stays unbound and a binding only knows what existed before it, so no cycle can be built.
+
+    Args:
+        target_module: The bound node.
+        input_connections: An output upstream for each bound input port.
+        output_types: Published and not needed: the node knows them.
     """
 
-    def __init__(self, target_module: "BaseRetargeter", bindings: Mapping[str, OutputSelector]) -> None:
+    def __init__(
+        self,
+        target_module: "BaseRetargeter",
+        input_connections: Mapping[str, OutputSelector],
+        output_types: RetargeterIOType | None = None,
+    ) -> None:
         self._target = target_module
-        self._bindings = dict(bindings)
+        self._bindings = dict(input_connections)
         self._leaves = unique_leaves([selector.module for selector in self._bindings.values()])
 
     @property

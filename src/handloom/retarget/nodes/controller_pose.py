@@ -57,6 +57,11 @@ class ControllerPoseSource(BaseRetargeter):
         self._device, self._pose = input_device, checked_pose_name(str(pose))
         super().__init__(name)
 
+    @property
+    def pose(self) -> ControllerPose:
+        """Which pose is passed on."""
+        return ControllerPose(self._pose)
+
     def input_spec(self) -> RetargeterIOType:
         """Return the controller, optional."""
         return {self._device: OptionalType(ControllerInput())}

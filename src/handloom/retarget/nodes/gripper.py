@@ -62,7 +62,7 @@ class SO101GripperRetargeter(BaseRetargeter):
 OPEN, CLOSED = 1.0, -1.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class GripperRetargeterConfig:
     """Settings of ``GripperRetargeter``."""
 
@@ -90,8 +90,8 @@ class GripperRetargeter(BaseRetargeter):
     """Gives ``gripper_command``: -1 closed, +1 open.
 
     The controller wins when it is present; otherwise the distance of thumb and index tips decides, with
-    hysteresis. With neither, the gripper is open. Values that are not numbers hold the last command. A reset
-    opens it first.
+    hysteresis. A frame with neither opens the gripper and keeps the state. Values that are not numbers hold
+    the last command. A reset opens it first.
 
     Args:
         config: Settings.
@@ -116,7 +116,7 @@ class GripperRetargeter(BaseRetargeter):
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         controller, hand = inputs[self._controller], inputs[self._hand]
-        if context.execution_events.reset or (controller.is_none and hand.is_none):
+        if context.execution_events.reset:
             self._command = OPEN
         if not controller.is_none:
             trigger = controller[ControllerInputIndex.TRIGGER_VALUE]
@@ -129,7 +129,8 @@ class GripperRetargeter(BaseRetargeter):
                 self._command = OPEN
             elif pinch < self._config.gripper_close_meters:
                 self._command = CLOSED
-        outputs[self.OUTPUT][0] = self._command
+        lost = controller.is_none and hand.is_none
+        outputs[self.OUTPUT][0] = OPEN if lost else self._command
 
 
 def _pinch_distance(hand: OptionalTensorGroup) -> float:

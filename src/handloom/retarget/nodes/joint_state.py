@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from handloom.retarget.graph.retargeter import BaseRetargeter
 from handloom.retarget.inputs import EePose, RobotHandJoints, TransformMatrix, float_signal
 from handloom.retarget.quaternions import pose_port, quat_of_rotation
 from handloom.retarget.transforms import checked_transform
+from handloom.retarget.urdf_kinematics import UrdfKinematics
 
 MODES = ("joint", "ee_pose")
 
@@ -21,41 +23,46 @@ ForwardKinematics = Callable[[Mapping[str, float]], Array]
 """Joint values by device joint name > ``T_base_ee`` (4, 4)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class JointStateRetargeterConfig:
     """Settings of ``JointStateRetargeter``."""
 
     device_joints: Sequence[str]
     """Joints of the leader, in the order of its source."""
-    target_joints: Sequence[str] | None = None
-    """Joints of the follower; the leader's if not given."""
-    name_map: Mapping[str, str] = field(default_factory=dict)
-    """Leader joint of a follower joint; the joint of the same name if not given."""
-    signs: Mapping[str, float] = field(default_factory=dict)
-    """+1 or -1 per follower joint; +1 if not given."""
-    scales: Mapping[str, float] = field(default_factory=dict)
+    target_joints: Sequence[str] = ()
+    """Joints of the follower; the leader's if empty."""
+    joint_map: Mapping[str, str] = field(default_factory=dict)
+    """Follower joint that a leader joint drives; the joint of the same name if not given."""
+    scale: Mapping[str, float] = field(default_factory=dict)
     """Factor per follower joint; 1 if not given."""
-    offsets: Mapping[str, float] = field(default_factory=dict)
+    offset: Mapping[str, float] = field(default_factory=dict)
     """Offset per follower joint [rad or m]; 0 if not given."""
-    forward_kinematics: ForwardKinematics | None = None
-    """``ee_pose`` mode: kinematics of the leader."""
-    gripper_joint: str | None = None
-    """``ee_pose`` mode: leader joint of the gripper."""
+    sign: Mapping[str, float] = field(default_factory=dict)
+    """+1 or -1 per follower joint; +1 if not given."""
+    urdf_path: str | Path | None = None
+    """``ee_pose`` mode: URDF of the leader, whose joints are called as ``device_joints``."""
+    ee_link: str | None = None
+    """``ee_pose`` mode: link of the URDF that is the end effector."""
+    gripper_joint: str = "gripper"
+    """``ee_pose`` mode: leader joint of the gripper; a leader without it gives 0."""
     gripper_open: float | None = None
     """Leader angle of the open gripper [rad]; with ``gripper_close`` the output is closedness 0..1."""
     gripper_close: float | None = None
     """Leader angle of the closed gripper [rad]."""
     clutch: bool = False
     """``ee_pose`` mode: start from the live end effector instead of the leader's pose."""
+    forward_kinematics: ForwardKinematics | None = None
+    """``ee_pose`` mode: kinematics of the leader in place of a URDF."""
 
 
 class JointStateRetargeter(BaseRetargeter):
     """Follows a leader arm.
 
     In ``joint`` mode gives ``joint_targets``: offset + sign scale value per target joint. In ``ee_pose``
-    mode gives ``ee_pose`` of the leader's kinematics and ``gripper_command``; with ``clutch`` the position is the
-    live end effector on the first RUNNING frame plus what the leader moved since. Absent frames and frames
-    with a value that is not finite hold the last output, and the clutch re-arms. A reset gives zeros.
+    mode gives ``ee_pose`` of the leader's kinematics and ``gripper_command``; with ``clutch`` the position is a home
+    plus what the leader moved since it engaged. The home is the live end effector where it is wired, else the last
+    command, and before the first one the leader's own pose. Absent frames and frames with a value that is not
+    finite hold the last output, and the clutch re-arms. A reset gives zeros.
 
     Args:
         name: Name of the node.
@@ -70,13 +77,21 @@ class JointStateRetargeter(BaseRetargeter):
     def __init__(self, name: str, mode: str, config: JointStateRetargeterConfig) -> None:
         if mode not in MODES:
             raise InputError(f"joint node {name!r}: no mode {mode!r}; {suggest(mode, MODES)}")
-        if mode == "ee_pose" and config.forward_kinematics is None:
-            raise InputError(f"joint node {name!r}: mode 'ee_pose' needs forward_kinematics in its config")
+        if config.gripper_open is not None and config.gripper_open == config.gripper_close:
+            raise InputError(f"joint node {name!r}: gripper_open and gripper_close are both {config.gripper_open}")
         self._mode, self._config = mode, config
+        self._kinematics = config.forward_kinematics
+        if mode == "ee_pose" and self._kinematics is None:
+            if config.urdf_path is None or config.ee_link is None:
+                raise InputError(
+                    f"joint node {name!r}: ee_pose mode requires config.urdf_path and config.ee_link, "
+                    "or config.forward_kinematics"
+                )
+            self._kinematics = UrdfKinematics(config.urdf_path, config.ee_link)
         self._device_joints = tuple(config.device_joints)
         self._targets = tuple(config.target_joints or config.device_joints)
         self._rows = [self._row(target, name) for target in self._targets] if mode == "joint" else []
-        if config.gripper_joint is not None and config.gripper_joint not in self._device_joints:
+        if config.gripper_joint not in {"gripper", *self._device_joints}:
             raise InputError(
                 f"joint node {name!r}: no gripper joint {config.gripper_joint!r}; "
                 f"{suggest(config.gripper_joint, self._device_joints)}"
@@ -87,16 +102,14 @@ class JointStateRetargeter(BaseRetargeter):
     def _row(self, target: str, name: str) -> tuple[int, float, float]:
         """Return leader index, factor and offset of one follower joint."""
         config = self._config
-        source = config.name_map.get(target, target)
-        if source not in self._device_joints:
-            raise InputError(
-                f"joint node {name!r}: {target!r} follows {source!r}, which the device does not have; "
-                f"{suggest(source, self._device_joints)}"
-            )
-        factor = config.signs.get(target, 1.0) * config.scales.get(target, 1.0)
-        return self._device_joints.index(source), factor, config.offsets.get(target, 0.0)
+        driven = [config.joint_map.get(joint, joint) for joint in self._device_joints]
+        if target not in driven:
+            raise InputError(f"joint node {name!r}: no leader joint drives {target!r}; {suggest(target, driven)}")
+        factor = config.sign.get(target, 1.0) * config.scale.get(target, 1.0)
+        return driven.index(target), factor, config.offset.get(target, 0.0)
 
     def _forget(self) -> None:
+        self._engaged = False
         self._joint_targets = [0.0] * len(self._targets)
         self._T_base_ee = np.eye(4)
         self._gripper = 0.0
@@ -136,24 +149,25 @@ class JointStateRetargeter(BaseRetargeter):
 
     def _follow_pose(self, joints: dict[str, float], inputs: RetargeterIO, context: ComputeContext) -> None:
         config = self._config
-        assert config.forward_kinematics is not None
-        T_base_ee = np.array(config.forward_kinematics(joints), float)
+        if config.gripper_joint in joints:
+            self._gripper = self._closedness(joints[config.gripper_joint])
+        assert self._kinematics is not None
+        T_base_ee = np.array(self._kinematics(joints), float)
         if config.clutch:
             if not context.is_running:
                 self._shift = None
                 return
             if self._shift is None:
-                live = inputs[self.ROBOT_EE_POS_INPUT]
-                home = (
-                    self._T_base_ee
-                    if live.is_none
-                    else checked_transform(live[0], what=self.ROBOT_EE_POS_INPUT, tolerance=1e-3)
-                )
-                self._shift = home[:3, 3] - T_base_ee[:3, 3]
+                self._shift = self._home(T_base_ee, inputs) - T_base_ee[:3, 3]
             T_base_ee[:3, 3] += self._shift
-        self._T_base_ee = T_base_ee
-        if config.gripper_joint is not None:
-            self._gripper = self._closedness(joints[config.gripper_joint])
+        self._T_base_ee, self._engaged = T_base_ee, True
+
+    def _home(self, T_base_leader: Array, inputs: RetargeterIO) -> Array:
+        """Return where the clutch starts (3,) [m]."""
+        live = inputs[self.ROBOT_EE_POS_INPUT]
+        if not live.is_none:
+            return checked_transform(live[0], what=self.ROBOT_EE_POS_INPUT, tolerance=1e-3)[:3, 3]
+        return self._T_base_ee[:3, 3] if self._engaged else T_base_leader[:3, 3]
 
     def _closedness(self, angle: float) -> float:
         opened, closed = self._config.gripper_open, self._config.gripper_close

@@ -22,7 +22,7 @@ def root_command_type() -> TensorGroupType:
     return TensorGroupType(OUTPUT, [NDArrayType("command", (4,))])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class LocomotionRootCmdRetargeterConfig:
     """Settings of ``LocomotionRootCmdRetargeter``."""
 
@@ -73,7 +73,7 @@ class LocomotionRootCmdRetargeter(BaseRetargeter):
         outputs[OUTPUT][0] = np.array(command, np.float32)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class LocomotionFixedRootCmdRetargeterConfig:
     """Settings of ``LocomotionFixedRootCmdRetargeter``."""
 
@@ -117,22 +117,28 @@ def _stick(group: OptionalTensorGroup) -> tuple[float, float]:
 MODES = ("horizontal", "vertical")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class FootPedalRootCmdRetargeterConfig:
     """Settings of ``FootPedalRootCmdRetargeter``; thresholds are fractions of full travel."""
 
-    mode: str = "horizontal"
-    """``horizontal`` walks, ``vertical`` squats with the left pedal."""
-    hip_height: float = 0.72
+    max_linear_vel_mps: float = 1.0
+    """Speed at full pedal [m/s]."""
+    max_angular_vel_radps: float = 1.0
+    """Yaw rate at full rudder [rad/s]."""
+    min_squat_pos: float = 0.4
+    """Lowest hip height [m]."""
+    max_squat_pos: float = 0.72
     """Standing hip height [m]."""
-    dead_zone: float = 0.05
+    deadzone_threshold: float = 0.05
     """Travel that counts as rest."""
-    strafe_rudder: float = 0.2
-    """Rudder beyond this while a pedal is down walks sideways."""
-    strafe_pedal: float = 0.1
-    """Pedal beyond this counts as down."""
-    turn_rudder: float = 0.1
+    yaw_rudder_threshold: float = 0.1
     """Rudder beyond this without a pedal turns."""
+    strafe_rudder_threshold: float = 0.2
+    """Rudder beyond this while a pedal is down walks sideways."""
+    strafe_pedal_pressed_threshold: float = 0.1
+    """Pedal beyond this counts as down."""
+    mode: str = "horizontal"
+    """``horizontal`` walks with both pedals; ``vertical`` lowers the hip with the left one and never walks forward."""
 
     def __post_init__(self) -> None:
         """Refuse unknown modes."""
@@ -141,9 +147,11 @@ class FootPedalRootCmdRetargeterConfig:
 
 
 class FootPedalRootCmdRetargeter(BaseRetargeter):
-    """Gives ``root_command`` (4,): pedals walk forward and back, the rudder strafes or turns.
+    """Gives ``root_command`` (4,): pedals walk forward and back or lower the hip, the rudder strafes or turns.
 
-    An absent pedal, or a value that is not a number, counts as rest.
+    With a pedal down, the rudder walks sideways at rudder times pedal, and not forward; without, it turns. In
+    ``vertical`` mode nothing walks forward, and a pedal still lets the rudder walk sideways. An absent pedal, or a
+    value that is not a number, counts as rest.
 
     Args:
         config: Settings.
@@ -168,17 +176,18 @@ class FootPedalRootCmdRetargeter(BaseRetargeter):
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         config, group = self._config, inputs[self.PEDALS]
         left, right, rudder = (0.0, 0.0, 0.0) if group.is_none else (self._live(group[i]) for i in range(3))
-        hip = config.hip_height
-        if config.mode == "vertical":
-            hip -= min(max(left, 0.0), 1.0) * (config.hip_height - LOWEST_HIP)
-            left = 0.0
-        vx, vy, yaw = min(max(right - left, -1.0), 1.0), 0.0, 0.0
+        walks = config.mode == "horizontal"
+        vx, vy, yaw = (min(max(right - left, -1.0), 1.0) if walks else 0.0), 0.0, 0.0
         pedal = max(left, right)
-        if pedal > config.strafe_pedal and abs(rudder) > config.strafe_rudder:
-            vx, vy = 0.0, rudder * pedal
-        elif pedal <= config.strafe_pedal and abs(rudder) > config.turn_rudder:
-            yaw = rudder
-        outputs[OUTPUT][0] = np.array((vx, vy, yaw, hip), np.float32)
+        if pedal > config.strafe_pedal_pressed_threshold:
+            if abs(rudder) > config.strafe_rudder_threshold:
+                vx, vy = 0.0, min(max(rudder * pedal, -1.0), 1.0)
+        elif abs(rudder) > config.yaw_rudder_threshold:
+            yaw = min(max(rudder, -1.0), 1.0)
+        squat = 0.0 if walks else min(max(left, 0.0), 1.0)
+        hip = config.max_squat_pos - squat * (config.max_squat_pos - config.min_squat_pos)
+        fast, turn = config.max_linear_vel_mps, config.max_angular_vel_radps
+        outputs[OUTPUT][0] = np.array((vx * fast, vy * fast, yaw * turn, hip), np.float32)
 
     def _live(self, value: float) -> float:
-        return value if math.isfinite(value) and abs(value) > self._config.dead_zone else 0.0
+        return value if math.isfinite(value) and abs(value) > self._config.deadzone_threshold else 0.0

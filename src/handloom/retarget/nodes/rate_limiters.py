@@ -22,7 +22,7 @@ from handloom.retarget.quaternions import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class RateLimiterConfig:
     """Settings of ``EePoseRateLimiter`` and ``JointRateLimiter``."""
 
@@ -101,8 +101,9 @@ class EePoseRateLimiter(BaseRetargeter):
     """Passes ``ee_pose`` on, at most v dt along the line and w dt along the shortest arc per frame.
 
     The first valid frame passes and is the start. Absent frames and positions that are not finite re-emit the
-    last pose; a zero quaternion keeps the last orientation. With a rejection velocity set, input that jumped
-    faster than that since the last accepted input is held, until so many frames agree that it is real. Before
+    last pose; a zero quaternion keeps the last orientation. With a rejection velocity set, a faster jump counts as a
+    tracking glitch and the last pose is repeated; after ``max_consecutive_rejections`` such frames the input is
+    accepted. Before
     the first valid frame the output slot stays unset, and reading it raises. A reset forgets everything; the
     same frame passes.
 
@@ -135,29 +136,31 @@ class EePoseRateLimiter(BaseRetargeter):
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         if context.execution_events.reset:
             self._forget()
-        target = self._target(inputs[self.POSE])
+        position, quat = self._target(inputs[self.POSE])
         now_ns = context.graph_time.real_time_ns
-        if target is not None:
+        if position is not None and self._emitted is None and quat is not None:
+            self._emitted = self._accepted = (position, quat)
+            self._time_ns = now_ns
+        elif position is not None and self._emitted is not None and self._accepted is not None:
             dt = self._config.dt(self._time_ns, now_ns)
-            if self._is_believed(target, dt):
-                self._emitted = target if self._emitted is None else self._limited(self._emitted, target, dt)
+            # A zero quaternion says nothing: the output stays as it is turned, and the input counts as not turned.
+            # The two differ while the output lags behind.
+            seen = (position, quat or self._accepted[1])
+            if self._is_believed(seen, dt):
+                self._emitted = self._limited(self._emitted, (position, quat or self._emitted[1]), dt)
                 # A clock that ran backwards starts over from its new time.
-                self._accepted, self._time_ns = target, now_ns
+                self._accepted, self._time_ns = seen, now_ns
         if self._emitted is not None:
             outputs[self.POSE][0] = pose_port(*self._emitted)
 
-    def _target(self, group: OptionalTensorGroup) -> tuple[Vec3, Quat] | None:
+    def _target(self, group: OptionalTensorGroup) -> tuple[Vec3 | None, Quat | None]:
+        """Return position and orientation of a frame, None for each that it does not carry."""
         if group.is_none:
-            return None
+            return None, None
         px, py, pz, x, y, z, w = group[0].tolist()
         if not (abs(px) < FARTHEST and abs(py) < FARTHEST and abs(pz) < FARTHEST):
-            return None
-        quat = usable_quat((w, x, y, z))
-        if quat is None:
-            if self._emitted is None:
-                return None
-            quat = self._emitted[1]
-        return (px, py, pz), quat
+            return None, None
+        return (px, py, pz), usable_quat((w, x, y, z))
 
     def _is_believed(self, target: tuple[Vec3, Quat], dt: float) -> bool:
         config = self._config

@@ -34,7 +34,7 @@ from handloom.retarget.quaternions import (
 SE3_DEVICES = ("hand_left", "hand_right", "controller_left", "controller_right")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class Se3RetargeterConfig:
     """Settings of ``Se3AbsRetargeter`` and ``Se3RelRetargeter``."""
 
@@ -87,19 +87,19 @@ def quat_from_intrinsic_xyz_deg(angles: Vec3) -> Quat:
     return multiply(about_xy, rotation_about((0.0, 0.0, 1.0), yaw))
 
 
-def device_pose(group: OptionalTensorGroup, *, wrist_rotation: bool, wrist_position: bool) -> tuple[Vec3, Quat] | None:
-    """Return position [m] and unit quaternion of a controller's grip or of a hand, or None if there is none.
+def device_pose(
+    group: OptionalTensorGroup, *, wrist_rotation: bool, wrist_position: bool
+) -> tuple[Vec3 | None, Quat | None]:
+    """Return position [m] and unit quaternion of a controller's grip or of a hand, None for each it does not carry.
 
-    A hand without usable thumb and index tips falls back to its wrist.
+    A hand whose thumb and index tips are not both usable falls back to its wrist where tips are asked for.
     """
     if len(group) == len(ControllerInput()):
-        return controller_pose(group)
+        return controller_pose(group) or (None, None)
     if group.is_none:
-        return None
-    wrist = _joint(group, HandJointIndex.WRIST)
-    if wrist is None or (wrist_rotation and wrist_position):
-        return wrist
-    thumb, index = _joint(group, HandJointIndex.THUMB_TIP), _joint(group, HandJointIndex.INDEX_TIP)
+        return None, None
+    wrist = _joint(group, HandJointIndex.WRIST) or (None, None)
+    thumb, index = _tips(group)
     if thumb is None or index is None:
         return wrist
     (ax, ay, az), (bx, by, bz) = thumb[0], index[0]
@@ -108,6 +108,10 @@ def device_pose(group: OptionalTensorGroup, *, wrist_rotation: bool, wrist_posit
         wrist[0] if wrist_position else middle,
         wrist[1] if wrist_rotation else toward(thumb[1], index[1], 0.5),
     )
+
+
+def _tips(group: OptionalTensorGroup) -> tuple[tuple[Vec3, Quat] | None, tuple[Vec3, Quat] | None]:
+    return _joint(group, HandJointIndex.THUMB_TIP), _joint(group, HandJointIndex.INDEX_TIP)
 
 
 def _joint(group: OptionalTensorGroup, joint: int) -> tuple[Vec3, Quat] | None:
@@ -123,9 +127,9 @@ class Se3AbsRetargeter(BaseRetargeter):
     """Gives ``ee_pose``: the hand's pose with an offset, (7,) position [m] and quaternion xyzw.
 
     With ``zero_out_xy_rotation`` only the rotation about z is kept (the z angle of the intrinsic zyx
-    decomposition) and turned by Rx(pi), so that a tool points down. A frame without a pose holds the last one;
-    before the first, and after a reset, it is the origin. Engaging teleports the arm to the hand; use a clutch
-    where that matters.
+    decomposition) and turned by Rx(pi), so that a tool points down. A frame without a position or without an
+    orientation holds the last one; before the first, and after a reset, the pose is the origin. Engaging
+    teleports the arm to the hand; use a clutch where that matters.
 
     Args:
         config: Settings.
@@ -138,6 +142,7 @@ class Se3AbsRetargeter(BaseRetargeter):
         self._config = config
         self._position: Vec3 = (0.0, 0.0, 0.0)
         self._quat: Quat = IDENTITY
+        self._hand_quat: Quat = IDENTITY
         self._flags = {
             "zero_out_xy_rotation": config.zero_out_xy_rotation,
             "use_wrist_rotation": config.use_wrist_rotation,
@@ -151,14 +156,29 @@ class Se3AbsRetargeter(BaseRetargeter):
         rpy = (config.target_offset_roll, config.target_offset_pitch, config.target_offset_yaw)
         xyz = (config.target_offset_x, config.target_offset_y, config.target_offset_z)
         flags = [
-            BoolParameter(flag, default_value=value, sync_fn=lambda on, flag=flag: self._flags.update({flag: on}))
+            BoolParameter(flag, sync_fn=lambda on, flag=flag: self._flags.update({flag: on}), default_value=value)
             for flag, value in self._flags.items()
         ]
         vectors = [
             VectorParameter(
-                "rotation_offset_rpy", "[deg]", ("roll", "pitch", "yaw"), rpy, -180.0, 180.0, 1.0, sync_fn=self._set_rpy
+                "rotation_offset_rpy",
+                "[deg]",
+                sync_fn=self._set_rpy,
+                element_names=("roll", "pitch", "yaw"),
+                default_value=rpy,
+                min_value=-180.0,
+                max_value=180.0,
+                step_size=1.0,
             ),
-            VectorParameter("position_offset_xyz", "[m]", ("x", "y", "z"), xyz, -1.0, 1.0, sync_fn=self._set_xyz),
+            VectorParameter(
+                "position_offset_xyz",
+                "[m]",
+                sync_fn=self._set_xyz,
+                element_names=("x", "y", "z"),
+                default_value=xyz,
+                min_value=-2.0,
+                max_value=2.0,
+            ),
         ]
         return ParameterState(name, [*vectors, *flags], config.parameter_config_path)
 
@@ -181,23 +201,30 @@ class Se3AbsRetargeter(BaseRetargeter):
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         if context.execution_events.reset:
-            self._position, self._quat = (0.0, 0.0, 0.0), IDENTITY
-        pose = device_pose(
+            self._position, self._quat, self._hand_quat = (0.0, 0.0, 0.0), IDENTITY, IDENTITY
+        position, quat = device_pose(
             inputs[self._config.input_device],
             wrist_rotation=self._flags["use_wrist_rotation"],
             wrist_position=self._flags["use_wrist_position"],
         )
-        if pose is not None:
-            self._position, self._quat = self._retargeted(*pose)
+        if position is not None:
+            self._position = self._shifted(position, quat)
+        if quat is not None:
+            self._quat = self._turned(quat)
         outputs[self.OUTPUT][0] = pose_port(self._position, self._quat)
 
-    def _retargeted(self, position: Vec3, quat: Quat) -> tuple[Vec3, Quat]:
-        dx, dy, dz = rotate(quat, self._offset_xyz)
+    def _shifted(self, position: Vec3, quat: Quat | None) -> Vec3:
+        """Return the position plus the offset, which is in the frame of the hand; its last known one if it is lost."""
+        self._hand_quat = quat or self._hand_quat
+        dx, dy, dz = rotate(self._hand_quat, self._offset_xyz)
+        return position[0] + dx, position[1] + dy, position[2] + dz
+
+    def _turned(self, quat: Quat) -> Quat:
         final = multiply(quat, self._offset_quat)
         if self._flags["zero_out_xy_rotation"]:
             R = rotation_of(final)
             final = multiply(rotation_about((0.0, 0.0, 1.0), math.atan2(R[1, 0], R[0, 0])), HALF_TURN_X)
-        return (position[0] + dx, position[1] + dy, position[2] + dz), final
+        return final
 
 
 # Tremor below these norms is not motion [m], [rad]; the published thresholds.
@@ -208,8 +235,9 @@ ZERO: Vec3 = (0.0, 0.0, 0.0)
 class Se3RelRetargeter(BaseRetargeter):
     """Gives ``ee_delta`` (6,): scaled position delta [m] and rotation vector [rad] of the hand since the last frame.
 
-    The deltas are a running mean; one shorter than 1 mm or 0.01 rad counts as standing still. The first frame,
-    and the first after a reset or after frames without a pose, emits zeros and becomes the new baseline.
+    The deltas are a running mean; one shorter than 1 mm or 0.01 rad counts as standing still and starts the mean
+    anew. The rotation of a hand is the mean of the rotation vectors of thumb tip and index tip. The first frame, and
+    the first after a reset or after frames without a pose, emits zeros and becomes the new baseline.
 
     Args:
         config: Settings.
@@ -224,7 +252,7 @@ class Se3RelRetargeter(BaseRetargeter):
         super().__init__(name)
 
     def _forget(self) -> None:
-        self._last: tuple[Vec3, Quat] | None = None
+        self._last: tuple[Vec3, list[Quat]] | None = None
         self._shift: Vec3 = ZERO
         self._turn: Vec3 = ZERO
 
@@ -238,29 +266,39 @@ class Se3RelRetargeter(BaseRetargeter):
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         config = self._config
-        pose = device_pose(
-            inputs[config.input_device],
-            wrist_rotation=config.use_wrist_rotation,
-            wrist_position=config.use_wrist_position,
-        )
+        pose = self._pose(inputs[config.input_device])
         if context.execution_events.reset or pose is None:
             self._forget()
         delta = np.zeros(6, np.float32)
-        if pose is not None and self._last is not None:
+        if pose is not None and self._last is not None and len(pose[1]) == len(self._last[1]):
             self._smooth(self._last, pose)
-            delta[:3] = _scaled(self._shift, STILL_POSITION, config.delta_pos_scale_factor)
-            delta[3:] = _scaled(self._turn, STILL_ROTATION, config.delta_rot_scale_factor)
+            delta[:3] = np.multiply(self._shift, config.delta_pos_scale_factor)
+            delta[3:] = np.multiply(self._turn, config.delta_rot_scale_factor)
         if pose is not None:
             self._last = pose
         outputs[self.OUTPUT][0] = delta
 
-    def _smooth(self, last: tuple[Vec3, Quat], pose: tuple[Vec3, Quat]) -> None:
+    def _pose(self, group: OptionalTensorGroup) -> tuple[Vec3, list[Quat]] | None:
+        """Return the position, and the orientations whose changes are averaged."""
+        config = self._config
+        position, quat = device_pose(
+            group, wrist_rotation=config.use_wrist_rotation, wrist_position=config.use_wrist_position
+        )
+        if position is None or quat is None:
+            return None
+        if config.device_type is HandInput() and not config.use_wrist_rotation:
+            thumb, index = _tips(group)
+            if thumb is not None and index is not None:
+                return position, [thumb[1], index[1]]
+        return position, [quat]
+
+    def _smooth(self, last: tuple[Vec3, list[Quat]], pose: tuple[Vec3, list[Quat]]) -> None:
         shift = (pose[0][0] - last[0][0], pose[0][1] - last[0][1], pose[0][2] - last[0][2])
-        turn = rotvec(multiply(pose[1], conjugate(last[1])))
-        if self._config.zero_out_xy_rotation:
-            turn = (0.0, 0.0, turn[2])
-        self._shift = _mean(self._shift, shift, self._config.alpha_pos)
-        self._turn = _mean(self._turn, turn, self._config.alpha_rot)
+        turns = [rotvec(multiply(new, conjugate(old))) for old, new in zip(last[1], pose[1], strict=True)]
+        x, y, z = (sum(parts) / len(turns) for parts in zip(*turns, strict=True))
+        turn = (0.0, 0.0, z) if self._config.zero_out_xy_rotation else (x, y, z)
+        self._shift = _moving(_mean(self._shift, shift, self._config.alpha_pos), STILL_POSITION)
+        self._turn = _moving(_mean(self._turn, turn, self._config.alpha_rot), STILL_ROTATION)
 
 
 def _mean(old: Vec3, new: Vec3, alpha: float) -> Vec3:
@@ -268,7 +306,6 @@ def _mean(old: Vec3, new: Vec3, alpha: float) -> Vec3:
     return alpha * new[0] + keep * old[0], alpha * new[1] + keep * old[1], alpha * new[2] + keep * old[2]
 
 
-def _scaled(vector: Vec3, still: float, factor: float) -> Vec3:
-    if math.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2) < still:
-        return ZERO
-    return vector[0] * factor, vector[1] * factor, vector[2] * factor
+def _moving(vector: Vec3, still: float) -> Vec3:
+    """Return the vector, or zero if it is shorter than ``still``."""
+    return ZERO if math.hypot(*vector) < still else vector

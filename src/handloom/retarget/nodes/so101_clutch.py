@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.retarget.graph.execution import ComputeContext, RetargeterIO, RetargeterIOType
-from handloom.retarget.graph.groups import OptionalTensorGroup, OptionalType
+from handloom.retarget.graph.groups import OptionalTensorGroup, OptionalType, TensorGroupType
 from handloom.retarget.graph.retargeter import BaseRetargeter
-from handloom.retarget.inputs import ControllerInput, ControllerInputIndex, EePose, TransformMatrix, bool_signal
+from handloom.retarget.graph.types import BoolType
+from handloom.retarget.inputs import ControllerInput, ControllerInputIndex, EePose, TransformMatrix
 from handloom.retarget.nodes.controller_pose import checked_pose_name, controller_pose
 from handloom.retarget.quaternions import (
     IDENTITY,
@@ -30,16 +31,19 @@ from handloom.spatial import relative_pose
 FALLBACK_HOME = (0.22, 0.0, 0.12)
 
 
-class SO101ClutchRetargeter(BaseRetargeter):
+class SO101PositionClutchRetargeter(BaseRetargeter):
     """Gives ``ee_pose``: position in the robot base [m] driven by the motion of the hand since it engaged.
+
+    This is the clutch of the published SO-101 page; it needs no squeeze. Later releases publish
+    ``SO101PoseClutchRetargeter`` under the name ``SO101ClutchRetargeter``.
 
     On the first RUNNING frame the node latches the hand's position p0, the base rotation and a home, and from
     then on gives home + scale * R_world_base' (p - p0). The home is the live end effector where it is wired,
     otherwise the last commanded position, and before the first command the fallback. The quaternion is the
     grip's, unchanged; position-only inverse kinematics drops it.
 
-    A frame without a usable pose (absent, flagged invalid, not finite, zero quaternion) holds the last pose
-    and re-arms: the next good frame continues from the last command, wherever the hand went meanwhile. A reset
+    A frame without a usable pose (absent, flagged invalid, not finite, zero quaternion) holds the last pose and
+    re-arms: the next good frame continues from the last command, wherever the hand went meanwhile. A reset
     forgets the home. Until the first engage the held pose is the live end effector where wired.
 
     Args:
@@ -175,10 +179,12 @@ class SO101PoseClutchRetargeter(BaseRetargeter):
         squeeze_threshold: The squeeze must be above this, in [0, 1).
     """
 
-    MEASURED_INPUT = "measured_base_T_ee"
+    MEASURED_BASE_T_EE_INPUT = "measured_base_T_ee"
     """Optional measured pose; its position is read on the latch frame only."""
-    PERMIT_INPUT = "engage_permitted"
+    ENGAGE_PERMITTED_INPUT = "engage_permitted"
     """Optional permission to latch; absent means permitted, and it does not end an engagement."""
+    PERMITTED_INDEX = 0
+    """Slot of the permission."""
     OUTPUT = "ee_pose"
 
     def __init__(
@@ -221,8 +227,8 @@ class SO101PoseClutchRetargeter(BaseRetargeter):
         """Return the controller, the measured pose and the permission, all optional."""
         return {
             self._device: OptionalType(ControllerInput()),
-            self.MEASURED_INPUT: OptionalType(TransformMatrix()),
-            self.PERMIT_INPUT: OptionalType(bool_signal("permitted")),
+            self.MEASURED_BASE_T_EE_INPUT: OptionalType(TransformMatrix()),
+            self.ENGAGE_PERMITTED_INPUT: OptionalType(TensorGroupType("engage_permitted", [BoolType("permitted")])),
         }
 
     def output_spec(self) -> RetargeterIOType:
@@ -243,14 +249,14 @@ class SO101PoseClutchRetargeter(BaseRetargeter):
 
     def _latch(self, pose: tuple[Vec3, Quat], inputs: RetargeterIO) -> bool:
         """Take this frame as the origin, if latching is permitted."""
-        permit, measured = inputs[self.PERMIT_INPUT], inputs[self.MEASURED_INPUT]
-        if not permit.is_none and not permit[0]:
+        permit, measured = inputs[self.ENGAGE_PERMITTED_INPUT], inputs[self.MEASURED_BASE_T_EE_INPUT]
+        if not permit.is_none and not permit[self.PERMITTED_INDEX]:
             return False
         position = self._position
         if not measured.is_none:
             x, y, z = measured[0][:3, 3].tolist()
             if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-                raise InputError(f"{self.MEASURED_INPUT} of {self.name!r} must be finite, got {np.array([x, y, z])}")
+                raise InputError(f"measured_base_T_ee of {self.name!r} must be finite, got {np.array([x, y, z])}")
             position = (x, y, z)
         self._home, self._origin = (position, self._quat), pose
         return True

@@ -8,7 +8,7 @@ from handloom.retarget.graph.groups import OptionalType
 from handloom.retarget.graph.retargeter import BaseRetargeter
 from handloom.retarget.inputs import ControllerInput, float_signal
 from handloom.retarget.nodes.controller_pose import controller_pose
-from handloom.retarget.quaternions import Quat, Vec3, conjugate, multiply, twist_angle
+from handloom.retarget.quaternions import Quat, Vec3, conjugate, multiply, rotate, twist_angle
 
 Z_AXIS: Vec3 = (0.0, 0.0, 1.0)
 # Where each kind of roll starts: the absolute one at zero, the relative one at the published half turn.
@@ -96,3 +96,36 @@ class SO101RollRetargeter(BaseRetargeter):
             twist += 2.0 * math.pi * round((self._twist - twist) / (2.0 * math.pi))
         self._twist = twist
         return twist
+
+
+class SO101WristRetargeter(SO101RollRetargeter):
+    """Gives ``roll_command`` about the grip's own z axis, and ``pitch_command``, the elevation of the aim ray [rad].
+
+    The pitch is absolute: atan2(z, hypot(x, y)) of the aim's z axis. It holds while not RUNNING and in frames without
+    an aim pose; a reset gives 0.
+
+    Args:
+        name: Name of the node.
+        input_device: Port of the controller.
+    """
+
+    PITCH_OUTPUT = "pitch_command"
+
+    def __init__(self, name: str, input_device: str = "controller_right") -> None:
+        super().__init__(name, input_device, axis="local_z")
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._pitch = 0.0
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return two floats, ``pitch_value`` and ``roll_value`` [rad]."""
+        return {self.PITCH_OUTPUT: float_signal(self.PITCH_OUTPUT, "pitch_value"), **super().output_spec()}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        super()._compute_fn(inputs, outputs, context)
+        aim = controller_pose(inputs[self._device], "aim")
+        if aim is not None and context.is_running:
+            x, y, z = rotate(aim[1], Z_AXIS)
+            self._pitch = math.atan2(z, math.hypot(x, y))
+        outputs[self.PITCH_OUTPUT][0] = self._pitch

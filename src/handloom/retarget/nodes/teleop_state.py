@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from handloom.errors import InputError
 from handloom.retarget.graph.execution import (
     ComputeContext,
@@ -23,7 +25,7 @@ SelectorFn = Callable[[OptionalTensorGroup], bool | float | None]
 
 
 class BoolSelector(BaseRetargeter):
-    """Gives one bool of a group: pressed above a threshold, released below another, each for some frames.
+    """Gives one bool of a group: pressed from a threshold on, released below another, each for some frames.
 
     An absent group, or None from the function, makes the output absent and forgets the state: after a loss a
     held button has to be seen pressed for ``activate_frames`` again. A value that is not a number counts as
@@ -73,7 +75,9 @@ class BoolSelector(BaseRetargeter):
         if value is None or math.isnan(value):
             self._state, self._against = self._initial, 0
             return
-        wanted = value >= self._release if self._state else value > self._press
+        # A bool is pressed or not; thresholds are for how far something is pressed.
+        pressed = value >= (self._release if self._state else self._press)
+        wanted = bool(value) if isinstance(value, (bool, np.bool_)) else pressed
         self._against = 0 if wanted == self._state else self._against + 1
         if self._against >= self._frames[wanted]:
             self._state, self._against = wanted, 0
@@ -99,7 +103,7 @@ def create_bool_selector(
         name: Name of the node.
         selector_fn: How far the button is pressed, from the present group; None if that is not known.
         output_name: Name of the output, one optional bool.
-        threshold: Pressed above this.
+        threshold: Pressed at this or above; bools are not compared.
         release_threshold: Released below this; ``threshold`` if not given.
         activate_frames: Frames in a row the button must be seen pressed.
         deactivate_frames: Frames in a row it must be seen released.
@@ -127,7 +131,36 @@ NEXT = {
 }
 
 
-class DefaultTeleopStateManager(BaseRetargeter):
+def teleop_state_channel() -> TensorGroupType:
+    """Return the type of a state, three bools of which one is set: stopped, paused, running."""
+    return TensorGroupType("teleop_state", [BoolType(str(state)) for state in ONE_HOT])
+
+
+def reset_event_channel() -> TensorGroupType:
+    """Return the type of a reset pulse, one bool."""
+    return bool_signal("reset_event")
+
+
+def teleop_state_manager_output_spec() -> RetargeterIOType:
+    """Return the outputs of every state manager."""
+    return {
+        TeleopStateManager.OUTPUT_TELEOP_STATE: teleop_state_channel(),
+        TeleopStateManager.OUTPUT_RESET_EVENT: reset_event_channel(),
+    }
+
+
+class TeleopStateManager(BaseRetargeter):
+    """A node that says whether commands are wanted; derive from it for other buttons."""
+
+    OUTPUT_TELEOP_STATE = "teleop_state"
+    OUTPUT_RESET_EVENT = "reset_event"
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return the state, one-hot, and the reset pulse."""
+        return teleop_state_manager_output_spec()
+
+
+class DefaultTeleopStateManager(TeleopStateManager):
     """Gives ``teleop_state`` (three bools: stopped, paused, running) and ``reset_event`` (one bool).
 
     It starts STOPPED. Kill stops and resets on every frame it is held. Each press of run toggle goes
@@ -142,8 +175,6 @@ class DefaultTeleopStateManager(BaseRetargeter):
     INPUT_KILL = "kill_button"
     INPUT_RUN_TOGGLE = "run_toggle_button"
     INPUT_RESET = "reset_button"
-    OUTPUT_TELEOP_STATE = "teleop_state"
-    OUTPUT_RESET_EVENT = "reset_event"
 
     def __init__(self, name: str) -> None:
         self._state = ExecutionState.STOPPED
@@ -155,17 +186,8 @@ class DefaultTeleopStateManager(BaseRetargeter):
 
     def input_spec(self) -> RetargeterIOType:
         """Return the three buttons, optional."""
-        return {
-            port: OptionalType(bool_signal()) for port in (self.INPUT_KILL, self.INPUT_RUN_TOGGLE, self.INPUT_RESET)
-        }
-
-    def output_spec(self) -> RetargeterIOType:
-        """Return the state, one-hot, and the reset pulse."""
-        states = [BoolType(str(state)) for state in ONE_HOT]
-        return {
-            self.OUTPUT_TELEOP_STATE: TensorGroupType(self.OUTPUT_TELEOP_STATE, states),
-            self.OUTPUT_RESET_EVENT: bool_signal(self.OUTPUT_RESET_EVENT),
-        }
+        ports = (self.INPUT_KILL, self.INPUT_RUN_TOGGLE, self.INPUT_RESET)
+        return {port: OptionalType(bool_signal(port)) for port in ports}
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         kill, toggle, reset = (_read(inputs[port]) for port in self._inputs)
@@ -178,7 +200,8 @@ class DefaultTeleopStateManager(BaseRetargeter):
         elif toggle and self._toggle is False:
             self._state = NEXT[self._state]
         self._lost = kill is None or toggle is None
-        self._toggle, self._reset = toggle, reset
+        # A press right after a loss may have begun before it: it does not count.
+        self._toggle, self._reset = (None, None) if self._lost else (toggle, reset)
         for index, state in enumerate(ONE_HOT):
             outputs[self.OUTPUT_TELEOP_STATE][index] = state == self._state
         outputs[self.OUTPUT_RESET_EVENT][0] = pulse

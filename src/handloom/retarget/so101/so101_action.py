@@ -13,7 +13,7 @@ from handloom.retarget.graph.wiring import OutputCombiner
 from handloom.retarget.inputs import TransformMatrix
 from handloom.retarget.nodes.gripper import SO101GripperRetargeter
 from handloom.retarget.nodes.rate_limiters import EePoseRateLimiter, RateLimiterConfig
-from handloom.retarget.nodes.so101_clutch import SO101ClutchRetargeter
+from handloom.retarget.nodes.so101_clutch import SO101PositionClutchRetargeter
 from handloom.retarget.nodes.so101_roll import SO101RollRetargeter
 from handloom.retarget.nodes.tensor_reorderer import TensorReorderer
 from handloom.retarget.so101.position_ik import PositionIk, PositionIkConfig
@@ -138,10 +138,13 @@ def so101_action_graph(
     anchor = ValueInput(ANCHOR_INPUT, TransformMatrix())
     live = {
         port: ValueInput(port, TransformMatrix()).output(value)
-        for port in (SO101ClutchRetargeter.ROBOT_EE_POS_INPUT, SO101ClutchRetargeter.ROBOT_BASE_POS_INPUT)
+        for port in (
+            SO101PositionClutchRetargeter.ROBOT_EE_POS_INPUT,
+            SO101PositionClutchRetargeter.ROBOT_BASE_POS_INPUT,
+        )
     }
     hand = ControllersSource("controllers").transformed(anchor.output(value)).output(device)
-    clutch = SO101ClutchRetargeter("ee_pose", device, position_scale=position_scale)
+    clutch = SO101PositionClutchRetargeter("ee_pose", device, position_scale=position_scale)
     pose = clutch.connect({device: hand, **live}).output("ee_pose")
     if limits is not None:
         pose = EePoseRateLimiter("limited", limits).connect({"ee_pose": pose}).output("ee_pose")

@@ -10,7 +10,7 @@ from handloom.errors import InputError
 from handloom.retarget.graph.execution import GraphExecutable
 from handloom.retarget.graph.groups import TensorGroup, group_of
 from handloom.retarget.inputs import TransformMatrix
-from handloom.retarget.nodes.so101_clutch import SO101ClutchRetargeter
+from handloom.retarget.nodes.so101_clutch import SO101PositionClutchRetargeter
 from handloom.retarget.recording import DeviceRecording
 from handloom.retarget.so101.hand_motion import STACK_CUBE_ANCHOR
 from handloom.retarget.so101.so101_action import ACTION_OUTPUT, ANCHOR_INPUT, SO101ActionController, so101_action_graph
@@ -87,8 +87,8 @@ class TeleopSource:
             return None
         inputs = device_inputs(self._graph, sample)
         inputs[ANCHOR_INPUT] = {"value": self._anchor}
-        inputs[SO101ClutchRetargeter.ROBOT_EE_POS_INPUT] = {"value": _matrix(self._controller.T_world_tool)}
-        inputs[SO101ClutchRetargeter.ROBOT_BASE_POS_INPUT] = {"value": _matrix(self._controller.T_world_base)}
+        inputs[SO101PositionClutchRetargeter.ROBOT_EE_POS_INPUT] = {"value": _matrix(self._controller.T_world_tool)}
+        inputs[SO101PositionClutchRetargeter.ROBOT_BASE_POS_INPUT] = {"value": _matrix(self._controller.T_world_base)}
         action = self._graph.execute_pipeline(inputs, sample.context)[ACTION_OUTPUT][0]
         return self._controller.targets(action)
 

@@ -6,7 +6,13 @@ from typing import Any
 
 from handloom.errors import InputError, suggest
 from handloom.retarget.graph.execution import ComputeContext, ExecutionState
-from handloom.retarget.sources.snapshots import ControllerSnapshot, HandSnapshot, HeadSnapshot
+from handloom.retarget.sources.snapshots import (
+    ControllerSnapshot,
+    FullBodySnapshot,
+    HandSnapshot,
+    HeadSnapshot,
+    PedalSnapshot,
+)
 
 DEVICE_CLASSES: dict[str, Any] = {
     "controller_left": ControllerSnapshot,
@@ -14,6 +20,8 @@ DEVICE_CLASSES: dict[str, Any] = {
     "hand_left": HandSnapshot,
     "hand_right": HandSnapshot,
     "head": HeadSnapshot,
+    "pedals": PedalSnapshot,
+    "full_body": FullBodySnapshot,
 }
 """The class of each device's sample."""
 
@@ -38,6 +46,10 @@ class DeviceFrame:
     """The right hand."""
     head: HeadSnapshot | None = None
     """The head."""
+    pedals: PedalSnapshot | None = None
+    """A rudder with two toe pedals."""
+    full_body: FullBodySnapshot | None = None
+    """The joints of the body."""
 
     def __post_init__(self) -> None:
         """Refuse fields of the wrong kind."""

@@ -1,7 +1,7 @@
 """Source nodes: they turn raw device samples into groups."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from handloom.errors import InputError
 from handloom.retarget.graph.execution import (
@@ -13,11 +13,25 @@ from handloom.retarget.graph.execution import (
 )
 from handloom.retarget.graph.groups import OptionalTensorGroup, OptionalType, TensorGroupType
 from handloom.retarget.graph.retargeter import BaseRetargeter
-from handloom.retarget.graph.types import TensorType, TensorTypeError
 from handloom.retarget.graph.wiring import RetargeterSubgraph
-from handloom.retarget.inputs import ControllerInput, HandInput, HeadInput, RobotHandJoints
-from handloom.retarget.sources.device_frame import DEVICE_CLASSES, DeviceFrame
-from handloom.retarget.sources.snapshots import Snapshot, float_field, raw_sample
+from handloom.retarget.inputs import (
+    ControllerInput,
+    FullBodyInput,
+    Generic3AxisPedalInput,
+    HandInput,
+    HeadInput,
+    RobotHandJoints,
+)
+from handloom.retarget.sources.device_frame import DeviceFrame
+from handloom.retarget.sources.snapshots import Snapshot, float_field
+from handloom.retarget.sources.tracked_types import (
+    DeviceIOControllerSnapshotTracked,
+    DeviceIOFullBodyPoseTracked,
+    DeviceIOGeneric3AxisPedalOutputTracked,
+    DeviceIOHandPoseTracked,
+    DeviceIOHeadPoseTracked,
+    DeviceIOJointStateOutputTracked,
+)
 from handloom.retarget.transforms import ControllerTransform, HandTransform, HeadTransform, PoseTransform
 
 
@@ -32,12 +46,13 @@ class DeviceSource(BaseRetargeter):
     """Names of the devices, which are the names of the outputs."""
     group_type: ClassVar[TensorGroupType]
     """The type of every output."""
-    transform_class: ClassVar[type[PoseTransform]]
-    """The node that carries the outputs into another frame."""
+    raw_type: ClassVar[TensorGroupType]
+    """The type of every raw port."""
 
     def input_spec(self) -> RetargeterIOType:
         """Return one optional raw port per device."""
-        return {f"deviceio_{device}": raw_sample(DEVICE_CLASSES[device]) for device in self.devices}
+        raw = OptionalType(self.raw_type)
+        return {f"deviceio_{device}": raw for device in self.devices}
 
     def output_spec(self) -> RetargeterIOType:
         """Return one optional port per device."""
@@ -46,6 +61,14 @@ class DeviceSource(BaseRetargeter):
     def device_inputs(self, frame: DeviceFrame) -> RetargeterIO:
         """Return the raw groups of this source's devices in a frame."""
         return self.raw_inputs({device: getattr(frame, device) for device in self.devices})
+
+    def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
+        """Return the raw groups of what the devices said last.
+
+        Args:
+            deviceio_session: A ``DeviceFrame``, or anything whose attribute ``frame`` is one.
+        """
+        return self.device_inputs(getattr(deviceio_session, "frame", deviceio_session))
 
     def raw_inputs(self, samples: Mapping[str, Snapshot | None]) -> RetargeterIO:
         """Return the raw groups of samples by device; None and missing devices are absent."""
@@ -56,20 +79,6 @@ class DeviceSource(BaseRetargeter):
             if sample is not None:
                 groups[port][0] = sample
         return groups
-
-    def transformed(self, transform: OutputSelector) -> RetargeterSubgraph:
-        """Carry all outputs into another frame.
-
-        Args:
-            transform: Selector of a ``TransformMatrix``: the pose of this source's frame in the new one,
-                e.g. ``world_T_anchor``.
-
-        Returns:
-            A subgraph with the same outputs, named ``<name>_transform``.
-        """
-        node = self.transform_class(f"{self.name}_transform", self.devices, self.group_type)
-        ports = {device: self.output(device) for device in self.devices}
-        return node.connect({**ports, PoseTransform.TRANSFORM: transform})
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         for device in self.devices:
@@ -94,45 +103,94 @@ def device_inputs(graph: GraphExecutable, frame: DeviceFrame) -> dict[str, Retar
     return inputs
 
 
-class ControllersSource(DeviceSource):
+class PoseSource(DeviceSource):
+    """A source whose outputs are poses, so that they can be carried into another frame."""
+
+    transform_class: ClassVar[type[PoseTransform]]
+    """The node that does it."""
+
+    def transformed(self, transform_input: OutputSelector) -> RetargeterSubgraph:
+        """Carry all outputs into another frame.
+
+        Args:
+            transform_input: Selector of a ``TransformMatrix``: the pose of this source's frame in the new one,
+                e.g. ``world_T_anchor``.
+
+        Returns:
+            A subgraph with the same outputs, named ``<name>_transform``.
+        """
+        node = self.transform_class(f"{self.name}_transform")
+        ports = {device: self.output(device) for device in self.devices}
+        return node.connect({**ports, PoseTransform.TRANSFORM: transform_input})
+
+
+class ControllersSource(PoseSource):
     """Gives ``controller_left`` and ``controller_right``, each an optional ``ControllerInput``."""
 
     LEFT = "controller_left"
     RIGHT = "controller_right"
     devices = (LEFT, RIGHT)
     group_type = ControllerInput()
+    raw_type = DeviceIOControllerSnapshotTracked()
     transform_class = ControllerTransform
 
 
-class HandsSource(DeviceSource):
+class HandsSource(PoseSource):
     """Gives ``hand_left`` and ``hand_right``, each an optional ``HandInput``."""
 
     LEFT = "hand_left"
     RIGHT = "hand_right"
     devices = (LEFT, RIGHT)
     group_type = HandInput()
+    raw_type = DeviceIOHandPoseTracked()
     transform_class = HandTransform
 
 
-class HeadSource(DeviceSource):
+class HeadSource(PoseSource):
     """Gives ``head``, an optional ``HeadInput``; it may be valid without being tracked at the moment."""
 
     HEAD = "head"
     devices = (HEAD,)
     group_type = HeadInput()
+    raw_type = DeviceIOHeadPoseTracked()
     transform_class = HeadTransform
 
 
-class JointMapType(TensorType):
-    """A slot for joint positions by name."""
+class Generic3AxisPedalSource(DeviceSource):
+    """Gives ``pedals``, an optional ``Generic3AxisPedalInput``.
 
-    def _check_instance_compatibility(self, other: object) -> bool:
-        return True
+    Args:
+        name: Name of the node.
+        collection_id: Name of the device stream.
+    """
 
-    def validate_value(self, value: object) -> None:
-        """Accept mappings only."""
-        if not isinstance(value, Mapping):
-            raise TensorTypeError(f"slot {self.name!r} takes joint positions by name, got {type(value).__name__}")
+    PEDALS = "pedals"
+    devices = (PEDALS,)
+    group_type = Generic3AxisPedalInput()
+    raw_type = DeviceIOGeneric3AxisPedalOutputTracked()
+
+    def __init__(self, name: str, collection_id: str = "generic_3axis_pedal") -> None:
+        self.collection_id = collection_id
+        super().__init__(name)
+
+
+class FullBodySource(DeviceSource):
+    """Gives ``full_body``, an optional ``FullBodyInput``.
+
+    Args:
+        name: Name of the node.
+        vendor: Published choice of a tracker; frames come from anywhere here, so that only None is taken.
+    """
+
+    FULL_BODY = "full_body"
+    devices = (FULL_BODY,)
+    group_type = FullBodyInput()
+    raw_type = DeviceIOFullBodyPoseTracked()
+
+    def __init__(self, name: str, vendor: None = None) -> None:
+        if vendor is not None:
+            raise InputError(f"source {name!r}: body frames have no vendor here, got {vendor!r}; leave it out")
+        super().__init__(name)
 
 
 class JointStateSource(BaseRetargeter):
@@ -145,7 +203,7 @@ class JointStateSource(BaseRetargeter):
     """
 
     JOINTS = "joints"
-    RAW = "deviceio_joints"
+    RAW = "deviceio_joint_state"
     stateful = False
 
     def __init__(self, name: str, collection_id: str, joint_names: Sequence[str]) -> None:
@@ -155,11 +213,19 @@ class JointStateSource(BaseRetargeter):
 
     def input_spec(self) -> RetargeterIOType:
         """Return joint positions by name, optional."""
-        return {self.RAW: OptionalType(TensorGroupType(self.collection_id, [JointMapType("positions")]))}
+        return {self.RAW: OptionalType(DeviceIOJointStateOutputTracked())}
 
     def output_spec(self) -> RetargeterIOType:
         """Return one float per name, optional."""
         return {self.JOINTS: OptionalType(RobotHandJoints(self.JOINTS, self._joints))}
+
+    def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
+        """Return the raw group of what the device said last.
+
+        Args:
+            deviceio_session: Joint positions by name by collection id, or anything whose attribute ``joints`` is that.
+        """
+        return self.raw_inputs(getattr(deviceio_session, "joints", deviceio_session).get(self.collection_id))
 
     def raw_inputs(self, positions: Mapping[str, float] | None) -> RetargeterIO:
         """Return the raw group of one sample [rad or m]; None is absent."""

@@ -3,16 +3,13 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.errors import InputError, suggest
-from handloom.retarget.graph.groups import OptionalTensorGroupType, OptionalType, TensorGroupType
-from handloom.retarget.graph.types import TensorType, TensorTypeError
-from handloom.retarget.inputs import NUM_HAND_JOINTS
+from handloom.retarget.inputs import NUM_BODY_JOINTS, NUM_HAND_JOINTS
 
 # Strict JSON has no such numbers, and a faithful recording of a broken tracker needs them.
 _NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
@@ -101,35 +98,6 @@ class Snapshot:
 
     def __hash__(self) -> int:
         return hash(repr(self.to_record()))
-
-
-class SnapshotType(TensorType):
-    """A slot for a sample of one class, e.g. ``ControllerSnapshot``.
-
-    Args:
-        name: Name of the slot.
-        snapshot_class: The class of the sample.
-    """
-
-    def __init__(self, name: str, snapshot_class: type[Snapshot]) -> None:
-        super().__init__(name)
-        self.snapshot_class = snapshot_class
-
-    def _check_instance_compatibility(self, other: "SnapshotType") -> bool:
-        return self.snapshot_class is other.snapshot_class
-
-    def validate_value(self, value: Any) -> None:
-        """Accept samples of the class only."""
-        if not isinstance(value, self.snapshot_class):
-            raise TensorTypeError(
-                f"slot {self.name!r} takes a {self.snapshot_class.__name__}, got {type(value).__name__}"
-            )
-
-
-@cache
-def raw_sample(snapshot_class: type[Snapshot]) -> OptionalTensorGroupType:
-    """Return the type of a port for one raw sample, absent when the device sent none."""
-    return OptionalType(TensorGroupType("deviceio", [SnapshotType("snapshot", snapshot_class)]))
 
 
 _SHAPES = {"grip_position": (3,), "grip_orientation": (4,), "aim_position": (3,), "aim_orientation": (4,)}
@@ -237,3 +205,48 @@ class HeadSnapshot(Snapshot):
         object.__setattr__(self, "orientation", array_field(self.orientation, (4,), what="head field 'orientation'"))
         for name in ("is_valid", "is_tracked"):
             object.__setattr__(self, name, bool_field(getattr(self, name), what=f"head field {name!r}"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PedalSnapshot(Snapshot):
+    """A rudder with two toe pedals at one moment; the fields are the slots of ``Generic3AxisPedalInput``."""
+
+    label: ClassVar[str] = "a pedal sample"
+
+    left_pedal: float = 0.0
+    """0..1."""
+    right_pedal: float = 0.0
+    """0..1."""
+    rudder: float = 0.0
+    """-1..1."""
+
+    def __post_init__(self) -> None:
+        """Bring every field to its stored kind, or refuse it."""
+        for field in fields(self):
+            value = float_field(getattr(self, field.name), what=f"pedal field {field.name!r}")
+            object.__setattr__(self, field.name, value)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FullBodySnapshot(Snapshot):
+    """A body at one moment; the fields are the slots of ``FullBodyInput`` in their order."""
+
+    label: ClassVar[str] = "a body sample"
+
+    joint_positions: ArrayLike
+    """(24, 3) [m] in the session frame."""
+    joint_orientations: ArrayLike
+    """(24, 4) xyzw."""
+    joint_valid: ArrayLike
+    """(24,) 0 or 1."""
+
+    def __post_init__(self) -> None:
+        """Bring every field to its stored kind, or refuse it."""
+        n = NUM_BODY_JOINTS
+        for name, shape, dtype in (
+            ("joint_positions", (n, 3), np.float32),
+            ("joint_orientations", (n, 4), np.float32),
+            ("joint_valid", (n,), np.uint8),
+        ):
+            value = array_field(getattr(self, name), shape, what=f"body field {name!r}", dtype=dtype)
+            object.__setattr__(self, name, value)

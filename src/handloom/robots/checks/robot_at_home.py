@@ -84,9 +84,11 @@ class RobotAtHome:
 
     @cached_property
     def commanded_joints(self) -> tuple[str, ...]:
-        """Every joint a command can go to: arms, grippers, lift, body, head, mobile base."""
+        """Every joint a command can go to: arms, grippers, lift, body, head, mobile base; of a legged robot, all."""
         config = self.robot.config
         names = [name for arm in self.robot.arms for name in (*arm.joint_names, *arm.gripper_joint_names)]
+        if config.drive is not None and config.drive.kind == "legged":
+            return tuple(map(self.robot.resolve_joint, config.dof_names))
         others = (*config.lift_names, *config.body_names, *config.head_names, *config.mobile_base_names)
         return (*names, *map(self.robot.resolve_joint, others))
 

@@ -15,6 +15,8 @@ class GotoPoseConfig(SkillConfig, Filters):
 
     position: Triple
     """[m]"""
+    over: str = ""
+    """Object over whose highest point ``position`` is measured, instead of from the arm base (ours)."""
     quaternion: Quaternion | None = None
     """wxyz; without it and without euler the held object's axis is aligned."""
     euler: Triple | None = None

@@ -1,7 +1,7 @@
 """Pieces that several skill configs share."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -14,6 +14,11 @@ Hold = tuple[float, float, float, float, float, float]
 DirectionFilter = tuple[str, float] | tuple[str, float, float]
 """``[direction, a]`` or ``[direction, a, b]`` in degrees; see :class:`Filters`."""
 
+ApproachWord = Literal["down", "side", "front", "any"]
+Approach = ApproachWord | tuple[ApproachWord, Annotated[float, Field(gt=0, le=180)]]
+"""A word, or ``[word, degrees]``; see :class:`Filters`."""
+APPROACH_ANGLE = {"down": 40.0, "side": 30.0, "front": 45.0, "any": 180.0}
+"""How far the hand may point away from each direction when no angle is given [deg]."""
 LARGEST = 1e5
 """Nobody means a length [m], an angle [deg] or a number of frames beyond this; arithmetic with more overflows."""
 POSITIVE = ("forward", "leftward", "upward")
@@ -66,11 +71,25 @@ class Filters(Config):
     With e the component of that end-effector axis along base x (forward, backward), y (leftward, rightward) or z
     (upward, downward): positive directions keep e >= cos a, negative ones e <= cos a; a third value bounds the other
     side. ``[downward, 140]`` keeps axes at least 140 degrees away from up.
+
+    Which axis of the hand points at the object differs from robot to robot; ``approach`` says the same for every robot.
     """
+
+    approach: Approach | None = None
+    """Where the hand points, on every robot: ``down``, ``side`` (level), ``front`` (away from the arm's base) or
+    ``any``; ``[down, 20]`` to within 20 degrees (ours)."""
 
     filter_x_dir: DirectionFilter | None = None
     filter_y_dir: DirectionFilter | None = None
     filter_z_dir: DirectionFilter | None = None
+
+    @field_validator("approach", mode="before")
+    @classmethod
+    def _is_a_direction(cls, given: Any) -> Any:
+        word = given[0] if isinstance(given, list | tuple) and len(given) == 2 else given
+        if given is not None and (not isinstance(word, str) or word not in APPROACH_ANGLE):
+            raise ValueError(f"approach is {', '.join(APPROACH_ANGLE)} or [word, degrees]")
+        return given
 
     @model_validator(mode="after")
     def _directions_are_known(self) -> "Filters":

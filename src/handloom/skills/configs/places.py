@@ -38,6 +38,15 @@ class PlaceConfig(Tolerances, Filters):
     """Horizontal placing: shifts along the aligned axis and the offset axis of the target [m]."""
     pre_place_hold_vec_weight: Hold | None = None
     post_place_hold_vec_weight: Hold | None = None
+    rest_on: Literal["target", "support"] | None = None
+    """Heights are those of the object's lowest point, as it is held: above the top of the target, or above what the
+    target stands on (``support``, for places beside it); absent measures the object's origin, as published (ours)."""
+    beside: Literal["left", "right"] | None = None
+    """Put the object next to the target, in world -x or +x, with 3 to 6 cm between them (ours)."""
+    keep_upright: float | None = Field(default=None, gt=0, le=90)
+    """Put the object down as it is held, turned about the vertical only, to within this angle [deg] (ours)."""
+    retreat: float | None = Field(default=None, gt=0, le=1)
+    """Draw the hand back by this much against its approach [m]: ``post_place_vector`` for every robot (ours)."""
     rim: bool = False
     """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
     hold_obj_axis: Triple | None = None
@@ -52,10 +61,18 @@ class PlaceConfig(Tolerances, Filters):
     post_place_vector: Triple | None = None
     """Retreat in the hand's frame [m]."""
     test_mode: Literal["forward", "ik"] = "forward"
-    success_mode: Literal["3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting"] = "3diou"
-    """What success means; ``resting`` is ours: over the target, touching it and let go."""
+    success_mode: Literal[
+        "3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting", "inside", "beside"
+    ] = "3diou"
+    """What success means; ours are ``resting``: over the target, touching it and let go, ``inside``: ``success_th`` of
+    the object (0.5 where that is 0) lies inside the target, and it is let go, and ``beside``: next to the target on its
+    side, lying still and let go."""
     success_th: float = 0.0
-    """Overlap that must be exceeded, where the mode has one."""
+    """Overlap that must be exceeded, where the mode has one; share of the object for ``inside``."""
+    success_tilt: float | None = Field(default=None, gt=0, le=45)
+    """Largest angle [deg] between up and the nearest axis of the object: it lies flat, or stands (ours)."""
+    success_upright: float | None = Field(default=None, gt=0, le=45)
+    """Largest angle [deg] between up and the object's own z axis: it stands upright (ours)."""
     threshold: float = 0.03
     """Distance of the modes left and right [m]."""
     place_align_axis: Annotated[Any, UnusedKey(_PARSED_ONLY)] = None
@@ -68,6 +85,18 @@ class PlaceConfig(Tolerances, Filters):
     def _holds_one_part(self) -> "PlaceConfig":
         if self.hold_obj_axis is not None and self.pre_place_hold_vec_weight is not None:
             raise ValueError("hold_obj_axis and pre_place_hold_vec_weight cannot both hold the way; give one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _one_way_to_say_it(self) -> "PlaceConfig":
+        if self.keep_upright is not None and self.align_pick_obj_axis is not None:
+            raise ValueError("keep_upright and align_pick_obj_axis both say how the object stands; give one of them")
+        if self.retreat is not None and self.post_place_vector is not None:
+            raise ValueError("retreat and post_place_vector both say how the hand draws back; give one of them")
+        if self.rest_on is not None and self.position_constraint != "object":
+            raise ValueError("rest_on measures the object; it needs position_constraint: object")
+        if (self.beside is None) != (self.success_mode != "beside"):
+            raise ValueError("beside: left or right goes with success_mode: beside")
         return self
 
     @field_validator("align_pick_obj_axis", "align_place_obj_axis", "offset_place_obj_axis", "hold_obj_axis")
@@ -105,6 +134,11 @@ class MoveConfig(SkillConfig):
     """[m]"""
     delta_trans: tuple[Triple, ...] = ((0.0, 0.0, 0.0),)
     """Way points relative to the goal [m]."""
+    press: float | None = Field(default=None, ge=0, le=0.02)
+    """Wipe: after the first way point, the held object is lowered onto the target and pressed by this much [m] at all
+    others; absent keeps the height (ours)."""
+    contact_share: float = Field(default=0.3, gt=0, le=1)
+    """With ``press``: share of the skill's frames in which the object must touch the target (ours)."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     invisible_object: Annotated[str | None, UnusedKey("nothing disappears during an episode here")] = None
     """Object that disappears on success, such as dirt."""

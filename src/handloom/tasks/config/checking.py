@@ -12,6 +12,7 @@ from handloom.scene.assets import robot_description
 from handloom.scene.object_config import ObjectConfig
 from handloom.scene.region_config import RegionConfig
 from handloom.skills import SkillConfig, checked_config
+from handloom.tasks.config.contradictions import contradictions, unknown_words
 from handloom.tasks.config.foreign_paths import foreign_paths
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.cameras import camera_file, dataset_names, parent_body
@@ -34,7 +35,7 @@ def check_task(task: Task) -> None:
 
 def refused_code(task: Task) -> tuple[str, ...]:
     """Return one line, with file and line, for every name in a task whose code may not run."""
-    found = [(task.where(*keys, "name"), "skill", skill.name) for keys, skill in _placed_skills(task)]
+    found = [(task.where(*keys, "name"), "skill", skill.name) for keys, skill in placed_skills(task)]
     for where, entry in _objects_of(task):
         scope = entry.randomization_scope if isinstance(entry.randomization_scope, tuple) else ()
         names = () if entry.path else (entry.category, *scope)
@@ -150,14 +151,19 @@ def _clutter_and_fluid(task: Task) -> Iterator[str]:
 
 def _skills(task: Task) -> Iterator[str]:
     objects = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
-    for keys, skill in _placed_skills(task):
+    for i, text in enumerate((task.config.data.language_instruction, *task.config.data.paraphrases)):
+        key = ("language_instruction",) if i == 0 else ("paraphrases", i - 1)
+        yield from unknown_words(task, ("data", *key), text)
+    for keys, skill in placed_skills(task):
         yield from _own_skill(task, keys, skill)
+        yield from contradictions(task, keys, skill)
+        yield from unknown_words(task, (*keys, "instruction"), skill.instruction)
         for name in skill.objects:
             if name not in objects:
                 yield f"{task.where(*keys, 'objects')}: {unknown_name('object', name, objects)}"
 
 
-def _placed_skills(task: Task) -> Iterator[tuple[tuple[str | int, ...], SkillConfig]]:
+def placed_skills(task: Task) -> Iterator[tuple[tuple[str | int, ...], SkillConfig]]:
     """Yield every skill with the keys that lead to it."""
     for s, stage in enumerate(task.config.skills):
         for robot, blocks in stage.items():
@@ -184,7 +190,10 @@ def _own_skill(task: Task, keys: tuple[str | int, ...], skill: SkillConfig) -> I
 def _robots(task: Task) -> Iterator[str]:
     for i, entry in enumerate(task.config.robots):
         try:
-            robot_description(robot_source(task, entry), entry.overrides)
+            arms = [arm.name for arm in robot_description(robot_source(task, entry), entry.overrides).arms]
+            for keys, _ in placed_skills(task):
+                if keys[2] == entry.name and keys[4] not in arms:
+                    yield f"{task.where(*keys)}: {entry.name} has no {keys[4]} arm; its arms: {', '.join(arms)}"
         except HandloomError as error:
             text = str(error)
             yield text if text.startswith(str(task.path)) else f"{task.where('robots', i)}: {text}"
@@ -199,6 +208,10 @@ def _cameras(task: Task) -> Iterator[str]:
                 f"{task.where('cameras', i, 'name')}: {entry.name!r} and {other!r} would both be {names[i]!r} in the "
                 "dataset; rename one of them"
             )
+        objects = [obj.name for obj in (*task.arena.fixtures, *task.config.objects)]
+        for watched in entry.watched:
+            if watched not in objects:
+                yield f"{task.where('cameras', i, 'look_at')}: {unknown_name('object', watched, objects)}"
         try:
             camera_file(task, entry)
             parent_body(task, entry)

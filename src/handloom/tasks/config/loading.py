@@ -10,7 +10,9 @@ from handloom.config import Document, apply_overrides, find_file, load_config, p
 from handloom.config.search import is_inside
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
-from handloom.tasks.config.checking import check_task, refused_code
+from handloom.tasks.config.checking import check_task, placed_skills, refused_code
+from handloom.tasks.config.contradictions import doubts
+from handloom.tasks.config.short_form import expand_short_form
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile
 from handloom.tasks.sampling.textures import look_notices
@@ -52,6 +54,7 @@ def load_task(
             raise InputError(f"{path}: has {count} task(s); index {index} does not exist")
     else:
         root = ()
+    expand_short_form(document, root)
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
     if config.allow_outside:
@@ -69,7 +72,11 @@ def load_task(
     )
     check_task(task)
     unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))
-    return replace(task, notices=(*unused, *look_notices(task), *refused_code(task)))
+    return replace(task, notices=(*unused, *look_notices(task), *refused_code(task), *_doubts(task)))
+
+
+def _doubts(task: Task) -> list[str]:
+    return [line for keys, skill in placed_skills(task) for line in doubts(task, keys, skill)]
 
 
 def _refuse_beside_tasks(document: Document) -> None:

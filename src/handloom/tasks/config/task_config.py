@@ -1,6 +1,6 @@
 """What a task file may say: robots, objects, regions, cameras, skills and data options."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -69,11 +69,13 @@ class EnvMapConfig(Config):
     """Lowest and highest strength; 5500 is our middle exposure."""
     rotation_range: tuple[Degrees, Degrees] = (0.0, 180.0)
     """Lowest and highest turn [deg]."""
+    lamps: tuple[Annotated[int, Field(ge=1, le=8)], Annotated[int, Field(ge=1, le=8)]] = (2, 2)
+    """Fewest and most lamps; the first casts shadows, those beyond two are tinted and hang anywhere (ours)."""
     light_type: Annotated[str, UnusedKey("light comes from a sky and lamps here")] = "DomeLight"
 
     @model_validator(mode="after")
     def _ranges_ascend(self) -> "EnvMapConfig":
-        for key in ("intensity_range", "rotation_range"):
+        for key in ("intensity_range", "rotation_range", "lamps"):
             low, high = getattr(self, key)
             if low > high:
                 raise ValueError(f"{key} must go from low to high, got {[low, high]}")
@@ -85,7 +87,7 @@ class DataConfig(Config):
 
     task_dir: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
     language_instruction: str = ""
-    """The instruction; names of randomized objects are replaced by what they are."""
+    """The instruction; ``{name}`` is replaced by what the object is in this episode, e.g. ``red cube``."""
     detailed_language_instruction: str = ""
     """Longer instruction; one per robot, separated by semicolons."""
     collect_info: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
@@ -98,6 +100,9 @@ class DataConfig(Config):
     """Frame rate of the dataset and the control loop [1/s] (ours)."""
     paraphrases: tuple[str, ...] = ()
     """Other wordings of the instruction, picked at random (ours)."""
+    variant: Literal["clean", "randomized"] = "clean"
+    """``randomized`` varies what a policy should not care about: categories and sizes, clutter, masses, friction, room
+    and table styles, lamps, camera poses, start pose and table height (ours)."""
 
 
 class FluidConfig(Config):
@@ -150,6 +155,17 @@ class PhysicsNoise(Config):
         return self
 
 
+class DisturbanceConfig(Config):
+    """Correlated noise on the executed command, while the recorded action stays what the expert asks for (ours)."""
+
+    position: float = Field(default=0.0, ge=0.0, le=0.2)
+    """Standard deviation of the hand's offset in each direction [m]; 0 with rotation 0 disturbs nothing."""
+    rotation: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Standard deviation of the hand's turn about each axis [rad]."""
+    seconds: float = Field(default=0.4, gt=0.0, le=10.0)
+    """Time in which an offset dies away to a third [s]."""
+
+
 class TaskConfig(Config):
     """One task."""
 
@@ -187,6 +203,8 @@ class TaskConfig(Config):
     """Stages, one after the other: robot > blocks, one after the other: arm > skills."""
     physics: PhysicsNoise = PhysicsNoise()
     """Masses, friction and gains that vary (ours)."""
+    disturbance: DisturbanceConfig = DisturbanceConfig()
+    """Noise on what is executed, so that demonstrations show corrections (ours)."""
     proxy_assets: bool = False
     """Replace assets and arenas that are not there by library objects of the same category (ours)."""
     allow_outside: bool = False

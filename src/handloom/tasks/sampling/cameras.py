@@ -1,9 +1,11 @@
 """The cameras of an episode."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.config import load_config
 from handloom.errors import ConfigError
 from handloom.scene.assets import robot_description
@@ -17,27 +19,85 @@ from handloom.spatial import (
 )
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.robots import robot_source
-from handloom.values import CameraSpec
+from handloom.values import CameraSpec, ObjectInstance, RobotInstance
 from handloom.values.camera import R_GIVEN_OPENCV
 
+OPPOSITE = np.array([0.8, 0.0, 0.75])
+"""From what is looked at to a camera without a place of its own: away from the robot and up; its length is 1.1."""
+NEAREST = 0.55
+"""Such a camera keeps this distance at least [m]."""
+FILL = 0.35
+"""Share of the picture's smaller side that half the spread of the objects takes; the rest is for the arm."""
 
-def sample_cameras(task: Task, rng: np.random.Generator) -> tuple[CameraSpec, ...]:
-    """Return the cameras with the noise the task asks for."""
+
+def sample_cameras(
+    task: Task, rng: np.random.Generator, objects: Sequence[ObjectInstance], robots: Sequence[RobotInstance]
+) -> tuple[CameraSpec, ...]:
+    """Return the cameras with the noise the task asks for.
+
+    Args:
+        task: The task.
+        rng: Generator of the cameras.
+        objects: Where the objects are, for cameras that look at them.
+        robots: Where the robots are, for cameras opposite the first.
+    """
     entries = task.config.cameras
     children = zip(entries, dataset_names(task), rng.spawn(len(entries)), strict=True)
-    return tuple(_sample(task, entry, name, child) for entry, name, child in children)
+    return tuple(_sample(task, entry, name, child, objects, robots) for entry, name, child in children)
 
 
-def _sample(task: Task, entry: CameraConfig, name: str, rng: np.random.Generator) -> CameraSpec:
-    position = np.asarray(entry.translation, float)
-    quat = quat_normalize(entry.orientation)
+def _placed(
+    task: Task, entry: CameraConfig, objects: Sequence[ObjectInstance], robots: Sequence[RobotInstance]
+) -> tuple[Array, Array, str]:
+    """Return position (3,) [m], orientation wxyz and axes convention of a camera in its parent, before noise."""
+    if entry.orientation is not None:
+        return np.asarray(entry.translation, float), quat_normalize(entry.orientation), entry.camera_axes
+    if entry.watched:
+        points = np.array([obj.position for obj in objects if obj.name in entry.watched])
+        target = (points.min(axis=0) + points.max(axis=0)) / 2.0
+    else:
+        points = target = np.asarray(entry.look_at, float)
+    if entry.translation is not None:
+        eye = np.asarray(entry.translation, float)
+    else:
+        away = target[:2] - np.asarray(robots[0].position[:2])
+        x, y = away / max(float(np.linalg.norm(away)), 1e-9)
+        camera = camera_file(task, entry)
+        half = min(entry.size or (camera.resolution_width, camera.resolution_height)) / 2.0
+        focal = camera.camera_params[0] * _reduced(camera, entry)
+        spread = float(np.linalg.norm(points - target, axis=-1).max())
+        distance = max(NEAREST, spread * focal / (FILL * 2.0 * half))
+        eye = target + distance * np.array([OPPOSITE[0] * x, OPPOSITE[0] * y, OPPOSITE[2]])
+    quat = np.array(CameraSpec.looking_at(entry.name, target, eye=eye, width=1, height=1, focal=1.0).quat)
+    return eye, quat, "ros"
+
+
+def _reduced(camera: CameraFile, entry: CameraConfig) -> float:
+    """Return by which factor ``size`` scales the focal length of a camera."""
+    if entry.size is None:
+        return 1.0
+    return max(entry.size[0] / camera.resolution_width, entry.size[1] / camera.resolution_height)
+
+
+def _sample(
+    task: Task,
+    entry: CameraConfig,
+    name: str,
+    rng: np.random.Generator,
+    objects: Sequence[ObjectInstance],
+    robots: Sequence[RobotInstance],
+) -> CameraSpec:
+    position, quat, axes = _placed(task, entry, objects, robots)
     if entry.apply_randomization:
         position = position + random_directions(rng, 1)[0] * rng.uniform(0.0, entry.max_translation_noise)
         angle = np.deg2rad(rng.uniform(-entry.max_orientation_noise, entry.max_orientation_noise))
         quat = quat_multiply(quat_from_axis_angle(random_directions(rng, 1)[0], angle), quat)
-    quat = quat_multiply(quat, quat_from_matrix(R_GIVEN_OPENCV[entry.camera_axes]))
+    quat = quat_multiply(quat, quat_from_matrix(R_GIVEN_OPENCV[axes]))
     camera = camera_file(task, entry)
     fx, fy, cx, cy = camera.camera_params
+    if entry.apply_randomization and entry.max_focal_noise > 0.0:
+        zoom = 1.0 + float(rng.uniform(-entry.max_focal_noise, entry.max_focal_noise))
+        fx, fy = fx * zoom, fy * zoom
     spec = CameraSpec(
         name=name,
         width=camera.resolution_width,

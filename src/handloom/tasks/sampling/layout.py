@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from handloom.scene.assets import outline_of
+from handloom.scene.region_config import RegionConfig
 from handloom.scene.regions import Placed
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.distractors import Clutter
@@ -19,6 +20,7 @@ MAX_LAYOUTS = 30
 """How often a layout is drawn before the regions are called impossible."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
+FELL = "fell down"
 FALL = 0.4
 """An object that comes to rest this far [m] below where it was put has fallen off something."""
 
@@ -50,6 +52,7 @@ def sample_layout(
     scratch = SettlingWorld([*props, *clutter], loose=[region.object for region in task.config.regions])
     drawing = LayoutSampler(task, props, robots, scratch)
     blame: Counter[tuple[str, str]] = Counter()
+    places: Mapping[str, Placed] = {}
     for _ in range(MAX_LAYOUTS):
         try:
             places = drawing.draw(rng)
@@ -66,13 +69,29 @@ def sample_layout(
             blame[error.name, error.why] += 1
     (worst, why), count = blame.most_common(1)[0]
     region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
-    hint = "give it a region" if region is None else f"widen the pos_range of regions.{region}"
+    hint = "give it a region" if region is None else _advice(task.config.regions[region], region, why, places)
     raise SamplingError(
         "no_layout",
         f"{worst} had no free or stable place in {count} of {MAX_LAYOUTS} layouts: it {why}; {hint}, or move other "
         "objects away",
         where=task.where("objects") if region is None else task.where("regions", region),
     )
+
+
+def _advice(region: RegionConfig, index: int, why: str, places: Mapping[str, Placed]) -> str:
+    """Return what to change about a region; beside the edge of its target, where that edge is."""
+    given = region.random_config.pos_range if region.random_config is not None else None
+    if why == FELL and given is not None and region.target in places and region.random_type == "A_on_B_region_sampler":
+        box = places[region.target].box
+        half = (box[1] - box[0]) / 2.0
+        for axis, name in enumerate("xy"):
+            low, high = given[0][axis], given[1][axis]
+            if max(-low, high) > half[axis]:
+                return (
+                    f"regions.{index} asks for {name} from {low:g} to {high:g} m from the middle of {region.target}, "
+                    f"which ends at {-half[axis]:.2f} and {half[axis]:.2f} m; keep its pos_range inside"
+                )
+    return f"widen the pos_range of regions.{index}"
 
 
 def _refuse_overlaps(drawing: LayoutSampler, scratch: SettlingWorld) -> None:
@@ -111,7 +130,7 @@ def _come_to_rest(world: SettlingWorld, moving: Sequence[str], places: Mapping[s
             raise NoPlaceError(overlap.name, f"was pressed into {overlap.other}")
     for name in moving:
         if name in places and places[name].position[2] - world.place(name).position[2] > FALL:
-            raise NoPlaceError(name, "fell down")
+            raise NoPlaceError(name, FELL)
 
 
 def _at_rest(world: SettlingWorld, obj: ObjectInstance) -> ObjectInstance:

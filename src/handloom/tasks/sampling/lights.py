@@ -8,7 +8,7 @@ from handloom.values import LightInstance
 MIDDLE_INTENSITY = 5500.0
 """Strength of the published dome light that our middle exposure stands for: the middle of the published range."""
 BULB, SOFT_BOX = 0.08, 0.22
-"""Radius of a lamp with a shade and of a photographer's soft box [m]."""
+"""Radius of a lamp with a shade and of a photographer's soft box [m]: larger lamps cast softer shadows."""
 
 
 def sample_lights(env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[LightInstance, ...]:
@@ -26,10 +26,24 @@ def sample_lights(env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[Ligh
         radius = float(rng.uniform(BULB / 2, SOFT_BOX))
     color = np.array([1.0, 0.97, 0.92]) * (1 - warmth) + np.array([0.93, 0.97, 1.0]) * warmth
     direction = np.array([np.cos(turn), np.sin(turn)])
-    return (
+    count = (
+        int(rng.integers(env_map.lamps[0], env_map.lamps[1] + 1))
+        if env_map.lamps[0] < env_map.lamps[1]
+        else env_map.lamps[0]
+    )
+    lamps = [
         _lamp("key", 1.5 * direction, height, 0.78 * strength * color, radius, shadows=True),
         _lamp("fill", -1.8 * direction, height, 0.22 * strength * color[::-1], BULB, shadows=False),
-    )
+    ]
+    return (*lamps[:count], *(_tinted(f"lamp_{k}", strength, rng) for k in range(2, count)))
+
+
+def _tinted(name: str, strength: float, rng: np.random.Generator) -> LightInstance:
+    """Return a weak lamp of any light colour that hangs anywhere around the table and casts no shadow."""
+    turn = float(rng.uniform(0.0, 2.0 * np.pi))
+    place = float(rng.uniform(0.8, 2.0)) * np.array([np.cos(turn), np.sin(turn)])
+    tint = rng.uniform(0.55, 1.0, 3)
+    return _lamp(name, place, float(rng.uniform(1.6, 2.8)), 0.18 * strength * tint, BULB, shadows=False)
 
 
 def _lamp(

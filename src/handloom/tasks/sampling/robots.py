@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import ConfigError, unknown_name
 from handloom.robots import RobotDescription, robot_names
 from handloom.scene.assets import asset_of, robot_description
 from handloom.scene.build import add_object, add_robot, empty_spec, set_joints
@@ -35,7 +36,12 @@ def robot_source(task: Task, entry: RobotEntry) -> str:
     if stem in robot_names() and not (task.path.parent / given).exists():
         return stem
     what = task.where("robots", task.config.robots.index(entry), "robot_config_file")
-    return str(task.find(given, what=what))
+    try:
+        return str(task.find(given, what=what))
+    except ConfigError as error:
+        if "/" in given or Path(given).suffix:
+            raise
+        raise ConfigError(f"{what}: {unknown_name('robot', given, robot_names())}") from error
 
 
 def sample_robots(task: Task, rng: np.random.Generator) -> tuple[RobotInstance, ...]:

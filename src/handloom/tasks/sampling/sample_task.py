@@ -14,6 +14,7 @@ from handloom.tasks.sampling.layout import sample_layout
 from handloom.tasks.sampling.lights import sample_lights
 from handloom.tasks.sampling.objects import sample_markers, sample_props, shown_by_regions
 from handloom.tasks.sampling.robots import sample_robots
+from handloom.tasks.sampling.variant import randomized
 from handloom.tasks.sampling.wording import sample_instruction, told_apart, with_words
 from handloom.values import ObjectInstance, RobotInstance, TaskInstance
 
@@ -32,7 +33,10 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     Raises:
         SamplingError: The regions cannot be met; names the object, how often it was tried and what to widen.
     """
-    config, rng = task.config, partial(generator, seed, episode, task=task.name)
+    rng = partial(generator, seed, episode, task=task.name)
+    if task.config.data.variant == "randomized":
+        task = randomized(task, rng("variant"))
+    config = task.config
     props = shown_by_regions(task, sample_props(task, rng("objects")))
     robots = sample_robots(task, rng("robots"))
     held = {entry.name for entry in config.objects if entry.init_parent is not None}
@@ -49,7 +53,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         instruction=sample_instruction(task, objects, rng("words")),
         robots=robots,
         objects=objects,
-        cameras=sample_cameras(task, rng("cameras")),
+        cameras=sample_cameras(task, rng("cameras"), objects, robots),
         lights=sample_lights(config.env_map, rng("lights")),
         fps=config.data.fps,
         substeps=substeps(config.data.fps),

@@ -100,10 +100,19 @@ class SimulationGateNode(Node):
 
 
 class ReadSimulationTimeNode(Node):
-    """Time since the world began, or since play when ``resetOnStop`` is set."""
+    """Time since play, or since the world began when ``resetOnStop`` is off.
+
+    A reference time, a fraction with a denominator other than 0, is given back as it is: the clock of a recorded frame.
+    ``swhFrameNumber``, of older releases, has no effect.
+    """
 
     TYPE = "isaacsim.core.nodes.IsaacReadSimulationTime"
-    INPUTS = (port("resetOnStop", "bool"),)
+    INPUTS = (
+        port("resetOnStop", "bool", True),
+        port("referenceTimeNumerator", "int"),
+        port("referenceTimeDenominator", "int"),
+        port("swhFrameNumber", "int"),
+    )
     OUTPUTS = (port("simulationTime", "double"),)
 
     def __init__(self) -> None:
@@ -115,6 +124,8 @@ class ReadSimulationTimeNode(Node):
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
         """Read the clock [s]."""
+        if given["referenceTimeDenominator"]:
+            return done(simulationTime=given["referenceTimeNumerator"] / given["referenceTimeDenominator"])
         if self._start is None:
             self._start = context.time
         return done(simulationTime=context.time - (self._start if given["resetOnStop"] else 0.0))

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from handloom.control.graph.node import GraphContext, Node, NodeResult, done, failed
-from handloom.control.graph.port import Port, port
+from handloom.control.graph.port import Port, port, port_type
+from handloom.errors import suggest
 
 
 class _ConstantNode(Node):
@@ -63,6 +64,18 @@ def _ports(type_name: str) -> tuple[Port, ...]:
     return (port("arraySize", "int", 1), *(port(f"input{i}", type_name) for i in range(MOST)))
 
 
+ARRAY_TYPES = {
+    "int[]": "int[]",
+    "int64[]": "int[]",
+    "uint[]": "int[]",
+    "float[]": "double[]",
+    "double[]": "double[]",
+    "bool[]": "bool[]",
+    "token[]": "token[]",
+}
+"""Published array type > ours."""
+
+
 class _ConstructArrayNode(Node):
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
         """Collect the first ``arraySize`` inputs."""
@@ -72,12 +85,22 @@ class _ConstructArrayNode(Node):
         return done(array=[given[f"input{i}"] for i in range(size)])
 
 
-class ConstructDoubleArrayNode(_ConstructArrayNode):
-    """An array of numbers."""
+class ConstructAnyArrayNode(_ConstructArrayNode):
+    """An array of numbers, whole numbers, truth values or names, as ``arrayType`` says; ``auto`` takes what comes."""
 
     TYPE = "omni.graph.nodes.ConstructArray"
-    INPUTS = _ports("double")
-    OUTPUTS = (port("array", "double[]"),)
+    INPUTS = (port("arrayType", "token", "auto"), *_ports("any"))
+    OUTPUTS = (port("array", "any[]"),)
+
+    def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
+        """Collect the first ``arraySize`` inputs, each of the type asked for."""
+        result = super().compute(given, context, pulse)
+        wanted = given["arrayType"]
+        if result.failure or wanted == "auto":
+            return result
+        if wanted not in ARRAY_TYPES:
+            return failed(f"no arrayType {wanted!r}; {suggest(wanted, ARRAY_TYPES)}")
+        return done(array=port_type(ARRAY_TYPES[wanted]).read(result.outputs["array"], "array"))
 
 
 class ConstructTokenArrayNode(_ConstructArrayNode):

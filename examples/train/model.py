@@ -1,0 +1,257 @@
+"""A small policy: pictures or true poses in, a chunk of tool poses out, all relative to the present tool.
+
+The network sees the opening of the gripper, the pose of the tool centre in the arm's base, and either pictures or the
+true poses of the objects. It answers with where the tool centre should be in the next CHUNK steps of a tenth of a
+second, seen from where it is now, and how far the gripper should be open. Nothing in it knows the robot's joints.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from handloom.episode.observer import pose7
+from handloom.spatial import pose_from_pos_quat
+
+CHUNK = 16
+"""Steps predicted at once."""
+STEP = 10
+"""Numbers per step: translation, two columns of the rotation, opening."""
+FLOW_STEPS = 10
+"""Euler steps from noise to a chunk."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """What a network is made for; saved with its weights."""
+
+    cameras: tuple[str, ...] = ()
+    """Pictures it sees, by camera name; none: it sees true poses."""
+    objects: int = 2
+    """Movable objects of the task."""
+    size: int = 128
+    """Width and height of a picture [px]."""
+    head: str = "direct"
+    """``direct`` answers with the median chunk; ``flow`` draws one of several possible chunks."""
+    hidden: int = 512
+    execute: int = 4
+    """Steps that are carried out before the next look."""
+    stride: int = 3
+    """Frames per step."""
+
+    @property
+    def state_size(self) -> int:
+        """Numbers that describe the robot and, without cameras, the objects."""
+        return 10 + (0 if self.cameras else self.objects * 12)
+
+
+class Encoder(nn.Module):
+    """Pictures to points: a small ResNet whose last channels each say where in the picture they are strongest."""
+
+    def __init__(self, width: int = 48, points: int = 64) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, width, 5, 2, 2), _norm(width), nn.SiLU())
+        self.blocks = nn.Sequential(
+            Block(width, width, 2),
+            Block(width, 2 * width, 2),
+            Block(2 * width, 4 * width, 1),
+            Block(4 * width, 4 * width, 1),
+        )
+        self.to_points = nn.Conv2d(4 * width, points, 1)
+        self.to_facts = nn.Linear(4 * width, points)
+        self.size = 3 * points
+
+    def forward(self, picture: Tensor) -> Tensor:
+        """Return features (batch, size) of pictures (batch, 3, h, w)."""
+        x = self.blocks(self.stem(picture))
+        heat = self.to_points(x)
+        batch, points, height, width = heat.shape
+        share = torch.softmax(heat.flatten(2).float(), -1).view(batch, points, height, width)
+        across = torch.linspace(-1.0, 1.0, width, device=x.device)
+        down = torch.linspace(-1.0, 1.0, height, device=x.device)
+        where = [(share.sum(2) * across).sum(-1), (share.sum(3) * down).sum(-1)]
+        return torch.cat([*where, self.to_facts(x.mean((2, 3))).float()], -1)
+
+
+class Block(nn.Module):
+    """Two convolutions around a short cut."""
+
+    def __init__(self, before: int, after: int, stride: int) -> None:
+        super().__init__()
+        self.main = nn.Sequential(
+            nn.Conv2d(before, after, 3, stride, 1),
+            _norm(after),
+            nn.SiLU(),
+            nn.Conv2d(after, after, 3, 1, 1),
+            _norm(after),
+        )
+        self.short = nn.Identity() if (before, stride) == (after, 1) else nn.Conv2d(before, after, 1, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return maps (batch, after, h / stride, w / stride)."""
+        return nn.functional.silu(self.main(x) + self.short(x))
+
+
+class Residual(nn.Module):
+    """A layer that adds to what it is given."""
+
+    def __init__(self, size: int, dropout: float) -> None:
+        super().__init__()
+        self.main = nn.Sequential(
+            nn.LayerNorm(size), nn.Linear(size, 2 * size), nn.SiLU(), nn.Dropout(dropout), nn.Linear(2 * size, size)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return (batch, size)."""
+        return x + self.main(x)
+
+
+class Network(nn.Module):
+    """The whole network; normalisation is part of it."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        hidden, answer = config.hidden, CHUNK * STEP
+        self.encoders = nn.ModuleList(Encoder() for _ in config.cameras)
+        seen = config.state_size + sum(encoder.size for encoder in self.encoders)
+        dropout = 0.1 if config.cameras else 0.0
+        self.trunk = nn.Sequential(nn.Linear(seen, hidden), Residual(hidden, dropout), Residual(hidden, dropout))
+        self.objects = nn.Linear(hidden, config.objects * 3)
+        """Where the objects are, seen from the tool: only asked for in training, so that pictures are understood."""
+        given = answer + 1 if config.head == "flow" else 0
+        self.head = nn.Sequential(
+            nn.Linear(hidden + given, hidden),
+            Residual(hidden, dropout),
+            Residual(hidden, dropout),
+            nn.Linear(hidden, answer),
+        )
+        for name, size in (("state", config.state_size), ("chunk", answer)):
+            self.register_buffer(f"{name}_mean", torch.zeros(size))
+            self.register_buffer(f"{name}_scale", torch.ones(size))
+
+    def seen(self, state: Tensor, pictures: Tensor) -> Tensor:
+        """Return features (batch, hidden) of states (batch, n) and pictures (batch, cameras, 3, h, w), 0 to 1."""
+        parts = [(state - self.state_mean) / self.state_scale]
+        parts += [encoder(pictures[:, k]) for k, encoder in enumerate(self.encoders)]
+        return self.trunk(torch.cat(parts, -1))
+
+    def loss(self, state: Tensor, pictures: Tensor, chunk: Tensor, objects: Tensor) -> dict[str, Tensor]:
+        """Return the parts of the loss of chunks (batch, CHUNK * STEP) and object positions (batch, objects * 3)."""
+        seen = self.seen(state, pictures)
+        wanted = (chunk - self.chunk_mean) / self.chunk_scale
+        losses = {}
+        if self.config.head == "flow":
+            noise, time = torch.randn_like(wanted), torch.rand(len(wanted), 1, device=wanted.device)
+            between = (1 - time) * noise + time * wanted
+            flow = self.head(torch.cat([seen, between, time], -1))
+            losses["chunk"] = (flow - (wanted - noise)).square().mean()
+        else:
+            losses["chunk"] = (self.head(seen) - wanted).abs().mean()
+        if self.config.cameras:
+            losses["objects"] = (self.objects(seen) - 10.0 * objects).abs().mean()
+        return losses
+
+    def forward(self, state: Tensor, pictures: Tensor, noise: Tensor) -> Tensor:
+        """Return chunks (batch, CHUNK, STEP); ``direct`` does not look at the noise (batch, CHUNK * STEP)."""
+        seen = self.seen(state, pictures)
+        if self.config.head == "flow":
+            x = noise
+            for k in range(FLOW_STEPS):
+                time = torch.full_like(x[:, :1], k / FLOW_STEPS)
+                x = x + self.head(torch.cat([seen, x, time], -1)) / FLOW_STEPS
+        else:
+            x = self.head(seen) + 0.0 * noise
+        return (x * self.chunk_scale + self.chunk_mean).view(-1, CHUNK, STEP)
+
+
+def _norm(channels: int) -> nn.Module:
+    return nn.GroupNorm(8, channels)
+
+
+def six(R: NDArray[Any]) -> NDArray[Any]:
+    """Return the first two columns of rotations (..., 3, 3) as (..., 6)."""
+    return np.concatenate([R[..., :, 0], R[..., :, 1]], -1)
+
+
+def rotation(six: NDArray[Any]) -> NDArray[Any]:
+    """Return the rotations (..., 3, 3) nearest to two columns (..., 6)."""
+    x = six[..., :3] / np.linalg.norm(six[..., :3], axis=-1, keepdims=True)
+    y = six[..., 3:] - (x * six[..., 3:]).sum(-1, keepdims=True) * x
+    y = y / np.linalg.norm(y, axis=-1, keepdims=True)
+    return np.stack([x, y, np.cross(x, y)], -1)
+
+
+def state_vector(T_base_tcp: NDArray[Any], opening: NDArray[Any], T_base_object: NDArray[Any] | None) -> NDArray[Any]:
+    """Return states (n, state_size) from tool poses (n, 4, 4), openings (n,) and objects (n, objects, 4, 4) or None."""
+    parts = [opening[:, None], T_base_tcp[:, :3, 3], six(T_base_tcp[:, :3, :3])]
+    for k in range(0 if T_base_object is None else T_base_object.shape[1]):
+        T = np.linalg.inv(T_base_tcp) @ T_base_object[:, k]
+        turn = np.arctan2(T[:, 1, 0] - T[:, 0, 1], T[:, 0, 0] + T[:, 1, 1])[:, None]
+        # Harmonics of the turn about the tool: grasps of a square repeat every quarter.
+        turns = [part for n in (1, 2, 4) for part in (np.cos(n * turn), np.sin(n * turn))]
+        parts += [T[:, :3, 3], T_base_object[:, k, :3, 3], *turns]
+    return np.concatenate(parts, -1).astype(np.float32)
+
+
+def save(network: Network, file: str, *, T_tool_tcp: NDArray[Any], widest: float, joints: int) -> None:
+    """Write weights, what they are for, and the tool centre, widest opening [m] and joints of the robot."""
+    content = {"config": asdict(network.config), "weights": network.state_dict()}
+    content |= {"T_tool_tcp": T_tool_tcp, "widest": widest, "joints": joints}
+    torch.save(content, file)
+
+
+class Trained:
+    """The policy that ``handloom evaluate TASK --policy model:Trained --weights model.pt`` runs."""
+
+    actions = "tool_pose"
+
+    def __init__(self, weights: str) -> None:
+        torch.set_num_threads(1)
+        saved = torch.load(weights, map_location="cpu", weights_only=False)
+        config = ModelConfig(**saved["config"])
+        self.network = Network(config).eval()
+        self.network.load_state_dict(saved["weights"])
+        self.T_tool_tcp, self.widest, self.joints = saved["T_tool_tcp"], saved["widest"], saved["joints"]
+        self.config = config
+        self.frames_per_action = config.stride
+        self.cameras = config.cameras
+        self.size = (config.size, config.size)
+        self.objects = not config.cameras
+
+    def reset(self, instruction: str, rng: np.random.Generator) -> None:
+        """Begin an episode."""
+        self.rng = rng
+
+    def act(self, observation: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return the next poses of the end effector in the arm's base, with the opening: (execute, 8)."""
+        pose = observation["observation.ee_pose.base"].astype(float)
+        T_base_tcp = _pose(pose) @ self.T_tool_tcp
+        objects = None
+        if self.objects:
+            # The world's axes are the base's of this one arm up to where it stands: poses come in the world.
+            T_world_tool = _pose(observation["observation.ee_pose.world"].astype(float))
+            T_base_world = _pose(pose) @ np.linalg.inv(T_world_tool)
+            poses = [value for name, value in observation.items() if name.startswith("observation.objects.")]
+            objects = np.array([[T_base_world @ _pose(value.astype(float)) for value in poses]])
+        opening = observation["observation.state"][-1:] / self.widest
+        state = torch.from_numpy(state_vector(T_base_tcp[None], opening, objects))
+        pictures = [observation[f"observation.images.{camera}"] for camera in self.cameras]
+        seen = torch.from_numpy(np.array([pictures])).permute(0, 1, 4, 2, 3).float() / 255 if pictures else state
+        noise = torch.from_numpy(self.rng.standard_normal((1, CHUNK * STEP))).float()
+        with torch.no_grad():
+            chunk = self.network(state, seen, noise)[0, : self.config.execute].double().numpy()
+        return self._actions(T_base_tcp, chunk)
+
+    def _actions(self, T_base_tcp: NDArray[Any], chunk: NDArray[Any]) -> NDArray[Any]:
+        T = np.tile(np.eye(4), (len(chunk), 1, 1))
+        T[:, :3, :3], T[:, :3, 3] = rotation(chunk[:, 3:9]), chunk[:, :3]
+        T_base_tool = T_base_tcp @ T @ np.linalg.inv(self.T_tool_tcp)
+        return np.concatenate([pose7(T_base_tool), chunk[:, 9:]], -1)
+
+
+def _pose(seven: NDArray[Any]) -> NDArray[Any]:
+    return pose_from_pos_quat(seven[:3], seven[3:])

@@ -1,0 +1,242 @@
+"""Child processes that try what may end, fill or hang the process that does it: graphics drivers, files from strangers.
+
+The readers of MuJoCo, USD and CoACD are native code. A file can make them allocate without end, never return, or crash.
+``call_apart`` has them work in a child with bounded time and memory, and hands over what they made.
+"""
+
+import atexit
+import importlib
+import os
+import pickle
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from multiprocessing.connection import wait
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO, NamedTuple
+
+from handloom.errors import FileError, HandloomError
+
+TIMEOUT = 60.0
+"""How long drawing a picture may take, or starting a child [s]."""
+SECONDS = 15.0
+"""How long reading a file may take [s]."""
+MEMORY = 1_250_000_000
+"""How much data reading a file may hold [bytes]."""
+LARGE = 400_000_000
+"""A child that still holds this much when it is done [bytes] gives way to a fresh one."""
+THREADS = 4
+HEEDED = ("HANDLOOM_CACHE", "HOME", "PYTHONPATH", "XDG_CACHE_HOME")
+"""Variables that readers heed: when one changes, the child is started anew."""
+_SIZE = struct.Struct(">Q")
+
+
+class Trial(NamedTuple):
+    """How a trial ended."""
+
+    error: str | None
+    """What went wrong, or None."""
+    output: str
+    """What the child printed."""
+
+
+def run_trial(code: str, environment: Mapping[str, str] | None = None) -> Trial:
+    """Run Python code in a child process, with additions to this environment."""
+    try:
+        child = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Trial(f"no answer after {TIMEOUT:.0f} s", "")
+    if child.returncode == 0:
+        return Trial(None, child.stdout + child.stderr)
+    lines = child.stderr.strip().splitlines()
+    return Trial(lines[-1] if lines else f"the trial ended with code {child.returncode}", child.stdout + child.stderr)
+
+
+def call_apart(function: str, *arguments: Any, what: str, seconds: float = SECONDS, more: str = "") -> Any:
+    """Call a function in a child process with bounded time and memory, and return what it returns.
+
+    Args:
+        function: ``module:function``.
+        arguments: Values that can be pickled.
+        what: What is read; error messages begin with it.
+        seconds: How long it may take [s].
+        more: How the user can grant more time.
+
+    Raises:
+        HandloomError: What the function raised, if it is one of ours.
+        FileError: It raised anything else, crashed, took too long or needed too much memory.
+    """
+    try:
+        answer = _stage().call((function, arguments, os.getcwd(), seconds), seconds)
+    except TimeoutError as error:
+        raise FileError(f"{what}: cannot be read in {seconds:g} s{more and '; '}{more}") from error
+    if isinstance(answer, _Trouble):
+        raise FileError(f"{what}: cannot be read: {answer.text}")
+    if isinstance(answer, HandloomError):
+        raise answer
+    return answer
+
+
+class _Trouble(NamedTuple):
+    """How a call went wrong."""
+
+    text: str
+
+
+class _Stage:
+    """The child process; it is kept, since starting it takes longer than reading most files."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._heeded: list[str | None] = []
+        self._lock = Lock()
+        atexit.register(self._end)
+
+    def call(self, request: Any, seconds: float) -> Any:
+        """Return the child's answer, or what became of it.
+
+        Raises:
+            TimeoutError: There is none in time.
+        """
+        with self._lock:
+            child = self._started()
+            assert child.stdin is not None
+            try:
+                with suppress(BrokenPipeError):
+                    _send(child.stdin, request)
+                answer, last = _received(child, seconds)
+            except TimeoutError:
+                self._end()
+                raise
+            except EOFError:
+                code = self._end()
+                how = f"crashed with {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+                return _Trouble(f"its reader {how}")
+            if last:
+                self._end()
+            return answer
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        heeded = [os.environ.get(name) for name in HEEDED]
+        if self._child is not None and self._child.poll() is None and self._heeded == heeded:
+            return self._child
+        self._end()
+        self._heeded = heeded
+        self._child = subprocess.Popen(
+            # Not from the working folder, where the stranger's files may be.
+            [sys.executable, "-P", "-m", "handloom.child_process"],
+            env={**os.environ, "OMP_NUM_THREADS": str(min(THREADS, os.cpu_count() or 1)), "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            _received(self._child, TIMEOUT)
+        except (EOFError, TimeoutError) as error:
+            raise FileError(f"a process that reads files cannot be started: exit code {self._end()}") from error
+        return self._child
+
+    def _end(self) -> int:
+        """End the child, if there is one, and return its exit code."""
+        child, self._child = self._child, None
+        if child is None:
+            return 0
+        for pipe in (child.stdin, child.stdout):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
+        try:
+            return child.wait(0.5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            return child.wait()
+
+
+def _send(pipe: BinaryIO | Any, value: Any) -> None:
+    content = pickle.dumps(value)
+    pipe.write(_SIZE.pack(len(content)) + content)
+    pipe.flush()
+
+
+def _received(child: "subprocess.Popen[bytes]", seconds: float) -> Any:
+    """Return the next value of the child.
+
+    Raises:
+        TimeoutError: There is none in time.
+        EOFError: The child ends without one.
+    """
+    assert child.stdout is not None
+    pipe, end, content = child.stdout.fileno(), time.monotonic() + seconds, bytearray()
+    while len(content) < _SIZE.size or len(content) < _SIZE.size + _SIZE.unpack_from(content)[0]:
+        if not wait([pipe], max(0.0, end - time.monotonic())):
+            raise TimeoutError
+        part = os.read(pipe, 1 << 20)
+        if not part:
+            raise EOFError
+        content += part
+    return pickle.loads(memoryview(content)[_SIZE.size :])
+
+
+@cache
+def _stage() -> _Stage:
+    return _Stage()
+
+
+def _serve() -> None:
+    """Be the child: carry out one request after the other until there are no more."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # What libraries print is no answer.
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _send(answers, None)
+    while size := requests.read(_SIZE.size):
+        function, arguments, folder, seconds = pickle.loads(requests.read(_SIZE.unpack(size)[0]))
+        signal.alarm(round(seconds) + 5)  # In case nobody is left who would end this process.
+        os.chdir(folder)
+        answer = _carried_out(function, arguments)
+        last = _resident() > LARGE
+        _send(answers, (answer, last))
+        signal.alarm(0)
+        if last:
+            return
+
+
+def _carried_out(function: str, arguments: tuple[Any, ...]) -> Any:
+    module, _, name = function.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)(*arguments)
+    except MemoryError:
+        return _Trouble(f"it needs more than {MEMORY / 1e9:.2g} GB of memory")
+    except HandloomError as error:
+        return type(error)(str(error))  # Without what it carries, which may be large or impossible to pickle.
+    except Exception as error:
+        return _Trouble(f"{type(error).__name__}: {' '.join(str(error).split())[:500]}")
+
+
+def _resident() -> int:
+    """Return the memory that this process holds now [bytes]; 0 where nobody knows."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
+
+
+if __name__ == "__main__":
+    # Under its own name, so that both sides pickle the same classes.
+    importlib.import_module("handloom.child_process")._serve()

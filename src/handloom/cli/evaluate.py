@@ -1,0 +1,97 @@
+"""handloom evaluate: let a policy carry out unseen scenes of a task, and report its success with its error."""
+
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from handloom.cli.doctor import compile_kernels, cores
+from handloom.cli.flags import Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Task
+from handloom.cli.generate import GenerateDisplay
+from handloom.cli.terminal import plain
+from handloom.config import own_code
+from handloom.dataset.durable import write_json
+from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory, RunSettings, generate_run
+from handloom.engine.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos
+from handloom.engine.policies import policy_source
+from handloom.engine.reporting import write_page
+from handloom.tasks import load_task
+
+
+def run(
+    task: Task,
+    *,
+    policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
+    weights: OptionalFile = None,
+    scenes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 100,
+    seed: Number = 0,
+    output: OptionalOutput = None,
+    workers: OptionalNumber = None,
+    executor: Literal["process", "inline"] = "process",
+    videos: Number = 4,
+    keep: bool = False,
+    set: Overrides = (),
+    allow_code: bool = False,
+    json: bool = False,
+) -> int:
+    """Let a policy do a task on unseen scenes: success with its 95 % interval, how far it came, videos of failures.
+
+    Test scenes come from run seeds that generate leaves alone. The same command again resumes.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        policy: A class of yours, written my_module:MyPolicy, or an ONNX file (extra policy).
+        weights: File that the class is given.
+        scenes: How many scenes.
+        seed: Which set of test scenes.
+        output: Folder of the results. Default: out/evaluate_TASK.
+        workers: Worker processes; default one per core.
+        executor: Where work runs: in worker processes, or inline in this one.
+        videos: Failures to draw as videos.
+        keep: Keep the policy's successes as a dataset with pictures, as generate would.
+        set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task names.
+        json: Print one JSON object instead of text.
+    """
+    own_code.allow_code(policy)  # Named by the user himself.
+    if allow_code:
+        own_code.allow_code()
+    loaded = load_task(task, overrides=set)
+    goal = Goal(attempts=scenes)
+    settings = RunSettings.of_task(
+        loaded,
+        seed=evaluation_seed(seed),
+        source=policy_source(policy, weights),
+        unit_size=1,
+        render="now" if keep else "none",
+        keep_failures=True,
+    )
+    chosen = InlineExecutor() if executor == "inline" else ProcessExecutor(cores() if workers is None else workers)
+    directory = RunDirectory.begin(output or Path("out") / f"evaluate_{loaded.name}", settings)
+    compile_kernels()
+    with GenerateDisplay(goal, quiet=json) as display:
+        outcome = generate_run(directory, goal, chosen, on_receipts=display.update)
+    result = evaluation_of(outcome.receipts.values(), seed=settings.seed)
+    write_json(directory.path / "evaluation.json", result.to_json())
+    page = write_page(directory, directory.path / "report")
+    drawn = [str(file) for file in failure_videos(directory, directory.path / "videos", most=videos)]
+    if json:
+        print(dumps({**result.to_json(), "page": str(page), "videos": drawn}))
+    else:
+        _tell(result, str(page), drawn)
+    return 0
+
+
+def _tell(result: PolicyEvaluation, page: str, videos: list[str]) -> None:
+    low, high = result.interval
+    print(
+        f"success: {result.successes} of {result.scenes} scenes, {result.success_rate:.0%} "
+        f"(95 % interval {low:.0%} to {high:.0%}), seed {result.seed}"
+    )
+    for skill, count in result.achieved.items():
+        print(plain(f"  {skill}: achieved in {count}"))
+    for reason, count in result.failure_reasons.items():
+        print(plain(f"  {count:>5}  {reason}"))
+    for file in (page, *videos):
+        print(f"wrote:   {file}")

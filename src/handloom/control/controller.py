@@ -1,0 +1,24 @@
+"""What every controller of a robot has."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from handloom.values import ArticulationAction
+
+
+class BaseController(ABC):
+    """A controller turns a command into an action; derive from it for one of your own.
+
+    Args:
+        name: What the controller is called.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    def forward(self, *args: Any, **kwargs: Any) -> ArticulationAction:
+        """Return the action for a command."""
+
+    def reset(self) -> None:  # noqa: B027 - most controllers remember nothing
+        """Forget what was remembered between commands."""

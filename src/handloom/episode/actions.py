@@ -1,0 +1,156 @@
+"""What a policy may command: joint targets, tool poses or steps of the tool, turned into actuator targets."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.dataset.robot_columns import POSE_NAMES
+from handloom.errors import InputError, unknown_name
+from handloom.motion.kinematics import Chain
+from handloom.scene import Scene, SceneArm
+from handloom.spatial import make_pose, matrix_from_quat, matrix_from_rotvec, quat_normalize, rotvec_from_matrix
+
+DELTA_NAMES = ("dx", "dy", "dz", "rx", "ry", "rz")
+ITERATIONS = 20
+"""Steps of the inverse kinematics per command; a pose as near as policies ask for needs 3 to 6."""
+DAMPING = 0.02
+"""Of the least squares: near a singularity joints stay slow and the tool lags behind instead [m or rad]."""
+GAP = (1e-5, 1e-4)
+"""The tool is there [m], [rad]."""
+MARGIN = 0.01
+"""Distance that commands keep from joint limits [rad]."""
+
+
+class Actions:
+    """Turns the actions of a policy into actuator targets, for all arms of a scene.
+
+    Kinds: ``joint``, the dataset's ``action`` (joint targets [rad] and opening 0 to 1 of every arm); ``tool_pose``,
+    the end effector in the arm's base (x y z [m], quaternion wxyz) and opening; ``tool_delta``, a step of the
+    commanded end effector in its own frame (translation [m], rotation vector [rad]) and opening; ``controls``, the
+    actuator targets themselves, NaN where the present one is kept.
+
+    Args:
+        scene: The scene; nothing of it is changed.
+        kind: A key of ``KINDS``.
+    """
+
+    def __init__(self, scene: Scene, kind: str = "joint") -> None:
+        if kind not in KINDS:
+            raise unknown_name("kind of action", kind, KINDS)
+        self.kind = kind
+        self._scene = scene
+        several = len(scene.robots) > 1
+        self._arms = [
+            (f"{name}." * several + f"{arm.name}_" * (len(robot.arms) > 1), arm)
+            for name, robot in scene.robots.items()
+            for arm in robot.arms
+        ]
+        self._chains = [_chain(scene, arm) for _, arm in self._arms] if kind.startswith("tool") else []
+        self._goals: list[Array | None] = [None] * len(self._arms)
+        """Where steps have led each tool so far (4, 4); None before the first."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each entry of an action is."""
+        if self.kind == "controls":
+            model = self._scene.world.model
+            return tuple(model.actuator(k).name for k in range(model.nu))
+        return tuple(f"{prefix}{name}" for prefix, arm in self._arms for name in (*KINDS[self.kind](arm), "gripper"))
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the smallest and largest sensible values (n,), (n,)."""
+        if self.kind == "controls":
+            model = self._scene.world.model
+            limited = model.actuator_ctrllimited.astype(bool)
+            low, high = model.actuator_ctrlrange.T
+            return np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
+        low, high = [], []
+        for _, arm in self._arms:
+            lower, upper = self._arm_bounds(arm)
+            low += [*lower, 0.0]
+            high += [*upper, 1.0]
+        return np.array(low), np.array(high)
+
+    def targets(self, action: Sequence[float] | Array) -> Array:
+        """Return actuator targets (controls,) [m or rad], NaN where nothing is asked."""
+        values = np.asarray(action, float)
+        if values.shape != (len(self.names),):
+            raise InputError(f"an action of kind {self.kind} has {len(self.names)} values, got shape {values.shape}")
+        if self.kind == "controls":
+            return values
+        if not np.isfinite(values).all():
+            raise InputError(f"an action has values that are not finite: {values}")
+        targets = np.full(self._scene.world.model.nu, np.nan)
+        width = len(values) // len(self._arms) if self.kind != "joint" else 0
+        start = 0
+        for number, (_, arm) in enumerate(self._arms):
+            count = (width or len(arm.joint_names) + 1) - 1
+            targets[arm.ctrl_index] = self._joints(number, arm, values[start : start + count])
+            opening = float(np.clip(values[start + count], 0.0, 1.0))
+            # Written so that 0 and 1 give the published targets to the last bit.
+            targets[arm.gripper_ctrl_index] = (
+                1.0 - opening
+            ) * arm.spec.gripper_closed + opening * arm.spec.gripper_open
+            start += count + 1
+        return targets
+
+    def _joints(self, number: int, arm: SceneArm, values: Array) -> Array:
+        if self.kind == "joint":
+            return values
+        present = self._scene.world.data.ctrl[arm.ctrl_index]
+        chain = self._chains[number]
+        if self.kind == "tool_pose":
+            goal = make_pose(matrix_from_quat(quat_normalize(values[3:7])), values[:3])
+        else:
+            before = self._goals[number]
+            before = chain.T_base_tool(present) if before is None else before
+            goal = before @ make_pose(matrix_from_rotvec(values[3:6]), values[:3])
+        self._goals[number] = goal
+        return nearest_joints(chain, present, goal)
+
+    def _arm_bounds(self, arm: SceneArm) -> tuple[Array, Array]:
+        if self.kind == "tool_pose":
+            return np.array([-2.0] * 3 + [-1.0] * 4), np.array([2.0] * 3 + [1.0] * 4)
+        if self.kind == "tool_delta":
+            most = np.array([0.1] * 3 + [0.5] * 3)
+            return -most, most
+        model = self._scene.world.model
+        low, high = model.actuator_ctrlrange[[_actuator_of(model, k) for k in arm.ctrl_index]].T
+        return low, high
+
+
+def nearest_joints(chain: Chain, q: Array, T_base_tool: Array) -> Array:
+    """Return joints (n,) near given ones that bring the tool to a pose (4, 4), or as near to it as the limits allow."""
+    lower, upper = chain.lower + MARGIN, chain.upper - MARGIN
+    for _ in range(ITERATIONS):
+        here = chain.T_base_tool(q)
+        error = np.concatenate(
+            [T_base_tool[:3, 3] - here[:3, 3], rotvec_from_matrix(T_base_tool[:3, :3] @ here[:3, :3].T)]
+        )
+        if np.linalg.norm(error[:3]) < GAP[0] and np.linalg.norm(error[3:]) < GAP[1]:
+            break
+        J = chain.jacobian(q)
+        step = J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(6), error)
+        q = np.clip(q + step, np.minimum(lower, q), np.maximum(upper, q))
+    return q
+
+
+def _chain(scene: Scene, arm: SceneArm) -> Chain:
+    world = scene.world
+    return Chain.from_model(world.model, arm.tool_body, arm.base_body, arm.joint_names, qpos=world.data.qpos)
+
+
+def _actuator_of(model: Any, control: int) -> int:
+    """Return the actuator that a place in ``ctrl`` belongs to."""
+    return int(np.flatnonzero(model.actuator_ctrladr == control)[0])
+
+
+KINDS: Mapping[str, Callable[[SceneArm], Sequence[str]]] = {
+    "joint": lambda arm: arm.spec.joint_names,
+    "tool_pose": lambda arm: POSE_NAMES,
+    "tool_delta": lambda arm: DELTA_NAMES,
+    "controls": lambda arm: (),
+}
+"""Kind of action > what its entries are for one arm, without the opening."""

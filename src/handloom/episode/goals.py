@@ -1,0 +1,128 @@
+"""The success terms of a task as a row of goals, judged for whoever carries it out."""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from handloom.episode.loop import REST_FRAMES
+from handloom.scene import Scene
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.registry import checked_config, skill_class
+from handloom.skills.schedule import Stages
+from handloom.skills.skill import Skill
+from handloom.values import SkillSpan
+
+
+@dataclass
+class _Lane:
+    """The skills of one arm in order, over all stages."""
+
+    robot: str
+    arm: str
+    waiting: deque[SkillConfig]
+    skill: Skill | None = None
+    """The skill that comes next; it is judged, not carried out."""
+    started: int = 0
+    held: int = 0
+    """Frames in a row in which the terms held."""
+
+
+class Goals:
+    """Watches a scene: which skills of the task have been achieved, in their order, by whatever means.
+
+    The terms of a skill are those that the expert would have to meet if it began where the one before was achieved.
+    Skills that fail on purpose are left out. An arm's last skill is achieved when its terms have held for as long
+    as those of a demonstration must (``REST_FRAMES``).
+
+    Args:
+        scene: The scene in its first state.
+        stages: The skills of the task, as its file nests them.
+        rng: Draws what the expert would draw, such as where in a region to put an object.
+    """
+
+    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> None:
+        self._scene = scene
+        self._rng = rng
+        self._controllers: dict[tuple[str, str], ArmController] = {}
+        self._lanes = _lanes(stages)
+        self._total = sum(len(lane.waiting) for lane in self._lanes)
+        self.timeline: list[SkillSpan] = []
+        """What was achieved when."""
+
+    @property
+    def progress(self) -> float:
+        """Share of the skills that have been achieved, 0 to 1."""
+        return len(self.timeline) / self._total if self._total else 1.0
+
+    @property
+    def achieved(self) -> bool:
+        """Whether nothing is left to do."""
+        return all(not lane.waiting for lane in self._lanes)
+
+    @property
+    def missing(self) -> tuple[str, tuple[str, ...]]:
+        """The first skill that has not been achieved and the names of its terms that do not hold; empty when done."""
+        for lane in self._lanes:
+            if lane.waiting:
+                checks = lane.skill.checks() if lane.skill else ()
+                broken = [check.name for check in checks if lane.skill and not lane.skill.fulfilled(check)]
+                return lane.waiting[0].name, tuple(broken)
+        return "", ()
+
+    def look(self, frame: int) -> None:
+        """Judge the state after a number of frames."""
+        for lane in self._lanes:
+            self._look(lane, frame)
+
+    def _look(self, lane: _Lane, frame: int) -> None:
+        if not lane.waiting:
+            return
+        if lane.skill is None:
+            lane.skill, lane.started, lane.held = self._begun(lane), frame, 0
+            return  # A skill takes at least a frame.
+        lane.skill.update()
+        lane.held = lane.held + 1 if lane.skill.is_success() else 0
+        if lane.held < (REST_FRAMES if len(lane.waiting) == 1 else 1):
+            return
+        config = lane.waiting.popleft()
+        self.timeline.append(
+            SkillSpan(
+                robot=lane.robot,
+                arm=lane.arm,
+                skill=config.name,
+                objects=config.objects,
+                start=lane.started,
+                end=frame,
+                success=True,
+                instruction=config.instruction,
+                checks=lane.skill.checks(),
+            )
+        )
+        lane.skill = None
+
+    def _begun(self, lane: _Lane) -> Skill:
+        """Return an arm's next skill, begun in the present state."""
+        config = checked_config(lane.waiting[0])
+        key = (lane.robot, lane.arm)
+        if key not in self._controllers:
+            self._controllers[key] = ArmController(self._scene, self._scene.robot(lane.robot).arm(lane.arm))
+        skill = skill_class(config.name)(self._scene, self._controllers[key], config, self._rng)
+        skill.simple_generate_manip_cmds()  # What it would do is not wanted, what it would be judged by is.
+        return skill
+
+
+def _lanes(stages: Stages) -> list[_Lane]:
+    lanes: dict[tuple[str, str], _Lane] = {}
+    for stage in stages:
+        for robot, blocks in stage.items():
+            for block in blocks:
+                for arm, skills in block.items():
+                    lane = lanes.setdefault((robot, arm), _Lane(robot, arm, deque()))
+                    lane.waiting += [config for config in skills if _counts(config)]
+    return list(lanes.values())
+
+
+def _counts(config: SkillConfig) -> bool:
+    return skill_class(config.name).kind != "mistake"

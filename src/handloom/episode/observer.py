@@ -1,0 +1,124 @@
+"""What a policy sees of the present state: the observation columns of the dataset, computed by the same code."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.dataset import Feature, column_feature
+from handloom.dataset.robot_columns import POSE_NAMES
+from handloom.episode.columns import episode_columns, image_name, video_features
+from handloom.episode.loop import user_inputs
+from handloom.errors import unknown_name
+from handloom.render import Renderer
+from handloom.scene import Scene
+from handloom.spatial import pos_quat_from_pose
+from handloom.values import CameraSpec, EpisodeRecord
+
+OBSERVATION = "observation."
+"""Start of the names of everything that a policy may see."""
+OBJECTS = "observation.objects."
+"""Start of an object's true pose in the world, which no camera gives: for baselines and critics."""
+
+
+class Observer:
+    """Reads observations off a scene, under the names, shapes and units of the dataset.
+
+    Args:
+        scene: The scene; its present state is what is seen.
+        cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
+        size: Width and height of the pictures [px]; None keeps each camera's own.
+        preset: How much work goes into a picture.
+        objects: Whether the true poses of movable objects are observed, too.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        cameras: Sequence[str] | None = None,
+        size: tuple[int, int] | None = None,
+        preset: str = "balanced",
+        objects: bool = False,
+    ) -> None:
+        self._scene = scene
+        self._cameras = chosen_cameras(scene.instance.cameras, cameras, size)
+        self._preset = preset
+        self._renderer: Renderer | None = None
+        self._objects = movable_objects(scene) if objects else ()
+        self._last: dict[str, Array] = {}
+        """Poses of the observation before, whose quaternions the next ones follow without jumps of sign."""
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What ``observe`` returns, in order."""
+        columns = [f for f in self._columns().features if f.name.startswith(OBSERVATION) or f".{OBSERVATION}" in f.name]
+        objects = [column_feature(OBJECTS + name, POSE_NAMES) for name in self._objects]
+        return (*columns, *objects, *video_features(self._cameras, "h264"))
+
+    def observe(self) -> dict[str, NDArray[Any]]:
+        """Return the observation of the present state: columns (n,) float32, pictures (h, w, 3) uint8."""
+        columns = self._columns()
+        seen: dict[str, NDArray[Any]] = {}
+        for feature in columns.features:
+            if OBSERVATION in feature.name:
+                values = np.asarray(columns.values[feature.name][0], float)
+                seen[feature.name] = self._followed(feature, values).astype(np.float32)
+        for name in self._objects:
+            seen[OBJECTS + name] = pose7(self._scene.object_pose(name)).astype(np.float32)
+        if self._cameras:
+            world = self._scene.world
+            if self._renderer is None:
+                self._renderer = Renderer(world.model, self._preset)
+            for camera, images in self._renderer.render(world.data, self._cameras).items():
+                seen[image_name(camera, "rgb")] = images["rgb"]
+        return seen
+
+    def _columns(self) -> Any:
+        """Return the columns of a record of one frame: the present one."""
+        world = self._scene.world
+        state = world.save_state()
+        record = EpisodeRecord(
+            instance=self._scene.instance,
+            states=np.array([state, state]),
+            asked=np.full((1, world.model.nu), np.nan),
+            applied=user_inputs(self._scene)[None],
+        )
+        return episode_columns(self._scene, record)
+
+    def _followed(self, feature: Feature, values: Array) -> Array:
+        """Return the values with quaternions of the sign nearest those before, as the columns of an episode have."""
+        names = feature.names or ()
+        last = self._last.get(feature.name)
+        starts = [k for k, name in enumerate(names) if name.endswith("qw")]
+        if last is not None:
+            for k in starts:
+                if values[k : k + 4] @ last[k : k + 4] < 0.0:
+                    values[k : k + 4] *= -1.0
+        if starts:
+            self._last[feature.name] = values
+        return values
+
+
+def movable_objects(scene: Scene) -> tuple[str, ...]:
+    """Return the names of the objects that are free to move."""
+    return tuple(obj.name for obj in scene.instance.objects if not obj.fixed)
+
+
+def pose7(T: Array) -> Array:
+    """Return poses (..., 4, 4) as (..., 7): position [m] and quaternion wxyz."""
+    return np.concatenate(pos_quat_from_pose(T), axis=-1)
+
+
+def chosen_cameras(
+    cameras: Sequence[CameraSpec], names: Sequence[str] | None, size: tuple[int, int] | None
+) -> tuple[CameraSpec, ...]:
+    """Return cameras by name, all when None is given, on another pixel grid when a size is given."""
+    known = {camera.name: camera for camera in cameras}
+    for name in names or ():
+        if name not in known:
+            raise unknown_name("camera", name, known)
+    chosen = tuple(known.values()) if names is None else tuple(known[name] for name in names)
+    return chosen if size is None else tuple(camera.resized(*size) for camera in chosen)

@@ -1,0 +1,101 @@
+"""A policy as the source of an episode: observations go in, actions come out, goals are judged on the way."""
+
+from collections import deque
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.episode.actions import Actions
+from handloom.episode.goals import Goals
+from handloom.episode.observer import Observer
+from handloom.errors import InputError
+from handloom.scene import Scene
+from handloom.skills.schedule import Stages
+from handloom.values import Failure, FunnelStage, SkillSpan
+
+Observation = dict[str, NDArray[Any]]
+OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False}
+"""What a policy may say about itself by attributes of these names, and what holds where it does not."""
+
+
+class TrainedPolicy(Protocol):
+    """What ``handloom evaluate`` runs. Attributes named in ``OPTIONS`` say what it sees and what it commands."""
+
+    def reset(self, instruction: str, rng: np.random.Generator) -> None:
+        """Begin an episode.
+
+        Args:
+            instruction: What to do, in words.
+            rng: The only source of randomness.
+        """
+        ...
+
+    def act(self, observation: Observation) -> Array:
+        """Return an action (n,), or a chunk of actions (k, n) that are carried out before the next observation."""
+        ...
+
+
+class PolicySource:
+    """Drives a scene by a policy until the task's goals are achieved or the frames are used up.
+
+    Args:
+        scene: The scene in its first state.
+        stages: The skills of the task; the policy is judged by their success terms.
+        rng: Randomness of the policy and of what the terms draw.
+        policy: The policy.
+    """
+
+    recording = True
+
+    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, policy: TrainedPolicy) -> None:
+        said = {name: getattr(policy, name, default) for name, default in OPTIONS.items()}
+        self.failure: Failure | None = None
+        self._scene = scene
+        self._policy = policy
+        self._goals = Goals(scene, stages, rng)
+        self._actions = Actions(scene, said["actions"])
+        self._observer = Observer(scene, cameras=said["cameras"], size=said["size"], objects=said["objects"])
+        self._frames = int(said["frames_per_action"])
+        self._chunk: deque[Array] = deque()
+        self._waypoints: deque[Array] = deque()
+        policy.reset(scene.instance.instruction, rng)
+
+    @property
+    def timeline(self) -> list[SkillSpan]:
+        """What was achieved when."""
+        return self._goals.timeline
+
+    def next(self, frame: int) -> Array | None:
+        """Return the targets (controls,) of a frame; None when the goals are achieved or nothing can help any more."""
+        self._goals.look(frame)
+        if self._goals.achieved:
+            return None
+        if frame >= self._scene.instance.max_frames - 1:
+            skill, broken = self._goals.missing
+            detail = f"after {frame} frames this did not hold: {', '.join(broken) or 'for long enough'}"
+            reason = f"{skill}_not_{broken[0]}" if broken else f"{skill}_not_lasting"
+            self.failure = Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail, skill=skill)
+            return None
+        if not self._waypoints:
+            if not self._chunk:
+                self._chunk.extend(self._asked())
+            targets = self._actions.targets(self._chunk.popleft())
+            self._waypoints.extend(interpolated(self._scene, targets, self._frames))
+        return self._waypoints.popleft()
+
+    def _asked(self) -> Array:
+        chunk = np.asarray(self._policy.act(self._observer.observe()), float)
+        if chunk.ndim not in (1, 2) or chunk.size == 0:
+            raise InputError(f"a policy returns an action (n,) or a chunk (k, n), got shape {chunk.shape}")
+        return np.atleast_2d(chunk)
+
+
+def interpolated(scene: Scene, targets: Array, frames: int) -> Array:
+    """Return the targets (frames, controls) that lead evenly from the present ones to given ones; NaN stays."""
+    present = scene.world.data.ctrl
+    share = np.arange(1, frames + 1)[:, None] / frames
+    between = present + (targets - present) * share
+    between[-1] = targets  # To the last bit.
+    return between

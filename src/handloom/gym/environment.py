@@ -1,0 +1,189 @@
+"""A task as a Gymnasium environment: the loop of ``generate``, driven from outside."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from handloom.dataset import read_archive, record_of_archive
+from handloom.episode.actions import Actions
+from handloom.episode.goals import Goals
+from handloom.episode.loop import apply_targets
+from handloom.episode.observer import Observer
+from handloom.episode.policy_source import interpolated
+from handloom.errors import InputError, StateError
+from handloom.scene import Scene, build_scene
+from handloom.seeding import TEST_SEEDS, generator
+from handloom.tasks import SamplingError, Task, load_task, sample_task, worded_skills
+from handloom.values import TaskInstance
+
+Observation = dict[str, NDArray[Any]]
+UNSAMPLED = 20
+"""Scenes in a row that may not be possible before that is an error."""
+
+
+class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
+    """One task; every episode is another of its scenes.
+
+    Observations have the names, shapes and units of the dataset's columns and pictures. The reward is 1 in the step
+    that ends with success, else 0. ``info`` has ``is_success``, ``progress`` (share of the task's skills whose success
+    terms came to hold), ``instruction``, ``seed`` and ``episode``.
+
+    ``reset(seed=k)`` begins with scene 0 of run seed ``k``; without a seed the next scene follows.
+    ``reset(options={"episode": 7})`` takes scene 7, ``reset(options={"episode": "dataset/extras/episode_000007"})`` the
+    scene of an archive.
+
+    Args:
+        task: A task of the library, a YAML file, or a task that was loaded.
+        actions: ``joint`` (the dataset's ``action``), ``tool_pose``, ``tool_delta`` or ``controls``.
+        split: ``train`` takes the run seeds that ``generate`` uses, ``test`` those kept for testing.
+        cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
+        size: Width and height of the pictures [px]; None keeps each camera's own.
+        preset: How much work goes into a picture.
+        objects: Whether the true poses of movable objects are observed, too.
+        frames_per_step: Frames of the dataset that a step takes; targets are led evenly to the action's.
+        render_mode: ``rgb_array`` for ``render()``, which draws the first camera.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
+
+    def __init__(
+        self,
+        task: str | Task,
+        *,
+        actions: str = "joint",
+        split: Literal["train", "test"] = "train",
+        cameras: Sequence[str] | None = None,
+        size: tuple[int, int] | None = None,
+        preset: str = "balanced",
+        objects: bool = False,
+        frames_per_step: int = 1,
+        render_mode: str | None = None,
+    ) -> None:
+        if split not in ("train", "test"):
+            raise InputError(f"split is train or test, got {split!r}")
+        if frames_per_step < 1:
+            raise InputError(f"a step takes at least one frame, got {frames_per_step}")
+        self.task = task if isinstance(task, Task) else load_task(task)
+        self.render_mode = render_mode
+        self._kind = actions
+        self._frames_per_step = frames_per_step
+        self._seen = {"cameras": cameras, "size": size, "preset": preset, "objects": objects}
+        self._first_seed = TEST_SEEDS if split == "test" else 0
+        self._run_seed, self._episode = self._first_seed, -1
+        self._scene: Scene | None = None
+        self._frame = 0
+        self._over = False
+        self._begin(self._next_instance())
+        self._episode = -1  # Scene 0 was only built to learn the shapes of its spaces.
+        self.observation_space = _observation_space(self._observer)
+        low, high = self._actions.bounds()
+        self.action_space = spaces.Box(low, high, dtype=np.float64)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode; see the class for what seed and options do."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self._run_seed, self._episode = self._first_seed + seed, -1
+        wanted = (options or {}).get("episode")
+        unknown = set(options or {}) - {"episode"}
+        if unknown:
+            raise InputError(f"reset knows the option 'episode' only, got {sorted(unknown)}")
+        if wanted is None:
+            self._begin(self._next_instance())
+        elif isinstance(wanted, int | np.integer):
+            self._episode = int(wanted)
+            self._begin(sample_task(self.task, self._run_seed, self._episode))
+        else:
+            self._begin(_archived(wanted, self.task))
+        return self._observer.observe(), self._facts()
+
+    def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Carry out an action; returns observation, reward, terminated, truncated, info."""
+        if self._over:
+            raise StateError("this episode is over; call reset first")
+        scene = self.scene
+        targets = self._actions.targets(action)
+        unstable = ""
+        for waypoint in interpolated(scene, targets, self._frames_per_step):
+            apply_targets(scene, waypoint)
+            try:
+                scene.world.step(scene.instance.substeps)
+            except StateError as error:
+                unstable = str(error)
+                break
+            self._frame += 1
+            self._goals.look(self._frame)
+        success = self._goals.achieved
+        truncated = not success and (bool(unstable) or self._frame >= scene.instance.max_frames)
+        self._over = success or truncated
+        info = self._facts() | ({"unstable": unstable} if unstable else {})
+        return self._observer.observe(), float(success), success, truncated, info
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override] - Gymnasium's is wider
+        """Return the picture of the first camera (h, w, 3)."""
+        if self.render_mode != "rgb_array":
+            return None
+        names = [camera.name for camera in self.scene.instance.cameras][:1]
+        seen = Observer(self.scene, cameras=names, preset=self._seen["preset"]).observe()
+        return seen[f"observation.images.{names[0]}"] if names else None
+
+    @property
+    def scene(self) -> Scene:
+        """The scene of the present episode."""
+        if self._scene is None:
+            raise StateError("there is no episode yet; call reset first")
+        return self._scene
+
+    def _begin(self, instance: TaskInstance) -> None:
+        self._scene = scene = build_scene(instance)
+        self._frame, self._over = 0, False
+        self._actions = Actions(scene, self._kind)
+        self._observer = Observer(scene, **self._seen)
+        rng = generator(instance.seed, instance.episode, "skills", task=self.task.name)
+        self._goals = Goals(scene, worded_skills(self.task, instance), rng)
+        self._goals.look(0)
+
+    def _next_instance(self) -> TaskInstance:
+        """Return the next scene that is possible."""
+        for _ in range(UNSAMPLED):
+            self._episode += 1
+            try:
+                return sample_task(self.task, self._run_seed, self._episode)
+            except SamplingError as error:
+                last = error
+        raise last
+
+    def _facts(self) -> dict[str, Any]:
+        instance = self.scene.instance
+        return {
+            "is_success": self._goals.achieved,
+            "progress": self._goals.progress,
+            "instruction": instance.instruction,
+            "seed": instance.seed,
+            "episode": instance.episode,
+        }
+
+
+def _archived(folder: str | Path, task: Task) -> TaskInstance:
+    """Return the scene of an archived episode of a task."""
+    instance = record_of_archive(read_archive(Path(folder))).instance
+    if instance.task != task.name:
+        raise InputError(f"{folder} is an episode of {instance.task}, this environment is {task.name}")
+    return instance
+
+
+def _observation_space(observer: Observer) -> spaces.Dict:
+    """Return the space of what an observer sees."""
+    parts: dict[str, spaces.Space[Any]] = {}
+    for feature in observer.features:
+        picture = feature.is_video
+        low, high, dtype = (0, 255, np.uint8) if picture else (-np.inf, np.inf, np.float32)
+        parts[feature.name] = spaces.Box(low, high, feature.shape, dtype)
+    return spaces.Dict(parts)

@@ -1,0 +1,262 @@
+"""Soft shadows: how much of a lamp's disc does a geom hide from each surface point.
+
+For the segment from the surface point (t = 0) to the lamp (t = 1), every kind of geom has a closed form for the signed
+distance d between the segment and the geom's silhouette, and for the t where they are closest. Seen from the surface
+point the lamp's disc has radius ``radius * t`` there, so the hidden part is close to ``1/2 - d / (2 radius t)``:
+penumbras widen with the distance of the caster and contacts stay sharp. One evaluation replaces dozens of shadow rays.
+"""
+
+import numpy as np
+
+from handloom.kernels import picture_kernel
+from handloom.render.cpu.layout import (
+    BIG,
+    BOX,
+    C_POS,
+    CAPSULE,
+    CYLINDER,
+    G_HULL,
+    G_HULL_COUNT,
+    G_TYPE,
+    HALF,
+    ID,
+    L_RADIUS,
+    LANES,
+    MESH,
+    NEARNESS,
+    ONE,
+    PX,
+    PY,
+    PZ,
+    SHADE,
+    SPARE_A,
+    SPARE_B,
+    SPARE_C,
+    SPHERE,
+    TINY,
+    VECTOR,
+    ZERO,
+)
+from handloom.render.cpu.rays.geom_frame import position_of, rotation_of, size_of
+
+# Keeps the penumbra a tenth of a millimetre wide at contact.
+CONTACT = np.float32(1e-4)
+
+
+@picture_kernel(inline="always")
+def _clamp01(t):
+    """Return t limited to the segment."""
+    return min(max(t, ZERO), ONE)
+
+
+@picture_kernel(inline="always")
+def _within(gap, t0, t1, along, extent):
+    """Return the signed distance and where on the segment it is; 1 where the solid is not between point and lamp.
+
+    A line that hits is in the solid from t0 to t1. For one that misses, these say nothing when it runs along a face;
+    the solid's centre on the segment, ``along``, and half its length there, ``extent``, bound where they are close.
+    """
+    hits = t0 <= t1
+    first = t0 if hits else along - extent
+    last = t1 if hits else along + extent
+    t = min(max(HALF * (t0 + t1), first), last)
+    return (gap if (last > ZERO) & (first < ONE) else ONE), _clamp01(t)
+
+
+@picture_kernel(inline="always")
+def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz, nearness):
+    """Return signed distance to the nearest silhouette edge and where; from overlaps of the slabs' intervals."""
+    ix = ONE / (x + TINY)
+    iy = ONE / (y + TINY)
+    iz = ONE / (z + TINY)
+    mx, my, mz = -ox * ix, -oy * iy, -oz * iz
+    kx, ky, kz = abs(ix) * sx, abs(iy) * sy, abs(iz) * sz
+    t0 = max(mx - kx, my - ky, mz - kz)
+    t1 = min(mx + kx, my + ky, mz + kz)
+    xx, yy, zz = ix * ix, iy * iy, iz * iz
+    # The least of three quotients p / sqrt(a), found without roots and divisions from their signed squares.
+    p, a = kx + ky - abs(mx - my), xx + yy
+    q, b = kx + kz - abs(mx - mz), xx + zz
+    r, c = ky + kz - abs(my - mz), yy + zz
+    less = q * abs(q) * a < p * abs(p) * b
+    p = q if less else p
+    a = b if less else a
+    less = r * abs(r) * a < p * abs(p) * c
+    p = r if less else p
+    a = c if less else a
+    inverse = nearness * nearness
+    along = -(ox * x + oy * y + oz * z) * inverse
+    extent = (abs(x) * sx + abs(y) * sy + abs(z) * sz) * inverse
+    return _within(-p / np.sqrt(a), t0, t1, along, extent)
+
+
+@picture_kernel(inline="always")
+def _cylinder_gap(ox, oy, oz, x, y, z, radius, length, nearness):
+    """Return signed distance to the silhouette, the larger of side and rim, and where."""
+    flat = np.sqrt(x * x + y * y + TINY)
+    inverse = ONE / flat
+    aside = abs(ox * y - oy * x) * inverse
+    half = np.sqrt(max(radius * radius - aside * aside, ZERO)) * inverse
+    iz = ONE / (z + TINY)
+    m = -oz * iz
+    k = abs(iz) * length
+    middle = -(ox * x + oy * y) * inverse * inverse
+    t0 = max(middle - half, m - k)
+    t1 = min(middle + half, m + k)
+    rim = (abs(m - middle) - half - k) * abs(z) * flat * nearness
+    square = nearness * nearness
+    along = -(ox * x + oy * y + oz * z) * square
+    extent = (flat * radius + abs(z) * length) * square
+    return _within(max(aside - radius, rim), t0, t1, along, extent)
+
+
+@picture_kernel(inline="always")
+def _capsule_gap(ox, oy, oz, x, y, z, radius, length, nearness):
+    """Return distance between segment and axis minus the radius, and where; two alternating projections."""
+    flat = ox * x + oy * y
+    t = _clamp01(-flat / (x * x + y * y + TINY))
+    end = min(max(oz + t * z, -length), length)
+    t = _clamp01(-(flat + (oz - end) * z) * nearness * nearness)
+    end = min(max(oz + t * z, -length), length)
+    p, q, r = ox + t * x, oy + t * y, oz + t * z - end
+    return np.sqrt(p * p + q * q + r * r) - radius, t
+
+
+@picture_kernel(inline="always")
+def _ellipsoid_gap(ox, oy, oz, x, y, z, kx, ky, kz, smallest):
+    """Return distance to the unit sphere after scaling, times the smallest radius, and where."""
+    ox, oy, oz = ox * kx, oy * ky, oz * kz
+    x, y, z = x * kx, y * ky, z * kz
+    t = _clamp01(-(ox * x + oy * y + oz * z) / (x * x + y * y + z * z))
+    p, q, r = ox + t * x, oy + t * y, oz + t * z
+    return (np.sqrt(p * p + q * q + r * r) - ONE) * smallest, t
+
+
+@picture_kernel(inline="always")
+def _darken(lanes, i, gap, t, radius, gid):
+    """Keep the darkest caster; a convex geom never shades itself beyond its own horizon."""
+    hidden = min(HALF - HALF * gap / (radius * t + CONTACT), ONE)
+    before = lanes[i + SHADE]
+    lanes[i + SHADE] = hidden if (hidden > before) & (lanes[i + ID] != gid) else before
+
+
+@picture_kernel
+def _shade_polytope(lanes, row, caster, hulls, radius, gid):
+    """Clip the segment by the half spaces; the gap is the largest plane distance at the middle of what is left."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+    wx, wy, wz = position_of(row)
+    lx, ly, lz = caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR]
+    first = int(row[G_HULL])
+    last = first + int(row[G_HULL_COUNT])
+    for i in range(LANES):
+        lanes[i + SPARE_A] = -BIG
+        lanes[i + SPARE_B] = BIG
+        lanes[i + SPARE_C] = -BIG
+    for stage in range(2):
+        for f in range(first, last):
+            p, q, r, offset = hulls[f, 0], hulls[f, 1], hulls[f, 2], hulls[f, 3]
+            lamp = p * lx + q * ly + r * lz - offset
+            nx, ny, nz = r0 * p + r1 * q + r2 * r, r3 * p + r4 * q + r5 * r, r6 * p + r7 * q + r8 * r
+            c = offset + nx * wx + ny * wy + nz * wz
+            if stage == 0:
+                for i in range(LANES):
+                    here = lanes[i + PX] * nx + lanes[i + PY] * ny + lanes[i + PZ] * nz - c
+                    slope = lamp - here + TINY
+                    t = -here / slope
+                    enter = lanes[i + SPARE_A]
+                    leave = lanes[i + SPARE_B]
+                    lanes[i + SPARE_A] = t if (slope < ZERO) & (t > enter) else enter
+                    lanes[i + SPARE_B] = t if (slope > ZERO) & (t < leave) else leave
+            else:
+                for i in range(LANES):
+                    here = lanes[i + PX] * nx + lanes[i + PY] * ny + lanes[i + PZ] * nz - c
+                    lanes[i + SPARE_C] = max(here + lanes[i + SPARE_A] * (lamp - here), lanes[i + SPARE_C])
+        if stage == 0:
+            for i in range(LANES):
+                lanes[i + SPARE_A] = _clamp01(HALF * (lanes[i + SPARE_A] + lanes[i + SPARE_B]))
+    for i in range(LANES):
+        _darken(lanes, i, lanes[i + SPARE_C], lanes[i + SPARE_A], radius, gid)
+
+
+@picture_kernel(inline="always")
+def _local(lanes, i, rotation, position):
+    """Return the surface point of lane ``i`` in the geom frame."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
+    px = lanes[i + PX] - position[0]
+    py = lanes[i + PY] - position[1]
+    pz = lanes[i + PZ] - position[2]
+    return r0 * px + r3 * py + r6 * pz, r1 * px + r4 * py + r7 * pz, r2 * px + r5 * py + r8 * pz
+
+
+@picture_kernel
+def _shade_box(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, sz = size
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _box_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, sz, lanes[i + NEARNESS])
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def _shade_cylinder(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, _ = size
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _cylinder_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, lanes[i + NEARNESS])
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def _shade_capsule(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, _ = size
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _capsule_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, lanes[i + NEARNESS])
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def _shade_ellipsoid(lanes, rotation, position, lamp, size, radius, gid):
+    lx, ly, lz = lamp
+    sx, sy, sz = size
+    kx, ky, kz = ONE / sx, ONE / sy, ONE / sz
+    smallest = min(sx, sy, sz)
+    for i in range(LANES):
+        ox, oy, oz = _local(lanes, i, rotation, position)
+        gap, t = _ellipsoid_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, kx, ky, kz, smallest)
+        _darken(lanes, i, gap, t, radius, gid)
+
+
+@picture_kernel
+def shade(lanes, row, gid, caster, hulls, light):
+    """Raise SHADE where the geom hides the light from the surface points; one loop per kind, without branches.
+
+    Args:
+        lanes: Flat batch with surface points in PX, PY, PZ and NEARNESS of the light.
+        row: Geom row of the caster.
+        gid: Its number, as float32.
+        caster: Its row of the caster table: the light in its frame.
+        hulls: Half spaces (k, 4).
+        light: Light row.
+    """
+    kind = int(row[G_TYPE])
+    radius = light[L_RADIUS]
+    size = size_of(row)
+    rotation = rotation_of(row)
+    position = position_of(row)
+    lamp = (caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR])
+    if kind == CYLINDER:
+        _shade_cylinder(lanes, rotation, position, lamp, size, radius, gid)
+    elif kind == CAPSULE:
+        _shade_capsule(lanes, rotation, position, lamp, size, radius, gid)
+    elif kind == BOX:
+        _shade_box(lanes, rotation, position, lamp, size, radius, gid)
+    elif kind == SPHERE:
+        _shade_capsule(lanes, rotation, position, lamp, (size[0], ZERO, ZERO), radius, gid)
+    elif kind == MESH:
+        _shade_polytope(lanes, row, caster, hulls, radius, gid)
+    else:
+        _shade_ellipsoid(lanes, rotation, position, lamp, size, radius, gid)

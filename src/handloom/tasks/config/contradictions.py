@@ -1,0 +1,71 @@
+"""Keys of a task that are right by themselves and cannot be met together, and words that mean nothing."""
+
+import re
+from collections.abc import Iterator
+
+from handloom.errors import unknown_name
+from handloom.skills import SkillConfig
+from handloom.skills.configs.places import PlaceConfig
+from handloom.tasks.config.task import Task
+
+Keys = tuple[str | int, ...]
+OVER_TARGET = ("xybbox", "resting", "flower")
+"""Success modes of place that want the object over the target."""
+
+
+def contradictions(task: Task, keys: Keys, skill: SkillConfig) -> Iterator[str]:
+    """Yield a line, with file and line, for everything in a skill that no attempt can meet."""
+    lift = getattr(skill, "post_grasp_offset_max", None)
+    needed = getattr(skill, "lift_th", 0.0)
+    if lift is not None and needed and needed >= lift:
+        yield (
+            f"{task.where(*keys, 'lift_th')}: {skill.name} must lift by more than {needed:g} m (lift_th) and "
+            f"lifts it by at most {lift:g} m (post_grasp_offset_max); lower the one or raise the other"
+        )
+    if isinstance(skill, PlaceConfig):
+        yield from _place(task, keys, skill)
+
+
+def _place(task: Task, keys: Keys, skill: PlaceConfig) -> Iterator[str]:
+    if skill.place_direction == "vertical" and skill.pre_place_z_offset < skill.place_z_offset:
+        yield (
+            f"{task.where(*keys, 'pre_place_z_offset')}: the hand comes down from pre_place_z_offset "
+            f"{skill.pre_place_z_offset:g} m to place_z_offset {skill.place_z_offset:g} m; the first must be the larger"
+        )
+    if skill.success_mode in OVER_TARGET and skill.place_direction == "vertical":
+        for key in ("x_ratio_range", "y_ratio_range"):
+            low, high = sorted(getattr(skill, key))
+            if high <= 0.0 or low >= 1.0:
+                yield (
+                    f"{task.where(*keys, key)}: {key} {[low, high]} is beside the target and success_mode "
+                    f"{skill.success_mode} wants the object over it; keep it between 0 and 1, or use beside"
+                )
+
+
+def doubts(task: Task, keys: Keys, skill: SkillConfig) -> Iterator[str]:
+    """Yield a line for every published default that seldom does what a reader would expect."""
+    low, needed = getattr(skill, "post_grasp_offset_min", None), getattr(skill, "lift_th", 0.0)
+    high = getattr(skill, "post_grasp_offset_max", None)
+    if low is not None and high is not None and needed and low <= needed < high:
+        yield (
+            f"{task.where(*keys, 'lift_th')}: some lifts are too small: post_grasp_offset_min is {low:g} m "
+            f"and lift_th is {needed:g} m"
+        )
+    if (
+        isinstance(skill, PlaceConfig)
+        and skill.position_constraint == "gripper"
+        and skill.place_direction == "vertical"
+    ):
+        held, target = skill.objects[:2]
+        yield (
+            f"{task.where(*keys)}: the hand, not the {held}, is brought over the middle of the {target}, and lets go "
+            f"{skill.place_z_offset:g} m above it, as published; {{place: {held}, on: {target}}} lowers it to contact"
+        )
+
+
+def unknown_words(task: Task, keys: Keys, text: str) -> Iterator[str]:
+    """Yield a line for every ``{name}`` in a sentence that is no object of the task."""
+    names = [obj.name for obj in (*task.arena.fixtures, *task.config.objects)]
+    for name in re.findall(r"\{([^{}]*)\}", text):
+        if name not in names:
+            yield f"{task.where(*keys)}: {{{name}}} stands for an object; {unknown_name('object', name, names)}"

@@ -1,0 +1,200 @@
+"""The short form of skills: ``{pick: apple}``, ``{place: apple, in: bowl}``. It expands to the published form.
+
+A task of one robot may also write its skills as a flat list, one after the other, instead of nesting them by stage,
+robot, block and arm. ``handloom show TASK`` prints what a task expands to.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from handloom.config import Document
+from handloom.config.parsing import KeyPath, dotted
+from handloom.errors import ConfigError, HandloomError, suggest
+from handloom.objects import make_object
+from handloom.objects.registry import CATEGORIES
+
+ARMS = ("left", "right")
+PICK: dict[str, Any] = {
+    "approach": ["down", 30],
+    "pre_grasp_offset": 0.05,
+    "gripper_change_steps": 15,
+    "post_grasp_offset_min": 0.05,
+    "post_grasp_offset_max": 0.07,
+    "lift_th": 0.03,
+    "t_eps": 0.01,
+    "o_eps": 0.1,
+}
+"""Keys of a short pick: from above, and lifted by 5 to 7 cm, which arms of every size can do."""
+PLACE: dict[str, Any] = {
+    "position_constraint": "object",
+    "rest_on": "target",
+    "keep_upright": 10,
+    "x_ratio_range": [0.42, 0.58],
+    "y_ratio_range": [0.42, 0.58],
+    "pre_place_z_offset": 0.045,
+    "place_z_offset": 0.01,
+    "until_contact": True,
+    "hesitate_steps": 3,
+    "gripper_change_steps": 15,
+    "retreat": 0.04,
+    "t_eps": 0.01,
+    "o_eps": 0.1,
+    "success_mode": "resting",
+}
+"""Keys of every short place: the middle of the object over the middle of the target, let go just above contact."""
+WHERE: dict[str, dict[str, Any]] = {
+    "in": {"keep_upright": 25},
+    "on": {},
+    "stack_on": {
+        "keep_upright": 4,
+        "x_ratio_range": [0.47, 0.53],
+        "y_ratio_range": [0.47, 0.53],
+        "hesitate_steps": 6,
+    },
+    "beside": {"rest_on": "support", "beside": "right", "success_mode": "beside"},
+}
+"""Where a short place puts the object > the keys in which it differs."""
+WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
+         "beside": "Put the {0} beside the {1}."}  # fmt: skip
+HOME = {"name": "home", "instruction": "Go home."}
+
+
+def expand_short_form(document: Document, root: KeyPath) -> None:
+    """Write the skills of a task in the published form, in place; what is no short form stays as it is.
+
+    Raises:
+        ConfigError: A short form cannot be understood; with file and line.
+    """
+    task = document.values
+    for key in root:
+        task = task[key]
+    if not isinstance(task, dict) or not isinstance(task.get("skills"), list):
+        return
+    where = (*root, "skills")
+    if any(_is_step(item) for item in task["skills"]):
+        _nest(document, task, where)
+    categories = _categories(task)
+    for path, lane in _lanes(task["skills"], where):
+        lane[:] = [
+            _expanded(skill, categories, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}")
+            for k, skill in enumerate(lane)
+        ]
+    _describe(task)
+
+
+def _lanes(stages: list[Any], where: KeyPath) -> Iterator[tuple[KeyPath, list[Any]]]:
+    """Yield the list of skills of every arm with its path, as far as a file has the published nesting."""
+    for s, stage in enumerate(stages):
+        for robot, blocks in stage.items() if isinstance(stage, dict) else []:
+            for b, block in enumerate(blocks if isinstance(blocks, list) else []):
+                for arm, lane in block.items() if isinstance(block, dict) else []:
+                    if isinstance(lane, list):
+                        yield (*where, s, robot, b, arm), lane
+
+
+def _is_step(item: Any) -> bool:
+    """Return whether an entry of ``skills`` is a skill or a block of arms, and no stage of robots."""
+    return item == "home" or (isinstance(item, dict) and bool({"name", "pick", "place", *ARMS} & item.keys()))
+
+
+def _nest(document: Document, task: dict[str, Any], where: KeyPath) -> None:
+    """Nest a flat list of skills: those of one arm that follow each other share a block."""
+    robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
+    stages: list[dict[str, Any]] = []
+    lines = {path: mark for path, mark in document.marks.items() if path[: len(where)] == where and path != where}
+    for path in lines:
+        del document.marks[path]
+    for i, item in enumerate(task["skills"]):
+        mark = lines.get((*where, i), document.mark(where))
+        if not _is_step(item):
+            words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
+            hints = [suggest(word, ("pick", "place", "home", "name")).partition("known:")[0] for word in words]
+            raise ConfigError(
+                f"{mark}: skills.{i}: {''.join(hints)}a flat list has skills, such as {{pick: apple}}, got {item!r}"
+            )
+        step = dict(item) if isinstance(item, dict) else item
+        block = isinstance(step, dict) and bool(set(ARMS) & step.keys())
+        robot = step.pop("robot", None) if isinstance(step, dict) else None
+        arm = step.pop("arm", "left") if isinstance(step, dict) else "left"
+        if robot is None:
+            if len(robots) != 1:
+                known = ", ".join(robots)
+                raise ConfigError(f"{mark}: skills.{i}: say which robot does this: add robot: NAME, one of {known}")
+            robot = robots[0]
+        if not stages or robot not in stages[-1]:
+            stages.append({robot: []})
+        blocks = stages[-1][robot]
+        if block:
+            blocks.append({side: skills if isinstance(skills, list) else [skills] for side, skills in step.items()})
+        elif blocks and list(blocks[-1]) == [arm]:
+            blocks[-1][arm].append(step)
+        else:
+            blocks.append({arm: [step]})
+        here: KeyPath = (*where, len(stages) - 1, robot, len(blocks) - 1)
+        here = here if block else (*here, arm, len(blocks[-1][arm]) - 1)
+        old = (*where, i)
+        document.marks |= {(*here, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old}
+    task["skills"] = stages
+
+
+def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
+    """Return a skill in the published form; ``what`` begins messages: file, line and key."""
+    if skill == "home":
+        return dict(HOME)
+    if not isinstance(skill, dict) or "name" in skill or not {"pick", "place"} & skill.keys():
+        return skill
+    given = {("on" if key is True else key): value for key, value in skill.items()}  # YAML reads `on:` as true.
+    verb = "pick" if "pick" in given else "place"
+    name = given.pop(verb)
+    if not isinstance(name, str):
+        raise ConfigError(f"{what}: {verb}: write the name of an object, e.g. {{{verb}: apple}}, got {name!r}")
+    if verb == "pick":
+        return {"name": "pick", "objects": [name], "instruction": f"Pick up the {{{name}}}.", **PICK, **given}
+    places = [key for key in (*WHERE, "to") if key in given]
+    if len(places) != 1 or not isinstance(given[places[0]], str):
+        raise ConfigError(
+            f"{what}: place {name}: say where, with one of in, on, stack_on, beside or to, "
+            f"e.g. {{place: {name}, in: bowl}}; got {', '.join(places) or 'none'}"
+        )
+    target = given.pop(places[0])
+    kind = _kind(name, target, categories) if places[0] == "to" else places[0]
+    if kind == "beside" and "side" in given:
+        given["beside"] = given.pop("side")
+    words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
+    return {"name": "place", "objects": [name, target], "instruction": words, **PLACE, **WHERE[kind], **given}
+
+
+def _kind(name: str, target: str, categories: Mapping[str, str]) -> str:
+    """Return what ``to`` means: into a container, stacked on one of the same kind, or on it."""
+    category = categories.get(target, "")
+    if category and category == categories.get(name):
+        return "stack_on"
+    if category not in CATEGORIES:
+        return "on"
+    try:
+        return "in" if make_object(category, rng=np.random.default_rng(0)).holds else "on"
+    except HandloomError:  # It needs parameters; the check of objects says which.
+        return "on"
+
+
+def _categories(task: Mapping[str, Any]) -> dict[str, str]:
+    entries = [entry for entry in task.get("objects") or () if isinstance(entry, dict)]
+    return {str(entry.get("name")): str(entry.get("category", "")) for entry in entries if not entry.get("path")}
+
+
+def _describe(task: dict[str, Any]) -> None:
+    """Give a task without an instruction the words of its skills: a pick goes without saying before its place."""
+    data = task.setdefault("data", {})
+    if not isinstance(data, dict) or data.get("language_instruction"):
+        return
+    skills = [skill for _, lane in _lanes(task["skills"], ()) for skill in lane if isinstance(skill, dict)]
+    put = {skill["objects"][0] for skill in skills if skill.get("name") == "place" and skill.get("objects")}
+    told = [
+        str(skill["instruction"])
+        for skill in skills
+        if skill.get("instruction") and not (skill.get("name") == "pick" and set(skill.get("objects", ())) & put)
+    ]
+    if told:
+        data["language_instruction"] = " ".join(told)

@@ -1,0 +1,180 @@
+"""A deep check of a task: samples scenes and looks at what only a scene can show."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from handloom.errors import HandloomError
+from handloom.motion.kinematics import Chain
+from handloom.render import camera_pose, project
+from handloom.scene import Scene, SceneArm, build_scene
+from handloom.scene.measures import world_box
+from handloom.skills import SKILLS, SkillConfig
+from handloom.skills.configs import skill_name
+from handloom.tasks.config.checking import placed_skills
+from handloom.tasks.config.task import Task
+from handloom.tasks.sampling.sample_task import sample_task
+from handloom.values import CameraSpec
+
+SCENES = 2
+"""Scenes that are sampled."""
+CONFIGURATIONS = 60_000
+"""Random arm configurations from which the reach is found; a hundred or more are at the height of a table."""
+BY_HAND = ("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick")
+"""Skills that take hold of an object."""
+CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan")
+"""Skills whose first object must be held."""
+
+
+def rehearse(task: Task, *, scenes: int = SCENES) -> tuple[str, ...]:
+    """Sample scenes of a task and return what is wrong with them, one line each, with file and line where there is one.
+
+    Args:
+        task: A task that was loaded, so that its keys are right.
+        scenes: How many scenes are looked at.
+    """
+    found = dict.fromkeys([*_without_place(task), *_cannot_run(task), *_not_held(task)])
+    if not found:
+        for episode in range(scenes):
+            try:
+                scene = build_scene(sample_task(task, 0, episode))
+            except HandloomError as error:
+                found[_located(task, str(error))] = None
+                break
+            mistakes = [*_out_of_reach(task, scene), *_blind(task, scene)]
+            if mistakes:
+                found |= dict.fromkeys(mistakes)
+                break  # Another scene would say the same with other numbers.
+    return tuple(found)
+
+
+def _located(task: Task, text: str) -> str:
+    """Return a message with the file and line of the object whose asset it is about, unless it has them."""
+    for i, entry in enumerate(task.config.objects):
+        if entry.path and entry.path in text and not text.startswith(str(task.path)):
+            return f"{task.where('objects', i, 'path')}: {text}"
+    return text
+
+
+def _without_place(task: Task) -> Iterator[str]:
+    """Objects that nothing puts anywhere start at the origin of the world, inside the table."""
+    placed = {region.object for region in task.config.regions}
+    for i, entry in enumerate(task.config.objects):
+        if entry.name not in placed and entry.translation is None and entry.init_parent is None:
+            yield (
+                f"{task.where('objects', i)}: {entry.name} has no region and no translation; add a region such as "
+                f"{{object: {entry.name}, target: table, random_config: {{pos_range: [[-0.1, 0, 0], [0.1, 0.1, 0]], "
+                "yaw_rotation: [-180, 180]}}"
+            )
+
+
+def _cannot_run(task: Task) -> Iterator[str]:
+    for keys, skill in placed_skills(task):
+        if ":" not in skill.name and skill_name(skill.name) not in SKILLS:
+            known = ", ".join(SKILLS)
+            yield f"{task.where(*keys, 'name')}: {skill.name} can be described but not run yet; those that run: {known}"
+
+
+def _not_held(task: Task) -> Iterator[str]:
+    """Objects that are put somewhere must have been picked up, or start in a hand."""
+    held = {entry.name for entry in task.config.objects if entry.init_parent is not None}
+    for keys, skill in placed_skills(task):
+        name = skill_name(skill.name)
+        if name in BY_HAND or ":" in name:
+            held.update(skill.objects)
+        elif name in CARRIES and skill.objects and skill.objects[0] not in held:
+            first = skill.objects[0]
+            yield f"{task.where(*keys)}: {name} needs {first} in the hand; pick it up before, with {{pick: {first}}}"
+
+
+def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
+    told: set[tuple[str, ...]] = set()
+    for keys, skill in placed_skills(task):
+        _, _, robot, _, arm_name, _ = keys
+        arm = scene.robot(str(robot)).arm(str(arm_name))
+        for name in skill.objects:
+            if (str(robot), str(arm_name), name) in told:
+                continue
+            told.add((str(robot), str(arm_name), name))
+            offset = scene.object_pose(name)[:3, 3] - arm.T_world_base[:3, 3]
+            distance = float(np.linalg.norm(offset[:2]))
+            reach = _reach(scene, arm, float(offset[2]), down=_comes_down(skill))
+            if distance > reach:
+                region = next((i for i, r in enumerate(task.config.regions) if r.object == name), None)
+                where = task.where("regions", region) if region is not None else task.where(*keys, "objects")
+                yield (
+                    f"{where}: {name} lies {distance:.2f} m from the base of {robot}'s {arm_name} arm, which reaches "
+                    f"{reach:.2f} m at that height; move it {distance - reach + 0.05:.2f} m towards {_heading(-offset)}"
+                )
+
+
+def _comes_down(skill: SkillConfig) -> bool:
+    """Return whether a skill has the hand come from above."""
+    approach = getattr(skill, "approach", None)
+    return approach == "down" or (isinstance(approach, tuple) and approach[0] == "down")
+
+
+def _reach(scene: Scene, arm: SceneArm, height: float, *, down: bool) -> float:
+    """Return how far from its base, seen from above, an arm can take hold of things [m].
+
+    Args:
+        scene: The scene.
+        arm: The arm.
+        height: Height of the things above the arm's base [m].
+        down: Whether the hand must point down, to within 50 degrees.
+    """
+    chain = Chain.from_model(
+        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
+    )
+    lower, upper = chain.sampling_box
+    q = np.random.default_rng(0).uniform(lower, upper, (CONFIGURATIONS, len(lower)))
+    tips = arm.T_world_base @ chain.T_base_tool(q, threads=1) @ arm.spec.T_tool_tcp
+    offset = tips[:, :3, 3] - arm.T_world_base[:3, 3]
+    fits = np.abs(offset[:, 2] - height) < 0.08
+    if down:
+        fits &= (tips[:, :3, :3] @ arm.spec.approach)[:, 2] < -np.cos(np.deg2rad(50.0))
+    return float(np.linalg.norm(offset[fits, :2], axis=1).max(initial=0.0))
+
+
+def _heading(offset: np.ndarray) -> str:
+    """Return a horizontal direction in words, e.g. ``-y and +x``, the larger part first."""
+    parts = sorted(((abs(offset[k]), f"{'+' if offset[k] > 0 else '-'}{'xy'[k]}") for k in range(2)), reverse=True)
+    return " and ".join(word for size, word in parts if size > 0.3 * parts[0][0])
+
+
+def _blind(task: Task, scene: Scene) -> Iterator[str]:
+    """Cameras inside something, and objects of the skills that no camera has in its picture."""
+    model, data = scene.world.model, scene.world.data
+    cameras = scene.instance.cameras
+    solids = [entry.name for entry in (*task.arena.fixtures, *task.config.objects)]
+    for i, camera in enumerate(cameras):
+        eye = camera_pose(model, data, camera)[:3, 3]
+        inside = [name for name in solids if _is_inside(scene, name, eye)] if camera.parent is None else []
+        if inside:
+            yield f"{task.where('cameras', i)}: {camera.name} is inside {inside[0]}; move its translation {_up(eye)}"
+    watched = dict.fromkeys(name for _, skill in placed_skills(task) for name in skill.objects)
+    unseen = [name for name in watched if cameras and not _seen(scene, name, cameras)]
+    for name in unseen:
+        yield (
+            f"{task.where('cameras')}: no camera has {name} in its picture; turn one towards it, e.g. "
+            f"{{name: front, look_at: [{', '.join(watched)}]}}"
+        )
+
+
+def _is_inside(scene: Scene, name: str, point: np.ndarray) -> bool:
+    box = world_box(scene, name)
+    return bool(np.all(point > box[0]) and np.all(point < box[1]))
+
+
+def _up(eye: np.ndarray) -> str:
+    return f"up or away; it is at {[round(float(v), 2) for v in eye]}"
+
+
+def _seen(scene: Scene, name: str, cameras: Sequence[CameraSpec]) -> bool:
+    model, data = scene.world.model, scene.world.data
+    point = world_box(scene, name).mean(axis=0)[None]
+    for camera in cameras:
+        pixels, depth = project(camera, camera_pose(model, data, camera), point)
+        if depth[0] > 0 and 0 <= pixels[0, 0] < camera.width and 0 <= pixels[0, 1] < camera.height:
+            return True
+    return False

@@ -1,0 +1,82 @@
+"""What must hold at the end: the goals of every skill that nothing undid on purpose since."""
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from handloom.episode import run_episode
+from handloom.episode.loop import standing_goals
+from handloom.scene import build_scene
+from handloom.skills import Schedule
+from handloom.tasks import load_task, sample_task
+from handloom.values import Check, SkillSpan
+
+OVER = Check(name="over_box", arguments={"object": "cube", "target": "plate"})
+HELD = Check(name="grasped", arguments={"object": "cube"})
+
+
+def span(skill: str, *objects: str, arm: str = "left", checks: tuple[Check, ...] = (), kind: str = "") -> SkillSpan:
+    return SkillSpan(
+        robot="r", arm=arm, skill=skill, objects=objects, start=0, end=1, success=True, checks=checks, kind=kind
+    )
+
+
+def names(*spans: SkillSpan) -> list[list[str]]:
+    return [[check.name for check in checks] for _, checks in standing_goals(spans)]
+
+
+def test_an_earlier_placement_stands_while_nothing_takes_the_object_or_its_target_up_again():
+    place = span("place", "cube", "plate", checks=(OVER, HELD))
+    assert names(place, span("home", checks=())) == [["over_box"], []]
+    assert names(place, span("pick", "apple")) == [["over_box"], []]
+    assert names(place, span("pick", "cube")) == [[], []]
+    assert names(place, span("pick", "plate", arm="right")) == [["over_box", "grasped"], []]
+
+
+def test_a_mistake_on_purpose_leaves_no_goal():
+    assert names(span("fail_pick", "cube", checks=(OVER,), kind="mistake"), span("home"))[0] == []
+
+
+TASK = """
+base: setups/fr3.yaml
+objects:
+  - {name: cube, target_class: RigidObject, category: cube, parameters: {edge: 0.04}}
+  - {name: plate, target_class: RigidObject, category: plate}
+regions:
+  - {object: cube, target: table, random_config: {pos_range: [[-0.2, 0.1, 0], [-0.2, 0.1, 0]], yaw_rotation: [0, 0]}}
+  - {object: plate, target: table, random_config: {pos_range: [[0.2, 0.1, 0], [0.2, 0.1, 0]], yaw_rotation: [0, 0]}}
+skills: [{pick: cube}, {place: cube, on: plate}, home]
+"""
+
+
+class Meddler:
+    """The expert, while somebody takes the cube off the plate as soon as the arm goes home."""
+
+    def __init__(self, scene, stages, rng):
+        self.scene, self.expert = scene, Schedule(scene, stages, rng)
+        self.done = False
+
+    def __getattr__(self, name):
+        return getattr(self.expert, name)
+
+    def next(self, frame):
+        targets = self.expert.next(frame)
+        if not self.done and any(span.skill == "place" for span in self.expert.timeline):
+            world = self.scene.world
+            joint = world.model.body_jntadr[world.body_index(self.scene.body_of("cube"))]
+            start = world.model.jnt_qposadr[joint]
+            world.data.qpos[start : start + 2] += (-0.3, 0.1)
+            mujoco.mj_forward(world.model, world.data)
+            self.done = True
+        return targets
+
+
+def test_what_was_placed_before_going_home_is_judged_at_the_end(tmp_path: Path):
+    file = tmp_path / "task.yaml"
+    file.write_text(TASK)
+    task = load_task(file)
+    for source, reason in ((Schedule, None), (Meddler, "not_lasting_over_box")):
+        scene = build_scene(sample_task(task, 0, 0))
+        record = run_episode(scene, source(scene, task.config.skills, np.random.default_rng(0)))
+        assert (record.failure.reason if record.failure else None) == reason

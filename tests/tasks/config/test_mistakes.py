@@ -1,0 +1,95 @@
+"""Mistakes that people make in task files: each is found by ``check``, with its place, its cause and what to do."""
+
+# ruff: noqa: E501 - a row is a row
+
+import re
+from pathlib import Path
+
+import pytest
+
+from handloom.errors import HandloomError
+from handloom.tasks import load_task
+from handloom.tasks.rehearsal import rehearse
+
+APPLE = "  - {object: apple, target: table, random_config: {pos_range: [[-0.25, 0, 0], [-0.1, 0.2, 0]], yaw_rotation: [-180, 180]}}\n"
+TASK = f"""base: setups/fr3.yaml
+objects:
+  - {{name: apple, target_class: RigidObject, category: apple}}
+  - {{name: bowl, target_class: RigidObject, category: bowl}}
+regions:
+{APPLE}  - {{object: bowl, target: table, random_config: {{pos_range: [[0.1, 0, 0], [0.25, 0.2, 0]], yaw_rotation: [-180, 180]}}}}
+data: {{language_instruction: "Put the {{apple}} into the {{bowl}}."}}
+skills:
+  - {{pick: apple}}
+  - {{place: apple, in: bowl}}
+"""
+PLACE = "[[-0.25, 0, 0], [-0.1, 0.2, 0]]"
+
+AT_ONCE = {
+    "an arm the robot does not have": ("{pick: apple}", "{pick: apple, arm: right}", r":10: .*no right arm.*: left"),
+    "an unknown placeholder": ("{apple} into", "{aple} into", r":8: .*\{aple\}.*did you mean 'apple'\?"),
+    "an unknown placeholder of a skill": ("{pick: apple}", '{pick: apple, instruction: "Get {it}"}', r":10: .*\{it\}"),
+    "a skill without its keys": ("{pick: apple}", "{name: open, objects: [bowl]}", r":10: .*required and missing"),
+    "a tab": ("  - {pick: apple}", "\t- {pick: apple}", r":10: .*tab in this line.*spaces"),
+    "an unknown skill": ("{pick: apple}", "{name: pik, objects: [apple]}", r":10: .*did you mean 'pick'\?"),
+    "an unknown short form": ("{pick: apple}", "{pik: apple}", r":10: .*did you mean 'pick'\?"),
+    "an unknown robot": ("base: setups/fr3.yaml", "robots: [{name: franka, robot_config_file: frr3}]", r":1: .*did you mean 'fr3'\?"),
+    "an unknown base": ("setups/fr3.yaml", "setups/fr4.yaml", r":1: base: setups/fr4.yaml was not found; searched"),
+    "an unknown category": ("category: apple", "category: aple", r":3: .*did you mean 'apple'\?"),
+    "an unknown object": ("{pick: apple}", "{pick: aple}", r":10: .*did you mean 'apple'\?"),
+    "a place without a target": ("{place: apple, in: bowl}", "{place: apple}", r":11: .*in, on, stack_on, beside or to"),
+    "a place with two targets": ("in: bowl}", "in: bowl, on: bowl}", r":11: .*got in, on"),
+    "a pick of a number": ("{pick: apple}", "{pick: 3}", r":10: .*name of an object.*got 3"),
+    "a lift that is too small": ("{pick: apple}", "{pick: apple, lift_th: 0.1}", r":10: .*0\.1 m \(lift_th\).*0\.07 m"),
+    "a way down that goes up": ("in: bowl}", "in: bowl, pre_place_z_offset: 0.0}", r":11: .*0 m to place_z_offset 0\.01"),
+    "a place beside that must be over": ("in: bowl}", "in: bowl, x_ratio_range: [1.2, 1.5]}", r":11: .*\[1\.2, 1\.5\]"),
+    "an unknown target": ("{object: apple, target: table", "{object: apple, target: tabel", r":6: .*did you mean 'table'"),
+    "a range upside down": (PLACE, "[[-0.1, 0, 0], [-0.25, 0.2, 0]]", r":6: .*low to high"),
+    "an unknown colour": ("category: apple}", "category: apple, color: rde}", r":3: .*did you mean 'red'\?"),
+    "an unknown approach": ("{pick: apple}", "{pick: apple, approach: above}", r":10: .*down, side, front, any or"),
+    "an unknown key": ("{pick: apple}", "{pick: apple, lift_ht: 0.1}", r":10: .*did you mean 'lift_th'\?"),
+    "a key twice": ("data: {", "data: {fps: 30, fps: 20, ", r":8: .*given twice"),
+    "a word for a number": ("fr3.yaml\n", "fr3.yaml\ntable_height: high\n", r":2: table_height: .*got 'high'"),
+    "one name for two": ("name: bowl", "name: apple", r"used twice: apple"),
+    "a camera that looks nowhere": ("data:", "cameras: [{name: front, translation: [1, 1, 1]}]\ndata:", r"orientation .* or a look_at"),
+    "a camera that looks at nothing": ("data:", "cameras: [{name: front, look_at: [appel]}]\ndata:", r"did you mean 'apple'\?"),
+}  # fmt: skip
+IN_A_SCENE = {
+    "a mesh that is not there": ("category: apple", "path: meshes/apple.obj", r":3: objects\.0\.path: no asset file"),
+    "a wrong parameter": ("category: apple}", "category: apple, parameters: {radios: 0.04}}", r":3: .*no parameter 'radios'; known: .*width"),
+    "an object without a region": (APPLE, "", r":3: .*apple has no region and no translation; add a region such as"),
+    "a region out of reach": (PLACE, "[[-0.55, 0.4, 0], [-0.5, 0.45, 0]]", r":6: .*reaches 0\.9\d m.*towards -y and \+x"),
+    "a region off the table": (PLACE, "[[-2.5, 0, 0], [-2.1, 0.2, 0]]", r":6: .*x from -2\.5 to -2\.1 m.*ends at -0\.70"),
+    "an object that was not picked": ("  - {pick: apple}\n", "", r":10: .*needs apple in the hand.*\{pick: apple\}"),
+    "a skill that does not run yet": ("{pick: apple}", "{name: pour__water__succ, objects: [apple]}", r":10: .*not run yet"),
+    "a camera that sees nothing": ("data:", "cameras: [{name: franka_head, translation: [0, 3, 1], orientation: [1, 0, 0, 0]}, {name: franka_hand, translation: [0, 0, -0.2]}]\ndata:", r"no camera has apple in its picture.*look_at"),
+    "a camera in the table": ("data:", "cameras: [{name: front, translation: [0, 0, 0.74], look_at: [0, 0.3, 0.75]}]\ndata:", r"front is inside table"),
+}  # fmt: skip
+
+
+def written(tmp_path: Path, old: str, new: str) -> Path:
+    assert old in TASK
+    file = tmp_path / "task.yaml"
+    file.write_text(TASK.replace(old, new, 1))
+    return file
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_a_mistake_is_found_when_the_file_is_read(name, tmp_path):
+    old, new, expected = AT_ONCE[name]
+    with pytest.raises(HandloomError) as caught:
+        load_task(written(tmp_path, old, new))
+    assert re.search(expected, str(caught.value)), str(caught.value)
+
+
+@pytest.mark.parametrize("name", IN_A_SCENE)
+def test_a_mistake_is_found_in_a_sampled_scene(name, tmp_path):
+    old, new, expected = IN_A_SCENE[name]
+    found = rehearse(load_task(written(tmp_path, old, new)), scenes=1)
+    assert any(re.search(expected, line) for line in found), found
+
+
+def test_a_task_without_a_mistake_has_none(tmp_path):
+    file = tmp_path / "task.yaml"
+    file.write_text(TASK)
+    assert rehearse(load_task(file)) == ()
