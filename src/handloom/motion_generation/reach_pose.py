@@ -12,11 +12,13 @@ from handloom.motion_generation.rmpflow import RmpFlow
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat
 
 POSTURES = 16
-"""Arm postures at the target that are looked at; the free ones serve as c-space targets, nearest first."""
+"""Arm postures at the target that are looked at."""
 STALLED = 0.01
-"""Metres the tool must come closer within ``PATIENCE``, or the next posture is tried [m]."""
-PATIENCE = 2.0
+"""What the tool [m], or the joints [rad], must come closer within ``PATIENCE``; else the next posture is tried."""
+PATIENCE = 1.5
 """[s]."""
+NEAR = 0.1
+"""Largest joint distance from a posture at which the tool is pulled to the pose again [rad or m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,14 +45,14 @@ def reach_pose(
     position: ArrayLike,
     orientation: ArrayLike,
     *,
-    seconds: float = 15.0,
+    seconds: float = 20.0,
     frame: float = 1 / 60,
     tolerance: tuple[float, float] = (0.02, 0.1),
 ) -> Reach:
     """Roll a policy out to a pose among its obstacles, starting at rest.
 
-    RMPflow only looks around itself and may come to rest before a target. Its c-space target therefore goes to arm
-    postures that reach the pose freely, the nearest first, and to the next one where the tool comes no closer.
+    RMPflow only looks around itself and may come to rest before a target. Where the tool comes no closer, the joints
+    go to an arm posture that reaches the pose freely, still keeping away from obstacles, the nearest posture first.
 
     Args:
         policy: Policy with its obstacles; its targets are set.
@@ -68,8 +70,8 @@ def reach_pose(
     state, speed = np.array(q, float), np.zeros(policy.robot.dof)
     postures = _free_postures(policy, T, state)
     policy.set_end_effector_target(position, quat)
-    policy.set_cspace_target(postures.pop(0) if postures else policy.robot.default_q)
     states, best, since, gap = [state], np.inf, 0.0, policy.smallest_gap(state)
+    posture: Array | None = None
     for _ in range(round(seconds / frame)):
         state, speed = policy.compute_joint_targets(state, speed, [], [], frame)
         states.append(state)
@@ -77,11 +79,17 @@ def reach_pose(
         distance, angle = _errors(policy, state, T)
         if distance < tolerance[0] and angle < tolerance[1] and np.abs(speed).max() < 0.2:
             return Reach(reached=True, distance=distance, angle=angle, smallest_gap=gap, states=np.array(states))
-        score, since = distance + 0.2 * angle, since + frame
+        score = distance + 0.2 * angle if posture is None else float(np.linalg.norm(state - posture))
+        since += frame
         if score < best - STALLED:
             best, since = score, 0.0
-        if since > PATIENCE and postures:
-            policy.set_cspace_target(postures.pop(0))
+        if posture is not None and np.abs(state - posture).max() < NEAR:
+            policy.set_end_effector_target(position, quat)
+            posture, best, since = None, np.inf, 0.0
+        elif since > PATIENCE and postures:
+            posture = postures.pop(0)
+            policy.set_end_effector_target(None, None)
+            policy.set_cspace_target(posture)
             best, since = np.inf, 0.0
     why = f"stuck {100 * distance:.1f} cm and {angle:.2f} rad from the target after {seconds:g} s"
     return Reach(reached=False, distance=distance, angle=angle, smallest_gap=gap, states=np.array(states), reason=why)
