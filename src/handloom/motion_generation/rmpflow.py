@@ -15,7 +15,7 @@ from handloom.motion_generation.kinematics_solver import LulaKinematicsSolver
 from handloom.motion_generation.motion_policy import ArticulationMotionPolicy, MotionPolicy, MotionPolicyController
 from handloom.motion_generation.motion_robot import MotionRobot, load_motion_robot
 from handloom.motion_generation.rmpflow_config import BodyCapsule, RmpFlowFile
-from handloom.motion_generation.rmpflow_kernels import Goal, Leaves, Policy, accelerate, roll_out
+from handloom.motion_generation.rmpflow_kernels import Goal, Leaves, Policy, accelerate, nearest_gap, roll_out
 from handloom.motion_generation.rmpflow_space import BOX, CAPSULE, Bodies, Links, Points, make_state
 from handloom.motion_generation.world_interface import KeptObstacle
 from handloom.spatial import invert_pose, matrix_from_quat
@@ -189,6 +189,17 @@ class RmpFlow(MotionPolicy):
         solver.T_world_base = self._T_world_base
         return solver
 
+    @property
+    def T_world_base(self) -> Array:  # noqa: N802 - frame notation
+        """Pose of the robot's base (4, 4)."""
+        return self._T_world_base
+
+    def smallest_gap(self, active_joint_positions: ArrayLike) -> float:
+        """Return the smallest distance between the moving spheres and an obstacle [m]; negative: contact."""
+        q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+        _, spheres, *_ = self._constant
+        return float(nearest_gap(self._constant[0], spheres, self._bodies(), q))
+
     def collision_spheres(self, active_joint_positions: ArrayLike) -> tuple[Array, Array]:
         """Return centres (k, 3) in the world and radii (k,) [m] of the spheres that keep away from obstacles."""
         q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
@@ -276,7 +287,7 @@ def load_motion_policy(config: str | Path) -> RmpFlow:
         ConfigError: A key is wrong, or a file does not exist; file, line and where it was looked for.
     """
     folder, given = Path(config).parent, load_config(config, PolicyFile)
-    files = []
+    files: list[Path] = []
     for key, name in given.relative_asset_paths:
         places = [folder / name, folder / Path(name).name]
         found = next((place for place in places if place.is_file()), None)
@@ -284,7 +295,9 @@ def load_motion_policy(config: str | Path) -> RmpFlow:
             looked = " and ".join(str(place) for place in places)
             raise ConfigError(f"{config}: relative_asset_paths.{key}: no such file; looked for {looked}")
         files.append(found)
-    return RmpFlow(*files, given.end_effector_frame_name, given.maximum_substep_size, given.ignore_robot_state_updates)
+    description, urdf, parameters = files
+    frame, substep = given.end_effector_frame_name, given.maximum_substep_size
+    return RmpFlow(description, urdf, parameters, frame, substep, given.ignore_robot_state_updates)
 
 
 def bodies_of(obstacles: list[KeptObstacle]) -> Bodies:
