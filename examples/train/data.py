@@ -19,7 +19,7 @@ from PIL import Image
 
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import ProcessExecutor
-from handloom.episode.observer import chosen_cameras, movable_objects, pose7
+from handloom.episode.observer import chosen_cameras, movable_objects
 from handloom.motion.kinematics import Chain
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene

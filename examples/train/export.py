@@ -108,7 +108,9 @@ def export(
     given: dict[str, Tensor] = {STATE[0]: torch.zeros(1, trained.joints + 1), STATE[1]: pose}
     given["noise"] = torch.zeros(1, CHUNK * STEP)
     if config.cameras:
-        given |= {f"observation.images.{name}": torch.zeros(1, size, size, 3, dtype=torch.uint8) for name in config.cameras}
+        given |= {
+            f"observation.images.{name}": torch.zeros(1, size, size, 3, dtype=torch.uint8) for name in config.cameras
+        }
     else:
         given |= {WORLD: pose} | {f"observation.objects.{name}": pose for name in objects}
     network = Deployed(trained).eval()

@@ -55,13 +55,17 @@ class Encoder(nn.Module):
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(3, width, 5, 2, 2), _norm(width), nn.SiLU())
         self.blocks = nn.Sequential(
-            Block(width, width, 2), Block(width, 2 * width, 2), Block(2 * width, 4 * width, 1), Block(4 * width, 4 * width, 1)
+            Block(width, width, 2),
+            Block(width, 2 * width, 2),
+            Block(2 * width, 4 * width, 1),
+            Block(4 * width, 4 * width, 1),
         )
         self.to_points = nn.Conv2d(4 * width, points, 1)
         self.to_facts = nn.Linear(4 * width, points)
         self.size = 3 * points
 
     def forward(self, picture: Tensor) -> Tensor:
+        """Return features (batch, size) of pictures (batch, 3, h, w)."""
         x = self.blocks(self.stem(picture))
         heat = self.to_points(x)
         batch, points, height, width = heat.shape
@@ -78,11 +82,16 @@ class Block(nn.Module):
     def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
         self.main = nn.Sequential(
-            nn.Conv2d(before, after, 3, stride, 1), _norm(after), nn.SiLU(), nn.Conv2d(after, after, 3, 1, 1), _norm(after)
+            nn.Conv2d(before, after, 3, stride, 1),
+            _norm(after),
+            nn.SiLU(),
+            nn.Conv2d(after, after, 3, 1, 1),
+            _norm(after),
         )
         self.short = nn.Identity() if (before, stride) == (after, 1) else nn.Conv2d(before, after, 1, stride)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Return maps (batch, after, h / stride, w / stride)."""
         return nn.functional.silu(self.main(x) + self.short(x))
 
 
@@ -96,6 +105,7 @@ class Residual(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
+        """Return (batch, size)."""
         return x + self.main(x)
 
 
@@ -114,7 +124,10 @@ class Network(nn.Module):
         """Where the objects are, seen from the tool: only asked for in training, so that pictures are understood."""
         given = answer + 1 if config.head == "flow" else 0
         self.head = nn.Sequential(
-            nn.Linear(hidden + given, hidden), Residual(hidden, dropout), Residual(hidden, dropout), nn.Linear(hidden, answer)
+            nn.Linear(hidden + given, hidden),
+            Residual(hidden, dropout),
+            Residual(hidden, dropout),
+            nn.Linear(hidden, answer),
         )
         for name, size in (("state", config.state_size), ("chunk", answer)):
             self.register_buffer(f"{name}_mean", torch.zeros(size))

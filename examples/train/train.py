@@ -109,8 +109,11 @@ def train(
     network = Network(config).to(device)
     _fit_scales(network, known)
     size_of = sum(parameter.numel() for parameter in network.parameters())
-    print(f"{len(files)} episodes, {len(known['state'])} samples, {size_of / 1e6:.1f} M weights, "
-          f"loaded in {time.monotonic() - begin:.0f} s", flush=True)
+    print(
+        f"{len(files)} episodes, {len(known['state'])} samples, {size_of / 1e6:.1f} M weights, "
+        f"loaded in {time.monotonic() - begin:.0f} s",
+        flush=True,
+    )
     average = {name: value.clone() for name, value in network.state_dict().items()}
     optimiser = torch.optim.AdamW(network.parameters(), rate, weight_decay=1e-3)
     begin, done = time.monotonic(), 0.0
@@ -130,8 +133,8 @@ def train(
         count += 1
         if count % 1000 == 0 or done >= 1.0:
             told = {name: round(float(value.detach()), 4) for name, value in parts.items()}
-            print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {told}  held out {_held_out(network, average, fresh, device)}",
-                  flush=True)
+            off = _held_out(network, average, fresh, device)
+            print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {told}  held out {off}", flush=True)
     network.load_state_dict(average)
     facts = {"T_tool_tcp": first["T_tool_tcp"], "widest": float(first["widest"]), "joints": int(first["joints"])}
     save(network.cpu().eval(), str(output), **facts)

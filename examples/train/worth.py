@@ -69,7 +69,8 @@ def worth(
     print(f"{'see':<10}{'demonstrations':>15}{'disturbed':>11}{'success':>9}  95 % interval")
     for row in rows:
         low, high = row["interval"]
-        print(f"{row['see']:<10}{row['demonstrations']:>15}{row['disturb']:>9} m{row['success_rate']:>9.0%}  {low:.0%} to {high:.0%}")
+        demos = f"{row['see']:<10}{row['demonstrations']:>15}{row['disturb']:>9} m"
+        print(f"{demos}{row['success_rate']:>9.0%}  {low:.0%} to {high:.0%}")
 
 
 def _handloom(*words: str) -> None:

@@ -13,7 +13,7 @@ from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset.durable import write_json
 from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory, RunSettings, generate_run
-from handloom.engine.evaluation import Evaluation, evaluation_of, evaluation_seed, failure_videos
+from handloom.engine.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos
 from handloom.engine.policies import policy_source
 from handloom.engine.reporting import write_page
 from handloom.tasks import load_task
@@ -83,7 +83,7 @@ def run(
     return 0
 
 
-def _tell(result: Evaluation, page: str, videos: list[str]) -> None:
+def _tell(result: PolicyEvaluation, page: str, videos: list[str]) -> None:
     low, high = result.interval
     print(
         f"success: {result.successes} of {result.scenes} scenes, {result.success_rate:.0%} "

@@ -22,7 +22,7 @@ SURE = 1.959964
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class PolicyEvaluation:
     """What became of a policy's attempts."""
 
     scenes: int
@@ -45,13 +45,13 @@ class Evaluation:
         return asdict(self)
 
 
-def evaluation_of(receipts: Iterable[Receipt], *, seed: int) -> Evaluation:
+def evaluation_of(receipts: Iterable[Receipt], *, seed: int) -> PolicyEvaluation:
     """Add up the receipts of a policy's run."""
     known = list(receipts)
     wins = [receipt for receipt in known if receipt.success]
     achieved: Counter[str] = Counter(name for receipt in known for name in receipt.skills)
     reasons = Counter(receipt.reason for receipt in known if not receipt.success)
-    return Evaluation(
+    return PolicyEvaluation(
         scenes=len(known),
         successes=len(wins),
         success_rate=len(wins) / len(known) if known else 0.0,

@@ -9,7 +9,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.config import import_named
-from handloom.episode.policy_source import OPTIONS, Observation, Policy, PolicySource
+from handloom.episode.policy_source import OPTIONS, Observation, PolicySource, TrainedPolicy
 from handloom.errors import FileError, InputError, require
 
 PREFIX = "policy="
@@ -44,7 +44,7 @@ def policy_factory(source: str) -> Any:
 
 
 @cache
-def _loaded(source: str) -> Policy:
+def _loaded(source: str) -> TrainedPolicy:
     """Load a policy once per worker."""
     name, _, rest = source.removeprefix(PREFIX).partition("|")
     file = rest.partition("|")[0]

@@ -8,11 +8,11 @@ import numpy as np
 from handloom.episode.loop import REST_FRAMES
 from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
-from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.schedule import Stages
-from handloom.values import Check, SkillSpan
+from handloom.skills.skill import Skill
+from handloom.values import SkillSpan
 
 
 @dataclass
@@ -22,9 +22,8 @@ class _Lane:
     robot: str
     arm: str
     waiting: deque[SkillConfig]
-    checks: tuple[Check, ...] = ()
-    """Terms of the skill that comes next."""
-    begun: bool = False
+    skill: Skill | None = None
+    """The skill that comes next; it is judged, not carried out."""
     started: int = 0
     held: int = 0
     """Frames in a row in which the terms held."""
@@ -67,8 +66,9 @@ class Goals:
         """The first skill that has not been achieved and the names of its terms that do not hold; empty when done."""
         for lane in self._lanes:
             if lane.waiting:
-                broken = tuple(check.name for check in lane.checks if not holds(self._scene, check))
-                return lane.waiting[0].name, broken
+                checks = lane.skill.checks() if lane.skill else ()
+                broken = [check.name for check in checks if lane.skill and not lane.skill.fulfilled(check)]
+                return lane.waiting[0].name, tuple(broken)
         return "", ()
 
     def look(self, frame: int) -> None:
@@ -79,10 +79,11 @@ class Goals:
     def _look(self, lane: _Lane, frame: int) -> None:
         if not lane.waiting:
             return
-        if not lane.begun:
-            lane.checks, lane.begun, lane.started, lane.held = self._terms(lane), True, frame, 0
+        if lane.skill is None:
+            lane.skill, lane.started, lane.held = self._begun(lane), frame, 0
             return  # A skill takes at least a frame.
-        lane.held = lane.held + 1 if all(holds(self._scene, check) for check in lane.checks) else 0
+        lane.skill.update()
+        lane.held = lane.held + 1 if lane.skill.is_success() else 0
         if lane.held < (REST_FRAMES if len(lane.waiting) == 1 else 1):
             return
         config = lane.waiting.popleft()
@@ -96,20 +97,20 @@ class Goals:
                 end=frame,
                 success=True,
                 instruction=config.instruction,
-                checks=lane.checks,
+                checks=lane.skill.checks(),
             )
         )
-        lane.begun = False
+        lane.skill = None
 
-    def _terms(self, lane: _Lane) -> tuple[Check, ...]:
-        """Return the success terms of an arm's next skill, begun in the present state."""
+    def _begun(self, lane: _Lane) -> Skill:
+        """Return an arm's next skill, begun in the present state."""
         config = checked_config(lane.waiting[0])
         key = (lane.robot, lane.arm)
         if key not in self._controllers:
             self._controllers[key] = ArmController(self._scene, self._scene.robot(lane.robot).arm(lane.arm))
         skill = skill_class(config.name)(self._scene, self._controllers[key], config, self._rng)
         skill.simple_generate_manip_cmds()  # What it would do is not wanted, what it would be judged by is.
-        return skill.checks()
+        return skill
 
 
 def _lanes(stages: Stages) -> list[_Lane]:

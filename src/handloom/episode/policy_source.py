@@ -20,7 +20,7 @@ OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": 
 """What a policy may say about itself by attributes of these names, and what holds where it does not."""
 
 
-class Policy(Protocol):
+class TrainedPolicy(Protocol):
     """What ``handloom evaluate`` runs. Attributes named in ``OPTIONS`` say what it sees and what it commands."""
 
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
@@ -49,7 +49,7 @@ class PolicySource:
 
     recording = True
 
-    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, policy: Policy) -> None:
+    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, policy: TrainedPolicy) -> None:
         said = {name: getattr(policy, name, default) for name, default in OPTIONS.items()}
         self.failure: Failure | None = None
         self._scene = scene

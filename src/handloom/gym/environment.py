@@ -49,7 +49,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         render_mode: ``rgb_array`` for ``render()``, which draws the first camera.
     """
 
-    metadata: ClassVar = {"render_modes": ["rgb_array"], "render_fps": 30}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
 
     def __init__(
         self,
@@ -83,7 +83,6 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self.observation_space = _observation_space(self._observer)
         low, high = self._actions.bounds()
         self.action_space = spaces.Box(low, high, dtype=np.float64)
-        self.metadata = {**self.metadata, "render_fps": self.task.config.data.fps / frames_per_step}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

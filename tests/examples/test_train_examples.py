@@ -1,0 +1,76 @@
+"""The training example runs from demonstrations to an ONNX file, and both forms of the policy answer alike."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnxruntime")
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "train"
+TASK = "fr3_pick_place"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two demonstrations, prepared with pictures of 32 pixels."""
+    from handloom.cli.main import main
+
+    folder = tmp_path_factory.mktemp("train")
+    words = ["-n", "2", "--render", "none", "--executor", "inline", "--disturb", "0.02", "--json"]
+    assert main(["generate", TASK, *words, "-o", str(folder / "run")]) == 0
+    sys.path.insert(0, str(EXAMPLE))
+    from data import prepare
+
+    prepare(folder / "run" / "dataset", folder / "prepared", size=32, workers=1)
+    return folder / "prepared"
+
+
+def test_prepared_actions_lead_where_the_hand_goes(prepared: Path) -> None:
+    episode = np.load(prepared / "000000.npz")
+    asked, measured = episode["T_base_tcp_asked"][:, :3, 3], episode["T_base_tcp"][:, :3, 3]
+    # The hand follows what it is asked for, pushed about by 2 cm.
+    assert np.median(np.linalg.norm(asked[:-6] - measured[6:], axis=1)) < 0.04
+    assert episode["pictures"].shape[1:] == (2, 32, 32, 3)
+    cube = episode["T_base_object"][:, 0, :3, 3]
+    assert np.linalg.norm(cube[-1] - cube[0]) > 0.1
+
+
+@pytest.mark.parametrize(("pictures", "head"), [(True, "direct"), (False, "flow")])
+def test_an_exported_policy_answers_like_the_trained_one(
+    prepared: Path, tmp_path: Path, pictures: bool, head: str
+) -> None:
+    from export import export
+    from model import Trained
+    from train import train
+
+    from handloom.engine.policies import OnnxPolicy
+    from handloom.gym import TaskEnvironment
+
+    weights = tmp_path / "model.pt"
+    train(prepared, output=weights, pictures=pictures, head=head, steps=2, batch=4)
+    export(weights, tmp_path / "model.onnx", objects=("cube", "plate"))
+    trained, exported = Trained(str(weights)), OnnxPolicy(tmp_path / "model.onnx")
+    assert exported.actions == "tool_pose"
+    assert exported.frames_per_action == trained.frames_per_action == 3
+    names = tuple(trained.cameras)
+    assert exported.cameras == names
+    environment = TaskEnvironment(TASK, actions="tool_pose", cameras=names, size=(32, 32), objects=not pictures)
+    seen, info = environment.reset(seed=1)
+    answers = []
+    for policy in (trained, exported):
+        policy.reset(info["instruction"], np.random.default_rng(0))
+        answers.append(policy.act(seen))
+    assert answers[0].shape == (4, 8)
+    signs = np.sign((answers[0][:, 3:7] * answers[1][:, 3:7]).sum(1, keepdims=True))
+    answers[1][:, 3:7] *= signs
+    assert np.abs(answers[0] - answers[1]).max() < 1e-3
+    environment.step(answers[0][0])
