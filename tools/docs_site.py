@@ -29,8 +29,10 @@ API = {
     "render": "handloom.render",
     "motion": "handloom.motion.kinematics handloom.motion.collision "
     "handloom.motion.planning handloom.motion.trajectory",
+    "motion_generation": "handloom.motion_generation",
     "sim": "handloom.sim handloom.articulation",
-    "control": "handloom.control.wheeled handloom.control.graph",
+    "control": "handloom.control.wheeled handloom.control.graph "
+    "handloom.control.policy handloom.control.surface_gripper",
     "retarget": "handloom.retarget handloom.retarget.so101",
     "values": "handloom.values handloom.spatial handloom.config handloom.errors",
 }

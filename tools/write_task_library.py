@@ -14,8 +14,11 @@ import numpy as np
 from PIL import Image
 
 from handloom.engine.attempt import Stopwatch, simulate
+from handloom.episode.loop import REST_FRAMES, REST_SPEED
 from handloom.render import Renderer
+from handloom.skills.checks import CHECKS
 from handloom.tasks import Task, library, load_task
+from handloom.tasks.sampling import variant
 from handloom.tasks.sampling.robots import robot_source
 
 ROOT = Path(__file__).parents[1]
@@ -38,14 +41,44 @@ def page() -> str:
         "Made by `tools/write_task_library.py`; do not edit.",
         "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML "
         "file to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
-        "attempts with seeds from 0 on, no pictures drawn; planning as a share of the work, and simulated seconds per "
-        "second of one core.",
+        "attempts of a seed that no task was tuned on, no pictures drawn; planning as a share of the work, and "
+        "simulated seconds per second of one core.",
         _table(tasks, measured),
+        _variants(),
+        _success(tasks),
     ]
     for robot in robots:
         parts.append(f"## {robot}")
         parts += [_section(name, task) for name, task in tasks.items() if robot in _robots(task)]
     return "\n\n".join(parts) + "\n"
+
+
+def _variants() -> str:
+    return (
+        "## Clean and randomized\n\n"
+        "`--set data.variant=randomized` gives every task its second variant: other categories and sizes where a role "
+        f"allows it, 0 to {variant.DISTRACTORS} distractors, masses x 0.6 to 1.6, friction 0.7 to 1.3, "
+        f"{len(variant.STYLES)} styles of room and table in 24 looks each, 1 to 4 lamps of any colour, other camera "
+        "poses and zooms, start joints that differ by 0.06 rad, and another table height. Words, skills and success "
+        "stay."
+    )
+
+
+def _success(tasks: dict[str, Task]) -> str:
+    """Return what is checked in each task, and how."""
+    rows = ["| task | what its words promise, and what is checked |", "|---|---|"]
+    rows += [f"| [{name}](#{name}) | {_comment(task)['Success']} |" for name, task in tasks.items()]
+    terms = ["| term | true when |", "|---|---|"]
+    for name, check in CHECKS.items():
+        first = (check.__doc__ or "").strip().split("\n")[0]
+        terms.append(f"| `{name}` | {first.removeprefix('Return whether ')} |")
+    return (
+        "## What success means\n\n"
+        "Every skill ends with terms that must hold in the simulated state; those of the last skills must still hold "
+        f"after {REST_FRAMES} more frames, and what was handled must then move slower than {REST_SPEED} m/s. Terms "
+        "with a share, such as `touches` while wiping, must hold in that share of the skill's frames. A replay judges "
+        "all of them again.\n\n" + "\n".join(rows) + "\n\n" + "\n".join(terms)
+    )
 
 
 def draw(name: str) -> Path:
@@ -90,12 +123,18 @@ def _table(tasks: dict[str, Task], measured: dict[str, dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
-def _section(name: str, task: Task) -> str:
+def _comment(task: Task) -> dict[str, str]:
+    """Return what the first lines of a task file say: Task, Randomizations, Success."""
     about = {}
     for line in task.path.read_text().splitlines():
         key, _, text = line.removeprefix("# ").partition(": ")
         if line.startswith("# ") and text:
             about[key] = text
+    return about
+
+
+def _section(name: str, task: Task) -> str:
+    about = _comment(task)
     skills = dict.fromkeys(
         skill.name
         for stage in task.config.skills

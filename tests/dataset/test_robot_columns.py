@@ -22,7 +22,8 @@ def arm(name: str, seed: int) -> ArmSeries:
         joint_names=("j1", "j2", "j3"),
         joint_position=rng.normal(size=(FRAMES, 3)),
         joint_command=rng.normal(size=(FRAMES, 3)),
-        gripper_position=rng.uniform(size=FRAMES),
+        gripper_position=0.08 * rng.uniform(size=FRAMES),
+        gripper_opening=rng.uniform(size=FRAMES),
         gripper_openness=np.array([1.0, 1.0, 0.0, 0.0, 1.0]),
         T_armbase_ee=poses(rng, FRAMES),
         T_armbase_tcp=poses(rng, FRAMES),
@@ -49,7 +50,7 @@ def test_canonical_columns_join_the_arms() -> None:
     series = robot(left, right)
     values = robot_columns("canonical", series).values
     assert values["observation.state"].shape == values["action"].shape == (FRAMES, 8)
-    np.testing.assert_array_equal(values["observation.state"][:, 3], left.gripper_position)
+    np.testing.assert_array_equal(values["observation.state"][:, 3], left.gripper_opening)
     np.testing.assert_array_equal(values["action"][:, 4:7], right.joint_command)
     world = series.T_world_robot @ right.T_robot_armbase @ right.T_armbase_ee
     stored = values["observation.ee_pose.world"][:, 7:]
@@ -68,6 +69,7 @@ def test_quaternions_do_not_jump() -> None:
         joint_position=np.zeros((count, 1)),
         joint_command=np.zeros((count, 1)),
         gripper_position=np.zeros(count),
+        gripper_opening=np.zeros(count),
         gripper_openness=np.zeros(count),
         T_armbase_ee=T,
         T_armbase_tcp=T,
@@ -102,3 +104,11 @@ def test_wrong_series_and_styles_are_refused() -> None:
         robot_columns("cannonical", robot(arm("", 0)))
     with pytest.raises(InputError, match="same name"):
         robot(arm("left", 0), arm("left", 1))
+
+
+def test_state_and_action_give_the_gripper_in_one_unit_with_the_width_beside() -> None:
+    one = arm("", 0)
+    values = robot_columns("canonical", robot(one)).values
+    np.testing.assert_array_equal(values["observation.state"][:, -1], one.gripper_opening)
+    np.testing.assert_array_equal(values["action"][:, -1], one.gripper_openness)
+    np.testing.assert_array_equal(values["observation.gripper_width"][:, 0], one.gripper_position)

@@ -36,7 +36,7 @@ def test_with_two_robots_every_column_starts_with_its_robot(two_robots):
     record = run_episode(two_robots, Nothing())
     columns = episode_columns(two_robots, record, ("canonical", "reference"))
     names = [feature.name for feature in columns.features]
-    assert {name.partition(".")[0] for name in names} == {"franka", "other"}
+    assert {name.partition(".")[0] for name in names} == {"annotation", "franka", "other"}
     assert {"franka.observation.state", "other.action", "other.states.joint.position"} <= set(names)
     assert len(set(names)) == len(names)
     here, there = (columns.values[f"{robot}.observation.ee_pose.world"][0, :3] for robot in ("franka", "other"))

@@ -89,3 +89,39 @@ def test_only_the_robots_and_the_object_itself_must_be_calm(plate_instance: Task
         world.data.qvel[dof] = -9.0
         assert not holds(scene, calm)
         world.data.qvel[dof] = 0.0
+
+
+def placed(instance: TaskInstance, offset: tuple[float, float, float], R: np.ndarray) -> Scene:
+    """Return the scene with its cube at an offset [m] from the plate."""
+    scene = build_scene(instance)
+    scene.world.set_body_pose("cube/object", make_pose(R, scene.object_pose("plate")[:3, 3] + np.array(offset)))
+    return scene
+
+
+def test_inside_asks_for_depth_and_not_for_a_touch(plate_instance: TaskInstance) -> None:
+    deep, shallow = ({**PAIR, "share": share} for share in (0.5, 0.05))
+    height = float(np.ptp(vertex_box(build_scene(plate_instance), "plate")[:, 2]))
+    for z, answers in ((0.0, (True, True)), (0.9 * (height / 2 + 0.025), (False, True)), (0.2, (False, False))):
+        scene = placed(plate_instance, (0.0, 0.0, z), np.eye(3))
+        edge = 0.05
+        share = np.clip((min(z + edge / 2, height / 2) - max(z - edge / 2, -height / 2)) / edge, 0.0, 1.0)
+        found = [holds(scene, Check(name="inside", arguments=arguments)) for arguments in (deep, shallow)]
+        assert found == [share > 0.5, share > 0.05], (z, share, answers)
+
+
+def test_an_object_that_leans_is_not_level(plate_instance: TaskInstance) -> None:
+    for degrees, level in ((0.0, True), (8.0, True), (20.0, False), (45.0, False), (90.0, True)):
+        a = np.deg2rad(degrees)
+        R = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(a), -np.sin(a)], [0.0, np.sin(a), np.cos(a)]])
+        scene = placed(plate_instance, (0.0, 0.0, 0.1), R)
+        arguments = {"object": "cube", "angle": float(np.deg2rad(12.0))}
+        assert holds(scene, Check(name="level", arguments=arguments)) is level
+
+
+def test_a_flung_object_is_not_calm(plate_instance: TaskInstance) -> None:
+    scene = build_scene(plate_instance)
+    dof = scene.world.dof_index("cube/free")
+    for speed, calm in ((0.0, True), (0.9, True), (1.1, False)):
+        scene.world.data.qvel[dof] = speed
+        scene.world.forward()
+        assert holds(scene, Check(name="calm", arguments={"object": "cube"})) is calm

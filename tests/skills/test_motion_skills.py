@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.skills.conftest import RunSkills
+from tests.skills.conftest import RunSkills, run_with, table_instance, thing
 
 from handloom.errors import ConfigError
 from handloom.values import FunnelStage
@@ -76,3 +76,13 @@ def test_the_gripper_closes_where_it_is(run_skills: RunSkills) -> None:
     arm = scene.robot("franka").arm("left")
     assert record.success
     assert scene.world.data.qpos[arm.gripper_qpos_index].max() < 0.01
+
+
+def test_a_move_of_the_joints_goes_around_what_is_in_its_way(tmp_path) -> None:
+    instance = table_instance(tmp_path, thing("box", "cereal_box", (0.0, 0.08)))
+    beside = [0.7, 0.35, 0.0, -2.1, 0.0, 2.45, 0.785]
+    sides = (beside, [-0.7, *beside[1:]])
+    scene, record = run_with(instance, *({"name": "heuristic__skill", "mode": "abs_qpos", "value": q} for q in sides))
+    assert record.success
+    start = next(obj.position for obj in instance.objects if obj.name == "box")
+    assert np.linalg.norm(scene.object_pose("box")[:3, 3] - start) < 0.001  # The published line pushes it by 0.2 m.

@@ -77,20 +77,29 @@ def _row(task: Task, seeds: int, seed: int) -> dict[str, Any]:
             continue
         if record.success:
             audits.append(audit(scene, record))
-    mean = {key: float(np.nanmean([getattr(a, key) for a in audits])) for key in Audit.__annotations__ if audits}
-    worst = {key: float(np.nanmax([getattr(a, key) for a in audits])) for key in ("fall", "landing") if audits}
     return {
         "name": task.name,
         "demonstrations": len(audits),
-        "coverage_percent": 100.0 * mean["coverage"] if audits else None,
-        "seen_percent": 100.0 * mean["seen"] if audits else None,
-        "idle_percent": 100.0 * mean["idle"] if audits else None,
-        "path_ratio": mean.get("path_ratio"),
-        "wrist_turn_deg": float(np.rad2deg(mean["wrist_turn"])) if audits else None,
-        "fall_mm": 1000.0 * worst["fall"] if audits else None,
-        "landing_depth_mm": 1000.0 * worst["landing"] if audits else None,
+        "coverage_percent": _mean(audits, "coverage", 100.0),
+        "seen_percent": _mean(audits, "seen", 100.0),
+        "idle_percent": _mean(audits, "idle", 100.0),
+        "path_ratio": _mean(audits, "path_ratio"),
+        "wrist_turn_deg": _mean(audits, "wrist_turn", 180.0 / np.pi),
+        "fall_mm": _mean(audits, "fall", 1000.0),
+        "landing_depth_mm": max((1000.0 * a.landing for a in audits if np.isfinite(a.landing)), default=None),
         "corrupt_sentences": len(corrupt_sentences(task, seed, WORD_SCENES)),
     }
+
+
+def _mean(audits: Sequence[Audit], key: str, factor: float = 1.0) -> float | None:
+    """Return the mean of a figure over the demonstrations that have it."""
+    return mean_or_none([factor * getattr(audit, key) for audit in audits])
+
+
+def mean_or_none(values: Sequence[float] | Array) -> float | None:
+    """Return the mean of the finite values; None where there is none."""
+    finite = [float(value) for value in values if np.isfinite(value)]
+    return sum(finite) / len(finite) if finite else None
 
 
 def corrupt_sentences(task: Task, seed: int, scenes: int) -> list[str]:
@@ -117,8 +126,8 @@ def audit(scene: Scene, record: EpisodeRecord) -> Audit:
     landings = [_landing(scene, record, span) for span in record.timeline if span.skill == "place"]
     tools = {(r, a.name): _tool_path(scene, a, qpos) for r, robot in scene.robots.items() for a in robot.arms}
     return Audit(
-        coverage=float(np.nanmean(shares[0])) if shares else np.nan,
-        seen=float(np.nanmean(_nan_where_unknown(np.max(shares, axis=0)))) if shares else np.nan,
+        coverage=_or_nan(shares[0]) if shares else np.nan,
+        seen=_or_nan(_seen(np.max(shares, axis=0))) if shares else np.nan,
         idle=_idle(scene, qpos, record.instance.fps),
         path_ratio=_path_ratio(record, tools),
         wrist_turn=max((_wrist_turn(scene, span, qpos) for span in record.timeline), default=np.nan),
@@ -127,7 +136,12 @@ def audit(scene: Scene, record: EpisodeRecord) -> Audit:
     )
 
 
-def _nan_where_unknown(share: Array) -> Array:
+def _or_nan(values: Array) -> float:
+    mean = mean_or_none(values)
+    return np.nan if mean is None else mean
+
+
+def _seen(share: Array) -> Array:
     return np.where(np.isnan(share), np.nan, share > SEEN)
 
 

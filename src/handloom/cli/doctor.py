@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from json import dumps
@@ -160,6 +161,16 @@ def warmup() -> None:
 
     compile_kernels()
     print(f"kernels are compiled in {warm_marker().parent}")
+
+
+def tell_of_cold_kernels() -> None:
+    """Say on standard error that kernels will be compiled as they are needed, where that was not done before."""
+    from handloom.kernels import warm_marker
+
+    if not warm_marker().is_file():
+        print(
+            "compiling kernels as they are needed, up to a minute, once; handloom warmup does it ahead", file=sys.stderr
+        )
 
 
 def compile_kernels() -> None:

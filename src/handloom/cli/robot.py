@@ -1,6 +1,9 @@
 """``handloom robot show|sheet|check|add|describe``: look at robots, check them, bring your own, describe them."""
 
 from pathlib import Path
+from typing import Annotated
+
+import tyro
 
 from handloom.cli.flags import File, Number, OptionalOutput, Output, Robot, Robots
 
@@ -90,6 +93,7 @@ def add(
     *,
     output: OptionalOutput = None,
     overwrite: bool = False,
+    package: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=FOLDER", help_behavior_hint="")] = (),
     allow_outside: bool = False,
 ) -> int:
     """Turn an MJCF or URDF model into a robot folder: propose robot.yaml, draw it, check it. Exit code 1 on a fault.
@@ -98,17 +102,23 @@ def add(
         path: The model file.
         output: The folder to write; by default robots/NAME of the file, here.
         overwrite: Replace a robot that is in the folder already.
+        package: Where a package of package:// addresses is; others are looked for around the file and in the folders
+            of ROS_PACKAGE_PATH.
         allow_outside: Let the model include files outside its folder and the three around that; they are copied.
     """
     import numpy as np
 
+    from handloom.errors import InputError
     from handloom.render import write_png
     from handloom.robots import load_robot
     from handloom.robots.checks import check_robot
     from handloom.robots.portrait import portrait
     from handloom.robots.proposal import propose_robot, reach_map, write_proposal
 
-    proposal = propose_robot(path, allow_outside=allow_outside)
+    packages = {name: Path(folder) for name, _, folder in (given.partition("=") for given in package)}
+    if wrong := [name for name, folder in packages.items() if not folder.is_dir()]:
+        raise InputError(f"--package is written NAME=FOLDER with a folder that exists, got {wrong[0]!r}")
+    proposal = propose_robot(path, allow_outside=allow_outside, packages=packages)
     folder = write_proposal(proposal, output or Path("robots") / path.stem, overwrite=overwrite)
     robot = load_robot(folder)
     pictures = (

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from handloom.cli.doctor import tell_of_cold_kernels
 from handloom.cli.flags import Number, Output, Overrides, Preset, Task, Tasks
 from handloom.config import forbid_code, own_code
 from handloom.errors import HandloomError
@@ -26,10 +27,14 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
     from handloom.cli.main import BAD_INPUT, DONE
 
     forbid_code()
+    if not fast:
+        tell_of_cold_kernels()
     wrong = 0
     for name in _expanded(files):
+        notices: tuple[str, ...] = ()
         try:
             task = load_task(name, overrides=set, allow_outside=allow_outside)
+            notices = task.notices
             mistakes = "" if fast or refused_code(task) else "\n".join(rehearse(task))
         except HandloomError as error:
             mistakes = str(error)
@@ -39,7 +44,7 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
             print("  " + mistakes.replace("\n", "\n  "))
             continue
         print(f"ok {name}")
-        for notice in task.notices:
+        for notice in notices:
             print(f"  note: {notice}")
     return BAD_INPUT if wrong else DONE
 
@@ -131,6 +136,7 @@ def preview(
     loaded = load_task(task, overrides=set, allow_outside=allow_outside)
     if not loaded.config.cameras:
         raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
+    tell_of_cold_kernels()
     images, labels = [], []
     for episode in range(episodes):
         instance = sample_task(loaded, seed, episode)

@@ -1,7 +1,8 @@
 """Columns made of a robot's series: the canonical ones, equal for all robots, and the reference system's keys.
 
 Canonical: ``observation.state`` (joints and opening of every arm), ``action`` (joint targets and opening asked for),
-``observation.ee_pose.base`` and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz).
+both openings from 0, closed, to 1, open; ``observation.gripper_width`` (openings [m]); ``observation.ee_pose.base``
+and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz).
 
 Reference: ``states.*``, ``actions.*`` (the state of the next frame, the last one repeated) and ``master_actions.*``
 (what was commanded), with ``left_`` and ``right_`` for robots with two arms.
@@ -34,6 +35,8 @@ class ArmSeries:
     """Target given to the drives in each frame (T, J) [m or rad]."""
     gripper_position: Array
     """Measured opening (T,) [m], or as the robot's description defines it."""
+    gripper_opening: Array
+    """Measured opening (T,) in the unit of the action: 1 open, 0 closed."""
     gripper_openness: Array
     """Opening asked for in each frame (T,): 1 open, 0 closed."""
     T_armbase_ee: Array
@@ -50,6 +53,7 @@ class ArmSeries:
             "joint_position": (frames, joints),
             "joint_command": (frames, joints),
             "gripper_position": (frames,),
+            "gripper_opening": (frames,),
             "gripper_openness": (frames,),
             "T_armbase_ee": (frames, 4, 4),
             "T_armbase_tcp": (frames, 4, 4),
@@ -106,16 +110,18 @@ def canonical_columns(robot: RobotSeries) -> Columns:
     arms = robot.arms
     joints = [f"{_prefix(arm)}{name}" for arm in arms for name in (*arm.joint_names, "gripper")]
     poses = [f"{_prefix(arm)}{name}" for arm in arms for name in POSE_NAMES]
-    state = [part for arm in arms for part in (arm.joint_position, arm.gripper_position[:, None])]
+    state = [part for arm in arms for part in (arm.joint_position, arm.gripper_opening[:, None])]
+    widths = [arm.gripper_position[:, None] for arm in arms]
     action = [part for arm in arms for part in (arm.joint_command, arm.gripper_openness[:, None])]
-    in_base = [_pose7(arm.T_armbase_ee) for arm in arms]
-    in_world = [_pose7(robot.T_world_robot @ arm.T_robot_armbase @ arm.T_armbase_ee) for arm in arms]
+    in_base = [pose7(arm.T_armbase_ee) for arm in arms]
+    in_world = [pose7(robot.T_world_robot @ arm.T_robot_armbase @ arm.T_armbase_ee) for arm in arms]
     return _columns(
         {
             "observation.state": (joints, np.concatenate(state, axis=1)),
             "action": (joints, np.concatenate(action, axis=1)),
             "observation.ee_pose.base": (poses, np.concatenate(in_base, axis=1)),
             "observation.ee_pose.world": (poses, np.concatenate(in_world, axis=1)),
+            "observation.gripper_width": ([f"{_prefix(arm)}width" for arm in arms], np.concatenate(widths, axis=1)),
         }
     )
 
@@ -135,7 +141,7 @@ def reference_columns(robot: RobotSeries) -> Columns:
             master["gripper.pose"] = (EULER_NAMES, _next(_pose6(arm.T_armbase_ee)))
     actions = {key: (names, _next(values)) for key, (names, values) in states.items()}
     actions |= {key: value for key, value in master.items() if key.endswith("openness")}
-    states["robot_to_env_pose"] = (POSE_NAMES, _pose7(robot.T_world_robot))
+    states["robot_to_env_pose"] = (POSE_NAMES, pose7(robot.T_world_robot))
     groups = {"states": states, "actions": actions, "master_actions": master}
     return _columns({f"{group}.{key}": value for group, columns in groups.items() for key, value in columns.items()})
 
@@ -145,10 +151,10 @@ def _arm_states(arm: ArmSeries, *, single: bool) -> dict[str, tuple[Any, NDArray
     columns = {
         "joint.position": (arm.joint_names, arm.joint_position),
         "gripper.position": (("width",), arm.gripper_position[:, None]),
-        "ee_to_armbase_pose": (POSE_NAMES, _pose7(arm.T_armbase_ee)),
-        "ee_to_robot_pose": (POSE_NAMES, _pose7(arm.T_robot_armbase @ arm.T_armbase_ee)),
-        "tcp_to_armbase_pose": (POSE_NAMES, _pose7(arm.T_armbase_tcp)),
-        "tcp_to_robot_pose": (POSE_NAMES, _pose7(arm.T_robot_armbase @ arm.T_armbase_tcp)),
+        "ee_to_armbase_pose": (POSE_NAMES, pose7(arm.T_armbase_ee)),
+        "ee_to_robot_pose": (POSE_NAMES, pose7(arm.T_robot_armbase @ arm.T_armbase_ee)),
+        "tcp_to_armbase_pose": (POSE_NAMES, pose7(arm.T_armbase_tcp)),
+        "tcp_to_robot_pose": (POSE_NAMES, pose7(arm.T_robot_armbase @ arm.T_armbase_tcp)),
     }
     if single:
         columns["gripper.pose"] = (EULER_NAMES, _pose6(arm.T_armbase_ee))
@@ -165,7 +171,7 @@ def _next(values: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([values[1:], values[-1:]])
 
 
-def _pose7(T: Array) -> Array:
+def pose7(T: Array) -> Array:
     """Return poses (T, 4, 4) as (T, 7): position [m] and quaternion wxyz, without jumps between q and -q."""
     position, quat = pos_quat_from_pose(T)
     flips = np.sign(np.sum(quat[1:] * quat[:-1], axis=-1))
@@ -185,6 +191,8 @@ def _columns(parts: Mapping[str, tuple[Any, NDArray[Any]]]) -> Columns:
     return Columns(features=features, values={name: values for name, (_, values) in parts.items()})
 
 
+DETAILED = "detailed"
+"""Style of the columns that need the scene: ``handloom.episode.detailed_columns``."""
 STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
     "canonical": canonical_columns,
     "reference": reference_columns,

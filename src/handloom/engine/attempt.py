@@ -6,7 +6,8 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from json import dumps
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,7 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
         with watch.stage("write"):
             archive = archive_of_record(record)
             how = {"render_backend": "cpu", "render_preset": settings.preset} if render else {}
+            how["cameras"] = dumps([asdict(camera) for camera in instance.cameras])
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

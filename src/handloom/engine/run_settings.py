@@ -10,7 +10,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from handloom.config import Config, import_named, load_config, read_document
-from handloom.dataset.robot_columns import STYLES
+from handloom.dataset.robot_columns import DETAILED, STYLES
 from handloom.dataset.video_codec import CODECS
 from handloom.engine.policies import PREFIX, policy_factory
 from handloom.episode.loop import Source
@@ -96,8 +96,8 @@ class RunSettings(Config):
         if self.codec not in CODECS:
             raise unknown_name("video codec", self.codec, CODECS)
         for style in self.columns:
-            if style not in STYLES:
-                raise unknown_name("column style", style, STYLES)
+            if style not in (*STYLES, DETAILED):
+                raise unknown_name("column style", style, (*STYLES, DETAILED))
         if not self.columns:
             raise InputError(f"a dataset needs columns; choose from {', '.join(STYLES)}")
         for feature in self.lerobot_features:

@@ -8,6 +8,8 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.dataset import ArmSeries, Columns, Feature, RobotSeries, robot_columns, video_feature
+from handloom.dataset.robot_columns import DETAILED
+from handloom.episode.detailed_columns import detailed_columns, mistakes
 from handloom.episode.loop import within_ranges
 from handloom.motion.kinematics import Chain
 from handloom.render import Images, Renderer
@@ -68,6 +70,7 @@ def _arm_series(
         joint_position=qpos[:, arm.qpos_index],
         joint_command=controls[:, arm.ctrl_index],
         gripper_position=arm.spec.gripper_min_width + span * measured,
+        gripper_opening=np.clip(measured, 0.0, 1.0),
         gripper_openness=np.clip(openness, 0.0, 1.0),
         T_armbase_ee=T_armbase_ee,
         T_armbase_tcp=T_armbase_ee @ arm.spec.T_tool_tcp,
@@ -81,6 +84,8 @@ def _openness(arm: SceneArm, drive: Array) -> Array:
     return (drive - closed) / (opened - closed)
 
 
+MISTAKE = Feature(name="annotation.mistake", dtype="bool", shape=(1,), names=("mistake",))
+"""Frames of skills that failed on purpose: trainers leave them out, or weigh them, by this column."""
 IMAGES = "observation.images."
 """Start of every camera's feature name."""
 
@@ -91,13 +96,18 @@ def episode_columns(scene: Scene, record: EpisodeRecord, styles: Sequence[str] =
     Args:
         scene: The scene of the record's instance, at its start.
         record: What happened.
-        styles: ``canonical``, ``reference`` or both.
+        styles: Any of ``canonical``, ``reference`` and ``detailed``.
     """
+    robots = robot_series(scene, record)
     parts = [
         _named(robot_columns(style, series), f"{name}." if len(scene.robots) > 1 else "")
-        for name, series in robot_series(scene, record).items()
+        for name, series in robots.items()
         for style in styles
+        if style != DETAILED
     ]
+    if DETAILED in styles:
+        parts.append(detailed_columns(scene, record, robots))
+    parts.append(Columns(features=(MISTAKE,), values={MISTAKE.name: mistakes(record)}))
     return Columns(
         features=tuple(feature for part in parts for feature in part.features),
         values={name: values for part in parts for name, values in part.values.items()},

@@ -10,6 +10,14 @@ from handloom.motion_generation.motion_robot import MotionRobot, load_motion_rob
 from handloom.motion_generation.path_conversion import PathConversionConfig
 from handloom.motion_generation.path_planner import RRT, PathPlanner, PathPlannerVisualizer
 from handloom.motion_generation.rmpflow import RmpFlow, RMPFlowController, RmpFlowSmoothed, load_motion_policy
+from handloom.motion_generation.supported_robots import (
+    get_supported_robot_path_planner_pairs,
+    get_supported_robot_policy_pairs,
+    get_supported_robots_with_lula_kinematics,
+    load_supported_lula_kinematics_solver_config,
+    load_supported_motion_policy_config,
+    load_supported_path_planner_config,
+)
 from handloom.motion_generation.task_space_path import (
     CompositePathSpec,
     CSpacePathSpec,
@@ -78,6 +86,12 @@ __all__ = [
     "create_c_space_path_spec",
     "create_composite_path_spec",
     "create_task_space_path_spec",
+    "get_supported_robot_path_planner_pairs",
+    "get_supported_robot_policy_pairs",
+    "get_supported_robots_with_lula_kinematics",
     "load_motion_policy",
     "load_motion_robot",
+    "load_supported_lula_kinematics_solver_config",
+    "load_supported_motion_policy_config",
+    "load_supported_path_planner_config",
 ]

@@ -1,4 +1,4 @@
-"""Write what motion generation needs to know about a robot: XRDF, a Lula description, a URDF."""
+"""Write the description files of a robot: XRDF or Lula YAML with spheres, limits and default pose; and a URDF."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -95,14 +95,17 @@ def urdf_text(robot: RobotDescription) -> str:
     for body in range(1, model.nbody):
         parent, name = model.body(model.body_parentid[body]).name, model.body(body).name
         T = make_pose(matrix_from_quat(model.body_quat[body]), model.body_pos[body])
-        joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
-        for k, joint in enumerate(j for j in joints if j >= 0):
-            anchor, moved = model.jnt_pos[joint], f"{name}_joint{k}"
+        count = int(model.body_jntnum[body])
+        for k, joint in enumerate(range(model.body_jntadr[body], model.body_jntadr[body] + count)):
+            anchor = model.jnt_pos[joint]
+            last = k == count - 1 and not np.any(anchor)
+            moved = name if last else f"{name}_joint{k}"
             ElementTree.SubElement(top, "link", name=moved)
             _add_joint(top, model, joint, parent, moved, T @ translation(anchor) @ _unmoved(model, joint), speeds)
             parent, T = moved, translation(-anchor)
-        ElementTree.SubElement(top, "link", name=name)
-        _add_fixed(top, f"{name}_fixed", parent, name, T)
+        if parent != name:
+            ElementTree.SubElement(top, "link", name=name)
+            _add_fixed(top, f"{name}_fixed", parent, name, T)
     ElementTree.indent(top)
     return ElementTree.tostring(top, encoding="unicode") + "\n"
 
@@ -170,11 +173,26 @@ def _acceleration(limits: Array) -> Array:
     return np.where(np.isfinite(limits), limits, ACCELERATION)
 
 
+def fewer_spheres(centres: Array, radii: Array, tolerance: float) -> tuple[Array, Array]:
+    """Return fewer spheres that still contain the given ones: each grows by at most a tolerance to swallow others."""
+    kept: list[int] = []
+    grown = np.array(radii, float)
+    for k in np.argsort(-radii, kind="stable"):
+        for other in kept:
+            needed = float(np.linalg.norm(centres[k] - centres[other])) + radii[k]
+            if needed <= radii[other] + tolerance:
+                grown[other] = max(grown[other], needed)
+                break
+        else:
+            kept.append(int(k))
+    return centres[kept], grown[kept]
+
+
 def _spheres(model: mujoco.MjModel, tolerance: float) -> dict[str, list[dict[str, object]]]:
     found = SphereModel.from_model(model, tolerance=tolerance)
     result: dict[str, list[dict[str, object]]] = {}
     for body in found.bodies:
-        centres, radii = found.spheres_of(body)
+        centres, radii = fewer_spheres(*found.spheres_of(body), tolerance)
         result[body] = [
             {"center": [float(x) for x in centre], "radius": float(radius)}
             for centre, radius in zip(centres, radii, strict=True)

@@ -1,6 +1,7 @@
 """Forward and inverse kinematics by their published names."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -169,15 +170,17 @@ class LulaKinematicsSolver(KinematicsSolver):
             raise InputError(f"target_position has three finite values, got {target_position!r}")
         solver = self._solver(chain, target_orientation is None, position_tolerance, orientation_tolerance)
         T = invert_pose(self.T_world_base) @ make_pose(R, position)
-        best: Array | None = None
-        for seed in (start, *self._seeds):
-            few = seed is not start and len(self._seeds) > 0
-            result = solver.solve(T, seed=np.clip(seed[columns], chain.lower, chain.upper), rng_seed=self.sampling_seed)
-            best = result.q[0] if best is None or result.solved[0] else best
-            if result.solved[0] or not few:
-                break
+        seeds = [np.clip(seed[columns], chain.lower, chain.upper) for seed in (start, *self._seeds)]
+        # The warm start and the default seeds alone first; then, from the warm start, points spread over the limits.
+        alone = IkSolver(chain, replace(solver.options, max_seeds=1))
+        result = alone.solve(T, seed=seeds[0])
+        for seed in seeds[1:]:
+            if not result.solved[0]:
+                result = alone.solve(T, seed=seed)
+        if not result.solved[0]:
+            result = solver.solve(T, seed=seeds[0], rng_seed=self.sampling_seed)
         answer = start.copy()
-        answer[columns] = best
+        answer[columns] = result.q[0]
         return answer, bool(result.solved[0])
 
     def _solver(

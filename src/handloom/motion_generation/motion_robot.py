@@ -1,7 +1,8 @@
 """A robot as motion generation sees it, made from description files of others."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import mujoco
@@ -11,9 +12,10 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError, HandloomError, InputError, unknown_name
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion_generation.description_files import LulaFile, XrdfFile, read_description
-from handloom.motion_generation.urdf import Urdf, matrix_from_rpy, matrix_from_wxyz, read_urdf
+from handloom.motion_generation.urdf import Urdf, UrdfJoint, matrix_from_rpy, matrix_from_wxyz, read_urdf
 from handloom.spatial import make_pose, quat_from_matrix
 
+WORLD = "world"
 Spheres = dict[str, Array]
 """Link > centre and radius of its spheres (k, 4) [m]."""
 
@@ -53,29 +55,45 @@ class MotionRobot:
     @property
     def frame_names(self) -> tuple[str, ...]:
         """Every frame whose pose can be asked for."""
-        return tuple(self.model.body(b).name for b in range(1, self.model.nbody))
+        names = [self.model.body(b).name for b in range(self.model.nbody)]
+        return tuple(names if self.root_link == WORLD else names[1:])
 
     def chain(self, frame: str) -> Chain:
         """Return the planned joints that move a frame."""
         if frame not in self.frame_names:
             raise unknown_name("frame", frame, self.frame_names)
+        if frame in self._chains:
+            return self._chains[frame]
         between = Chain.from_model(self.model, frame, self.root_link, qpos=self.reference).joint_names
         moving = [name for name in between if name in self.joint_names]
         if not moving:
             raise InputError(f"no planned joint moves the frame {frame!r}")
-        return Chain.from_model(self.model, frame, self.root_link, moving, qpos=self.reference)
+        chain = Chain.from_model(self.model, frame, self.root_link, moving, qpos=self.reference)
+        return self._chains.setdefault(frame, chain)
 
     def tree(self) -> JointTree:
         """Return all planned joints."""
+        return self._tree
+
+    @cached_property
+    def _tree(self) -> JointTree:
         return JointTree.from_model(self.model, self.joint_names, root=self.root_link, qpos=self.reference)
+
+    @cached_property
+    def _chains(self) -> dict[str, Chain]:
+        return {}
 
     def T_base_frame(self, q: Array, frame: str) -> Array:  # noqa: N802 - frame notation
         """Return the pose of a frame in the base (4, 4) at a configuration (n,)."""
-        body = self.model.body(frame).id
-        tree = self.tree()
-        link = int(tree.body_link[body])
-        T = tree.T_link_body[body]
-        return T if link < 0 else tree.T_root_links(np.asarray(q, float))[link] @ T
+        return self.T_base_frames(q, (frame,))[0]
+
+    def T_base_frames(self, q: Array, frames: Iterable[str]) -> list[Array]:  # noqa: N802 - frame notation
+        """Return the poses of frames in the base (4, 4 each) at a configuration (n,)."""
+        tree, poses = self.tree(), self.tree().T_root_links(np.asarray(q, float))
+        bodies = [self.model.body(frame).id for frame in frames]
+        return [
+            (np.eye(4) if tree.body_link[b] < 0 else poses[tree.body_link[b]]) @ tree.T_link_body[b] for b in bodies
+        ]
 
 
 def load_motion_robot(description: str | Path, urdf: str | Path) -> MotionRobot:
@@ -207,7 +225,9 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = False
-    bodies = {urdf.root: spec.worldbody.add_body(name=urdf.root)}
+    # MuJoCo has a body named world already.
+    top = spec.worldbody if urdf.root == WORLD else spec.worldbody.add_body(name=urdf.root)
+    bodies = {urdf.root: top}
     for joint in urdf.joints:
         T = joint.T_parent_child
         body = bodies[joint.parent].add_body(name=joint.child, pos=T[:3, 3], quat=quat_from_matrix(T[:3, :3]))
@@ -223,7 +243,8 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
                 range=(joint.lower, joint.upper) if limited else (0.0, 0.0),
             )
     for name, body in bodies.items():
-        body.mass, body.inertia, body.explicitinertial = 1.0, (1.0, 1.0, 1.0), True
+        if name != WORLD:
+            body.mass, body.inertia, body.explicitinertial = 1.0, (1.0, 1.0, 1.0), True
         for k, (x, y, z, radius) in enumerate(spheres.get(name, ())):
             body.add_geom(name=f"{name}_{k}", type=mujoco.mjtGeom.mjGEOM_SPHERE, pos=(x, y, z), size=(radius, 0.0, 0.0))
     if root != urdf.root and any(joint.kind != "fixed" for joint in _above(urdf, root)):
@@ -231,7 +252,7 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
     return spec.compile()
 
 
-def _above(urdf: Urdf, link: str) -> list:
+def _above(urdf: Urdf, link: str) -> list[UrdfJoint]:
     by_child, found = {joint.child: joint for joint in urdf.joints}, []
     while link in by_child:
         found.append(by_child[link])

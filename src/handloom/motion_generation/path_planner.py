@@ -200,7 +200,7 @@ class RRT(PathPlanner):
                 return False
             self._frame = value
         try:
-            new = type(owner).model_validate(changed)
+            new: Any = type(owner).model_validate(changed)
         except ValueError:
             return False
         self._params = self._params.model_copy(update={group: new}) if group else new

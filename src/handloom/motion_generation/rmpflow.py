@@ -137,7 +137,7 @@ class RmpFlow(MotionPolicy):
             tree, model = self.robot.tree(), self.robot.model
             self._frames = {
                 model.body(b).name: (int(tree.body_link[b]), np.ascontiguousarray(tree.T_link_body[b]))
-                for b in range(1, model.nbody)
+                for b in range(model.nbody)
             }
         return self._frames
 
@@ -193,8 +193,9 @@ class RmpFlow(MotionPolicy):
         """Return centres (k, 3) in the world and radii (k,) [m] of the spheres that keep away from obstacles."""
         q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
         centers, radii = [], []
-        for link, rows in self.robot.spheres.items():
-            T = self._T_world_base @ self.robot.T_base_frame(q, link)
+        frames = self.robot.T_base_frames(q, self.robot.spheres)
+        for rows, T_base_link in zip(self.robot.spheres.values(), frames, strict=True):
+            T = self._T_world_base @ T_base_link
             centers.append(rows[:, :3] @ T[:3, :3].T + T[:3, 3])
             radii.append(rows[:, 3])
         return np.concatenate(centers), np.concatenate(radii)

@@ -45,6 +45,7 @@ from handloom.retarget.graph.types import (
     StatefulNodeWarning,
     TensorType,
     TensorTypeError,
+    UnknownLeafWarning,
     UnknownParameterError,
 )
 from handloom.retarget.graph.wiring import OutputCombiner, RetargeterSubgraph
@@ -231,6 +232,7 @@ __all__ = [
     "TriHandBiManualMotionControllerRetargeter",
     "TriHandMotionControllerConfig",
     "TriHandMotionControllerRetargeter",
+    "UnknownLeafWarning",
     "UnknownParameterError",
     "ValueInput",
     "VectorParameter",

@@ -50,12 +50,20 @@ def local_box(scene: Scene, name: str, part: str | None = None) -> tuple[Array, 
     solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]] or geoms
     corners = []
     for g in solid:
-        centre, half = model.geom_aabb[g, :3], model.geom_aabb[g, 3:]
-        points = centre + half * UNIT_CUBE
+        points = _geom_points(model, g)
         points = points @ world.data.geom_xmat[g].reshape(3, 3).T + world.data.geom_xpos[g]
         corners.append((points - T[:3, 3]) @ T[:3, :3])
     points = np.concatenate(corners)
     return np.stack([points.min(axis=0), points.max(axis=0)]), T
+
+
+def _geom_points(model: mujoco.MjModel, geom: int) -> Array:
+    """Return points (n, 3) that bound a geom, in its frame: the vertices of a mesh, else the corners of its box."""
+    if int(model.geom_type[geom]) in (Geom.mjGEOM_MESH, Geom.mjGEOM_SDF):
+        mesh = int(model.geom_dataid[geom])
+        first = model.mesh_vertadr[mesh]
+        return model.mesh_vert[first : first + model.mesh_vertnum[mesh]].astype(float)
+    return model.geom_aabb[geom, :3] + model.geom_aabb[geom, 3:] * UNIT_CUBE
 
 
 def share_inside(scene: Scene, name: str, target: str, part: str | None = None) -> float:

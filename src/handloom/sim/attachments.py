@@ -15,7 +15,6 @@ from handloom.spatial import pos_quat_from_pose
 _PREFIX = "attach:"
 _POSE = 7
 """Numbers of user data per attachment: position [m] and quaternion wxyz of the child in its parent."""
-_EQUALITY = mujoco.mjtConstraint.mjCNSTR_EQUALITY
 _SOLREF = (0.005, 1.0)
 """Time constant [s] and damping ratio of the weld: two and a half of our 2 ms steps, critically damped."""
 _SOLIMP = (0.95, 0.99, 0.001, 0.5, 2.0)
@@ -117,9 +116,9 @@ class Attachments:
     def force(self, child: str, parent: str) -> np.ndarray:
         """Return the force (3,) [N] in world that the child exerts on its parent, as the solver last found it."""
         data = self._data
-        rows = (data.efc_type == _EQUALITY) & (data.efc_id == self._slots[child, parent])
-        # The first three rows of a weld hold the place of the parent's point less that of the child's.
-        return data.efc_force[rows][:3].copy() if rows.any() else np.zeros(3)
+        # Equalities are the first constraints, and the first three rows of a weld are those of the place.
+        rows = np.flatnonzero(data.efc_id[: data.ne] == self._slots[child, parent])[:3]
+        return data.efc_force[rows] if len(rows) else np.zeros(3)
 
     def parent_of(self, child: str) -> str | None:
         """Return the body that holds the child, or None."""

@@ -204,6 +204,12 @@ class ArmController:
         self.num_plans += 1
         return self.planner.plan_chain(self._target, stages, scores, ignore=(*self.ignored, *ignore))
 
+    def plan_to_joints(self, goal: Array) -> PlanResult:
+        """Plan from the commanded joints to others (n,) in the present scene."""
+        self.refresh()
+        self.num_plans += 1
+        return self.planner.plan_to_joints(self._target, goal, ignore=self.ignored)
+
     def plan_held(self, q: Array, T_base_tool: Array, kept: Held, *, ignore: Iterable[str] = ()) -> PlanResult:
         """Plan from joints (n,) to a pose (4, 4) without changing what must be kept of the hand's pose on the way."""
         self.refresh()

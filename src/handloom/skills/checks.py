@@ -11,8 +11,11 @@ from handloom.scene.measures import box_overlap, gripper_open, lying_still, shar
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat, quat_angle, quat_from_matrix
 from handloom.values import Check
 
-CALM = 0.5
-"""Fastest motion [m/s or rad/s] at the end of a skill. Published: 5, which an object that is flung away meets."""
+CALM = 1.0
+"""Fastest motion of joints [m/s or rad/s] and of an object [m/s] at the end of a skill. Published: 5, which an object
+that is flung away meets. At the end of an episode everything must lie still, whatever was dropped."""
+TUMBLE = 6.0
+"""Fastest turn of an object [rad/s] then: a can that has just been dropped may roll."""
 VIEW_ANGLE = 0.35
 """Half the opening angle of a scanner's view [rad]."""
 
@@ -197,7 +200,8 @@ def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
     Other objects do not count: what one arm has just dropped says nothing about what the other holds.
     """
     robots = abs(scene.world.data.qvel[scene.robot_dofs]).max(initial=0.0)
-    return bool(robots < speed and abs(scene.world.body_velocity(scene.body_of(object))).max() < speed)
+    moving = np.abs(scene.world.body_velocity(scene.body_of(object)))
+    return bool(robots < speed and moving[:3].max() < speed and moving[3:].max() < TUMBLE)
 
 
 CHECKS: dict[str, Callable[..., bool]] = {

@@ -9,6 +9,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
+from handloom.skills.arm_motion import play
 from handloom.skills.configs.motions import (
     GripperActionConfig,
     HeuristicSkillConfig,
@@ -23,15 +24,28 @@ from handloom.values import Check, Command
 class JointLine(Skill[ConfigT]):
     """What the joint-space skills share: a goal, a line of joint targets, and the wait for the arm to follow."""
 
+    avoids_obstacles: ClassVar[bool] = False
+    """Whether the line gives way to a plan where something is in its way."""
+
     def simple_generate_manip_cmds(self) -> None:
         """Write one joint target per frame, or none when there is no goal."""
         self._goal: Array | None = None
         self._goal = self.joint_goal()
         if self._goal is not None:
-            speed, fps = self.controller.limits.velocity, self.scene.instance.fps
-            line = joint_line(self.controller.target, self._goal, self.steps(), speed, fps)
-            self.manip_list = [self._joint_command(q) for q in line]
+            self.manip_list = [self._joint_command(q) for q in self._line(self._goal)]
             self.manip_list += [self._joint_command(self._goal)] * self.patience
+
+    def _line(self, goal: Array) -> Array:
+        """Return joint targets (frames, n) [rad]: the published line, or a way around what is in its way.
+
+        Where no way is found, as when the hand starts in contact, the line stays; what it does is judged at the end.
+        """
+        fps = self.scene.instance.fps
+        if self.avoids_obstacles:
+            way = self.controller.plan_to_joints(goal)
+            if way.ok and len(way.path) > 2:
+                return play(way.path, self.controller.limits, fps=fps)
+        return joint_line(self.controller.target, goal, self.steps(), self.controller.limits.velocity, fps)
 
     @abstractmethod
     def joint_goal(self) -> Array | None:
@@ -91,8 +105,9 @@ def joint_line(start: Array, goal: Array, steps: int, speed: Array, fps: int) ->
 
 
 class Home(JointLine[HomeConfig]):
-    """The published home: the robot's home position without its noise."""
+    """The published home: the robot's home position without its noise, around what is in the way."""
 
+    avoids_obstacles: ClassVar = True
     Config: ClassVar = HomeConfig
 
     def joint_goal(self) -> Array:
@@ -149,6 +164,7 @@ def set_joints(joints: Array, ctrl_list: tuple[tuple[int, float, str], ...], ski
 class HeuristicSkill(JointLine[HeuristicSkillConfig]):
     """The published heuristic skill; ``rel_qpos`` adds to the present joints, which the reference forgets."""
 
+    avoids_obstacles: ClassVar = True
     Config: ClassVar = HeuristicSkillConfig
 
     def joint_goal(self) -> Array | None:

@@ -220,3 +220,16 @@ def test_after_stop_the_holonomic_command_is_zero_for_every_wheel() -> None:
 def test_a_port_of_version_1_without_a_version_is_told_to_ask_for_it() -> None:
     with pytest.raises(NotFoundError, match=r"version 1 of the node has it: create \('n', .*AckermannController', 1\)"):
         one("AckermannController", turningWheelRadius=0.25)
+
+
+def test_the_setup_node_takes_targets_or_paths() -> None:
+    robot = SingleArticulation(floor_world(load_robot("kaya")), "robot/", "kaya")
+    robot.initialize()
+    context = GraphContext(robots={"/kaya": robot}, world=robot.world)
+    for values in (
+        {"robotPrim": "/kaya", "comPrim": "base_link"},
+        {"usePath": True, "robotPrim": "/other", "robotPrimPath": "/kaya", "comPrimPath": "base_link"},
+    ):
+        graph = one("HolonomicRobotUsdSetup", **values)
+        assert graph.evaluate(context).failures == {}
+        assert len(graph.get("n.outputs:wheelDofNames")) == 3

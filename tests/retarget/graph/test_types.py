@@ -94,7 +94,7 @@ def test_group_compatibility_follows_the_published_table() -> None:
         required.check_compatibility(optional)
     with pytest.raises(ValueError, match="has 1 slots, output 's' has 2"):
         required.check_compatibility(TensorGroupType("s", [FloatType("x"), FloatType("y")]))
-    with pytest.raises(HandloomError, match=r"slot 0 differs: .*FloatType.*IntType"):
+    with pytest.raises(HandloomError, match=r"slot 0 type mismatch: .*FloatType.*IntType"):
         required.check_compatibility(TensorGroupType("s", [IntType("x")]))
 
 

@@ -1,5 +1,6 @@
-"""Published module of Isaac Sim > its names > where the object is; motion generation and policies have their own."""
+"""Published module of Isaac Sim > its names > where the object is."""
 
+from handloom.compat.isaac import PUBLISHED
 from handloom.compat.published import same_names
 
 STAGE = "handloom.compat.isaacsim.stage"
@@ -22,6 +23,18 @@ _STANLEY = same_names(WHEELED, "stanley_control pid_control normalize_angle calc
 _ROBOT = {"WheeledRobot": f"{PRIMS}:StageWheeledRobot"}
 _SETUP = {"HolonomicRobotUsdSetup": f"{PRIMS}:StageHolonomicSetup"}
 
+
+def _flat(package: str) -> dict[str, str]:
+    """Return the rows of ``handloom.compat.isaac`` whose objects are in a package."""
+    return {name: row for name, row in PUBLISHED.items() if row.partition(":")[0] == package}
+
+
+_MOTION = _flat("handloom.motion_generation")
+_OBJECTS = {n: row for n, row in _MOTION.items() if n.startswith(("Visual", "Dynamic", "Fixed", "GroundPlane"))}
+_RMPFLOW = {n: row for n, row in _MOTION.items() if n == "RMPFlowController"}
+_GRIPPERS = _flat("handloom.control.surface_gripper")
+_POLICIES = _flat("handloom.control.policy")
+
 MODULES: dict[str, dict[str, str]] = {
     "core.utils.stage": same_names(STAGE, "add_reference_to_stage get_current_stage create_new_stage"),
     "core.utils.types": _TYPES,
@@ -29,12 +42,19 @@ MODULES: dict[str, dict[str, str]] = {
         "SingleArticulation": f"{PRIMS}:StageArticulation",
         "Articulation": f"{PRIMS}:StageArticulationView",
     },
+    "core.api.objects": _OBJECTS,
     "core.api.controllers": _BASE | _CONTROLLER,
     "core.api.controllers.base_controller": _BASE,
     "core.api.controllers.articulation_controller": _CONTROLLER,
     "core.api.articulations": _SUBSET | _GRIPPER,
     "core.api.articulations.articulation_subset": _SUBSET,
     "core.api.articulations.articulation_gripper": _GRIPPER,
+    "robot_motion.motion_generation": {n: row for n, row in _MOTION.items() if n not in _OBJECTS | _RMPFLOW},
+    "robot.manipulators.franka.controllers": _RMPFLOW,
+    "robot.manipulators.grippers": {n: row for n, row in _GRIPPERS.items() if n == "SurfaceGripper"},
+    "robot.surface_gripper": {n: row for n, row in _GRIPPERS.items() if n != "SurfaceGripper"},
+    "robot.policy.examples.controllers": {n: row for n, row in _POLICIES.items() if n == "PolicyController"},
+    "robot.policy.examples.robots": {n: row for n, row in _POLICIES.items() if n != "PolicyController"},
     "robot.wheeled_robots.controllers": _DIFFERENTIAL | _HOLONOMIC | _ACKERMANN | _POSE | _QUINTIC | _STANLEY,
     "robot.wheeled_robots.controllers.differential_controller": _DIFFERENTIAL,
     "robot.wheeled_robots.controllers.holonomic_controller": _HOLONOMIC,

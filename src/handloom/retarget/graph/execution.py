@@ -1,6 +1,7 @@
 """How a graph runs: the context of a frame, the per-frame cache, and everything that has outputs."""
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from enum import StrEnum
 
 from handloom.errors import InputError, suggest
 from handloom.retarget.graph.groups import OptionalTensorGroup, TensorGroupType
+from handloom.retarget.graph.types import UnknownLeafWarning
 
 
 class ExecutionState(StrEnum):
@@ -89,6 +91,18 @@ class ExecutionCache:
         self.context = context
         self.results: dict[int, RetargeterIO] = {}
 
+    def get_leaf_input(self, name: str) -> Mapping[str, OptionalTensorGroup] | None:
+        """Return the groups given for a leaf; None if there are none."""
+        return self.leaf_inputs.get(name)
+
+    def get_cached(self, id: int) -> RetargeterIO | None:
+        """Return the results kept under the identity of an executable; None if there are none."""
+        return self.results.get(id)
+
+    def cache(self, id: int, outputs: RetargeterIO) -> None:
+        """Keep results under the identity of an executable."""
+        self.results[id] = outputs
+
 
 RetargeterIOType = dict[str, TensorGroupType]
 """Group types by port name."""
@@ -139,12 +153,19 @@ class GraphExecutable(ABC):
             The groups of every output port.
 
         Raises:
-            InputError: A key is not the name of a leaf, or a required input of a leaf is missing.
+            InputError: A required input of a leaf is missing.
+
+        Warns:
+            UnknownLeafWarning: A key is not the name of a leaf; it is ignored, as published.
         """
         leaves = [leaf.name for leaf in self.get_leaf_nodes()]
         for name in inputs:
             if name not in leaves:
-                raise InputError(f"graph {self.name!r} has no leaf named {name!r}; {suggest(name, leaves)}")
+                warnings.warn(
+                    f"graph {self.name!r} has no leaf named {name!r}, its inputs are ignored; {suggest(name, leaves)}",
+                    UnknownLeafWarning,
+                    stacklevel=2,
+                )
         return self.execute_pipeline_with_cache(ExecutionCache(inputs, context or ComputeContext()))
 
 

@@ -21,7 +21,7 @@ class TensorGroupType:
 
     def __init__(self, name: str, tensors: Sequence[TensorType]) -> None:
         self._name = name
-        self._types = tuple(tensors)
+        self._types = list(tensors)
 
     @property
     def name(self) -> str:
@@ -29,8 +29,8 @@ class TensorGroupType:
         return self._name
 
     @property
-    def types(self) -> tuple[TensorType, ...]:
-        """Types of the slots, in order."""
+    def types(self) -> list[TensorType]:
+        """Types of the slots, in order; not to be changed."""
         return self._types
 
     @property
@@ -64,13 +64,13 @@ class TensorGroupType:
             )
         if len(self) != len(other):
             raise InputError(
-                f"input {self.name!r} has {len(self)} slots, output {other.name!r} has {len(other)}: "
+                f"size mismatch: input {self.name!r} has {len(self)} slots, output {other.name!r} has {len(other)}: "
                 f"[{_slots(self)}] and [{_slots(other)}]"
             )
         for index, (mine, theirs) in enumerate(zip(self.types, other.types, strict=True)):
             if not mine.is_compatible_with(theirs):
                 raise InputError(
-                    f"slot {index} differs: input {self.name!r} takes {_describe(mine)}, "
+                    f"slot {index} type mismatch: input {self.name!r} takes {_describe(mine)}, "
                     f"output {other.name!r} gives {_describe(theirs)}"
                 )
 
@@ -96,9 +96,11 @@ class OptionalTensorGroupType(TensorGroupType):
         return self._inner
 
 
-def OptionalType(group_type: TensorGroupType) -> OptionalTensorGroupType:  # noqa: N802 - published name
+def OptionalType(tensor_group_type: TensorGroupType) -> OptionalTensorGroupType:  # noqa: N802 - published name
     """Mark a port as one that may be absent; marking twice changes nothing."""
-    return group_type if isinstance(group_type, OptionalTensorGroupType) else OptionalTensorGroupType(group_type)
+    if isinstance(tensor_group_type, OptionalTensorGroupType):
+        return tensor_group_type
+    return OptionalTensorGroupType(tensor_group_type)
 
 
 def _describe(slot: TensorType) -> str:

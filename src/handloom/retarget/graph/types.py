@@ -24,6 +24,10 @@ class UnknownParameterError(NotFoundError, KeyError):
     __str__ = Exception.__str__
 
 
+class UnknownLeafWarning(UserWarning):
+    """Inputs were given for a leaf that the graph does not have."""
+
+
 class StatefulNodeWarning(UserWarning):
     """A node that carries state from frame to frame is bound twice and would advance twice per frame."""
 

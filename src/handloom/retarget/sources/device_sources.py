@@ -1,6 +1,6 @@
 """Source nodes: they turn raw device samples into groups."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from handloom.errors import InputError
@@ -46,12 +46,12 @@ class DeviceSource(BaseRetargeter):
     """Names of the devices, which are the names of the outputs."""
     group_type: ClassVar[TensorGroupType]
     """The type of every output."""
-    raw_type: ClassVar[Callable[[], TensorGroupType]]
+    raw_type: ClassVar[TensorGroupType]
     """The type of every raw port."""
 
     def input_spec(self) -> RetargeterIOType:
         """Return one optional raw port per device."""
-        raw = OptionalType(type(self).raw_type())
+        raw = OptionalType(self.raw_type)
         return {f"deviceio_{device}": raw for device in self.devices}
 
     def output_spec(self) -> RetargeterIOType:
@@ -131,7 +131,7 @@ class ControllersSource(PoseSource):
     RIGHT = "controller_right"
     devices = (LEFT, RIGHT)
     group_type = ControllerInput()
-    raw_type = DeviceIOControllerSnapshotTracked
+    raw_type = DeviceIOControllerSnapshotTracked()
     transform_class = ControllerTransform
 
 
@@ -142,7 +142,7 @@ class HandsSource(PoseSource):
     RIGHT = "hand_right"
     devices = (LEFT, RIGHT)
     group_type = HandInput()
-    raw_type = DeviceIOHandPoseTracked
+    raw_type = DeviceIOHandPoseTracked()
     transform_class = HandTransform
 
 
@@ -152,7 +152,7 @@ class HeadSource(PoseSource):
     HEAD = "head"
     devices = (HEAD,)
     group_type = HeadInput()
-    raw_type = DeviceIOHeadPoseTracked
+    raw_type = DeviceIOHeadPoseTracked()
     transform_class = HeadTransform
 
 
@@ -167,7 +167,7 @@ class Generic3AxisPedalSource(DeviceSource):
     PEDALS = "pedals"
     devices = (PEDALS,)
     group_type = Generic3AxisPedalInput()
-    raw_type = DeviceIOGeneric3AxisPedalOutputTracked
+    raw_type = DeviceIOGeneric3AxisPedalOutputTracked()
 
     def __init__(self, name: str, collection_id: str = "generic_3axis_pedal") -> None:
         self.collection_id = collection_id
@@ -185,7 +185,7 @@ class FullBodySource(DeviceSource):
     FULL_BODY = "full_body"
     devices = (FULL_BODY,)
     group_type = FullBodyInput()
-    raw_type = DeviceIOFullBodyPoseTracked
+    raw_type = DeviceIOFullBodyPoseTracked()
 
     def __init__(self, name: str, vendor: None = None) -> None:
         if vendor is not None:
@@ -218,6 +218,14 @@ class JointStateSource(BaseRetargeter):
     def output_spec(self) -> RetargeterIOType:
         """Return one float per name, optional."""
         return {self.JOINTS: OptionalType(RobotHandJoints(self.JOINTS, self._joints))}
+
+    def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
+        """Return the raw group of what the device said last.
+
+        Args:
+            deviceio_session: Joint positions by name by collection id, or anything whose attribute ``joints`` is that.
+        """
+        return self.raw_inputs(getattr(deviceio_session, "joints", deviceio_session).get(self.collection_id))
 
     def raw_inputs(self, positions: Mapping[str, float] | None) -> RetargeterIO:
         """Return the raw group of one sample [rad or m]; None is absent."""

@@ -1,8 +1,12 @@
 """Propose a robot folder for a model someone else wrote."""
 
 import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import mujoco
@@ -20,6 +24,7 @@ from handloom.robots.proposal.home_and_drives import (
     largest_inertias,
     replace_actuators,
 )
+from handloom.robots.proposal.urdf_files import prepare_urdf
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 from handloom.spatial import quat_from_matrix
 
@@ -43,7 +48,9 @@ class RobotProposal:
     """What was assumed and should be looked at."""
 
 
-def propose_robot(path: Path | str, *, allow_outside: bool = False) -> RobotProposal:
+def propose_robot(
+    path: Path | str, *, allow_outside: bool = False, packages: Mapping[str, Path] | None = None
+) -> RobotProposal:
     """Read an MJCF or URDF model and propose everything a robot folder needs.
 
     Arms are found in the joint tree, grippers by moving them under physics, gains from the joint-space inertia.
@@ -51,6 +58,8 @@ def propose_robot(path: Path | str, *, allow_outside: bool = False) -> RobotProp
     Args:
         path: The model.
         allow_outside: It may include files outside its own folder and the three around that.
+        packages: Package > its folder, for ``package://`` in URDF files; others are looked for around the file and in
+            ``ROS_PACKAGE_PATH``.
 
     Raises:
         FileError: There is no such file.
@@ -59,8 +68,30 @@ def propose_robot(path: Path | str, *, allow_outside: bool = False) -> RobotProp
     file = Path(path)
     if not file.is_file():
         raise FileError(f"there is no model file {file}")
-    rehearse_model(file, None if allow_outside else enclosing_folders(file.parent, most=MODEL_PARENTS))
-    notes: list[str] = []
+    folders = None if allow_outside else enclosing_folders(file.parent, most=MODEL_PARENTS)
+    if file.suffix.lower() != ".urdf":
+        return _proposed(file, folders)
+    scratch = Path(tempfile.mkdtemp(prefix="handloom-urdf-"))
+    try:
+        prepared = prepare_urdf(file, scratch, packages=packages or {}, folders=folders)
+        proposal = _proposed(prepared.file, (scratch,), notes=prepared.notes, speed_limits=prepared.speed_limits)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    weakref.finalize(proposal, shutil.rmtree, scratch, ignore_errors=True)  # Its meshes are there until it is written.
+    return proposal
+
+
+def _proposed(
+    file: Path,
+    folders: Sequence[Path] | None,
+    *,
+    notes: Sequence[str] = (),
+    speed_limits: Mapping[str, float] = MappingProxyType({}),
+) -> RobotProposal:
+    """Propose a robot of a file that MuJoCo can read and whose parts are in some folders."""
+    rehearse_model(file, folders)
+    notes = list(notes)
     spec = _read(file, notes)
     arms = find_arms(_compiled(spec, file))
     drives = [_drives_of(spec, _compiled(spec, file), arm, notes) for arm in arms]
@@ -70,7 +101,16 @@ def propose_robot(path: Path | str, *, allow_outside: bool = False) -> RobotProp
     prefixes = [""] if len(arms) == 1 else ["left/", "right/"]
     pads = [_add_tool(spec, model, arm, guess, p) for arm, guess, p in zip(arms, guesses, prefixes, strict=True)]
     values = _values(file, _compiled(spec, file), arms, guesses, pads, prefixes, notes)
+    _add_speed_limits(values, speed_limits)
     return RobotProposal(spec=spec, values=values, notes=tuple(notes))
+
+
+def _add_speed_limits(values: dict[str, Any], limits: Mapping[str, float]) -> None:
+    """Write down the speed limits of arms whose every joint has one."""
+    for side in ("left", "right"):
+        names = values.get(f"{side}_joint_names", [])
+        if names and all(name in limits for name in names):
+            values[f"{side}_joint_speed_limit"] = [limits[name] for name in names]
 
 
 def _read(file: Path, notes: list[str]) -> mujoco.MjSpec:

@@ -87,9 +87,9 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
 def _lanes(stages: list[Any], where: KeyPath) -> Iterator[tuple[KeyPath, list[Any]]]:
     """Yield the list of skills of every arm with its path, as far as a file has the published nesting."""
     for s, stage in enumerate(stages):
-        for robot, blocks in stage.items() if isinstance(stage, dict) else ():
-            for b, block in enumerate(blocks if isinstance(blocks, list) else ()):
-                for arm, lane in block.items() if isinstance(block, dict) else ():
+        for robot, blocks in stage.items() if isinstance(stage, dict) else []:
+            for b, block in enumerate(blocks if isinstance(blocks, list) else []):
+                for arm, lane in block.items() if isinstance(block, dict) else []:
                     if isinstance(lane, list):
                         yield (*where, s, robot, b, arm), lane
 
@@ -101,7 +101,7 @@ def _is_step(item: Any) -> bool:
 
 def _nest(document: Document, task: dict[str, Any], where: KeyPath) -> None:
     """Nest a flat list of skills: those of one arm that follow each other share a block."""
-    robots = [entry.get("name") for entry in task.get("robots") or () if isinstance(entry, dict)]
+    robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
     stages: list[dict[str, Any]] = []
     lines = {path: mark for path, mark in document.marks.items() if path[: len(where)] == where and path != where}
     for path in lines:
@@ -120,7 +120,7 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath) -> None:
         arm = step.pop("arm", "left") if isinstance(step, dict) else "left"
         if robot is None:
             if len(robots) != 1:
-                known = ", ".join(map(str, robots))
+                known = ", ".join(robots)
                 raise ConfigError(f"{mark}: skills.{i}: say which robot does this: add robot: NAME, one of {known}")
             robot = robots[0]
         if not stages or robot not in stages[-1]:

@@ -77,12 +77,21 @@ def randomized(task: Task, rng: np.random.Generator) -> Task:
         "table_height": height,
         "objects": tuple(_varied(task, entry, rng) for entry in config.objects),
         "distractors": config.distractors or (_clutter(table) if table is not None else None),
-        "physics": PhysicsNoise(mass_scale=(0.6, 1.6), friction=(0.7, 1.3), gain_scale=(0.9, 1.1)),
+        "physics": _physics(config.physics),
         "env_map": EnvMapConfig(
             apply_randomization=True, intensity_range=(2800.0, 8500.0), rotation_range=(0.0, 360.0), lamps=(1, 4)
         ),
     }
     return replace(task, config=config.model_copy(update=update), arena=_room(task, rng))
+
+
+def _physics(given: PhysicsNoise) -> PhysicsNoise:
+    """Return wider physics; ranges that the task gives itself stay, since it knows what its gripper can lift."""
+    return PhysicsNoise(
+        mass_scale=given.mass_scale if given.mass_scale != (1.0, 1.0) else (0.6, 1.6),
+        friction=given.friction or (0.7, 1.3),
+        gain_scale=given.gain_scale if given.gain_scale != (1.0, 1.0) else (0.9, 1.1),
+    )
 
 
 def _raised(entry: Any, shift: float) -> Any:
@@ -130,9 +139,8 @@ def _any_shape(task: Task, name: str) -> bool:
     needy = any(getattr(skill, key, None) for skill in skills for key in ("rim", "constraints", "hold_obj_axis"))
     flat = all(getattr(skill, "place_direction", "vertical") == "vertical" for skill in skills)
     categories = {entry.name: entry.category for entry in task.config.objects}
-    stacked = any(
-        len(skill.objects) > 1 and categories.get(skill.objects[1]) == categories.get(name) for skill in skills
-    )
+    pairs = [skill.objects[:2] for skill in skills if len(skill.objects) > 1]
+    stacked = any(categories.get(lower) == categories.get(upper) for upper, lower in pairs)
     return flat and not needy and not stacked and all(skill.name in SKILLS_FOR_ANY_SHAPE for skill in skills)
 
 

@@ -145,7 +145,13 @@ class HolonomicSetupNode(Node):
     """Radius, place and roller angle of every wheel that the model marks; see ``HolonomicRobotSetup``."""
 
     TYPE = "isaacsim.robot.wheeled_robots.HolonomicRobotUsdSetup"
-    INPUTS = (port("robotPrim", "target"), port("robotPrimPath", "string"), port("comPrimPath", "string"))
+    INPUTS = (
+        port("robotPrim", "target"),
+        port("comPrim", "target"),
+        port("usePath", "bool"),
+        port("robotPrimPath", "string"),
+        port("comPrimPath", "string"),
+    )
     OUTPUTS = (
         port("wheelRadius", "double[]"),
         port("wheelPositions", "double[3][]"),
@@ -158,8 +164,10 @@ class HolonomicSetupNode(Node):
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
         """Look for wheels."""
-        robot = context.robot(given["robotPrimPath"], given["robotPrim"])
-        setup = HolonomicRobotSetup(robot.world, robot.prefix, given["comPrimPath"])
+        # With usePath the paths count alone; without, the targets come first.
+        target, seen_from = (None, None) if given["usePath"] else (given["robotPrim"], given["comPrim"])
+        robot = context.robot("" if target else given["robotPrimPath"], target)
+        setup = HolonomicRobotSetup(robot.world, robot.prefix, seen_from or given["comPrimPath"])
         params = setup.get_holonomic_controller_params()
         return done(
             wheelRadius=params.wheel_radius,

@@ -1,0 +1,191 @@
+"""A URDF file made ready for MuJoCo: ``package://`` resolved, meshes gathered and converted, speed limits read."""
+
+import os
+import shutil
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.config.search import demand_inside
+from handloom.errors import ConfigError, MissingExtraError, require
+from handloom.sim.model_file import MODEL_PARENTS, read_xml
+
+READ_BY_MUJOCO = (".stl", ".obj", ".msh")
+MOST_DRAWN = 8000
+"""Triangles of a converted mesh that is only drawn; CAD exports have a hundred thousand."""
+PACKAGE_PATH = "ROS_PACKAGE_PATH"
+"""Variable with the folders in which ROS looks for packages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedUrdf:
+    """A URDF file in a folder of its own, with everything it needs."""
+
+    file: Path
+    speed_limits: Mapping[str, float]
+    """Joint > largest speed [rad/s or m/s], where the file states one."""
+    notes: Sequence[str] = field(default_factory=list)
+    """What was dropped or converted."""
+
+
+def prepare_urdf(
+    path: Path, folder: Path, *, packages: Mapping[str, Path], folders: Sequence[Path] | None
+) -> PreparedUrdf:
+    """Write a URDF file and copies of its meshes into a folder, so that MuJoCo can read it.
+
+    Args:
+        path: The URDF file.
+        folder: An empty folder.
+        packages: Package > its folder, as the user gave them.
+        folders: Where the meshes may be, besides in packages that the user named; None: anywhere.
+
+    Raises:
+        ConfigError: It is no XML, or a mesh cannot be found; the text says where was looked.
+        NotAllowedError: A mesh is elsewhere.
+    """
+    try:
+        robot = ET.fromstring(read_xml(path))
+    except ET.ParseError as error:
+        raise ConfigError(f"{path}: is not valid XML: {error}") from error
+    meshes = _Meshes(path, folder, packages, folders)
+    for parent in list(robot.iter()):
+        for geometry in [child for child in parent if child.tag in ("visual", "collision")]:
+            mesh = geometry.find("geometry/mesh")
+            if mesh is not None and not meshes.gather(mesh, drawn=geometry.tag == "visual"):
+                parent.remove(geometry)
+    compiler = robot.find("mujoco/compiler")
+    if compiler is None:
+        extension = robot.find("mujoco")
+        extension = ET.SubElement(robot, "mujoco") if extension is None else extension
+        compiler = ET.SubElement(extension, "compiler")
+    compiler.attrib |= {"strippath": "true", "discardvisual": "false", "fusestatic": "false"}
+    compiler.attrib.pop("meshdir", None)
+    file = folder / path.name
+    ET.ElementTree(robot).write(file, encoding="utf-8")
+    return PreparedUrdf(file=file, speed_limits=_speed_limits(robot), notes=meshes.notes)
+
+
+def simplified(
+    vertices: Array, faces: NDArray[np.integer], most: int = MOST_DRAWN
+) -> tuple[Array, NDArray[np.integer]]:
+    """Return a mesh of at most this many triangles: vertices that share a cell of a grid become one, their mean.
+
+    Args:
+        vertices: Corners (n, 3) [m].
+        faces: Triangles (m, 3).
+        most: Triangles wanted at most.
+    """
+    if len(faces) <= most:
+        return vertices, faces
+    cell = float(np.ptp(vertices, axis=0).max()) / 400.0
+    while True:
+        _, cells, counts = np.unique(
+            np.round(vertices / cell).astype(np.int64), axis=0, return_inverse=True, return_counts=True
+        )
+        cells = cells.reshape(-1)
+        merged = cells[faces]
+        whole = (merged[:, 0] != merged[:, 1]) & (merged[:, 1] != merged[:, 2]) & (merged[:, 0] != merged[:, 2])
+        merged = np.unique(merged[whole], axis=0)
+        if len(merged) <= most:
+            means = np.zeros((len(counts), 3))
+            np.add.at(means, cells, vertices)
+            return means / counts[:, None], merged
+        cell *= 1.3
+
+
+def _speed_limits(robot: ET.Element) -> dict[str, float]:
+    limits: dict[str, float] = {}
+    for joint in robot.iter("joint"):
+        limit = joint.find("limit")
+        try:
+            speed = float(limit.get("velocity", "0")) if limit is not None else 0.0
+        except ValueError:
+            continue
+        if 0.0 < speed < 1e3:
+            limits[joint.get("name", "")] = speed
+    return limits
+
+
+class _Meshes:
+    """Finds the meshes that a URDF file names and puts copies of them side by side."""
+
+    def __init__(self, path: Path, folder: Path, packages: Mapping[str, Path], folders: Sequence[Path] | None) -> None:
+        self.path, self.folder, self.packages, self.folders = path, folder, packages, folders
+        self.notes: list[str] = []
+        self._copies: dict[Path, str] = {}
+
+    def gather(self, mesh: ET.Element, *, drawn: bool) -> bool:
+        """Copy one mesh and name the copy in the file; return False when it is to be left out."""
+        name = mesh.get("filename", "")
+        source = self._found(name)
+        if source not in self._copies:
+            copy = f"{len(self._copies)}_{source.stem}"  # Two folders may have files of one name.
+            suffix = source.suffix.lower()
+            if suffix in READ_BY_MUJOCO:
+                copy += suffix
+                shutil.copyfile(source, self.folder / copy)
+            else:
+                copy += ".stl"
+                if not self._converted(source, self.folder / copy, drawn=drawn):
+                    return False
+            self._copies[source] = copy
+        mesh.set("filename", self._copies[source])
+        return True
+
+    def _converted(self, source: Path, target: Path, *, drawn: bool) -> bool:
+        """Write a mesh of another format as STL; a mesh that is only drawn may be dropped, with a note."""
+        try:
+            trimesh = require("trimesh", extra="meshes")
+            if source.suffix.lower() == ".dae":
+                require("collada", extra="meshes")
+            mesh = trimesh.load(source, force="mesh")
+            vertices, faces = simplified(mesh.vertices, mesh.faces) if drawn else (mesh.vertices, mesh.faces)
+            trimesh.Trimesh(vertices, faces, process=False).export(target)
+        except MissingExtraError as error:
+            if not drawn:
+                raise ConfigError(f"{self.path}: {source.name} cannot be converted: {error}") from error
+            self.notes.append(f"{source.name} is not drawn: {error}")
+            return False
+        except Exception as error:  # The readers of trimesh raise errors of their own.
+            if not drawn:
+                raise ConfigError(f"{self.path}: {source} cannot be converted: {error}") from error
+            self.notes.append(f"{source.name} is not drawn: it cannot be converted: {error}")
+            return False
+        fewer = f", {len(mesh.faces)} triangles became {len(faces)}" if len(faces) < len(mesh.faces) else ""
+        self.notes.append(f"{source.name} was converted{fewer}; its colours are not kept")
+        return True
+
+    def _found(self, name: str) -> Path:
+        if not name.startswith("package://"):
+            place = self.path.parent / name.removeprefix("file://")
+            if not place.is_file():
+                raise ConfigError(f"{self.path}: the mesh {name} is not there; looked for {place}")
+            return self._allowed(place, name, self.folders)
+        package, _, rest = name.removeprefix("package://").partition("/")
+        if package in self.packages:
+            place = self.packages[package] / rest
+            if place.is_file():
+                return self._allowed(place, name, (self.packages[package],))
+            raise ConfigError(f"{self.path}: {name}: {place} is not there; is --package {package}= right?")
+        around = [self.path.resolve().parent, *list(self.path.resolve().parents)[1 : MODEL_PARENTS + 2]]
+        named = [Path(entry) for entry in os.environ.get(PACKAGE_PATH, "").split(os.pathsep) if entry]
+        for root in (*around, *named):
+            for place in (root / package / rest, *([root / rest] if root.name == package else [])):
+                if place.is_file():
+                    inside = None if self.folders is None else (*self.folders, *named)
+                    return self._allowed(place, name, inside)
+        looked = ", ".join(str(root) for root in (*around, *named))
+        raise ConfigError(
+            f"{self.path}: {name}: there is no folder {package} with this file in {looked}; say where it is with "
+            f"--package {package}=FOLDER, or in {PACKAGE_PATH}"
+        )
+
+    def _allowed(self, place: Path, name: str, folders: Sequence[Path] | None) -> Path:
+        if folders is not None:
+            demand_inside(place, folders, what=f"{self.path}: {name}")
+        return place.resolve()

@@ -1,0 +1,50 @@
+"""The randomized variant widens what a policy should not care about, in every task."""
+
+import numpy as np
+import pytest
+
+from handloom.scene import build_scene
+from handloom.tasks import library, load_task, sample_task
+from handloom.tasks.sampling.variant import STYLES
+
+
+def sampled(name: str, episodes: int, *sets: str):
+    task = load_task(name, overrides=["data.variant=randomized", *sets])
+    return [sample_task(task, 3, episode) for episode in range(episodes)]
+
+
+def test_scenes_vary_in_category_clutter_mass_friction_room_light_start_and_table():
+    scenes = sampled("fr3_pick_place", 24)
+    objects = [{obj.name: obj for obj in scene.objects} for scene in scenes]
+    assert len({o["cube"].category for o in objects}) >= 3
+    assert len({o["plate"].category for o in objects}) >= 2
+    assert len({len([name for name in o if name.startswith("distractor")]) for o in objects}) >= 4
+    assert np.ptp([o["cube"].mass_scale for o in objects]) > 0.5
+    assert np.ptp([o["cube"].friction for o in objects]) > 0.3
+    assert len({str(o["table"].parameters.get("texture")) for o in objects}) >= 5
+    assert len({len(scene.lights) for scene in scenes}) >= 3
+    assert np.ptp([scene.robots[0].joints["fr3_joint1"] for scene in scenes]) > 0.1
+    tops = [o["table"].parameters["size"][2] for o in objects]
+    assert np.ptp(tops) > 0.05
+    np.testing.assert_allclose([scene.robots[0].position[2] for scene in scenes], tops, atol=0.002)
+    assert len({scene.cameras[0].fx for scene in scenes}) == len(scenes)
+
+
+def test_there_are_at_least_eight_rooms():
+    assert len(set(STYLES)) >= 8
+
+
+def test_a_clean_task_is_as_before():
+    plain = sample_task(load_task("fr3_pick_place"), 3, 0)
+    assert plain == sample_task(load_task("fr3_pick_place", overrides=["data.variant=clean"]), 3, 0)
+
+
+@pytest.mark.parametrize("name", library())
+def test_every_task_of_the_library_has_a_randomized_variant(name: str):
+    for scene in sampled(name, 2):
+        build_scene(scene)
+
+
+def test_objects_that_need_their_shape_keep_their_category():
+    for name, obj, category in (("fr3_hang_mug", "mug", "mug"), ("fr3_stack_cubes", "base_block", "cube")):
+        assert {next(o for o in s.objects if o.name == obj).category for s in sampled(name, 4)} == {category}
