@@ -39,8 +39,8 @@ def write_description(robot: RobotDescription, output: Path, *, tolerance: float
     values = xrdf_values(robot, tolerance) if output.suffix == ".xrdf" else lula_values(robot, tolerance)
     urdf = output.with_suffix(".urdf")
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(f"# {robot.name}, for use with {urdf.name}\n{description_text(values)}")
-    urdf.write_text(urdf_text(robot))
+    output.write_text(f"# {robot.name}, for use with {urdf.name}\n{description_text(values)}", encoding="utf-8")
+    urdf.write_text(urdf_text(robot), encoding="utf-8")
     return output, urdf
 
 

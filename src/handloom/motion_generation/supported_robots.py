@@ -47,7 +47,8 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
     config = description.with_name(f"{robot.name}_rmpflow.yaml")
     joints = sum(len(arm.joint_names) for arm in robot.arms)
     config.write_text(
-        f"# The published parameters of an arm of this size.\njoint_limit_buffers: {[LIMIT_BUFFER] * joints}\n"
+        f"# The published parameters of an arm of this size.\njoint_limit_buffers: {[LIMIT_BUFFER] * joints}\n",
+        encoding="utf-8",
     )
     return {
         "robot_description_path": description,
@@ -66,7 +67,7 @@ def load_supported_path_planner_config(robot_name: str, planner_name: str = PLAN
         return fail(f"robot {robot_name!r} has no planner {planner_name!r}; it is {PLANNER!r}") if robot else None
     description, urdf = _files(robot)
     config = description.with_name(f"{robot.name}_rrt.yaml")
-    config.write_text("seed: 123456\nmax_iterations: 8000\n")
+    config.write_text("seed: 123456\nmax_iterations: 8000\n", encoding="utf-8")
     return {
         "robot_description_path": description,
         "urdf_path": urdf,
