@@ -19,7 +19,7 @@ from handloom.tasks.sampling.assets import stands_as_table
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "cube": ("cube", "block", "cylinder_block", "studded_brick"),
-    "lemon": ("lemon", "apple", "orange", "pear", "tomato", "potato"),
+    "lemon": ("lemon", "egg", "strawberry"),
     "plate": ("plate", "cutting_board"),
     "cardboard_tray": ("cardboard_tray", "bin", "crate"),
     "bin": ("bin", "crate", "cardboard_tray"),
