@@ -59,7 +59,7 @@ def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[A
         at = error.problem_mark or error.context_mark
         line = f":{at.line + 1}" if at else ""
         what = error.problem or error.context
-        if at and at.line < text.count("\n") + 1 and "\t" in text.splitlines()[at.line]:
+        if at and "\t" in "".join(text.splitlines()[at.line : at.line + 1]):
             what = "there is a tab in this line; YAML is indented with spaces"
         raise ConfigError(f"{source}{line}: not valid YAML: {what}") from error
     except (yaml.YAMLError, UnicodeError) as error:
