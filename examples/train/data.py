@@ -83,18 +83,16 @@ def prepare_episode(how: Preparation, number: int) -> None:
     chain = Chain.from_model(model, arm.tool_body, arm.base_body, arm.joint_names, qpos=start)
     measured = columns["observation.ee_pose.base"].astype(float)
     action = columns["action"].astype(float)
-    widest = arm.spec.gripper_max_width
     # Another place to begin in every episode: all frames are seen when there are many.
     frames = np.arange(number % STRIDE, len(action), STRIDE)
     arrays = {
         "T_base_tcp": pose_from_pos_quat(measured[:, :3], measured[:, 3:]) @ arm.spec.T_tool_tcp,
         "T_base_tcp_asked": chain.T_base_tool(action[:, :-1], threads=1) @ arm.spec.T_tool_tcp,
-        "opening": columns["observation.state"][:, -1] / widest,
+        "opening": columns["observation.state"][:, -1],
         "opening_asked": action[:, -1],
         "frames": frames,
         "T_base_object": np.linalg.inv(arm.T_world_base) @ object_poses(scene, record, frames),
         "T_tool_tcp": arm.spec.T_tool_tcp,
-        "widest": widest,
         "joints": len(arm.joint_names),
     }
     if how.pictures != "none":

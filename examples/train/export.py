@@ -23,7 +23,7 @@ class Deployed(nn.Module):
 
     def __init__(self, trained: Trained) -> None:
         super().__init__()
-        self.network, self.config, self.widest = trained.network, trained.config, trained.widest
+        self.network, self.config = trained.network, trained.config
         self.register_buffer("T_tool_tcp", torch.tensor(trained.T_tool_tcp, dtype=torch.float32))
         self.register_buffer("T_tcp_tool", torch.linalg.inv(self.T_tool_tcp))
 
@@ -31,7 +31,7 @@ class Deployed(nn.Module):
         """Return actions (1, execute, 8) from what is observed, each with a batch axis of 1."""
         T_base_tool = matrix(pose)
         T_base_tcp = T_base_tool @ self.T_tool_tcp
-        parts = [state[:, -1:] / self.widest, T_base_tcp[:, :3, 3], T_base_tcp[:, :3, 0], T_base_tcp[:, :3, 1]]
+        parts = [state[:, -1:], T_base_tcp[:, :3, 3], T_base_tcp[:, :3, 0], T_base_tcp[:, :3, 1]]
         pictures = state
         if self.config.cameras:
             pictures = torch.stack([picture.permute(0, 3, 1, 2).float() / 255 for picture in seen], 1)

@@ -197,10 +197,10 @@ def state_vector(T_base_tcp: NDArray[Any], opening: NDArray[Any], T_base_object:
     return np.concatenate(parts, -1).astype(np.float32)
 
 
-def save(network: Network, file: str, *, T_tool_tcp: NDArray[Any], widest: float, joints: int) -> None:
-    """Write weights, what they are for, and the tool centre, widest opening [m] and joints of the robot."""
+def save(network: Network, file: str, *, T_tool_tcp: NDArray[Any], joints: int) -> None:
+    """Write weights, what they are for, and the tool centre and number of joints of the robot."""
     content = {"config": asdict(network.config), "weights": network.state_dict()}
-    content |= {"T_tool_tcp": T_tool_tcp, "widest": widest, "joints": joints}
+    content |= {"T_tool_tcp": T_tool_tcp, "joints": joints}
     torch.save(content, file)
 
 
@@ -215,7 +215,7 @@ class Trained:
         config = ModelConfig(**saved["config"])
         self.network = Network(config).eval()
         self.network.load_state_dict(saved["weights"])
-        self.T_tool_tcp, self.widest, self.joints = saved["T_tool_tcp"], saved["widest"], saved["joints"]
+        self.T_tool_tcp, self.joints = saved["T_tool_tcp"], saved["joints"]
         self.config = config
         self.frames_per_action = config.stride
         self.cameras = config.cameras
@@ -237,7 +237,7 @@ class Trained:
             T_base_world = _pose(pose) @ np.linalg.inv(T_world_tool)
             poses = [value for name, value in observation.items() if name.startswith("observation.objects.")]
             objects = np.array([[T_base_world @ _pose(value.astype(float)) for value in poses]])
-        opening = observation["observation.state"][-1:] / self.widest
+        opening = observation["observation.state"][-1:]
         state = torch.from_numpy(state_vector(T_base_tcp[None], opening, objects))
         pictures = [observation[f"observation.images.{camera}"] for camera in self.cameras]
         seen = torch.from_numpy(np.array([pictures])).permute(0, 1, 4, 2, 3).float() / 255 if pictures else state

@@ -136,7 +136,7 @@ def train(
             off = _held_out(network, average, fresh, device)
             print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {told}  held out {off}", flush=True)
     network.load_state_dict(average)
-    facts = {"T_tool_tcp": first["T_tool_tcp"], "widest": float(first["widest"]), "joints": int(first["joints"])}
+    facts = {"T_tool_tcp": first["T_tool_tcp"], "joints": int(first["joints"])}
     save(network.cpu().eval(), str(output), **facts)
 
 

@@ -1,5 +1,7 @@
 """A task as a Gymnasium environment."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from handloom.errors import InputError, StateError  # noqa: E402
 from handloom.gym import TaskEnvironment  # noqa: E402
 from handloom.scene import build_scene  # noqa: E402
 from handloom.seeding import TEST_SEEDS  # noqa: E402
-from handloom.tasks import load_task  # noqa: E402
+from handloom.tasks import library, load_task  # noqa: E402
 from handloom.values import EpisodeRecord  # noqa: E402
 
 TASK = "fr3_pick_place"
@@ -36,7 +38,23 @@ def environment() -> Iterator[TaskEnvironment]:
 
 def test_every_library_task_is_registered() -> None:
     assert set(handloom.gym.environment_ids()) <= set(gymnasium.registry)
-    assert "handloom/fr3_pick_place-v0" in gymnasium.registry
+    assert handloom.gym.environment_ids() == tuple(f"handloom/{task}-v0" for task in library())
+
+
+def test_registering_the_tasks_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, gymnasium, handloom.gym; gymnasium.spec('handloom/fr3_pick_place-v0'); "
+        "assert 'mujoco' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_gymnasium_makes_a_task_by_its_id_and_finds_nothing_to_warn_of() -> None:
+    environment = gymnasium.make("handloom.gym:handloom/fr3_pick_place-v0", cameras=())
+    seen, _ = environment.reset(seed=0)
+    environment.step(np.r_[seen["observation.state"][:-1], 1.0])
+    environment.close()
 
 
 def test_an_expert_episode_through_step_gives_the_recorded_states_and_columns(record: EpisodeRecord) -> None:

@@ -1,16 +1,29 @@
 """Tasks as Gymnasium environments (extra ``gym``): ``gymnasium.make("handloom/fr3_pick_place-v0")``.
 
-Gymnasium finds the library's tasks by itself once Handloom is installed with the extra; a task file of one's own is
-opened with ``TaskEnvironment("my_task.yaml")``.
+Importing this folder registers the library's tasks; ``gymnasium.make("handloom.gym:handloom/fr3_pick_place-v0")`` does
+both. A task file of one's own is opened with ``TaskEnvironment("my_task.yaml")``. Nothing heavy is loaded before an
+environment is made.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from handloom.errors import require
 
 require("gymnasium", extra="gym")
 
-from handloom.gym.environment import TaskEnvironment  # noqa: E402 - says what to install first
-from handloom.gym.registration import environment_ids, register_environments  # noqa: E402
+from handloom.gym.registration import environment_ids, register_environments  # noqa: E402 - says what to install first
+
+if TYPE_CHECKING:
+    from handloom.gym.environment import TaskEnvironment
 
 register_environments()
 
 __all__ = ["TaskEnvironment", "environment_ids", "register_environments"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TaskEnvironment":
+        from handloom.gym.environment import TaskEnvironment
+
+        return TaskEnvironment
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

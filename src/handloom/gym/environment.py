@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -49,7 +49,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         render_mode: ``rgb_array`` for ``render()``, which draws the first camera.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._over = False
         self._begin(self._next_instance())
         self._episode = -1  # Scene 0 was only built to learn the shapes of its spaces.
-        self.observation_space = _observation_space(self._observer)
+        self.observation_space: spaces.Space[Any] = _observation_space(self._observer)
         low, high = self._actions.bounds()
         self.action_space = spaces.Box(low, high, dtype=np.float64)
 
@@ -152,13 +152,14 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
 
     def _next_instance(self) -> TaskInstance:
         """Return the next scene that is possible."""
-        for _ in range(UNSAMPLED):
+        for tries_left in reversed(range(UNSAMPLED)):
             self._episode += 1
             try:
                 return sample_task(self.task, self._run_seed, self._episode)
-            except SamplingError as error:
-                last = error
-        raise last
+            except SamplingError:
+                if not tries_left:
+                    raise
+        raise AssertionError("the last try raises")
 
     def _facts(self) -> dict[str, Any]:
         instance = self.scene.instance

@@ -1,17 +1,19 @@
 """The library's tasks under the names Gymnasium knows them by."""
 
-import gymnasium
+from pathlib import Path
 
-from handloom.tasks import library
+from gymnasium.envs.registration import register, registry
 
 NAMESPACE = "handloom"
+LIBRARY = Path(__file__).parents[1] / "tasks" / "library"
+"""The tasks that ship with Handloom; asking ``handloom.tasks`` would load MuJoCo before an environment is made."""
 
 
 def register_environments() -> None:
-    """Tell Gymnasium about every task of the library; called by its plug-in entry point and on import."""
-    for task in library():
-        if f"{NAMESPACE}/{task}-v0" not in gymnasium.registry:
-            gymnasium.register(
+    """Tell Gymnasium about every task of the library; called on import."""
+    for task in _tasks():
+        if f"{NAMESPACE}/{task}-v0" not in registry:
+            register(
                 id=f"{NAMESPACE}/{task}-v0",
                 entry_point="handloom.gym.environment:TaskEnvironment",
                 kwargs={"task": task},
@@ -20,4 +22,8 @@ def register_environments() -> None:
 
 def environment_ids() -> tuple[str, ...]:
     """Return the id of every task of the library, e.g. ``handloom/fr3_pick_place-v0``."""
-    return tuple(f"{NAMESPACE}/{task}-v0" for task in library())
+    return tuple(f"{NAMESPACE}/{task}-v0" for task in _tasks())
+
+
+def _tasks() -> list[str]:
+    return [file.stem for file in sorted(LIBRARY.glob("*.yaml"))]
