@@ -72,6 +72,7 @@ def reach_pose(
     policy.set_end_effector_target(position, quat)
     states, best, since, gap = [state], np.inf, 0.0, policy.smallest_gap(state)
     posture: Array | None = None
+    distance, angle = _errors(policy, state, T)
     for _ in range(round(seconds / frame)):
         state, speed = policy.compute_joint_targets(state, speed, [], [], frame)
         states.append(state)
