@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from handloom.errors import InputError
-from handloom.motion_generation import Cuboid, GroundPlane, Reach, RmpFlow, reach_pose
+from handloom.motion_generation import Cuboid, GroundPlane, ReachResult, RmpFlow, reach_pose
 from handloom.spatial import quat_from_matrix
 
 
-def random_reaches(files: dict, seed: int, count: int) -> list[Reach]:
+def random_reaches(files: dict, seed: int, count: int) -> list[ReachResult]:
     """Reach from random free configurations to random poses that are free too, among five boxes and a floor."""
     policy, rng, found = RmpFlow(**files), np.random.default_rng(seed), []
     lower, upper = policy.robot.lower + 0.1, policy.robot.upper - 0.1
@@ -33,7 +33,7 @@ def random_reaches(files: dict, seed: int, count: int) -> list[Reach]:
     return found
 
 
-def check(found: list[Reach], least: float) -> None:
+def check(found: list[ReachResult], least: float) -> None:
     assert all(reach.smallest_gap > 0 for reach in found)
     assert np.mean([reach.reached for reach in found]) >= least
     for reach in found:

@@ -9,7 +9,7 @@ from handloom.motion_generation.motion_policy import ArticulationMotionPolicy, M
 from handloom.motion_generation.motion_robot import MotionRobot, load_motion_robot
 from handloom.motion_generation.path_conversion import PathConversionConfig
 from handloom.motion_generation.path_planner import RRT, PathPlanner, PathPlannerVisualizer
-from handloom.motion_generation.reach_pose import Reach, reach_pose
+from handloom.motion_generation.reach_pose import ReachResult, reach_pose
 from handloom.motion_generation.rmpflow import RmpFlow, RMPFlowController, RmpFlowSmoothed, load_motion_policy
 from handloom.motion_generation.supported_robots import (
     get_supported_robot_path_planner_pairs,
@@ -75,7 +75,7 @@ __all__ = [
     "PathPlannerVisualizer",
     "Pose3",
     "RMPFlowController",
-    "Reach",
+    "ReachResult",
     "RmpFlow",
     "RmpFlowSmoothed",
     "Rotation3",

@@ -22,7 +22,7 @@ NEAR = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reach:
+class ReachResult:
     """What became of a reach."""
 
     reached: bool
@@ -48,7 +48,7 @@ def reach_pose(
     seconds: float = 20.0,
     frame: float = 1 / 60,
     tolerance: tuple[float, float] = (0.02, 0.1),
-) -> Reach:
+) -> ReachResult:
     """Roll a policy out to a pose among its obstacles, starting at rest.
 
     RMPflow only looks around itself and may come to rest before a target. Where the tool comes no closer, the joints
@@ -72,13 +72,14 @@ def reach_pose(
     policy.set_end_effector_target(position, quat)
     states, best, since, gap = [state], np.inf, 0.0, policy.smallest_gap(state)
     posture: Array | None = None
+    distance, angle = _errors(policy, state, T)
     for _ in range(round(seconds / frame)):
         state, speed = policy.compute_joint_targets(state, speed, [], [], frame)
         states.append(state)
         gap = min(gap, policy.smallest_gap(state))
         distance, angle = _errors(policy, state, T)
         if distance < tolerance[0] and angle < tolerance[1] and np.abs(speed).max() < 0.2:
-            return Reach(reached=True, distance=distance, angle=angle, smallest_gap=gap, states=np.array(states))
+            return ReachResult(reached=True, distance=distance, angle=angle, smallest_gap=gap, states=np.array(states))
         score = distance + 0.2 * angle if posture is None else float(np.linalg.norm(state - posture))
         since += frame
         if score < best - STALLED:
@@ -92,7 +93,9 @@ def reach_pose(
             policy.set_cspace_target(posture)
             best, since = np.inf, 0.0
     why = f"stuck {100 * distance:.1f} cm and {angle:.2f} rad from the target after {seconds:g} s"
-    return Reach(reached=False, distance=distance, angle=angle, smallest_gap=gap, states=np.array(states), reason=why)
+    return ReachResult(
+        reached=False, distance=distance, angle=angle, smallest_gap=gap, states=np.array(states), reason=why
+    )
 
 
 def _free_postures(policy: RmpFlow, T: Array, q: Array) -> list[Array]:

@@ -15,7 +15,7 @@ from handloom.motion_generation.kinematics_solver import LulaKinematicsSolver
 from handloom.motion_generation.motion_policy import ArticulationMotionPolicy, MotionPolicy, MotionPolicyController
 from handloom.motion_generation.motion_robot import MotionRobot, load_motion_robot
 from handloom.motion_generation.rmpflow_config import BodyCapsule, RmpFlowFile
-from handloom.motion_generation.rmpflow_kernels import Leaves, Policy, RmpGoal, accelerate, nearest_gap, roll_out
+from handloom.motion_generation.rmpflow_kernels import Leaves, Policy, PolicyGoal, accelerate, nearest_gap, roll_out
 from handloom.motion_generation.rmpflow_space import BOX, CAPSULE, Bodies, Links, Points, make_state
 from handloom.motion_generation.world_interface import KeptObstacle
 from handloom.spatial import invert_pose, matrix_from_quat
@@ -123,13 +123,13 @@ class RmpFlow(MotionPolicy):
         links, spheres, controllers, base, leaves = self._constant
         return Policy(links, spheres, self._bodies(), controllers, base, self._goal(), leaves)
 
-    def _goal(self) -> RmpGoal:
+    def _goal(self) -> PolicyGoal:
         position, R = self._target
         T_base_world, tree = invert_pose(self._T_world_base), self._links_of_frames
         p = np.zeros(3) if position is None else T_base_world[:3, :3] @ position + T_base_world[:3, 3]
         turned = np.eye(3) if R is None else T_base_world[:3, :3] @ R
         link, T = tree[self.end_effector_frame]
-        return RmpGoal(link, T, p, np.ascontiguousarray(turned), position is not None, R is not None, self._q_target)
+        return PolicyGoal(link, T, p, np.ascontiguousarray(turned), position is not None, R is not None, self._q_target)
 
     @property
     def _links_of_frames(self) -> dict[str, tuple[int, Array]]:

@@ -27,7 +27,7 @@ from handloom.motion_generation.rmpflow_space import (
 )
 
 
-class RmpGoal(NamedTuple):
+class PolicyGoal(NamedTuple):
     """What the policy is pulled to."""
 
     link: int
@@ -68,7 +68,7 @@ class Policy(NamedTuple):
     controllers: Points
     """What keeps away from the robot's own base."""
     base: Bodies
-    goal: RmpGoal
+    goal: PolicyGoal
     leaves: Leaves
 
 

@@ -1,6 +1,6 @@
 """Obstacles by their published names, and the world that kinematics solvers, planners and policies keep of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,7 +153,7 @@ class WorldInterface:
 
     def add_obstacle(self, obstacle: MotionObstacle, static: bool = False) -> bool:
         """Add an obstacle of any kind; False, with a warning, where its kind is not supported."""
-        adders: tuple[tuple[type[MotionObstacle], Callable[[Any, bool], bool]], ...] = (
+        adders: tuple[tuple[type[MotionObstacle], Any], ...] = (
             (Cuboid, self.add_cuboid),
             (Sphere, self.add_sphere),
             (Cylinder, self.add_cylinder),

@@ -173,7 +173,7 @@ def rrt_connect(start, goals, scene, budget, path):
     Args:
         start: Start configuration (n,).
         goals: Goal configurations (g, n).
-        scene: ``CollisionArrays``.
+        scene: ``MotionScene``.
         budget: ``Budget``.
         path: Receives waypoints (most, n); its length also bounds the trees.
 
