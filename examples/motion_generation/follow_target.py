@@ -17,8 +17,8 @@ from handloom.render import Renderer, contact_sheet, spec_of_mjcf_camera, write_
 from handloom.robots import load_robot
 from handloom.sim import World
 
-FRAME, SECONDS = 1 / 60, 6.0
-BALL, RADIUS = np.array([0.5, 0.0, 0.5]), 0.06
+FRAME, SECONDS = 1 / 60, 12.0
+BALL, RADIUS = np.array([0.66, 0.0, 0.42]), 0.06
 DOWN = np.array([0.0, 1.0, 0.0, 0.0])
 
 fr3 = load_robot("fr3")
@@ -35,7 +35,7 @@ solver = LulaKinematicsSolver(**load_supported_lula_kinematics_solver_config("fr
 
 
 def target(t: float) -> np.ndarray:
-    """Return where the target is: on an arc in front of the robot, below the ball."""
+    """Return where the target is: on an arc in front of the robot, beside the ball."""
     angle = 0.6 * np.sin(2 * np.pi * t / SECONDS)
     return np.array([0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.35])
 
@@ -66,8 +66,8 @@ def follow(kind: str) -> tuple[float, float, list]:
         centers, radii = policy.collision_spheres(q)
         gaps.append((np.linalg.norm(centers - BALL, axis=1) - radii - RADIUS).min())
         errors.append(np.linalg.norm(policy.get_end_effector_pose(q)[0] - goal))
-        if frame % 60 == 0:
-            pictures.append(renderer.render(world.data, [view], ("rgb",))[0]["rgb"])
+        if frame % 120 == 0:
+            pictures.append(renderer.render(world.data, [view], ("rgb",))["view"]["rgb"])
     return float(np.mean(errors[len(errors) // 2 :])), float(min(gaps)), pictures
 
 

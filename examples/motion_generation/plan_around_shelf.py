@@ -1,4 +1,4 @@
-"""An FR3 takes its hand out from under a shelf board and puts it above, on a path that RRT plans; drawn as a film strip."""
+"""An FR3 moves its hand from one compartment of a shelf to the next, on a path around the divider that RRT plans."""
 
 import mujoco
 import numpy as np
@@ -15,16 +15,16 @@ from handloom.render import Renderer, contact_sheet, spec_of_mjcf_camera, write_
 from handloom.robots import load_robot
 
 DOWN = np.array([0.0, 1.0, 0.0, 0.0])
-BOARDS = {"board": ((0.3, 0.6, 0.02), (0.6, 0.0, 0.42)), "side": ((0.3, 0.02, 0.5), (0.6, 0.3, 0.45))}
+BOARDS = {"divider": ((0.4, 0.02, 0.5), (0.6, 0.0, 0.3)), "board": ((0.4, 0.8, 0.02), (0.6, 0.0, 0.05))}
 
 planner = RRT(**load_supported_path_planner_config("fr3"))
 solver = LulaKinematicsSolver(**load_supported_lula_kinematics_solver_config("fr3"))
 boxes = [Cuboid(name, scale=sides, position=at) for name, (sides, at) in BOARDS.items()]
 for box in boxes:
     planner.add_obstacle(box, static=True)
-start, success = solver.compute_inverse_kinematics(planner.robot.frame_names[-3], [0.45, 0.0, 0.2], DOWN)
+start, success = solver.compute_inverse_kinematics("fr3_hand", [0.5, -0.25, 0.25], DOWN)
 assert success
-planner.set_end_effector_target([0.5, 0.0, 0.62], DOWN)
+planner.set_end_effector_target([0.5, 0.25, 0.25], DOWN)
 path = planner.compute_path(start)
 assert path is not None, planner.last_result.reason
 trajectory = LulaCSpaceTrajectoryGenerator(**load_supported_lula_kinematics_solver_config("fr3"))
@@ -48,7 +48,7 @@ for time in np.linspace(0.0, motion.end_time, 48):
     touching = [c for c in data.contact[: data.ncon] if 0 in model.geom_bodyid[c.geom] and c.dist < 0]
     gaps.append(len(touching))
     if len(gaps) % 4 == 1:
-        pictures.append(renderer.render(data, [view], ("rgb",))[0]["rgb"])
+        pictures.append(renderer.render(data, [view], ("rgb",))["view"]["rgb"])
 print(f"{len(path)} configurations, {motion.end_time:.2f} s, {sum(gaps)} contacts with the shelf on the way")
 assert sum(gaps) == 0
 write_png("plan_around_shelf.png", contact_sheet(pictures, columns=6))

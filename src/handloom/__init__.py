@@ -5,11 +5,15 @@ used: ``import handloom`` loads nothing heavy and changes nothing.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from handloom.version import VERSION
 
+TYPE_CHECKING = (
+    False  # Type checkers take it for true; importing it from typing would be half of the time of this import.
+)
 if TYPE_CHECKING:
+    from typing import Any
+
     from handloom.dataset import DatasetReader, merge_datasets
     from handloom.engine import (
         Goal,
@@ -87,7 +91,7 @@ _OWNERS = {
 _OWNER = {name: owner for owner, names in _OWNERS.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name from the folder that owns it."""
     if name not in _OWNER:
         raise AttributeError(f"module 'handloom' has no attribute {name!r}; its names: {', '.join(__all__)}")

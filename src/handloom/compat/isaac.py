@@ -45,7 +45,7 @@ MOTION_GENERATION = (
 )
 """Names that ``handloom.motion_generation`` has, too."""
 
-PUBLISHED = {
+_ROWS = {
     "AckermannController": "handloom.control.wheeled:AckermannController",
     "ArticulationAction": "handloom.values:ArticulationAction",
     "ArticulationActions": "handloom.values:ArticulationActions",
@@ -92,6 +92,8 @@ PUBLISHED = {
     "stanley_control": "handloom.control.wheeled:stanley_control",
     **{name: f"handloom.motion_generation:{name}" for name in MOTION_GENERATION},
 }
+
+PUBLISHED = dict(sorted(_ROWS.items()))
 """Published name of a class or function > ``module:name`` here."""
 
 

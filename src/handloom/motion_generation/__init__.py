@@ -9,6 +9,7 @@ from handloom.motion_generation.motion_policy import ArticulationMotionPolicy, M
 from handloom.motion_generation.motion_robot import MotionRobot, load_motion_robot
 from handloom.motion_generation.path_conversion import PathConversionConfig
 from handloom.motion_generation.path_planner import RRT, PathPlanner, PathPlannerVisualizer
+from handloom.motion_generation.reach_pose import Reach, reach_pose
 from handloom.motion_generation.rmpflow import RmpFlow, RMPFlowController, RmpFlowSmoothed, load_motion_policy
 from handloom.motion_generation.supported_robots import (
     get_supported_robot_path_planner_pairs,
@@ -74,6 +75,7 @@ __all__ = [
     "PathPlannerVisualizer",
     "Pose3",
     "RMPFlowController",
+    "Reach",
     "RmpFlow",
     "RmpFlowSmoothed",
     "Rotation3",
@@ -94,4 +96,5 @@ __all__ = [
     "load_supported_lula_kinematics_solver_config",
     "load_supported_motion_policy_config",
     "load_supported_path_planner_config",
+    "reach_pose",
 ]

@@ -140,7 +140,7 @@ def _add_joint(
     limits = {"velocity": repr(speed if np.isfinite(speed) else 3.0), "effort": "0"}
     if kind != "continuous":
         limits |= {"lower": repr(float(low)), "upper": repr(float(high))}
-    ElementTree.SubElement(element, "limit", **limits)
+    ElementTree.SubElement(element, "limit", limits)
 
 
 def _add_fixed(top: ElementTree.Element, name: str, parent: str, child: str, T: Array) -> None:

@@ -9,7 +9,7 @@ from handloom.arrays import Array
 from handloom.spatial import make_pose, matrix_from_rotvec, rotvec_from_matrix
 
 
-class Segment(Protocol):
+class PathSegment(Protocol):
     """Poses for a fraction u from 0 to 1."""
 
     length: float

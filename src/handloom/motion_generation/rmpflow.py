@@ -15,7 +15,7 @@ from handloom.motion_generation.kinematics_solver import LulaKinematicsSolver
 from handloom.motion_generation.motion_policy import ArticulationMotionPolicy, MotionPolicy, MotionPolicyController
 from handloom.motion_generation.motion_robot import MotionRobot, load_motion_robot
 from handloom.motion_generation.rmpflow_config import BodyCapsule, RmpFlowFile
-from handloom.motion_generation.rmpflow_kernels import Goal, Leaves, Policy, accelerate, roll_out
+from handloom.motion_generation.rmpflow_kernels import Leaves, Policy, RmpGoal, accelerate, nearest_gap, roll_out
 from handloom.motion_generation.rmpflow_space import BOX, CAPSULE, Bodies, Links, Points, make_state
 from handloom.motion_generation.world_interface import KeptObstacle
 from handloom.spatial import invert_pose, matrix_from_quat
@@ -123,13 +123,13 @@ class RmpFlow(MotionPolicy):
         links, spheres, controllers, base, leaves = self._constant
         return Policy(links, spheres, self._bodies(), controllers, base, self._goal(), leaves)
 
-    def _goal(self) -> Goal:
+    def _goal(self) -> RmpGoal:
         position, R = self._target
         T_base_world, tree = invert_pose(self._T_world_base), self._links_of_frames
         p = np.zeros(3) if position is None else T_base_world[:3, :3] @ position + T_base_world[:3, 3]
         turned = np.eye(3) if R is None else T_base_world[:3, :3] @ R
         link, T = tree[self.end_effector_frame]
-        return Goal(link, T, p, np.ascontiguousarray(turned), position is not None, R is not None, self._q_target)
+        return RmpGoal(link, T, p, np.ascontiguousarray(turned), position is not None, R is not None, self._q_target)
 
     @property
     def _links_of_frames(self) -> dict[str, tuple[int, Array]]:
@@ -188,6 +188,17 @@ class RmpFlow(MotionPolicy):
         solver = LulaKinematicsSolver(*self._files)
         solver.T_world_base = self._T_world_base
         return solver
+
+    @property
+    def T_world_base(self) -> Array:  # noqa: N802 - frame notation
+        """Pose of the robot's base (4, 4)."""
+        return self._T_world_base
+
+    def smallest_gap(self, active_joint_positions: ArrayLike) -> float:
+        """Return the smallest distance between the moving spheres and an obstacle [m]; negative: contact."""
+        q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+        _, spheres, *_ = self._constant
+        return float(nearest_gap(self._constant[0], spheres, self._bodies(), q))
 
     def collision_spheres(self, active_joint_positions: ArrayLike) -> tuple[Array, Array]:
         """Return centres (k, 3) in the world and radii (k,) [m] of the spheres that keep away from obstacles."""
@@ -276,7 +287,7 @@ def load_motion_policy(config: str | Path) -> RmpFlow:
         ConfigError: A key is wrong, or a file does not exist; file, line and where it was looked for.
     """
     folder, given = Path(config).parent, load_config(config, PolicyFile)
-    files = []
+    files: list[Path] = []
     for key, name in given.relative_asset_paths:
         places = [folder / name, folder / Path(name).name]
         found = next((place for place in places if place.is_file()), None)
@@ -284,7 +295,9 @@ def load_motion_policy(config: str | Path) -> RmpFlow:
             looked = " and ".join(str(place) for place in places)
             raise ConfigError(f"{config}: relative_asset_paths.{key}: no such file; looked for {looked}")
         files.append(found)
-    return RmpFlow(*files, given.end_effector_frame_name, given.maximum_substep_size, given.ignore_robot_state_updates)
+    description, urdf, parameters = files
+    frame, substep = given.end_effector_frame_name, given.maximum_substep_size
+    return RmpFlow(description, urdf, parameters, frame, substep, given.ignore_robot_state_updates)
 
 
 def bodies_of(obstacles: list[KeptObstacle]) -> Bodies:

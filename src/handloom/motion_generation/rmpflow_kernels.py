@@ -27,7 +27,7 @@ from handloom.motion_generation.rmpflow_space import (
 )
 
 
-class Goal(NamedTuple):
+class RmpGoal(NamedTuple):
     """What the policy is pulled to."""
 
     link: int
@@ -68,7 +68,7 @@ class Policy(NamedTuple):
     controllers: Points
     """What keeps away from the robot's own base."""
     base: Bodies
-    goal: Goal
+    goal: RmpGoal
     leaves: Leaves
 
 
@@ -290,3 +290,19 @@ def roll_out(policy, q, qd, step, count):
         for k in range(n):
             q[k] += step * qd[k]
             qd[k] += step * a[k]
+
+
+@kernel
+def nearest_gap(links, points, bodies, q):
+    """Return the smallest distance between the spheres that move and an obstacle [m]; infinity without obstacles."""
+    n, smallest = q.shape[0], math.inf
+    s, rest = make_state(n), np.zeros(n)
+    move_links(links, q, rest, s)
+    for k in range(points.link.shape[0]):
+        if points.link[k] < 0:
+            continue
+        place_point(s, points.link[k], points.offset[k])
+        for b in range(bodies.kind.shape[0]):
+            apart, _ = distance_to(bodies, b, s)
+            smallest = min(smallest, apart - points.radius[k])
+    return smallest

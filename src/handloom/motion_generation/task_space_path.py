@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion_generation.path_segments import ArcPiece, Blend, LinePiece, Segment, three_point_arc
+from handloom.motion_generation.path_segments import ArcPiece, Blend, LinePiece, PathSegment, three_point_arc
 from handloom.motion_generation.path_segments import tangent_arc as arc_from_tangent
 from handloom.motion_generation.published_log import warn
 from handloom.spatial import make_pose, matrix_from_quat
@@ -84,7 +84,7 @@ class TaskSpacePathSpec:
     def __init__(self, initial_pose: PoseLike) -> None:
         self.initial_pose = pose_matrix(initial_pose)
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
-        self._segments: list[Segment] = []
+        self._segments: list[PathSegment] = []
 
     @property
     def _end(self) -> Array:
@@ -147,7 +147,7 @@ class TaskSpacePathSpec:
             return None
         return ArcPiece(arc, self._end[:3, :3], R, turns=turns)
 
-    def _append(self, name: str, given: tuple[Any, ...], piece: Segment, blend_radius: float = 0.0) -> bool:
+    def _append(self, name: str, given: tuple[Any, ...], piece: PathSegment, blend_radius: float = 0.0) -> bool:
         if piece.length < 1e-9 and piece.angle < 1e-9:
             return warn(f"{name}: the target is where the path already is")
         piece.blend_radius = max(0.0, float(blend_radius))
@@ -166,7 +166,7 @@ class TaskSpacePathSpec:
         """Return the path, corners blended where radii were given."""
         if not self._segments:
             raise InputError("a task-space path needs at least one segment")
-        pieces: list[Segment] = []
+        pieces: list[PathSegment] = []
         for piece in self._segments:
             before = pieces[-1] if pieces else None
             # The radius belongs to the corner at the end of the segment it was given for.
@@ -197,7 +197,7 @@ class PathDomain:
 class TaskSpacePath:
     """Poses over a parameter s that grows with metres moved and, where it is more, with radians turned."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[PathSegment, ...]
     _edges: Array = field(init=False)
 
     def __post_init__(self) -> None:

@@ -1,7 +1,8 @@
 """Obstacles by their published names, and the world that kinematics solvers, planners and policies keep of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,7 +60,7 @@ class MotionObstacle:
 class Cuboid(MotionObstacle):
     """A box with full sides ``size * scale`` [m]."""
 
-    def __init__(self, name: str = "", *, size: float = 1.0, scale: ArrayLike = (1.0, 1.0, 1.0), **pose) -> None:
+    def __init__(self, name: str = "", *, size: float = 1.0, scale: ArrayLike = (1.0, 1.0, 1.0), **pose: Any) -> None:
         super().__init__(name, **pose)
         self.sides = float(size) * np.asarray(scale, float)
         _demand_positive(self.name, *self.sides)
@@ -68,7 +69,7 @@ class Cuboid(MotionObstacle):
 class Sphere(MotionObstacle):
     """A ball [m]."""
 
-    def __init__(self, name: str = "", *, radius: float = 0.5, **pose) -> None:
+    def __init__(self, name: str = "", *, radius: float = 0.5, **pose: Any) -> None:
         super().__init__(name, **pose)
         self.radius = float(radius)
         _demand_positive(self.name, radius)
@@ -77,7 +78,7 @@ class Sphere(MotionObstacle):
 class Capsule(MotionObstacle):
     """A capsule along z; ``height`` is the distance between the centres of its caps [m]."""
 
-    def __init__(self, name: str = "", *, radius: float = 0.5, height: float = 1.0, **pose) -> None:
+    def __init__(self, name: str = "", *, radius: float = 0.5, height: float = 1.0, **pose: Any) -> None:
         super().__init__(name, **pose)
         self.radius, self.height = float(radius), float(height)
         _demand_positive(self.name, radius, height)
@@ -152,14 +153,15 @@ class WorldInterface:
 
     def add_obstacle(self, obstacle: MotionObstacle, static: bool = False) -> bool:
         """Add an obstacle of any kind; False, with a warning, where its kind is not supported."""
-        for kind, add in (
+        adders: tuple[tuple[type[MotionObstacle], Callable[[Any, bool], bool]], ...] = (
             (Cuboid, self.add_cuboid),
             (Sphere, self.add_sphere),
             (Cylinder, self.add_cylinder),
             (Cone, self.add_cone),
             (Capsule, self.add_capsule),
             (GroundPlane, self.add_ground_plane),
-        ):
+        )
+        for kind, add in adders:
             if isinstance(obstacle, kind):
                 return add(obstacle, static)
         return warn(f"{type(obstacle).__name__} is no kind of obstacle; Cuboid, Sphere, Capsule, GroundPlane are")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from handloom.retarget import (
     HeadInputIndex,
     HeadSnapshot,
     HeadSource,
+    JointStateSource,
     OutputCombiner,
     PedalSnapshot,
     TransformMatrix,
@@ -242,3 +244,58 @@ def test_pedals_and_bodies_are_sources_too() -> None:
     assert pedals(pedals.poll_tracker(DeviceFrame(time_ns=2)))["pedals"].is_none
     with pytest.raises(InputError, match="have no vendor here"):
         FullBodySource("body", vendor="pico")
+
+
+def published(**fields) -> SimpleNamespace:
+    """Return an object with attributes, as a tracker of the published library gives."""
+    return SimpleNamespace(**fields)
+
+
+def published_pose(x: float) -> SimpleNamespace:
+    return published(position=published(x=x, y=0.0, z=0.0), orientation=published(x=0.0, y=0.0, z=0.0, w=1.0))
+
+
+def fed(source, port: str, value):
+    """Run a source on one raw value in a required group, as published; its other ports get None."""
+    inputs = {}
+    for name, kind in source.input_spec().items():
+        inputs[name] = group_of(kind.inner_type, value if name == port else None)
+    return source(inputs)
+
+
+def test_sources_read_the_samples_of_published_trackers() -> None:
+    names = ("primary_click", "secondary_click", "thumbstick_click", "menu_click")
+    controller = published(
+        grip_pose=published(pose=published_pose(1.0), is_valid=True),
+        aim_pose=published(pose=published_pose(2.0), is_valid=False),
+        inputs=published(
+            **dict.fromkeys(names, True), thumbstick_x=0.1, thumbstick_y=0.2, squeeze_value=0.3, trigger_value=0.4
+        ),
+    )
+    outputs = fed(ControllersSource("c"), "deviceio_controller_right", controller)
+    right = outputs["controller_right"]
+    assert outputs["controller_left"].is_none
+    assert right[0].tolist() == [1.0, 0.0, 0.0]
+    assert [right[index] for index in (2, 5, 6, 13)] == [True, False, 1.0, 0.4]
+
+    head = fed(HeadSource("h"), "deviceio_head", published(pose=published_pose(3.0), is_valid=True, is_tracked=False))
+    assert (head["head"][0][0], head["head"][2], head["head"][3]) == (3.0, True, False)
+
+    joints = published(
+        positions=np.ones((26, 3)), orientations=np.ones((26, 4)), radii=np.ones(26), is_valid=np.ones(26, bool)
+    )
+    hand = fed(HandsSource("h"), "deviceio_hand_left", published(joints=joints))
+    assert hand["hand_left"][3].tolist() == [1] * 26
+
+    leader = JointStateSource("j", "leader", ["a", "b"])
+    state = published(joints=[published(name="b", position=0.5)])
+    joints = fed(leader, "deviceio_joint_state", state)["joints"]
+    assert [joints[0], joints[1]] == [0.0, 0.5]
+    assert fed(leader, "deviceio_joint_state", None)["joints"].is_none
+
+
+def test_a_sample_of_another_device_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes a HeadSnapshot, got PedalSnapshot"):
+        fed(HeadSource("h"), "deviceio_head", PedalSnapshot())
+    with pytest.raises(TypeError, match="takes joint positions by name, got int"):
+        fed(JointStateSource("j", "leader", ["a"]), "deviceio_joint_state", 3)

@@ -91,3 +91,13 @@ def test_two_robots_need_a_name(tmp_path):
         load_task(file)
     file.write_text(file.read_text().replace("{pick: apple}", "{pick: apple, robot: b}"))
     assert list(load_task(file).config.skills[0]) == ["b"]
+
+
+def test_robots_called_left_and_right_are_no_arms(tmp_path):
+    file = tmp_path / "task.yaml"
+    file.write_text(
+        "robots: [{name: left, robot_config_file: fr3}, {name: right, robot_config_file: fr3}]\n"
+        "objects: [{name: apple, target_class: RigidObject, category: apple}]\n"
+        "skills:\n  - left: [{left: [{pick: apple}]}]\n    right: [{left: [{name: home}]}]\n"
+    )
+    assert list(load_task(file).config.skills[0]) == ["left", "right"]

@@ -73,7 +73,7 @@ class WorldArrays(NamedTuple):
     """How a group of spheres is checked against an obstacle (g, b): 0 not at all, else the column of the radius."""
 
 
-class SceneArrays(NamedTuple):
+class CollisionArrays(NamedTuple):
     """What the check of a motion reads: the robot, what stands around it, and how finely to look."""
 
     robot: RobotArrays

@@ -114,7 +114,7 @@ def _pair_hits(robot, lanes, a, b, enough):
 
 @inner_kernel
 def edge_is_free(a, b, scene, lanes):
-    """Check the straight motion from a to b (n,) in a scene (``SceneArrays``).
+    """Check the straight motion from a to b (n,) in a scene (``CollisionArrays``).
 
     The 16 lanes are spread over the whole edge and advance together, so a collision anywhere is found early.
     """

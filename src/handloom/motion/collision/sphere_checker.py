@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.collision.arrays import PADDED, SceneArrays, world_arrays
+from handloom.motion.collision.arrays import PADDED, CollisionArrays, world_arrays
 from handloom.motion.collision.collision_robot import MOST_PADDING, CollisionRobot
 from handloom.motion.collision.lane_kernels import configurations_free, edges_free
 from handloom.motion.collision.obstacle import Obstacle
@@ -41,9 +41,9 @@ class SphereChecker:
         """The kernels' view of the obstacles."""
 
     @property
-    def scene(self) -> SceneArrays:
+    def scene(self) -> CollisionArrays:
         """Robot, obstacles and checking step, for kernels that check motions."""
-        return SceneArrays(self.robot, self.world, self.per_unit)
+        return CollisionArrays(self.robot, self.world, self.per_unit)
 
     def with_more_padding(self, more: float) -> "SphereChecker":
         """Return the same checker with larger spheres against the world [m]; costs next to nothing."""

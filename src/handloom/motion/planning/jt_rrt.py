@@ -118,7 +118,7 @@ def jt_rrt(start, arm, box, scene, budget, path):
         start: Start configuration (n,).
         arm: ``PulledArm``.
         box: Lower and upper corner of the task space that is explored (2, 3) [m].
-        scene: ``SceneArrays``.
+        scene: ``CollisionArrays``.
         budget: ``Budget``; its step is the longest edge when exploring joint space.
         path: Receives waypoints (most, n); its length also bounds the tree.
 

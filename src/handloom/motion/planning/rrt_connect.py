@@ -173,7 +173,7 @@ def rrt_connect(start, goals, scene, budget, path):
     Args:
         start: Start configuration (n,).
         goals: Goal configurations (g, n).
-        scene: ``SceneArrays``.
+        scene: ``CollisionArrays``.
         budget: ``Budget``.
         path: Receives waypoints (most, n); its length also bounds the trees.
 

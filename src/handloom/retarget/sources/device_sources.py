@@ -31,6 +31,8 @@ from handloom.retarget.sources.tracked_types import (
     DeviceIOHandPoseTracked,
     DeviceIOHeadPoseTracked,
     DeviceIOJointStateOutputTracked,
+    JointStateOutputTrackedType,
+    SnapshotType,
 )
 from handloom.retarget.transforms import ControllerTransform, HandTransform, HeadTransform, PoseTransform
 
@@ -48,6 +50,12 @@ class DeviceSource(BaseRetargeter):
     """The type of every output."""
     raw_type: ClassVar[TensorGroupType]
     """The type of every raw port."""
+
+    @property
+    def _slot(self) -> SnapshotType:
+        slot = self.raw_type.types[0]
+        assert isinstance(slot, SnapshotType)
+        return slot
 
     def input_spec(self) -> RetargeterIOType:
         """Return one optional raw port per device."""
@@ -83,8 +91,9 @@ class DeviceSource(BaseRetargeter):
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         for device in self.devices:
             raw, group = inputs[f"deviceio_{device}"], outputs[device]
-            if not raw.is_none:
-                for index, value in enumerate(raw[0].slots()):
+            sample = None if raw.is_none else self._slot.read(raw[0])
+            if sample is not None:
+                for index, value in enumerate(sample.slots()):
                     group[index] = value
 
 
@@ -236,6 +245,7 @@ class JointStateSource(BaseRetargeter):
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         raw = inputs[self.RAW]
-        if not raw.is_none:
+        positions = None if raw.is_none else JointStateOutputTrackedType(self.RAW).read(raw[0])
+        if positions is not None:
             for index, joint in enumerate(self._joints):
-                outputs[self.JOINTS][index] = float_field(raw[0].get(joint, 0.0), what=f"joint {joint!r}")
+                outputs[self.JOINTS][index] = float_field(positions.get(joint, 0.0), what=f"joint {joint!r}")

@@ -4,7 +4,7 @@ A task of one robot may also write its skills as a flat list, one after the othe
 robot, block and arm. ``handloom show TASK`` prints what a task expands to.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,8 +73,9 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
     if not isinstance(task, dict) or not isinstance(task.get("skills"), list):
         return
     where = (*root, "skills")
-    if any(_is_step(item) for item in task["skills"]):
-        _nest(document, task, where)
+    robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
+    if any(_is_step(item, robots) for item in task["skills"]):
+        _nest(document, task, where, robots)
     categories = _categories(task)
     for path, lane in _lanes(task["skills"], where):
         lane[:] = [
@@ -94,21 +95,22 @@ def _lanes(stages: list[Any], where: KeyPath) -> Iterator[tuple[KeyPath, list[An
                         yield (*where, s, robot, b, arm), lane
 
 
-def _is_step(item: Any) -> bool:
+def _is_step(item: Any, robots: Sequence[str]) -> bool:
     """Return whether an entry of ``skills`` is a skill or a block of arms, and no stage of robots."""
-    return item == "home" or (isinstance(item, dict) and bool({"name", "pick", "place", *ARMS} & item.keys()))
+    if not isinstance(item, dict):
+        return item == "home"
+    return bool({"name", "pick", "place", *ARMS} & item.keys()) and not any(name in item for name in robots)
 
 
-def _nest(document: Document, task: dict[str, Any], where: KeyPath) -> None:
+def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str]) -> None:
     """Nest a flat list of skills: those of one arm that follow each other share a block."""
-    robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
     stages: list[dict[str, Any]] = []
     lines = {path: mark for path, mark in document.marks.items() if path[: len(where)] == where and path != where}
     for path in lines:
         del document.marks[path]
     for i, item in enumerate(task["skills"]):
         mark = lines.get((*where, i), document.mark(where))
-        if not _is_step(item):
+        if not _is_step(item, robots):
             words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
             hints = [suggest(word, ("pick", "place", "home", "name")).partition("known:")[0] for word in words]
             raise ConfigError(
