@@ -112,7 +112,9 @@ def export(
             f"observation.images.{name}": torch.zeros(1, size, size, 3, dtype=torch.uint8) for name in config.cameras
         }
     else:
-        given |= {WORLD: pose} | {f"observation.objects.{name}": pose for name in objects}
+        # One tensor for each: the exporter would take the same one for the same input.
+        names = [WORLD, *(f"observation.objects.{name}" for name in objects)]
+        given |= {name: pose.clone() for name in names}
     network = Deployed(trained).eval()
     torch.onnx.export(
         network, tuple(given.values()), str(file), input_names=list(given), output_names=["action"], external_data=False
