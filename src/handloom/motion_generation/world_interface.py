@@ -153,15 +153,15 @@ class WorldInterface:
 
     def add_obstacle(self, obstacle: MotionObstacle, static: bool = False) -> bool:
         """Add an obstacle of any kind; False, with a warning, where its kind is not supported."""
-        adders: tuple[tuple[type[MotionObstacle], Any], ...] = (
-            (Cuboid, self.add_cuboid),
-            (Sphere, self.add_sphere),
-            (Cylinder, self.add_cylinder),
-            (Cone, self.add_cone),
-            (Capsule, self.add_capsule),
-            (GroundPlane, self.add_ground_plane),
-        )
-        for kind, add in adders:
+        adders: dict[type[MotionObstacle], Any] = {
+            Cuboid: self.add_cuboid,
+            Sphere: self.add_sphere,
+            Cylinder: self.add_cylinder,
+            Cone: self.add_cone,
+            Capsule: self.add_capsule,
+            GroundPlane: self.add_ground_plane,
+        }
+        for kind, add in adders.items():
             if isinstance(obstacle, kind):
                 return add(obstacle, static)
         return warn(f"{type(obstacle).__name__} is no kind of obstacle; Cuboid, Sphere, Capsule, GroundPlane are")
