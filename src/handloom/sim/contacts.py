@@ -95,6 +95,31 @@ class ContactPair:
         return total
 
 
+def all_contacts(world: "World") -> tuple[Contact, ...]:
+    """Return every contact point between geoms of a world whose contacts are up to date."""
+    contact, wrench = world.data.contact, np.zeros(6)
+    found: list[Contact] = []
+    for index in range(world.data.ncon):
+        geom_a, geom_b = (int(geom) for geom in contact.geom[index])
+        if geom_a < 0 or geom_b < 0:
+            continue
+        mujoco.mj_contactForce(world.model, world.data, index, wrench)
+        frame = contact.frame[index].reshape(3, 3)
+        found.append(
+            Contact(
+                body_a=world.bodies.label(int(world.model.geom_bodyid[geom_a])),
+                body_b=world.bodies.label(int(world.model.geom_bodyid[geom_b])),
+                geom_a=world.geoms.label(geom_a),
+                geom_b=world.geoms.label(geom_b),
+                distance=float(contact.dist[index]),
+                position=contact.pos[index].copy(),
+                normal=frame[0].copy(),
+                force=wrench[:3] @ frame,
+            )
+        )
+    return tuple(found)
+
+
 def contact_masks(
     model: mujoco.MjModel, names: "NameTable", bodies_a: "Iterable[str]", bodies_b: "Iterable[str] | None"
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

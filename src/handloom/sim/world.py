@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError, StateError, unknown_name
 from handloom.sim.attachments import Attachments
-from handloom.sim.contacts import Contact, ContactPair, contact_masks
+from handloom.sim.contacts import Contact, ContactPair, all_contacts, contact_masks
 from handloom.sim.faults import describe_fault, quiet_mujoco
 from handloom.sim.name_table import NameTable
 from handloom.sim.user_data import user_data
@@ -350,27 +350,7 @@ class World:
     def contacts(self) -> tuple[Contact, ...]:
         """Return every contact point between geoms; contacts of flexes have no bodies and are left out."""
         self.refresh()
-        contact, wrench = self.data.contact, np.zeros(6)
-        found: list[Contact] = []
-        for index in range(self.data.ncon):
-            geom_a, geom_b = (int(geom) for geom in contact.geom[index])
-            if geom_a < 0 or geom_b < 0:
-                continue
-            mujoco.mj_contactForce(self.model, self.data, index, wrench)
-            frame = contact.frame[index].reshape(3, 3)
-            found.append(
-                Contact(
-                    body_a=self.bodies.label(int(self.model.geom_bodyid[geom_a])),
-                    body_b=self.bodies.label(int(self.model.geom_bodyid[geom_b])),
-                    geom_a=self.geoms.label(geom_a),
-                    geom_b=self.geoms.label(geom_b),
-                    distance=float(contact.dist[index]),
-                    position=contact.pos[index].copy(),
-                    normal=frame[0].copy(),
-                    force=wrench[:3] @ frame,
-                )
-            )
-        return tuple(found)
+        return all_contacts(self)
 
     def contact_pair(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str] | None = None) -> ContactPair:
         """Bind a question about two groups of bodies once, to ask it every step."""
