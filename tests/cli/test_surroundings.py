@@ -42,7 +42,8 @@ def test_a_task_is_checked_whatever_the_surroundings(tmp_path: Path, environment
     temporary = {"TMPDIR": str(tmp_path)}
     done = shell(f"{HANDLOOM} check fr3_pick_cube", tmp_path, **temporary, **environment)
     assert (done.returncode, done.stdout) == (0, "ok fr3_pick_cube\n")
-    assert len(done.stderr.splitlines()) <= 1
+    told = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
+    assert len(told) <= 1
     assert "Traceback" not in done.stderr
 
 

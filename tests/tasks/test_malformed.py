@@ -148,12 +148,12 @@ def test_folders_links_and_missing_files_end_with_two(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("parameters: {edge: 0.04}", "parameters: {edge: 1e308}"),
-        ("parameters: {edge: 0.04}", "parameters: {edge: -0.04}"),
-        ("parameters: {edge: 0.04}", "parameters: {edge: .nan}"),
-        ("parameters: {edge: 0.04}", "scale: [1e30, 1e30, 1e30]"),
-        ("parameters: {edge: 0.04}", "mass: 1e300"),
-        ("parameters: {edge: 0.04}", "mass: -1"),
+        ("parameters: {edge: 0.05}", "parameters: {edge: 1e308}"),
+        ("parameters: {edge: 0.05}", "parameters: {edge: -0.04}"),
+        ("parameters: {edge: 0.05}", "parameters: {edge: .nan}"),
+        ("parameters: {edge: 0.05}", "scale: [1e30, 1e30, 1e30]"),
+        ("parameters: {edge: 0.05}", "mass: 1e300"),
+        ("parameters: {edge: 0.05}", "mass: -1"),
         ("euler: [0.0, 0.0, 90.0]", "euler: [.inf, 0, 0]"),
         ("[[-0.2, 0.0, 0.0], [0.2, 0.22, 0.0]]", "[[-1e308, 0, 0], [1e308, 0, 0]]"),
         ("[[-0.2, 0.0, 0.0], [0.2, 0.22, 0.0]]", "[[1e6, 0, 0], [1e6, 0, 0]]"),

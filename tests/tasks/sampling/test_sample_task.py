@@ -108,7 +108,7 @@ def test_a_frame_is_divided_into_steps_of_at_most_two_milliseconds(fps, steps):
 
 
 def test_a_missing_asset_is_named_or_replaced_by_its_category(tmp_path):
-    text = library()[TASK].read_text().replace("category: cube, parameters: {edge: 0.04},", "PATH,")
+    text = library()[TASK].read_text().replace("category: cube, parameters: {edge: 0.05},", "PATH,")
     text = text.replace("PATH,", "category: banana, path: fruit/banana/b_001/Aligned_obj.usd, euler: [90, 0, 0],")
     text = text.replace("colors: [red, green, blue, yellow, orange, purple]", "apply_randomization: true")
     file = tmp_path / "task.yaml"
@@ -128,7 +128,7 @@ def test_an_object_file_beside_the_task_is_used(tmp_path):
         '<mujoco><worldbody><body name="brick"><geom type="box" size=".03 .02 .02" mass=".1"/></body>'
         "</worldbody></mujoco>"
     )
-    text = library()[TASK].read_text().replace("category: cube, parameters: {edge: 0.04},", "path: brick.xml,")
+    text = library()[TASK].read_text().replace("category: cube, parameters: {edge: 0.05},", "path: brick.xml,")
     file = tmp_path / "task.yaml"
     file.write_text(text)
     instance = sample_task(load_task(file), 0, 0)
