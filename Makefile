@@ -33,7 +33,7 @@ test-slow: $(READY)
 # The slow tests that CI runs: kills and resumes, Ray with a lost machine and S3, and the real lerobot as reader.
 # What must not rot: runs that are killed, runs on Ray.
 test-selected: $(READY)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,cloud]' 'moto[server]>=5'
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray]'
 	@$(PYTEST) -m slow tests/engine/test_kill.py tests/engine/test_ray_executor.py
 
 # The real lerobot reads what we write; its environment takes 4 GB and some minutes, so CI leaves it out.
