@@ -2,7 +2,9 @@
 
 import hashlib
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -190,6 +192,27 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("precious")
     with pytest.raises(ConfigError, match="not empty and holds no run"):
         RunDirectory.begin(tmp_path, settings())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_shards_that_begin_at_the_same_moment_begin_one_run(tmp_path):
+    same = settings()
+    for number in range(20):
+        gate = Barrier(8)
+
+        def begin(number: int = number, gate: Barrier = gate) -> RunDirectory:
+            gate.wait()
+            return RunDirectory.begin(tmp_path / str(number), same)
+
+        with ThreadPoolExecutor(8) as pool:
+            runs = [future.result() for future in [pool.submit(begin) for _ in range(8)]]
+        assert len({run.settings.fingerprint() for run in runs}) == 1
+
+
+def test_a_run_killed_while_it_began_begins_again(tmp_path):
+    (tmp_path / "lock.begin").touch()
+    (tmp_path / "run.yaml.partial").write_text("ta")
+    assert RunDirectory.begin(tmp_path, settings()).path == tmp_path
 
 
 def test_two_runs_into_one_folder_are_refused(finished):

@@ -32,22 +32,23 @@ class RunDirectory:
         Raises:
             ConfigError: Another run, or something else, is in that folder.
         """
-        manifest = path / MANIFEST
-        if manifest.is_file():
-            present = cls.open(path)
-            if present.settings.fingerprint() != settings.fingerprint():
-                raise ConfigError(
-                    f"{path} holds another run: {_difference(present.settings, settings)}; "
-                    "choose another folder with -o, or give the same options to go on with it"
-                )
-            return present
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise ConfigError(f"{path} is not empty and holds no run; choose another folder with -o")
-        with file_errors("write", path):
-            path.mkdir(parents=True, exist_ok=True)
-        with atomic_write(manifest) as partial:
-            partial.write_text(settings.to_yaml(), encoding="utf-8")
-        return cls(path, settings)
+        if not (path / MANIFEST).is_file():
+            if path.exists() and (not path.is_dir() or any(_foreign(path))):
+                raise ConfigError(f"{path} is not empty and holds no run; choose another folder with -o")
+            with file_errors("write", path):
+                path.mkdir(parents=True, exist_ok=True)
+            with cls(path, settings).locked(".begin", wait=True):  # Shards may begin at the same moment.
+                if not (path / MANIFEST).is_file():
+                    with atomic_write(path / MANIFEST) as partial:
+                        partial.write_text(settings.to_yaml(), encoding="utf-8")
+                    return cls(path, settings)
+        present = cls.open(path)
+        if present.settings.fingerprint() != settings.fingerprint():
+            raise ConfigError(
+                f"{path} holds another run: {_difference(present.settings, settings)}; "
+                "choose another folder with -o, or give the same options to go on with it"
+            )
+        return present
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
@@ -140,6 +141,13 @@ class RunDirectory:
                         f"another handloom is writing to {self.path}; wait for it, or choose another folder with -o"
                     ) from error
             yield
+
+
+def _foreign(path: Path) -> Iterator[Path]:
+    """Yield what is in the folder of a run without its manifest and is not left by one that was just beginning."""
+    for entry in path.iterdir():
+        if not entry.name.startswith(("lock.", MANIFEST)) and not (path / MANIFEST).is_file():
+            yield entry
 
 
 def _suffix(shard: tuple[int, int]) -> str:
