@@ -14,11 +14,13 @@ import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.journal import Receipt
+from handloom.engine.policies import PREFIX
 from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import episode_columns, image_name, rendered_frames, video_features
 from handloom.episode.disturbance import Disturbance
+from handloom.episode.goals import Goals, JudgedSource
 from handloom.errors import FileError, HandloomError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
@@ -80,12 +82,16 @@ def simulate(
     with watch.stage("build"):
         scene = build_scene(instance)
         make = source_factory(source)
-        commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills", task=task.name))
+        stages = worded_skills(task, instance)
+        commands = make(scene, stages, generator(seed, episode, "skills", task=task.name))
+        if source != EXPERT and not source.startswith(PREFIX):
+            rng = generator(seed, episode, "goals", task=task.name)
+            commands = JudgedSource(commands, Goals(scene, stages, rng, hold=1))
         noise = generator(seed, episode, "disturbance", task=task.name)
         disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
     record = run_episode(scene, commands, disturbance)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
-        detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
+        detail = f"the task {task.name} has no success terms to judge the source {source} by"
         record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds

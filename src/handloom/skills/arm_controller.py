@@ -242,6 +242,16 @@ class ArmController:
         for name in held:
             self._attach(name)
 
+    def take_over(self, held: Sequence[str]) -> None:
+        """Go on from where somebody else has led the arm, with these objects in its hand."""
+        self._set_target(self.arm.joints.copy())
+        self.gripper_state = CLOSED if held else self._measured_gripper()
+        self._detach_all(self.held)
+        self.held = ()
+        self.planner.update(self.scene.world.data)
+        for name in held:
+            self._attach(name)
+
     def _planned_state(self) -> mujoco.MjData:
         """Return the present state, with the fingers where plans take them to be."""
         world = self.scene.world

@@ -46,6 +46,10 @@ class Pick(Skill[PickConfig]):
         if len(candidates):
             self.manip_list = self._moves.commands(self, candidates)
 
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
+
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
         config = self.config

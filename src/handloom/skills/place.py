@@ -80,6 +80,11 @@ class Place(Skill[PlaceConfig]):
             self._place_z = float(goal[2, 3])
             self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
 
+    def has_terms(self) -> bool:
+        """Return whether what the success mode compares with is known; most modes need no plan."""
+        needed = {"height": self._place_z, "beside": self._near}
+        return bool(np.isfinite(needed.get(self.config.success_mode, 0.0)))
+
     def checks(self) -> tuple[Check, ...]:
         """Return the terms of the success mode, and that robot and object are calm."""
         config, arm = self.config, self.controller.arm

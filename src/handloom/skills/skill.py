@@ -65,6 +65,10 @@ class Skill(ABC, Generic[ConfigT]):
         """
         return None
 
+    def has_terms(self) -> bool:
+        """Return whether the terms say what is wanted; without a plan, those that are made from it do not."""
+        return self.failure is None
+
     def is_ready(self) -> bool:
         """Return whether the skill wants to act; one that waits for a conveyor is not ready at first."""
         return True
