@@ -53,6 +53,7 @@ PLACEMENT = frozenset(
         "above_bottom",
         "ahead",
         "inside",
+        "joint_state",
         "left_of",
         "level",
         "lower_than",
