@@ -93,7 +93,7 @@ def test_opening_moves_the_contact_point_the_way_the_hand_comes_from(category, s
 def test_the_annotation_follows_the_published_names_and_geometry(category, seed, link):
     thing = built(category, seed)
     joint = joint_of(thing, link)
-    annotation = json.loads(json.dumps(thing.annotation(link).info()))
+    annotation = json.loads(json.dumps(thing.annotation(link)))
     keypoints = annotation["object_keypoints"]
     across = np.subtract(keypoints["articulated_object_tail"], keypoints["articulated_object_head"])
     assert np.linalg.norm(across) > 0.005

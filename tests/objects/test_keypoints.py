@@ -112,7 +112,7 @@ def test_friction_of_joints_is_drawn_from_stated_ranges_and_reaches_physics():
 def test_an_annotation_written_is_read_back_the_same(tmp_path):
     obj = make_object("drawer_cabinet", rng=np.random.default_rng(5))
     for name in ("pull", "push"):
-        written = obj.annotation(action=action_of(name))
+        written = obj.joint_keypoints(action=action_of(name))
         file = write_keypoints(tmp_path, name, written)
         assert file == tmp_path / "Kps" / name / "info.json"
         again = read_keypoints(file, obj.joints[0], 0)
@@ -123,7 +123,7 @@ def test_an_annotation_written_is_read_back_the_same(tmp_path):
 
 def test_the_scale_of_an_annotation_multiplies_its_points(tmp_path):
     obj = make_object("microwave", rng=np.random.default_rng(5))
-    info = obj.annotation().info()
+    info = obj.annotation()
     info["object_scale"] = [0.5, 0.5, 0.5, 1.0]
     file = tmp_path / "info.json"
     file.write_text(json.dumps(info))
@@ -144,7 +144,7 @@ def test_the_scale_of_an_annotation_multiplies_its_points(tmp_path):
 def test_a_malformed_annotation_is_answered_with_file_and_key(tmp_path, change, message):
     obj = make_object("microwave", rng=np.random.default_rng(5))
     file = tmp_path / "info.json"
-    file.write_text(json.dumps({**obj.annotation().info(), **change}))
+    file.write_text(json.dumps({**obj.annotation(), **change}))
     with pytest.raises(FileError, match=message) as caught:
         read_keypoints(file, obj.joints[0], 0)
     assert str(file) in str(caught.value)
@@ -152,7 +152,7 @@ def test_a_malformed_annotation_is_answered_with_file_and_key(tmp_path, change, 
 
 def test_a_missing_annotation_names_those_that_exist(tmp_path):
     obj = make_object("microwave", rng=np.random.default_rng(5))
-    write_keypoints(tmp_path, "open_v", obj.annotation())
+    write_keypoints(tmp_path, "open_v", obj.joint_keypoints())
     with pytest.raises(FileError, match="did you mean 'open_v'"):
         read_keypoints(tmp_path / "Kps" / "open_w" / "info.json", obj.joints[0], 0)
     with pytest.raises(NotFoundError, match="no action named 'lick'"):

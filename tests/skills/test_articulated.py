@@ -177,6 +177,6 @@ def test_an_annotation_written_and_read_back_solves_to_the_same_key_pose(drawer,
         return np.array([[*command.p_base_tool, *command.q_base_tool] for command in skill.manip_list])
 
     scene = build_scene(drawer)
-    file = write_keypoints(tmp_path, "pull", scene.assets["chest"].annotation())
+    file = write_keypoints(tmp_path, "pull", scene.assets["chest"].joint_keypoints())
     assert len(key_poses()) > 4
     np.testing.assert_array_equal(key_poses(), key_poses(obj_info_path=str(file)))

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import mujoco
 
@@ -118,7 +118,7 @@ class ObjectAsset:
             raise unknown_name(f"link of {self.name}", link or "", names)
         return 0 if link is None else names.index(link)
 
-    def annotation(self, link: str | None = None, action: Action = "open") -> JointKeypoints:
+    def joint_keypoints(self, link: str | None = None, action: Action = "open") -> JointKeypoints:
         """Return the keypoints of one joint for an action.
 
         Args:
@@ -127,6 +127,10 @@ class ObjectAsset:
         """
         index = self.joint_index(link)
         return joint_keypoints(self.joints[index], index, action)
+
+    def annotation(self, link: str | None = None, action: Action = "open") -> dict[str, Any]:
+        """Return the same as the reference's ``info.json`` has it."""
+        return self.joint_keypoints(link, action).info()
 
     def to_json(self) -> str:
         """Return category and parameters; ``make_object(**json.loads(text))`` gives this object back."""

@@ -22,14 +22,16 @@ APPROACH = 0.08
 """Length of the straight way to the contact [m]."""
 PRESS = 0.003
 """How far fingers press on after a joint has met its stop [m]."""
+LEAD = 1.08
+"""How far the hand goes for a motion of 1: a handle yields between the fingers."""
 OPENED = 0.85
-"""Share of the commanded motion that counts as opened or turned: joints yield a little in the hand."""
+"""Share of the wanted motion that counts as opened or turned."""
 SHUT = 0.03
 """Share of the range within which a joint counts as closed."""
 TILT, ROLL, POINT = 0.35, 0.06, 0.002
 """Tolerances of grasps on handles: tilt about the handle, squareness to it [rad], place [m]."""
-PUSH_TILT = 0.45
-"""How far from the surface's normal the fingers may push [rad]; friction holds them there."""
+PUSH_TILT, PUSH_ROLL = 0.25, 0.4
+"""How far from the surface's normal the fingers may push, and be turned about it [rad]; friction holds them there."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,7 +123,7 @@ def perturbed(T: Array, spread: RandomPose, rng: np.random.Generator) -> Array:
 
 def grasp_setting(link: Link, delta: float) -> PlannerSetting:
     """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad]."""
-    move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)
+    move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
     turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, link.normal)) > 0.9
     return PlannerSetting(
         constraint_list=(
@@ -149,6 +151,8 @@ def push_setting(link: Link, delta: float, tip: float) -> PlannerSetting:
         constraint_list=(
             _meets("link_contact_point", POINT),
             _hand("tool_tail", link.normal, 1.0, PUSH_TILT),
+            # The hand is wide where its fingers close: that way lies along the handle, not across it.
+            _hand("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
         ),
         modify_actuation_motion=("approach", -tip),
         pre_actuation_motions=(("approach", -APPROACH),),

@@ -143,6 +143,7 @@ class ArticulatedSkill(Skill[ConfigT]):
             delta = min(max(0.0, low), high) - self._start
         else:
             delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
+            delta = float(np.clip(self._start + delta, low, high)) - self._start
         if self._grips:
             setting = grasp_setting(link, delta)
             if self.action != "close":

@@ -79,7 +79,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
                 tail=(0.17 * x, -0.029, 0.0),
                 contact_axis=(-1.0, 0.0, 0.0),
                 normal=(0.0, -1.0, 0.0),
-                push=(0.0, 0.001, 0.30 * pitch),
+                push=(0.0, 0.001, 0.27 * pitch),
                 **feel,
             )
         )
