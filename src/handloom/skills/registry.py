@@ -10,6 +10,8 @@ from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
     "approach__rotate": "handloom.skills.rotate_held:ApproachRotate",
+    "artpreplan": "handloom.skills.articulated:ArtPreplan",
+    "close": "handloom.skills.articulated:Close",
     "dexpick": "handloom.skills.dexterous:DexPick",
     "dexplace": "handloom.skills.dexterous:DexPlace",
     "fail_pick": "handloom.skills.pick_variants:FailPick",
@@ -22,8 +24,10 @@ SKILLS = {
     "joint__ctrl": "handloom.skills.joint_skills:JointCtrl",
     "manualpick": "handloom.skills.pick_variants:ManualPick",
     "move": "handloom.skills.tool_motions:MoveSkill",
+    "open": "handloom.skills.articulated:Open",
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
+    "rotate": "handloom.skills.articulated:Rotate",
     "rotate__obj": "handloom.skills.rotate_held:RotateObj",
     "scan": "handloom.skills.flip_and_scan:Scan",
     "track": "handloom.skills.track:Track",
