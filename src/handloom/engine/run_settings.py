@@ -74,6 +74,8 @@ class RunSettings(Config):
     """The task, with base files, references and overrides resolved."""
     arena: dict[str, Any]
     """The arena, resolved."""
+    stand_ins: tuple[str, ...] = ()
+    """What of ours stands in for what the task names and was not there; one line each."""
     seed: int = Field(ge=0)
     source: str = EXPERT
     """Who carries the task out: ``expert``, or ``my_module:MySource``."""
@@ -120,6 +122,7 @@ class RunSettings(Config):
                 task_path=str(task.path.resolve()),
                 task=_plain(task.config),
                 arena=_plain(task.arena),
+                stand_ins=task.stand_ins,
                 **options,
             )
         except ValidationError as error:
@@ -137,7 +140,8 @@ class RunSettings(Config):
 
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
-        values = self.model_dump(mode="json", exclude={"task_path", "unit_size"})
+        left_out = {"task_path", "unit_size"} if self.stand_ins else {"task_path", "unit_size", "stand_ins"}
+        values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
     def to_yaml(self) -> str:

@@ -8,8 +8,10 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import InputError
 from handloom.objects.materials import BARE_METALS, substance
-from handloom.objects.parts import Axis, Keypoint, Link, Part, point
+from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, point, quad
+from handloom.spatial import matrix_from_quat, quat_multiply
 
 ROOT = "object"
 """Name of the base body of every object."""
@@ -23,6 +25,8 @@ _GEOM = {
     "hull": mujoco.mjtGeom.mjGEOM_MESH,
 }
 _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_SLIDE}
+_Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
+"""Turns z up to y up: x stays, z becomes y."""
 _ROLLING = (0.005, 0.0005)
 """Torsional and rolling friction [m] of round parts: the contact patch of a fruit is some millimetres wide."""
 
@@ -47,6 +51,8 @@ class Blueprint:
     """Diameter of the largest ball that fits through the opening and into the cavity [m]; 0: not a container."""
     rests: str = "any"
     """``any``: every stable pose is used; ``upright``: only as drawn (furniture, appliances)."""
+    up: Point = (0.0, 0.0, 1.0)
+    """Which way is up as drawn."""
 
     def aabb(self) -> Array:
         """Return lower and upper corner (2, 3) [m] of all parts in the object frame, joints at zero."""
@@ -67,6 +73,43 @@ class Blueprint:
                 name: replace(k, position=point(np.multiply(k.position, scale))) for name, k in self.keypoints.items()
             },
             holds=self.holds * scale,
+        )
+
+    def stretched(self, factors: tuple[float, float, float]) -> "Blueprint":
+        """Return the object with each of its own axes scaled by itself; masses follow with the volume.
+
+        Raises:
+            InputError: It has joints, whose frames would no longer be rigid.
+        """
+        if self.links:
+            raise InputError(f"a {self.words[0]} has joints and scales by one factor only, got {list(factors)}")
+        return replace(
+            self,
+            parts=tuple(p.stretched(factors) for p in self.parts),
+            keypoints={
+                name: replace(k, position=point(np.multiply(k.position, factors))) for name, k in self.keypoints.items()
+            },
+            holds=self.holds * min(factors),
+        )
+
+    def y_up(self) -> "Blueprint":
+        """Return the object in a frame with y up and its front to +z, as published assets have it."""
+        R = matrix_from_quat(_Y_UP)
+
+        def turned(vector: Point) -> Point:
+            return point(R @ vector)
+
+        return replace(
+            self,
+            parts=tuple(
+                replace(p, position=turned(p.position), quat=quad(quat_multiply(_Y_UP, p.quat))) for p in self.parts
+            ),
+            links=tuple(
+                replace(link, **{key: turned(getattr(link, key)) for key in VECTORS_OF_LINKS}) for link in self.links
+            ),
+            keypoints={name: replace(k, position=turned(k.position)) for name, k in self.keypoints.items()},
+            axes={name: replace(axis, direction=turned(axis.direction)) for name, axis in self.axes.items()},
+            up=turned(self.up),
         )
 
     def centered(self) -> "Blueprint":

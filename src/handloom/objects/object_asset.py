@@ -10,9 +10,10 @@ import mujoco
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
+from handloom.objects.choices import Value
 from handloom.objects.geometry import Faces, triangles
 from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints
-from handloom.objects.parts import Axis, Keypoint, Link
+from handloom.objects.parts import Axis, Keypoint, Link, Point
 from handloom.objects.rest_poses import RestPoses, find_rest_poses
 
 
@@ -44,7 +45,7 @@ class ObjectAsset:
     """Nouns without colour, the usual one first."""
     color: str | None
     """Colour word, or None where a colour would sound odd."""
-    parameters: Mapping[str, float | int | str | bool]
+    parameters: Mapping[str, Value]
     """Plain numbers and words that rebuild this object: ``make_object(category, parameters=...)``."""
     aabb: Array
     """Lower and upper corner (2, 3) [m] in the object frame, joints at zero."""
@@ -58,6 +59,8 @@ class ObjectAsset:
     """Diameter of the largest ball a container takes [m]; 0 for everything else."""
     rests: str = "any"
     """``upright`` for furniture and appliances, which have one stable pose."""
+    up: Point = (0.0, 0.0, 1.0)
+    """Which way is up in the object frame in the usual pose; stand-ins have y up, as the files they stand in for."""
     source: SpecSource
     """Builds the model."""
 
@@ -91,7 +94,7 @@ class ObjectAsset:
     @cached_property
     def rest_poses(self) -> RestPoses:
         """Stable orientations with the height of the origin above the table."""
-        return find_rest_poses(self.model, upright_only=self.rests == "upright")
+        return find_rest_poses(self.model, upright_only=self.rests == "upright", up=self.up)
 
     @property
     def stable_quats(self) -> Array:

@@ -16,6 +16,8 @@ Point = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
 
 UPRIGHT: Quat = (1.0, 0.0, 0.0, 0.0)
+ROUND = 20
+"""Corners around a round part that is stretched: 1.2 % of its radius are cut between two of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,39 @@ class Part:
             position=point(np.multiply(self.position, scale)),
         )
 
+    def stretched(self, factors: Point) -> "Part":
+        """Return the part with each axis of its body scaled by itself; what is round becomes a hull of many corners."""
+        R = matrix_from_quat(self.quat)
+        corners = (self._corners() @ R.T + np.asarray(self.position)) * factors
+        middle = np.multiply(self.position, factors)
+        return replace(
+            self,
+            shape="hull",
+            size=(),
+            vertices=tuple(point(corner) for corner in corners - middle),
+            position=point(middle),
+            quat=UPRIGHT,
+            belt_velocity=point(R @ self.belt_velocity),
+        )
+
+    def _corners(self) -> Array:
+        """Return points (n, 3) of the surface in the part's own frame [m] whose hull is the part, or nearly so."""
+        if self.shape == "hull":
+            return np.asarray(self.vertices, float)
+        if self.shape == "box":
+            return np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * self.size
+        angle = np.arange(ROUND) * (2.0 * np.pi / ROUND)
+        ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(ROUND)], axis=1)
+        if self.shape == "cylinder":
+            radius, half = self.size
+            return np.concatenate([ring * radius + [0, 0, s * half] for s in (-1, 1)])
+        tilt = np.linspace(-0.5 * np.pi, 0.5 * np.pi, ROUND // 2 + 1)[1:-1]
+        ball = np.concatenate([*(ring * np.cos(t) + [0, 0, np.sin(t)] for t in tilt), [[0, 0, 1], [0, 0, -1]]])
+        if self.shape == "capsule":
+            radius, half = self.size
+            return np.concatenate([ball * radius + [0, 0, s * half] for s in (-1, 1)])
+        return ball * (self.size if len(self.size) == 3 else self.size[0])
+
     def support(self, directions: ArrayLike) -> Array:
         """Return how far (n,) [m] the part reaches in directions (n, 3) of its body's frame."""
         d = np.asarray(directions, float)
@@ -92,6 +127,16 @@ def point(values: ArrayLike) -> Point:
     """Return three plain floats of anything with three values."""
     x, y, z = np.asarray(values, float).tolist()
     return (x, y, z)
+
+
+def quad(values: ArrayLike) -> Quat:
+    """Return four plain floats of anything with four values."""
+    w, x, y, z = np.asarray(values, float).tolist()
+    return (w, x, y, z)
+
+
+VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "front_axis", "anchor")
+"""Points and directions of a link, which turn with the object frame."""
 
 
 @dataclass(frozen=True, kw_only=True)

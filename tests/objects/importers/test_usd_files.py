@@ -125,7 +125,7 @@ def cabinet(tmp_path):
 
 
 def test_a_rigid_asset_keeps_mass_and_gets_metres_z_up_and_its_texture_colour(rigid):
-    imported = import_object(rigid)
+    imported = import_object(rigid, unit="cm", up="y")
     asset = imported.asset
     assert asset.category == "book"
     assert not asset.articulated
@@ -134,6 +134,16 @@ def test_a_rigid_asset_keeps_mass_and_gets_metres_z_up_and_its_texture_colour(ri
     np.testing.assert_allclose(asset.source.parts[0].color, np.array([30, 160, 60]) / 255, atol=1e-6)
     assert "y up turned to z up" in imported.report.converted
     assert any(line.startswith("1 mesh") for line in imported.report.kept)
+
+
+def test_files_in_the_reference_layout_are_in_metres_and_their_own_axes_whatever_the_stage_says(rigid):
+    imported = import_object(rigid, scale=(0.01, 0.02, 0.01))
+    np.testing.assert_allclose(imported.asset.extent, [0.04, 0.12, 0.02], atol=1e-6)
+    assert imported.asset.up == (0.0, 1.0, 0.0)
+    assert any("unit 0.01 m and y up" in line for line in imported.report.converted)
+    other = rigid.with_name("book.usd")
+    rigid.rename(other)
+    np.testing.assert_allclose(import_object(other).asset.extent, [0.04, 0.02, 0.06], atol=1e-6)
 
 
 def test_a_missing_texture_is_reported_with_the_places_searched(rigid):

@@ -44,7 +44,6 @@ AT_ONCE = {
     "a way down that goes up": ("in: bowl}", "in: bowl, pre_place_z_offset: 0.0}", r":11: .*0 m to place_z_offset 0\.01"),
     "a place beside that must be over": ("in: bowl}", "in: bowl, x_ratio_range: [1.2, 1.5]}", r":11: .*\[1\.2, 1\.5\]"),
     "an unknown target": ("{object: apple, target: table", "{object: apple, target: tabel", r":6: .*did you mean 'table'"),
-    "a range upside down": (PLACE, "[[-0.1, 0, 0], [-0.25, 0.2, 0]]", r":6: .*low to high"),
     "an unknown colour": ("category: apple}", "category: apple, color: rde}", r":3: .*did you mean 'red'\?"),
     "an unknown approach": ("{pick: apple}", "{pick: apple, approach: above}", r":10: .*down, side, front, any or"),
     "an unknown key": ("{pick: apple}", "{pick: apple, lift_ht: 0.1}", r":10: .*did you mean 'lift_th'\?"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from handloom.errors import FileError, HandloomError, require
 from handloom.objects.blueprint import Blueprint
-from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
+from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count, times
 from handloom.objects.importers.mesh_blueprint import SourceMesh, convex_parts
 from handloom.objects.importers.model_asset import asset_from_source
 from handloom.objects.object_asset import ObjectAsset
@@ -50,14 +50,14 @@ def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: Report
     turn = _Y_UP if up == "y" else np.eye(3)
     if up == "y":
         draft.converted.append("y up turned to z up")
-    if options.metres != 1.0:
-        draft.converted.append(f"lengths scaled by {options.metres:g}")
+    if options.metres() != (1.0, 1.0, 1.0):
+        draft.converted.append(f"lengths scaled by {times(options.metres())}")
     meshes = []
     for geometry in scene.dump(concatenate=False):
         if not hasattr(geometry, "faces") or not len(geometry.faces):
             draft.dropped.append(f"{type(geometry).__name__.lower()}: not a surface")
             continue
-        vertices = np.asarray(geometry.vertices, float) @ turn.T * options.metres
+        vertices = (np.asarray(geometry.vertices, float) * options.metres()) @ turn.T
         colors, note = _face_colors(geometry)
         faces = np.asarray(geometry.faces)
         meshes.append(SourceMesh(source=str(path), vertices=vertices, faces=faces, colors=colors))

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.objects.choices import Value
 from handloom.objects.geometry import Reach, posed, vertices_of
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft
 from handloom.objects.keypoints import joint_keypoints
@@ -124,9 +125,9 @@ def asset_from_source(
     )
 
 
-def _parameters(path: Path, options: ImportOptions) -> dict[str, float | int | str | bool]:
+def _parameters(path: Path, options: ImportOptions) -> dict[str, Value]:
     """Return what ``make_object`` needs to import the file again."""
-    given: dict[str, float | int | str | bool] = {"path": str(path), "scale": options.scale}
+    given: dict[str, Value] = {"path": str(path), "scale": options.scale}
     for name in ("unit", "up", "mass", "substance", "info_name", "allow_outside"):
         value = getattr(options, name)
         if value not in {None, "plastic", False}:

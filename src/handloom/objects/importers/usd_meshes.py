@@ -26,14 +26,20 @@ class UsdSurfaces:
     Args:
         root: The default prim.
         turn: Rotation (3, 3) from the stage's axes to z up.
-        metres: Metres per unit of the stage, with the scale.
+        metres: Metres per unit along each axis of the stage, with the scale.
         path: The file; textures are looked for in its folder.
         options: Says where textures may be.
         draft: Collects what was found.
     """
 
     def __init__(
-        self, root: Any, turn: Array, metres: float, path: Path, options: ImportOptions, draft: ReportDraft
+        self,
+        root: Any,
+        turn: Array,
+        metres: tuple[float, float, float],
+        path: Path,
+        options: ImportOptions,
+        draft: ReportDraft,
     ) -> None:
         self._geom, self._shade = (require(f"pxr.{m}", extra="usd") for m in ("UsdGeom", "UsdShade"))
         self._cache = self._geom.XformCache()
@@ -44,12 +50,12 @@ class UsdSurfaces:
         """Return rotation (3, 3) and position (3,) [m] of a prim in the object frame; scales are left out."""
         matrix = self._matrix(prim)
         rotation = matrix[:3, :3] / np.linalg.norm(matrix[:3, :3], axis=0)
-        return self._turn @ rotation, self._turn @ matrix[:3, 3] * self._metres
+        return self._turn @ rotation, self._turn @ (matrix[:3, 3] * self._metres)
 
     def points(self, prim: Any, local: Array) -> Array:
         """Return points (n, 3) [m] in the object frame of points in a prim's own frame and units."""
         matrix = self._matrix(prim)
-        return (local @ matrix[:3, :3].T + matrix[:3, 3]) @ self._turn.T * self._metres
+        return ((local @ matrix[:3, :3].T + matrix[:3, 3]) * self._metres) @ self._turn.T
 
     def mesh(self, prim: Any) -> SourceMesh | None:
         """Return the triangles of a mesh prim, or None if there are none to see."""

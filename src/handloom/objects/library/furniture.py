@@ -1,10 +1,12 @@
 """Cabinets, drawers and a safe. Fronts face -y; joints are at zero when closed."""
 
+from dataclasses import replace
+
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_feel import Feel, joint_feel
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Keypoint, Link, Part, Point, points
+from handloom.objects.parts import Keypoint, Link, Part, Point, axes, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod
 
 _WOODS = ("wood", "white", "brown", "black", "beige", "gray")
@@ -30,6 +32,34 @@ def carcass(size: Point, wall: float, look: Appearance, *, back: float | None = 
         box((wall, y, z - 2 * wall), ((wall - x) / 2, 0.0, z / 2), **look),
         box((x - 2 * wall, rear, z - 2 * wall), (0.0, (y - rear) / 2, z / 2), **look),
     ]
+
+
+def double_conveyor(c: Choices) -> Blueprint:
+    """Two belts along x on legs, side by side with room for a robot between them; they run in opposite directions.
+
+    The belt at +y moves at ``speed`` [m/s], the other one backwards.
+    """
+    color, speed = c.color(("gray", "blue", "green")), c.number("speed", 0.03, 0.08, step=1e-3, signed=True)
+    x, y, z = c.number("length", 3.2, 3.6), c.number("width", 0.42, 0.46), c.number("height", 0.90, 0.91)
+    apart, deck = c.number("distance", 1.46, 1.54), 0.06
+    frame = Appearance(color=rgb(color), substance="aluminium", fill=0.3)
+    parts: list[Part] = []
+    for side in (-1.0, 1.0):
+        at = side * apart / 2
+        belt = box((x, y, deck), (0.0, at, z - deck / 2), color=(0.09, 0.09, 0.10), substance="rubber", fill=0.2)
+        parts.append(replace(belt, belt_velocity=(side * speed, 0.0, 0.0)))
+        parts += [box((x, 0.02, deck), (0.0, at + s * (y / 2 + 0.01), z - deck / 2), **frame) for s in (-1.0, 1.0)]
+        parts += [
+            box((0.05, y, z - deck), (sx * 0.45 * x, at, (z - deck) / 2), **frame) for sx in (-1.0, -0.33, 0.33, 1.0)
+        ]
+    return Blueprint(
+        words=("conveyor", "pair of conveyor belts"),
+        color=color,
+        parts=tuple(parts),
+        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z)),
+        axes=axes(up=(0.0, 0.0, 1.0), belt=(1.0, 0.0, 0.0)),
+        rests="upright",
+    )
 
 
 def handle(centre: Point, length: float, out: float, look: Appearance, *, upright: bool) -> list[Part]:
