@@ -12,6 +12,7 @@ SKILLS = {
     "approach__rotate": "handloom.skills.rotate_held:ApproachRotate",
     "dexpick": "handloom.skills.dexterous:DexPick",
     "dexplace": "handloom.skills.dexterous:DexPlace",
+    "dynamicpick": "handloom.skills.dynamic_pick:DynamicPick",
     "fail_pick": "handloom.skills.pick_variants:FailPick",
     "flip": "handloom.skills.flip_and_scan:Flip",
     "goto__pose": "handloom.skills.tool_motions:GotoPose",
