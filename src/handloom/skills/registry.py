@@ -14,6 +14,7 @@ SKILLS = {
     "close": "handloom.skills.articulated:Close",
     "dexpick": "handloom.skills.dexterous:DexPick",
     "dexplace": "handloom.skills.dexterous:DexPlace",
+    "dynamicpick": "handloom.skills.dynamic_pick:DynamicPick",
     "fail_pick": "handloom.skills.pick_variants:FailPick",
     "flip": "handloom.skills.flip_and_scan:Flip",
     "goto__pose": "handloom.skills.tool_motions:GotoPose",
