@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from json import dumps
 from pathlib import Path
 
@@ -24,8 +25,12 @@ from handloom.episode.goals import Goals, JudgedSource
 from handloom.errors import FileError, HandloomError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
+from handloom.skills import Schedule
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import EpisodeRecord, Failure, FunnelStage
+
+RETRIES = 3
+"""How often the expert begins anew, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class Stopwatch:
@@ -81,7 +86,8 @@ def simulate(
         instance = sample_task(task, seed, episode)
     with watch.stage("build"):
         scene = build_scene(instance)
-        make = source_factory(source)
+        upset = task.config.disturbance.pushes or task.config.disturbance.drops
+        make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
         stages = worded_skills(task, instance)
         commands = make(scene, stages, generator(seed, episode, "skills", task=task.name))
         if source != EXPERT and not source.startswith(PREFIX):
@@ -100,7 +106,7 @@ def simulate(
 
 def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
     config = task.config.disturbance
-    return Disturbance(config, scene, rng) if config.position or config.rotation else None
+    return Disturbance(config, scene, rng) if config.any else None
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:

@@ -111,7 +111,8 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         begin = time.perf_counter()
         if disturbance is not None:
             wanted = targets = np.where(np.isnan(targets), wanted, targets)
-            apply_targets(scene, disturbance.added(targets, getattr(source, "room", 0.0)))
+            phases = getattr(source, "phases", ())
+            apply_targets(scene, disturbance.added(targets, getattr(source, "room", 0.0), phases))
         else:
             apply_targets(scene, targets)
         asked.append(targets)

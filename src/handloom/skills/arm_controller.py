@@ -230,6 +230,14 @@ class ArmController:
             self.chain, T_base_tool, point_tool=point_tool, axis_tool=axis_tool, seed=self._target, **options
         )
 
+    def let_go(self) -> None:
+        """Stop where the hand is, hold nothing, and forget what the skill before asked for."""
+        self._detach_all(self.held)
+        self.held, self.ignored, self._kept = (), (), None
+        self._path, self._settled, self._distrusted = None, None, None
+        self._goal = self.commanded_pose
+        self.gripper_state = OPEN
+
     def obstacles_of(self, name: str) -> tuple[str, ...]:
         """Return the planner's full names of an object's solids; a part of a name could mean its neighbour too."""
         return tuple(o.name for o in self.planner.world if o.name.startswith(f"{name}/"))

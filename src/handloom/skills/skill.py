@@ -17,6 +17,9 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check, Command, Failure, FunnelStage
 
+Phase = Literal["", "reach", "carry"]
+"""What a hand does with the object of its skill."""
+
 ConfigT = TypeVar("ConfigT", bound=SkillConfig)
 """Keys of a skill in a task file."""
 
@@ -43,6 +46,8 @@ class Skill(ABC, Generic[ConfigT]):
         self.rng = rng
         self.manip_list: list[Command] = []
         self.failure: Failure | None = None
+        self.follower: Skill[Any] | None = None
+        """What the same arm does next, not begun yet; a pick asks it whether a grasp leads on."""
         self._frames_judged = 0
         self._frames_held: Counter[str] = Counter()
 
@@ -54,9 +59,27 @@ class Skill(ABC, Generic[ConfigT]):
     def checks(self) -> tuple[Check, ...]:
         """Return the success terms, which must all hold when the skill is done."""
 
+    def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
+        """Return how far the joints go on from each grasp (n, 4, 4) when this skill follows a pick; None: any will do.
+
+        Args:
+            T_base_tool: Grasps of the first object, where it is now.
+            q: Joints (m,) at the end of the pick.
+        """
+        return None
+
     def has_terms(self) -> bool:
         """Return whether the terms say what is wanted; without a plan, those that are made from it do not."""
         return self.failure is None
+
+    @property
+    def phase(self) -> Phase:
+        """Whether the hand is on its way to an object that lies by itself, or on its way with it; else neither."""
+        return ""
+
+    def is_upset(self) -> bool:
+        """Return whether what the skill was planned for is no longer so: the object was moved, or lost."""
+        return False
 
     def is_ready(self) -> bool:
         """Return whether the skill wants to act; one that waits for a conveyor is not ready at first."""
