@@ -16,6 +16,7 @@ from handloom.objects.geometry import convex_hull
 from handloom.objects.importers.import_options import ReportDraft, count
 from handloom.objects.materials import Rgb, substance
 from handloom.objects.parts import Part, point
+from handloom.spatial.convex_pieces import convex_pieces
 
 _RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0"
 """Changes whenever the pieces of an unchanged mesh would."""
@@ -115,20 +116,10 @@ def _decomposed(mesh: SourceMesh) -> list[Array]:
     return cached_hulls(vertices, faces, lambda: _cut(vertices, faces))
 
 
-def _cut(surface_vertices: Array, surface_faces: NDArray[np.int32]) -> list[Array]:
-    """Return the corners of the pieces that CoACD cuts a surface into; some seconds of work."""
-    coacd = require("coacd", extra="meshes")
-    coacd.set_log_level("error")
-    pieces = coacd.run_coacd(
-        coacd.Mesh(surface_vertices, surface_faces),
-        threshold=CONCAVITY,
-        max_convex_hull=MOST_PARTS,
-        preprocess_mode="auto",
-        decimate=True,
-        max_ch_vertex=MOST_VERTICES,
-        seed=0,
-    )
-    return [convex_hull(vertices)[0] for vertices, _ in pieces]
+def _cut(vertices: Array, faces: NDArray[np.int32]) -> list[Array]:
+    """Return the corners of the pieces that a surface is cut into."""
+    pieces = convex_pieces(vertices, faces, concavity=CONCAVITY, most=MOST_PARTS, most_vertices=MOST_VERTICES)
+    return [convex_hull(corners)[0] for corners in pieces]
 
 
 def _volume(vertices: Array, faces: NDArray[np.int32]) -> float:
