@@ -309,9 +309,18 @@ HOME = {"name": "heuristic__skill", "mode": "home", "gripper_state": 1}
 WAY = {"ignore_substring": ["decanter", "visual", "cup"], "success_threshold": "5e-3"}
 
 
-def side(arm: str, reach: float = 0.3) -> tuple[list[float], list[float]]:
+def side(arm: str, rig: str) -> tuple[list[float], list[float]]:
     """Return where objects of an arm lie; a robot at negative y looks along +y and has its left at negative x."""
-    return ([-reach, -0.22, 0.0], [-0.05, 0.0, 0.0]) if arm == "left" else ([0.05, -0.22, 0.0], [reach, 0.0, 0.0])
+    if len(RIGS[rig]["arms"]) == 1:
+        return [-0.25, -0.1, 0.0], [-0.1, 0.1, 0.0]
+    return ([-0.42, -0.3, 0.0], [-0.32, -0.2, 0.0]) if arm == "left" else ([0.32, -0.3, 0.0], [0.42, -0.2, 0.0])
+
+
+def goal(arm: str, rig: str) -> tuple[list[float], list[float]]:
+    """Return where things lie that an arm puts others on or into."""
+    if len(RIGS[rig]["arms"]) == 1:
+        return [0.08, 0.0, 0.0], [0.14, 0.08, 0.0]
+    return ([-0.2, -0.26, 0.0], [-0.16, -0.22, 0.0]) if arm == "left" else ([0.16, -0.26, 0.0], [0.2, -0.22, 0.0])
 
 
 def single_pick(rig: str, arm: str, category: str) -> Values:
@@ -320,7 +329,7 @@ def single_pick(rig: str, arm: str, category: str) -> Values:
     obj = rigid("pick_object", library(category), scale=scale, optimize_2d_layout=True)
     keys = {"filter_z_dir": ["forward", 90] if rig in ("lift2", "split_aloha") else ["downward", 140]}
     skills = [{rig: [{arm: [{**PICK, **keys, "objects": ["pick_object"]}]}]}]
-    return task(rig, [obj], [on("pick_object", *side(arm))], skills, distractors=CLUTTER)
+    return task(rig, [obj], [on("pick_object", *side(arm, rig))], skills, distractors=CLUTTER)
 
 
 def single_pnp(rig: str, arm: str, category: str) -> Values:
@@ -329,7 +338,7 @@ def single_pnp(rig: str, arm: str, category: str) -> Values:
         rigid("pick_object_left", library(category), scale=(0.001,) * 3),
         rigid("container", "pick_and_place/functional/basket/basket_01", category="box", orientation_mode="keep"),
     ]
-    regions = [on("pick_object_left", *side(arm)), on("container", [-0.02, 0.05, 0], [0.02, 0.12, 0], yaw=(0, 0))]
+    regions = [on("pick_object_left", *side(arm, rig)), on("container", *goal(arm, rig), yaw=(0, 0))]
     way = [{**PICK, "objects": ["pick_object_left"]}, {**PLACE, "objects": ["pick_object_left", "container"]}, HOME]
     return task(rig, objects, regions, [{rig: [{arm: way}]}], distractors=CLUTTER)
 
@@ -338,7 +347,7 @@ def functional_pick(rig: str, arm: str, category: str) -> Values:
     """Return a task that draws from twenty categories at their own size."""
     obj = rigid("pick_object", library(category), randomization_scope=list(CATEGORIES[:20]), scale_mode="suggested")
     skills = [{rig: [{arm: [{**PICK, "objects": ["pick_object"], "grasp_scale": 0.8}]}]}]
-    return task(rig, [obj], [on("pick_object", *side(arm))], skills)
+    return task(rig, [obj], [on("pick_object", *side(arm, rig))], skills)
 
 
 def stack_bowls(rig: str, arm: str, _: str) -> Values:
@@ -347,8 +356,7 @@ def stack_bowls(rig: str, arm: str, _: str) -> Values:
         rigid(f"bowl_{i}", f"basic/stack_bowls/bowl/bowl_0{i}", category="bowl", scale=(1.0, 0.9, 1.3))
         for i in range(2)
     ]
-    low, high = side(arm)
-    regions = [on("bowl_0", low, [high[0], low[1] + 0.05, 0]), on("bowl_1", [-0.05, 0.05, 0], [0.05, 0.12, 0])]
+    regions = [on("bowl_0", *side(arm, rig)), on("bowl_1", *goal(arm, rig))]
     way = [{**PICK, "objects": ["bowl_0"]}, {**PLACE, "objects": ["bowl_0", "bowl_1"], "success_mode": "height"}]
     return task(rig, objects, regions, [{rig: [{arm: way}]}])
 
@@ -359,7 +367,7 @@ def insert_flower(rig: str, arm: str, _: str) -> Values:
         rigid("flower", "basic/flower/flower_01", category="flower"),
         rigid("vase", "basic/vase/vase_01", category="vase", orientation_mode="keep", apply_randomization=False),
     ]
-    regions = [on("flower", *side(arm)), on("vase", [-0.05, 0.05, 0], [0.05, 0.1, 0], yaw=(0, 0))]
+    regions = [on("flower", *side(arm, rig)), on("vase", *goal(arm, rig), yaw=(0, 0))]
     place = {**PLACE, "objects": ["flower", "vase"], "success_mode": "flower", "align_pick_obj_axis": [0, 1, 0]}
     place |= {"align_place_obj_axis": [0, 1, 0], "align_obj_tol": 15, "success_th": 0.1}
     return task(rig, objects, regions, [{rig: [{arm: [{**PICK, "objects": ["flower"]}, place]}]}])
@@ -382,7 +390,7 @@ def pour(rig: str, arm: str, _: str) -> Values:
         ),
         rigid("cup", "basic/redwine_glass/glass_01", category="cup", orientation_mode="keep"),
     ]
-    regions = [on("decanter", *side(arm), yaw=(0, 0)), on("cup", [-0.03, 0.1, 0], [0.03, 0.12, 0], yaw=(0, 0))]
+    regions = [on("decanter", *side(arm, rig), yaw=(0, 0)), on("cup", *goal(arm, rig), yaw=(0, 0))]
     way = [
         {
             "name": "manualpick",
@@ -484,7 +492,7 @@ def clean_dirt(rig: str, arm: str, _: str) -> Values:
         }
         for i in range(3)
     ]
-    low, _ = side(arm)
+    low, _ = side(arm, rig)
     regions = [
         on(f"wuzi_{i}", [low[0] + 0.08 * i, -0.1, 0], [low[0] + 0.08 * i + 0.02, 0.0, 0], yaw=(0, 0), visible=i == 0)
         for i in range(3)
@@ -610,7 +618,7 @@ def handover(rig: str, _: str, category: str) -> Values:
         rigid("pick_object", "long_horizon/handover/bottle/bottle_01", category="bottle"),
         *(rigid(f"distractor_{i}", library(category), euler=(0, 0, 0)) for i in range(3)),
     ]
-    regions = [on("pick_object", *side("left"))]
+    regions = [on("pick_object", *side("left", rig))]
     regions += [on(f"distractor_{i}", [-0.4 + 0.3 * i, 0.15, 0], [-0.3 + 0.3 * i, 0.25, 0]) for i in range(3)]
     present = {
         "name": "goto__pose",
@@ -660,7 +668,7 @@ def bolts(rig: str, arm: str, _: str) -> Values:
         rigid("bolt_left1", "long_horizon/parts/bolt/bolt_01", scale=(0.8, 0.8, 0.8)),
         rigid("box", "long_horizon/parts/box/box_01", category="box", orientation_mode="keep", filter_collision=True),
     ]
-    regions = [on("bolt_left1", *side(arm)), on("box", [-0.02, 0.05, 0], [0.02, 0.1, 0], yaw=(0, 0))]
+    regions = [on("bolt_left1", *side(arm, rig)), on("box", *goal(arm, rig), yaw=(0, 0))]
     way = [
         {
             "name": "dexpick",
@@ -684,7 +692,7 @@ def package(rig: str, arm: str, _: str) -> Values:
         rigid("package_0", "long_horizon/package/package_01", scale=(0.7, 0.7, 0.7)),
         rigid("pick_0", library("omniobject3d-lemon")),
     ]
-    regions = [on("package_0", *side(arm)), on("pick_0", [0.3, 0.1, 0], [0.35, 0.2, 0])]
+    regions = [on("package_0", *side(arm, rig)), on("pick_0", [0.3, 0.1, 0], [0.35, 0.2, 0])]
     fail = {
         "name": "fail_pick",
         "objects": ["pick_0"],

@@ -77,6 +77,11 @@ class ObjectAsset:
         return bool(self.joints)
 
     @property
+    def stands_in(self) -> bool:
+        """Whether it stands in for a published asset that is not there: an object of the library with y up."""
+        return "path" not in self.parameters and self.parameters.get("up") == "y"
+
+    @property
     def extent(self) -> Array:
         """Size (3,) of the bounding box [m]."""
         return self.aabb[1] - self.aabb[0]

@@ -93,6 +93,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "cutting_board": "handloom.objects.library.storage:cutting_board",
     "dish_rack": "handloom.objects.library.storage:dish_rack",
     "egg_box": "handloom.objects.library.storage:egg_box",
+    "low_basket": "handloom.objects.library.storage:low_basket",
     "mug_tree": "handloom.objects.library.storage:mug_tree",
     "pallet": "handloom.objects.library.storage:pallet",
     "place_mat": "handloom.objects.library.storage:place_mat",

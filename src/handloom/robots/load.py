@@ -144,7 +144,9 @@ def _extra_depth(config: RobotConfig, folders: Sequence[Path]) -> dict[str, Any]
     if file is None:
         return {}
     try:
-        first, *rest = [(float(row["width"]), float(row["offset"])) for row in json.loads(file.read_text(encoding="utf-8")).values()]
+        first, *rest = [
+            (float(row["width"]), float(row["offset"])) for row in json.loads(file.read_text(encoding="utf-8")).values()
+        ]
         widths, offsets = zip(*sorted(rest), strict=True)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{file}: expected names with a width and an offset [m] each: {error}") from error

@@ -44,11 +44,13 @@ class Pick(Skill[PickConfig]):
         self._from = self.scene.object_pose(name)[:3, 3].copy()
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
         self._moves = self.moves(float(lift))
-        candidates = self._candidates(name, "rim" if config.rim else "any")
-        if len(candidates) == 0 and self._lies_too_low(name):
-            self.failure = None
-            candidates = self._candidates(name, "lying")
-        if config.rim and len(candidates):
+        source: Source = "rim" if config.rim else "any"
+        candidates = self._candidates(name, source)
+        while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
+            self.failure, source = None, other
+            candidates = self._candidates(name, source)
+        self.controller.by_rim = source == "rim"
+        if source == "rim" and len(candidates):
             self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
         if len(candidates):
             self.manip_list = self._moves.commands(self, candidates)
@@ -95,10 +97,18 @@ class Pick(Skill[PickConfig]):
         """Return grasps (n, 4, 4) after tuning; a pick takes them as they are."""
         return T_base_tool
 
-    def _lies_too_low(self, name: str) -> bool:
-        """Return whether all grasps touched something, and there are others made for objects on a table."""
-        collided = self.failure is not None and self.failure.reason == "grasps_collide"
-        return collided and not self.config.rim and grasp_file(self.scene.assets[name], self.config) is None
+    def _other_grasps(self, name: str, source: Source) -> Source | None:
+        """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
+
+        What touches the table is taken as it lies; what a hand cannot span, and stand-ins for assets whose annotation
+        may have been of a rim, by the rim.
+        """
+        asset = self.scene.assets[name]
+        if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:
+            return None
+        if source == "any" and (asset.stands_in or self.failure.reason == "grasps_collide"):
+            return "lying"
+        return "rim" if asset.stands_in or self.failure.reason == "no_grasp" else None
 
     def _candidates(self, name: str, source: Source) -> Array:
         """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""

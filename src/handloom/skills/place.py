@@ -311,7 +311,7 @@ class Place(Skill[PlaceConfig]):
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
-        opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim else {}
+        opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim or self.controller.by_rim else {}
         commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))

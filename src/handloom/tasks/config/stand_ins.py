@@ -54,6 +54,6 @@ def _object(task: Task, where: str, entry: ObjectConfig, *, fixture: bool) -> It
         count = len(entry.randomization_scope)
         yield f"{where}: {given} is not there; our objects that are like its {count} categories stand in"
     else:
-        chosen = stand_in_of(entry)
+        chosen = stand_in_of(task, entry)
         why = f"by the word {chosen.word!r}" if chosen.word else "since nothing says what it is"
         yield f"{where}: {given} is not there; our {chosen.category} stands in, {why}"

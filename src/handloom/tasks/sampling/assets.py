@@ -16,6 +16,7 @@ from handloom.objects.registry import CATEGORIES
 from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
 from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import TaskConfig, placed_skills
 
 FURNITURE = frozenset(
     (
@@ -29,6 +30,7 @@ FURNITURE = frozenset(
         "knob",
         "laptop",
         "lidded_box",
+        "low_basket",
         "microwave",
         "mug_tree",
         "oven",
@@ -134,7 +136,7 @@ def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Gen
     files = _files(task, entry)
     if not files:
         if task.config.proxy_assets:
-            return ChosenAsset(remember(_stand_in(entry, look)), stands_in=True)
+            return ChosenAsset(remember(_stand_in(task, entry, look)), stands_in=True)
         try:
             find_asset(entry.path or f"{entry.art_cat}/instance.usd", task.asset_folders)
         except FileError as error:
@@ -151,23 +153,34 @@ def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Gen
     )
 
 
-def stand_in_of(entry: ObjectConfig) -> StandIn:
+OPEN = {"basket": "low_basket", "cardboard_box": "cardboard_tray", "cereal_box": "cardboard_tray", "snack_box": "tray"}
+"""Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
+
+
+def place_targets(config: TaskConfig) -> set[str]:
+    """Return the objects that skills put others on or into."""
+    return {name for _, skill in placed_skills(config) if skill.name != "move" for name in skill.objects[1:]}
+
+
+def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
     """Return what of the library stands in for the missing file of an entry."""
     if entry.target_class == "ConveyorObject":
         speed = {"speed": float(entry.linear_velocity[0])} if entry.linear_velocity else {}
         return StandIn(category="double_conveyor", word="conveyor", parameters=speed)
     stand_in = stand_in_for(entry.path or entry.art_cat or "", entry.name, entry.category)
+    if stand_in.category in OPEN and entry.name in place_targets(task.config):
+        stand_in = replace(stand_in, category=OPEN[stand_in.category])
     # Published assets have y up in their own frame, and the angles and axes of a task mean that frame.
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
     return replace(stand_in, parameters={**stand_in.parameters, **({"up": "y"} if usd else {})})
 
 
-def _stand_in(entry: ObjectConfig, look: np.random.Generator) -> ObjectAsset:
+def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> ObjectAsset:
     scope = entry.randomization_scope
     if entry.apply_randomization and isinstance(scope, tuple) and scope:
         folder = scope[int(look.integers(len(scope)))]
         entry = entry.model_copy(update={"path": f"{folder}/instance/{Path(entry.path).name}"})
-    chosen = stand_in_of(entry)
+    chosen = stand_in_of(task, entry)
     return make_object(chosen.category, rng=look, parameters=dict(chosen.parameters))
 
 
