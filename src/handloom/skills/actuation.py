@@ -35,7 +35,7 @@ PUSH_TILT, PUSH_ROLL = 0.25, 0.4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class JointLine:
+class JointAxis:
     """The axis of a joint in the arm base."""
 
     axis: Array
@@ -45,13 +45,11 @@ class JointLine:
     pivot: float = 1.0
     """How much of a hinge's turn the hand makes too, 0 to 1: a round bar along the hinge lets it lag behind."""
 
-    def turned(self, T: Array, angle: float, contact: Array) -> Array:
-        """Return a hand pose (4, 4) after the joint turned by an angle [rad], with a point of the hand (3,) on it."""
-        full = matrix_from_rotvec(angle * self.axis)
-        part = matrix_from_rotvec(self.pivot * angle * self.axis)
+    def turned(self, T: Array, angles: Array, contact: Array) -> Array:
+        """Return hand poses (n, 4, 4) after the joint turned by angles (n,) [rad], with a point of the hand on it."""
+        full, part = (matrix_from_rotvec(share * angles[:, None] * self.axis) for share in (1.0, self.pivot))
         R, p = T[:3, :3], T[:3, 3]
-        held = R @ contact + p
-        moved = self.anchor + full @ (held - self.anchor)
+        moved = self.anchor + full @ (R @ contact + p - self.anchor)
         return make_pose(part @ R, moved - part @ (R @ contact))
 
 
@@ -59,7 +57,7 @@ class JointLine:
 class HandMotions:
     """Moves a hand pose by published motions."""
 
-    joint: JointLine
+    joint: JointAxis
     approach: Array
     """Unit vector (3,) in the tool frame along which the hand reaches."""
     contact: Array
@@ -72,7 +70,7 @@ class HandMotions:
         word, amount = motion
         if word == "rotate":
             count = max(1, int(np.ceil(abs(amount) / ARC_STEP)))
-            return [self.joint.turned(T, amount * k / count, self.contact) for k in range(1, count + 1)]
+            return list(self.joint.turned(T, amount * np.arange(1, count + 1) / count, self.contact))
         if word == "slide":
             return [_shifted(T, amount * self.joint.axis)]
         local = self.approach if word == "approach" else np.eye(3)["xyz".index(word[-1])]
@@ -91,6 +89,13 @@ class KeyFrames:
     """Poses before and at the contact; the first is reached on any free way, the others straight."""
     actuation: list[Array]
     """Poses after it, dense along arcs."""
+
+    @staticmethod
+    def first(goal: Array, setting: PlannerSetting, motions: HandMotions) -> Array:
+        """Return the first pose (4, 4) of the frames around a goal."""
+        for motion in setting.pre_actuation_motions:
+            goal = motions.end(goal, motion)
+        return goal
 
     @classmethod
     def of(cls, goal: Array, setting: PlannerSetting, motions: HandMotions) -> "KeyFrames":

@@ -14,7 +14,7 @@ from handloom.objects import Link
 from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints, read_keypoints
 from handloom.skills.actuation import (
     HandMotions,
-    JointLine,
+    JointAxis,
     KeyFrames,
     grasp_setting,
     perturbed,
@@ -36,14 +36,14 @@ from handloom.values import Check, Command, FunnelStage
 
 CANDIDATES = 64
 """Hand poses that are solved for; the arm chooses among them."""
-WAYS = 6
+WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
 SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
 PIVOTS = (1.0, 0.5, 0.0)
 """How far the hand turns with a hinge whose handle it may pivot on, tried in this order."""
-PACE = 0.45
-"""Share of the expert's pace while the hand moves a joint: people are slower there too."""
+PACE, APPROACH_PACE = 0.5, 0.7
+"""Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
 RETREATS = (0.08, 0.05, 0.03)
 """How far the hand draws back after it has let go, as far as the arm can [m]."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
@@ -186,7 +186,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         T = T_base_world @ self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
         axis, anchor = T[:3, :3] @ np.asarray(link.axis), T[:3, :3] @ np.asarray(link.anchor) + T[:3, 3]
         contact = np.asarray(arm.spec.keypoints.tool_head[:3], float)
-        joint = JointLine(axis=axis, anchor=anchor, pivot=pivot)
+        joint = JointAxis(axis=axis, anchor=anchor, pivot=pivot)
         return HandMotions(joint=joint, approach=arm.spec.approach, contact=contact)
 
     def _pivots(self) -> Sequence[float]:
@@ -199,7 +199,8 @@ class ArticulatedSkill(Skill[ConfigT]):
     def _ways(self, goals: Array) -> list[JointWay]:
         """Return the ways that are continuous from the approach to the end, best first, at most ``WAYS``."""
         controller, chain = self.controller, self.controller.chain
-        first = [KeyFrames.of(goal, self._setting, self._motions(1.0)).approach[0] for goal in goals]
+        motions = self._motions(1.0)
+        first = [KeyFrames.first(goal, self._setting, motions) for goal in goals]
         poses = np.array(first).reshape(-1, 4, 4)
         reachable, free, last = 0, 0, "there is none"
         # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
@@ -287,14 +288,14 @@ class ArticulatedSkill(Skill[ConfigT]):
         commands.append(command_at(start, coming, path=path))
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
-            commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=PACE))
+            commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
         if self._grips:
             commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
         if self._grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
-        commands.append(command_at(way.back, coming, straight=True, path=way.retreat, pace=PACE))
+        commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
         return commands
 

@@ -19,7 +19,7 @@ from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 
 INSIDE = 0.7
 """Solutions are brought within this share of each tolerance: inverse kinematics and sag need the rest."""
-STEPS = 40
+STEPS = 24
 """Gauss-Newton steps; all but a few starts are done after ten."""
 TURN = 0.5
 """Largest turn of a step [rad]."""
