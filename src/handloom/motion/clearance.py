@@ -77,10 +77,6 @@ class Clearance(ExactChecker):
             for sign, geom in ((-1.0, geoms[k, 0]), (1.0, geoms[k, 1])):
                 point = contact.pos + 0.5 * sign * contact.dist * normal
                 mujoco.mj_jac(model, data, J, None, point, model.geom_bodyid[geom])
-                rows[row] += sign * (normal @ J)[self._columns]
+                # All joints have one coordinate, so velocities lie where positions do.
+                rows[row] += sign * (normal @ J)[self._qpos]
         return Distances(distances[chosen].copy(), rows)
-
-    @property
-    def _columns(self) -> Array:
-        """Place of each joint in the velocities of the checker's model; its joints all have one."""
-        return self._qpos

@@ -174,12 +174,12 @@ def bounded_step(H: Array, g: Array, C: Array, d: Array) -> Array:
         C: Rows of the bounds (m, n).
         d: Bounds (m,), none negative: x = 0 must be possible.
     """
-    free = np.linalg.solve(H, g)
+    free = np.asarray(np.linalg.solve(H, g), float)
     if np.all(C @ free <= d):
         return free
     L = np.linalg.cholesky(H)
     G = np.linalg.solve(L, C.T).T
-    E = np.vstack([-G.T, C @ free - d])
+    E = np.asarray(np.vstack([-G.T, C @ free - d]), float)
     f = np.zeros(len(E))
     f[-1] = 1.0
     rest = E @ nonnegative_least_squares(E, f) - f
