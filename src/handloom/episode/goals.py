@@ -12,7 +12,7 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.schedule import Stages
 from handloom.skills.skill import Skill
-from handloom.values import SkillSpan
+from handloom.values import Failure, FunnelStage, SkillSpan
 
 
 @dataclass
@@ -70,6 +70,19 @@ class Goals:
                 broken = [check.name for check in checks if lane.skill and not lane.skill.fulfilled(check)]
                 return lane.waiting[0].name, tuple(broken)
         return "", ()
+
+    @property
+    def terms(self) -> tuple[tuple[SkillConfig, tuple[tuple[str, bool], ...]], ...]:
+        """Of every arm that has something left to do: its next skill, and its success terms and whether they hold."""
+        begun = [(lane.waiting[0], lane.skill) for lane in self._lanes if lane.waiting and lane.skill]
+        return tuple((c, tuple((check.name, s.fulfilled(check)) for check in s.checks())) for c, s in begun)
+
+    def failure(self, frame: int) -> Failure:
+        """Return why it is none, after a number of frames, if the attempt ends now."""
+        skill, broken = self.missing
+        detail = f"after {frame} frames this did not hold: {', '.join(broken) or 'for long enough'}"
+        reason = f"{skill}_not_{broken[0]}" if broken else f"{skill}_not_lasting"
+        return Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail, skill=skill)
 
     def look(self, frame: int) -> None:
         """Judge the state after a number of frames."""

@@ -1,0 +1,119 @@
+"""Pictures of the running scene, drawn beside the simulation and packed as JPEG."""
+
+import io
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+from PIL import Image
+
+from handloom.arrays import Array
+from handloom.render import Renderer
+from handloom.scene import Scene
+from handloom.values import CameraSpec
+
+QUALITY = 80
+"""JPEG quality; 320 x 240 take about 12 kB."""
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+class PictureStream:
+    """Draws the newest state that it was offered, again and again, in a thread of its own.
+
+    States that come faster than they can be drawn are skipped; physics never waits for a picture.
+
+    Args:
+        publish: Given the JPEG files of all cameras, in their order, from the drawing thread.
+        size: Width and height of the pictures [px]; None keeps each camera's own.
+        preset: How much work goes into a picture.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[list[bytes]], None],
+        *,
+        size: tuple[int, int] | None = (320, 240),
+        preset: str = "fast",
+    ) -> None:
+        self._publish, self._size, self._preset = publish, size, preset
+        self._changed = threading.Condition()
+        self._scene: Scene | None = None
+        self._state: Array | None = None
+        self._closed = False
+        self.drawn: deque[float] = deque(maxlen=300)
+        """When the last sets of pictures were finished [s]."""
+        self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
+        self._thread.start()
+
+    def show(self, scene: Scene) -> None:
+        """Draw another scene from now on; its model is read, its state is offered."""
+        with self._changed:
+            self._scene = scene
+        self.offer(scene.world.save_state())
+
+    def offer(self, state: Array) -> None:
+        """Give a newer state."""
+        with self._changed:
+            self._state = state
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def cameras_of(self, scene: Scene) -> tuple[CameraSpec, ...]:
+        """Return what is drawn of a scene."""
+        cameras = scene.instance.cameras
+        return cameras if self._size is None else tuple(fitted(camera, *self._size) for camera in cameras)
+
+    def _run(self) -> None:
+        drawing: _Drawing | None = None
+        while True:
+            with self._changed:
+                while self._state is None and not self._closed:
+                    self._changed.wait()
+                if self._closed:
+                    return
+                scene, state, self._state = self._scene, self._state, None
+            if scene is None or state is None:
+                continue
+            if drawing is None or drawing.scene is not scene:
+                drawing = _Drawing(scene, self.cameras_of(scene), self._preset)
+            self._publish([jpeg(image) for image in drawing.draw(state)])
+            self.drawn.append(time.monotonic())
+
+
+class _Drawing:
+    """A renderer with a state of its own."""
+
+    def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str) -> None:
+        self.scene, self._cameras = scene, cameras
+        self._model = scene.world.model
+        self._data = mujoco.MjData(self._model)
+        self._renderer = Renderer(self._model, preset)
+
+    def draw(self, state: Array) -> list[np.ndarray]:
+        mujoco.mj_setState(self._model, self._data, state, STATE)
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_camlight(self._model, self._data)
+        images = self._renderer.render(self._data, self._cameras)
+        return [np.asarray(images[camera.name]["rgb"]) for camera in self._cameras]
+
+
+def fitted(camera: CameraSpec, width: int, height: int) -> CameraSpec:
+    """Return a camera on the largest pixel grid of its own shape that fits into a size [px]."""
+    share = min(width / camera.width, height / camera.height)
+    return camera.resized(max(16, round(camera.width * share)), max(16, round(camera.height * share)))
+
+
+def jpeg(image: np.ndarray) -> bytes:
+    """Pack a picture (h, w, 3) uint8."""
+    packed = io.BytesIO()
+    Image.fromarray(image).save(packed, format="JPEG", quality=QUALITY)
+    return packed.getvalue()
