@@ -14,6 +14,8 @@ from handloom.engine.run_settings import TELEOP
 from handloom.errors import InputError, require
 from handloom.retarget import DeviceRecording
 from handloom.tasks import load_task
+from handloom.teleop.app import PageOptions, TeleopApp
+from handloom.teleop.teleop_run import TeleopRun
 
 LENGTH = "data.max_episode_length"
 
@@ -27,7 +29,7 @@ def run(
     port: Number = 8420,
     https: bool = False,
     open: bool = False,
-    size: tuple[int, int] = (320, 240),
+    size: Annotated[tuple[int, int], tyro.conf.arg(metavar="WIDTH HEIGHT")] = (320, 240),
     seconds: float = 120.0,
     scale: float = 1.0,
     render: Literal["now", "later", "none"] = "now",
@@ -75,9 +77,6 @@ def run(
     )
     if replay is None:
         require("websockets", extra="teleop")
-    from handloom.teleop.app import PageOptions, TeleopApp
-    from handloom.teleop.teleop_run import TeleopRun
-
     directory = RunDirectory.begin(output or Path("out") / f"teleop_{loaded.name}", settings)
     with directory.held():
         teleop_run = TeleopRun(directory, loaded, scale)

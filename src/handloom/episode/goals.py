@@ -12,7 +12,31 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.schedule import Stages
 from handloom.skills.skill import Skill
-from handloom.values import Failure, FunnelStage, SkillSpan
+from handloom.values import Check, Failure, FunnelStage, SkillSpan
+
+JOINT_WAYPOINTS = frozenset({"heuristic__skill", "home", "joint__ctrl", "wait"})
+"""Skills that say how an arm is bent on its way, which a person cannot know."""
+WAYPOINTS = JOINT_WAYPOINTS | {"goto__pose", "move"}
+"""Skills that say where a hand goes on its way; a person finds other ways."""
+
+
+class _AtOnce:
+    """Stands for a skill that is asked of the expert only: there is nothing to judge."""
+
+    def update(self) -> None:
+        """Do nothing."""
+
+    def is_success(self) -> bool:
+        """Return that nothing is missing."""
+        return True
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return no terms."""
+        return ()
+
+    def fulfilled(self, check: Check) -> bool:
+        """Return that nothing is missing."""
+        return True
 
 
 @dataclass
@@ -22,7 +46,7 @@ class _Lane:
     robot: str
     arm: str
     waiting: deque[SkillConfig]
-    skill: Skill | None = None
+    skill: Skill | _AtOnce | None = None
     """The skill that comes next; it is judged, not carried out."""
     started: int = 0
     held: int = 0
@@ -40,13 +64,18 @@ class Goals:
         scene: The scene in its first state.
         stages: The skills of the task, as its file nests them.
         rng: Draws what the expert would draw, such as where in a region to put an object.
+        waypoints: Whether places on the expert's way (``WAYPOINTS``) are goals, too. Where a task has no others, places
+            of a hand are goals all the same.
     """
 
-    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> None:
+    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, waypoints: bool = True) -> None:
         self._scene = scene
         self._rng = rng
         self._controllers: dict[tuple[str, str], ArmController] = {}
         self._lanes = _lanes(stages)
+        names = {config.name for lane in self._lanes for config in lane.waiting}
+        choices = (frozenset[str](),) if waypoints else (WAYPOINTS, JOINT_WAYPOINTS, frozenset[str]())
+        self._left_out = next((choice for choice in choices if names - choice), frozenset[str]())
         self._total = sum(len(lane.waiting) for lane in self._lanes)
         self.timeline: list[SkillSpan] = []
         """What was achieved when."""
@@ -115,8 +144,10 @@ class Goals:
         )
         lane.skill = None
 
-    def _begun(self, lane: _Lane) -> Skill:
+    def _begun(self, lane: _Lane) -> Skill | _AtOnce:
         """Return an arm's next skill, begun in the present state."""
+        if lane.waiting[0].name in self._left_out:
+            return _AtOnce()
         config = checked_config(lane.waiting[0])
         key = (lane.robot, lane.arm)
         if key not in self._controllers:

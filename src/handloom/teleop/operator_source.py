@@ -75,7 +75,7 @@ class OperatorSource:
             raise InputError("the source 'teleop' is a person: use handloom teleop TASK")
         self.failure: Failure | None = None
         self.recording = False
-        self.goals = Goals(scene, stages, rng)
+        self.goals = Goals(scene, stages, rng, waypoints=False)
         self.robot = RobotTeleop(scene, scale=scale)
         self.frames: list[DeviceFrame] = []
         """Samples so far, one entry per tick."""

@@ -171,6 +171,7 @@ class TeleopServer:
             server_header=None,
             ping_interval=5,
             ping_timeout=10,
+            close_timeout=1,
             logger=logging.getLogger("handloom.teleop.socket"),
         ) as server:
             self.port = next(iter(server.sockets)).getsockname()[1]
@@ -223,6 +224,7 @@ class TeleopServer:
         self._clients.append(client)
         if self._controller is None:
             self._take(client)
+        self._wake_all_states()
         sender = asyncio.create_task(self._send(client))
         try:
             async for text in socket:
@@ -240,7 +242,6 @@ class TeleopServer:
     def _take(self, client: Client) -> None:
         self._controller = client
         self._on_control(True)
-        self._wake_all_states()
 
     def _wake_all_states(self) -> None:
         """Let every client hear who is in control."""
@@ -262,6 +263,7 @@ class TeleopServer:
         elif isinstance(message, CommandMessage) and message.command == "claim":
             if self._controller is None:
                 self._take(client)
+                self._wake_all_states()
         elif client is not self._controller:
             self._complain("samples or commands of a client that watches")
         else:
