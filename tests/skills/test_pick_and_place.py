@@ -3,10 +3,19 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.skills.conftest import RunSkills, run_with, table_instance, thing
 
+from handloom.episode import run_episode
+from handloom.scene import build_scene
+from handloom.seeding import generator
+from handloom.skills import Schedule
+from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
+from handloom.skills.registry import skill_class
+from handloom.spatial import invert_pose, make_pose
+from handloom.tasks import load_task, sample_task, worded_skills
 from handloom.values import Check, FunnelStage
 
 PICK: dict[str, Any] = {
@@ -75,3 +84,27 @@ def test_a_place_out_of_reach_ends_in_the_reach_stage(run_skills: RunSkills) -> 
     assert record.failure is not None
     assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
     assert record.failure.counts["unreachable"] == record.failure.counts["given"]
+
+
+def test_a_pick_takes_a_grasp_from_which_the_place_is_possible() -> None:
+    # Gripped a quarter of its length from the end, the peg goes in until the hand meets the cup; so said 9 of 50.
+    task = load_task("fr3_insert_peg", overrides=["skills.0.franka.0.left.0.constraints=[x, 0.0, 0.25]"])
+    scene = build_scene(sample_task(task, 4242, 5))
+    stages = worded_skills(task, scene.instance)
+    record = run_episode(scene, Schedule(scene, stages, generator(4242, 5, "skills")))
+    assert record.success, record.failure
+
+
+def test_grasps_that_lead_nowhere_are_told_from_those_that_lead_on() -> None:
+    task = load_task("fr3_insert_peg")
+    scene = build_scene(sample_task(task, 4242, 5))
+    arm = scene.robot("franka").arm("left")
+    controller = ArmController(scene, arm)
+    place = worded_skills(task, scene.instance)[0]["franka"][0]["left"][1]
+    follower = skill_class("place")(scene, controller, place, np.random.default_rng(0))
+    T_base_peg = invert_pose(arm.T_world_base) @ scene.object_pose("peg")
+    down = np.diag([1.0, -1.0, -1.0])
+    grasps = T_base_peg @ np.stack([make_pose(down, np.array([x, 0.0, 0.1])) for x in (-0.05, 0.05)])
+    ways = follower.ways_after(grasps, controller.target)
+    assert ways is not None
+    assert np.isfinite(ways).tolist() == [True, False], "held by the end that goes in first, it cannot go in"

@@ -53,17 +53,18 @@ class Audit:
     """Deepest overlap of an object with what it lands on [m]."""
 
 
-def run(names: Sequence[str] = (), seeds: int = 5, seed: int = 1) -> BenchResult:
+def run(names: Sequence[str] = (), seeds: int = 5, seed: int = 1, overrides: Sequence[str] = ()) -> BenchResult:
     """Measure demonstrations of every task; one row per task, means over the demonstrations.
 
     Args:
         names: Tasks of the library or YAML files; none means the whole library.
         seeds: Attempts per task; only those that succeed are measured.
         seed: Seed of the run.
+        overrides: Changes to every task, like ``data.variant=randomized``.
     """
     if seeds < 1:
         raise InputError(f"a task needs at least 1 seed to be measured, got {seeds}")
-    tasks = [load_task(name) for name in names or library()]
+    tasks = [load_task(name, overrides=overrides) for name in names or library()]
     warm_up()
     return BenchResult(bench="data", rows=tuple(_row(task, seeds, seed) for task in tasks))
 

@@ -26,6 +26,7 @@ class TaskTrial:
     count: int
     seed: int
     """Seed of the run the attempts belong to."""
+    overrides: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,24 +38,27 @@ class Attempt:
     """Processor time of everything from sampling to the last frame [s]."""
 
 
-def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0, workers: int = 2) -> BenchResult:
+def run(
+    names: Sequence[str] = (), seeds: int = 50, seed: int = 0, overrides: Sequence[str] = (), workers: int = 2
+) -> BenchResult:
     """Let the expert attempt every task without pictures; one row per task.
 
     Args:
         names: Tasks of the library or YAML files; none means the whole library.
         seeds: Attempts per task.
         seed: Seed of the run; the tasks were written while looking at the attempts of seed 0.
+        overrides: Changes to every task, like ``data.variant=randomized``.
         workers: Processes; 1 runs everything here.
     """
     if seeds < 1:
         raise InputError(f"a task needs at least 1 seed to be measured, got {seeds}")
     wanted = list(names) or list(library())
     for name in wanted:
-        load_task(name)  # mistakes in a task file are shown before the first attempt
+        load_task(name, overrides=overrides)  # mistakes in a task file are shown before the first attempt
     warm_up()
     executor: Executor = InlineExecutor() if workers == 1 else ProcessExecutor(workers)
     trials = [
-        TaskTrial(task=name, first=first, count=min(PER_TRIAL, seeds - first), seed=seed)
+        TaskTrial(task=name, first=first, count=min(PER_TRIAL, seeds - first), seed=seed, overrides=tuple(overrides))
         for name in wanted
         for first in range(0, seeds, PER_TRIAL)
     ]
@@ -66,7 +70,7 @@ def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0, workers: int 
 
 def carry_out(trial: TaskTrial) -> list[Attempt]:
     """Attempt the seeds of a trial, in a worker."""
-    task = _loaded(trial.task)
+    task = _loaded(trial.task, trial.overrides)
     return [_attempt(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]
 
 
@@ -75,8 +79,8 @@ PER_TRIAL = 5
 
 
 @lru_cache(maxsize=4)
-def _loaded(name: str) -> Task:
-    return load_task(name)
+def _loaded(name: str, overrides: tuple[str, ...]) -> Task:
+    return load_task(name, overrides=overrides)
 
 
 def _attempt(task: Task, seed: int, episode: int) -> Attempt:

@@ -9,8 +9,11 @@ from typing import Annotated
 import tyro
 
 from handloom.bench.table import BENCHES
-from handloom.cli.flags import OptionalNumber
+from handloom.cli.flags import OptionalNumber, Overrides
 from handloom.errors import InputError, unknown_name
+
+FLAGS = {"names": "task names", "overrides": "--set", "seed": "--seed", "seeds": "--seeds"}
+"""What a benchmark's argument is called on the command line."""
 
 
 def run(
@@ -21,6 +24,7 @@ def run(
     *,
     seeds: OptionalNumber = None,
     seed: OptionalNumber = None,
+    set: Overrides = (),
     json: bool = False,
 ) -> None:
     """Measure one part, beside peers where they are installed; without a name, list the benchmarks.
@@ -30,6 +34,7 @@ def run(
         only: What to measure, for benchmarks of several tasks: their names.
         seeds: Attempts per task; the benchmark's own number by default.
         seed: Seed of the run that is measured, where there is one; 0 by default.
+        set: Changes to the tasks, like data.variant=randomized.
         json: Print one JSON object instead of a table.
     """
     if not name:
@@ -39,11 +44,11 @@ def run(
     if name not in BENCHES:
         raise unknown_name("benchmark", name, BENCHES)
     measure = importlib.import_module(BENCHES[name][0]).run
-    options = {"names": only or None, "seeds": seeds, "seed": seed}
+    options = {"names": only or None, "seeds": seeds, "seed": seed, "overrides": set or None}
     given = {key: value for key, value in options.items() if value is not None}
     unknown = [key for key in given if key not in inspect.signature(measure).parameters]
     if unknown:
-        raise InputError(f"the benchmark {name!r} takes no {' and no '.join(unknown)}")
+        raise InputError(f"the benchmark {name!r} takes no {' and no '.join(FLAGS.get(key, key) for key in unknown)}")
     result = measure(**given)
     if json:
         print(dumps(asdict(result)))

@@ -1,6 +1,8 @@
 """Moves of a grasp, shared by all picking skills: approach, close, lift."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.planning import Move
@@ -11,6 +13,15 @@ from handloom.skills.grasp_poses import Preshape
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command
+
+FAR = 2.0
+"""A way on from the grasp that is longer than this makes a pick look for others [rad or m, norm over the joints]."""
+WORTH = 0.7
+"""Another grasp is taken when its way on is shorter than this share of the chosen one's."""
+NEARNESS = 0.5
+"""Grasps whose ways on differ by less than this are equally good."""
+FORESEEN = 32
+"""Grasps that are looked at then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +67,31 @@ class GraspMoves:
             moves.append(Move(T_base_tool=self._lifted(grasps), straight=True, ignore=itself))
         controller.fingers = {} if self.preshape is None else self.preshape.joints
         chosen = choose(skill, moves, test_mode=self.test_mode)
+        if chosen is not None:
+            chosen = self._leading_on(skill, grasps, moves, chosen)
         controller.fingers = {}
         return [] if chosen is None else self._sequence(skill, grasps[chosen.index], chosen)
+
+    def _leading_on(self, skill: Skill, grasps: Array, moves: list[Move], chosen: Chosen) -> Chosen:
+        """Return a grasp from which the skill that follows is near, if the chosen one leads nowhere or far."""
+        follower, end = skill.follower, chosen.paths[-1]
+        if follower is None or end is None or self.object not in follower.config.objects[:1]:
+            return chosen
+        ways = follower.ways_after(grasps[[chosen.index]], end[-1])
+        if ways is None or ways[0] < FAR:
+            return chosen
+        others = follower.ways_after(grasps[:FORESEEN], end[-1])
+        if others is None:
+            return chosen
+        known, near, less = skill.failure, others.min(initial=np.inf) + NEARNESS, WORTH * ways[0]
+        for better in (np.flatnonzero(others < min(near, less)), np.flatnonzero(others < less)):
+            if len(better):
+                planned = [replace(move, T_base_tool=np.asarray(move.T_base_tool)[better]) for move in moves]
+                best = choose(skill, planned, test_mode=self.test_mode)
+                if best is not None:
+                    return replace(best, index=int(better[best.index]))
+        skill.failure = known
+        return chosen
 
     def checks(self, skill: Skill, *, from_z: float, lift_th: float, process_valid: bool) -> tuple[Check, ...]:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted.

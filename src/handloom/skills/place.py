@@ -1,5 +1,6 @@
 """Put a held object on, in or by another."""
 
+from collections import Counter
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -21,6 +22,10 @@ from handloom.values import Check, Command, FunnelStage
 
 CANDIDATES = 32
 """Poses tested; published: 20."""
+FORESEEN = 8
+"""Poses tested per grasp when a pick looks ahead."""
+LINES = 3
+"""Of those, how many are tested for the straight way down at most."""
 ANGLE = float(np.deg2rad(0.5))
 """Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
@@ -49,29 +54,13 @@ class Place(Skill[PlaceConfig]):
         config = self.config
         self._place_z, self._near = np.inf, np.inf
         T_base_world = invert_pose(self.controller.arm.T_world_base)
-        T_base_tool = self.controller.tool_pose()
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
-        T_tool_object = invert_pose(T_base_tool) @ T_base_object
+        T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_object
         kept = self._kept(T_tool_object)
-        R = self._orientations(T_base_world, T_tool_object, kept)
-        if len(R) == 0:
-            detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
-            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
+        places = self._places(T_base_world, T_tool_object, self.controller.commanded_pose[:3, :3], kept)
+        if places is None:
             return
-        box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
-        R_target = self.scene.object_pose(config.objects[1])[:3, :3]
-        reach = float(np.linalg.norm(T_tool_object[:3, 3]))
-        own = world_box(self.scene, config.objects[0])
-        rise = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
-        held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
-        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held)
-        self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
-        pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
-        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
-        if len(place) == 0:
-            detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
-            self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
-            return
+        pre, place = places
         self.controller.ignored = config.ignore_substring
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         self._retreat = self._retreat_vector()
@@ -126,7 +115,72 @@ class Place(Skill[PlaceConfig]):
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *attitude_checks(config), *calm)
 
-    def _orientations(self, T_base_world: Array, T_tool_object: Array, kept: Held | None) -> Array:
+    def _places(
+        self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None
+    ) -> tuple[Array, Array] | None:
+        """Return poses of the hand before and at the place, T_base_tool (n, 4, 4) each; None after saying why not.
+
+        Args:
+            T_base_world: Pose of the world in the arm's base.
+            T_tool_object: How the object is held.
+            R_start: Orientation of the hand from where it sets out; little turning comes first.
+            kept: What the way to the place must keep of the hand's pose.
+        """
+        config = self.config
+        R = self._orientations(T_base_world, T_tool_object, R_start, kept)
+        if len(R) == 0:
+            detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
+            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
+            return None
+        box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
+        R_target = self.scene.object_pose(config.objects[1])[:3, :3]
+        reach = float(np.linalg.norm(T_tool_object[:3, 3]))
+        own = world_box(self.scene, config.objects[0])
+        rise = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
+        held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
+        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held)
+        self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
+        pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
+        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
+        if len(place) == 0:
+            detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
+            self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
+            return None
+        return pre, place
+
+    def ways_after(self, T_base_tool: Array, q: Array) -> Array:
+        """Return how far the joints go from the grasp to the nearest place, per grasp (n,) of the object to be placed.
+
+        Places of which the straight way down is not possible do not count; infinite where none is left.
+        """
+        config, controller = self.config, self.controller
+        T_base_world = invert_pose(controller.arm.T_world_base)
+        T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
+        before, at, owner = [], [], []
+        for k, grasp in enumerate(T_base_tool):
+            T_tool_object = invert_pose(grasp) @ T_base_object
+            places = self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object))
+            for pre, place in zip(*places, strict=True) if places is not None else ():
+                if owner.count(k) < FORESEEN:
+                    before, at, owner = [*before, pre], [*at, place], [*owner, k]
+        ways = np.full(len(T_base_tool), np.inf)
+        if not owner:
+            return ways
+        controller.refresh()
+        ignore = (*controller.obstacles_of(config.objects[0]), *config.ignore_substring)
+        start = controller.planner.free_ik(np.array(before), q, ignore=ignore)
+        far = np.where(start.free, np.linalg.norm(start.q - q, axis=1), np.inf)
+        lines = Counter[int]()
+        for i in np.argsort(far, kind="stable").tolist():
+            k = owner[i]
+            if not np.isfinite(far[i]) or far[i] >= ways[k] or lines[k] == LINES:
+                continue
+            lines[k] += 1
+            if controller.planner.plan_straight(start.q[i], at[i], ignore=ignore).ok:
+                ways[k] = far[i]
+        return ways
+
+    def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
         config = self.config
         given = (config.align_pick_obj_axis, config.align_place_obj_axis, config.align_obj_tol)
@@ -138,7 +192,6 @@ class Place(Skill[PlaceConfig]):
                 axis_base=R_base_target @ _unit(given[1]),
                 tolerance=float(np.deg2rad(given[2])),
             )
-        R_start = self.controller.commanded_pose[:3, :3]
         if config.keep_upright is not None:
             up = T_base_world[:3, 2]
             tolerance = float(np.deg2rad(config.keep_upright))

@@ -170,8 +170,11 @@ class Schedule:
 
     def _start(self, lane: _Lane, frame: int) -> Skill | None:
         """Make the commands of an arm's next skill and let it begin; return the skill when it cannot be done now."""
-        config = checked_config(lane.waiting[0])
-        skill = skill_class(config.name)(self.scene, self._controller(lane.robot, lane.arm), config, self._rng)
+        controller = self._controller(lane.robot, lane.arm)
+        skill = _made(self.scene, controller, lane.waiting[0], self._rng)
+        if len(lane.waiting) > 1:
+            # What it foresees must not change what it draws later.
+            skill.follower = _made(self.scene, controller, lane.waiting[1], np.random.default_rng(frame))
         skill.simple_generate_manip_cmds()
         lane.started = frame
         if skill.is_ready() and not skill.manip_list:
@@ -231,6 +234,11 @@ class Schedule:
         if success and self._missed[arm] & set(skill.config.objects):
             del self._missed[arm]
         return "recovery"
+
+
+def _made(scene: Scene, controller: ArmController, given: Any, rng: np.random.Generator) -> Skill:
+    config = checked_config(given)
+    return skill_class(config.name)(scene, controller, config, rng)
 
 
 def _room(skill: Skill) -> float:

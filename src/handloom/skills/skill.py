@@ -43,6 +43,8 @@ class Skill(ABC, Generic[ConfigT]):
         self.rng = rng
         self.manip_list: list[Command] = []
         self.failure: Failure | None = None
+        self.follower: Skill[Any] | None = None
+        """What the same arm does next, not begun yet; a pick asks it whether a grasp leads on."""
         self._frames_judged = 0
         self._frames_held: Counter[str] = Counter()
 
@@ -53,6 +55,15 @@ class Skill(ABC, Generic[ConfigT]):
     @abstractmethod
     def checks(self) -> tuple[Check, ...]:
         """Return the success terms, which must all hold when the skill is done."""
+
+    def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
+        """Return how far the joints go on from each grasp (n, 4, 4) when this skill follows a pick; None: any will do.
+
+        Args:
+            T_base_tool: Grasps of the first object, where it is now.
+            q: Joints (m,) at the end of the pick.
+        """
+        return None
 
     def is_ready(self) -> bool:
         """Return whether the skill wants to act; one that waits for a conveyor is not ready at first."""
