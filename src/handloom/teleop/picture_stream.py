@@ -13,6 +13,7 @@ from PIL import Image
 from handloom.arrays import Array
 from handloom.render import Renderer
 from handloom.scene import Scene
+from handloom.spatial import matrix_from_quat
 from handloom.values import CameraSpec
 
 QUALITY = 80
@@ -70,7 +71,9 @@ class PictureStream:
     def cameras_of(self, scene: Scene) -> tuple[CameraSpec, ...]:
         """Return what is drawn of a scene."""
         cameras = scene.instance.cameras
-        return cameras if self._size is None else tuple(fitted(camera, *self._size) for camera in cameras)
+        if self._size is not None:
+            cameras = tuple(fitted(camera, *self._size) for camera in cameras)
+        return (operator_view(scene, self._size or (320, 240)), *cameras)
 
     def _run(self) -> None:
         drawing: _Drawing | None = None
@@ -104,6 +107,46 @@ class _Drawing:
         mujoco.mj_camlight(self._model, self._data)
         images = self._renderer.render(self._data, self._cameras)
         return [np.asarray(images[camera.name]["rgb"]) for camera in self._cameras]
+
+
+OPERATOR = "operator"
+"""Name of the view over the robot's shoulder."""
+SHOULDERS = ((-0.7, 0.42, 0.75), (-0.7, -0.42, 0.75), (-0.25, 0.6, 0.8))
+HEADS = ((-0.42, 0.0, 0.85), (-0.16, 0.0, 0.8), (-0.03, 0.0, 0.75))
+"""Where its eye may be, beside one arm or between two: ahead, to the left of and above what is handled [m]. The first
+from which most of that is seen is taken."""
+LARGE_ARM = 0.45
+"""The robot stands this far from what a large arm handles [m]; a smaller one is looked at from nearer by."""
+
+
+def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
+    """Return a camera that looks where the robot looks, so that left is left; it is shown, not recorded."""
+    robot = scene.instance.robots[0]
+    R = matrix_from_quat(np.array(robot.quat))
+    handled = [np.array(obj.position) for obj in scene.instance.objects if not obj.fixed and obj.solid]
+    if not handled:
+        handled = [arm.world.body_pose(arm.tool_body)[:3, 3] for r in scene.robots.values() for arm in r.arms]
+    centre = np.mean(handled, axis=0)
+    away = float((R.T @ (centre - np.array(robot.position)))[0])
+    # What lies far to one side draws the view only half-way.
+    centre[:2] = 0.5 * (centre[:2] + (np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2])
+    two = sum(len(r.arms) for r in scene.robots.values()) > 1
+    share = 1.0 if two else float(np.clip(away / LARGE_ARM, 0.5, 1.0))
+    eyes = [centre + share * (R @ np.array(place)) for place in (HEADS if two else SHOULDERS)]
+    eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in handled))
+    width, height = size
+    return CameraSpec.looking_at(
+        OPERATOR, tuple(centre.tolist()), eye=tuple(eye.tolist()), width=width, height=height, focal=0.95 * height
+    )
+
+
+def _sees(scene: Scene, eye: Array, point: Array) -> bool:
+    """Tell whether nothing large is between an eye and a point (3,) [m]: whatever is there is 10 cm from it at most."""
+    way = point - eye
+    distance = mujoco.mj_ray(
+        scene.world.model, scene.world.data, eye, way / np.linalg.norm(way), None, True, -1, np.zeros(1, np.int32), None
+    )
+    return distance < 0.0 or distance > np.linalg.norm(way) - 0.1
 
 
 def fitted(camera: CameraSpec, width: int, height: int) -> CameraSpec:

@@ -87,9 +87,10 @@ function showViews() {
   const names = (state.cameras ?? []).map((camera) => camera.name);
   if (names.join() === [...canvases.keys()].join()) return;
   canvases.clear();
-  $("views").replaceChildren(...names.map((name) => {
+  $("views").replaceChildren(...names.map((name, index) => {
     const figure = document.createElement("figure"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
-    figure.className = "view";
+    figure.className = index === 0 ? "view large" : "view";
+    figure.title = "Drag to move, wheel for up and down, right button to turn; double click shows it large";
     canvas.id = `view-${name}`;
     caption.textContent = name;
     figure.append(canvas, caption);
@@ -185,6 +186,9 @@ addEventListener("blur", () => { hands.pressed.clear(); hands.held.clear(); hand
 document.addEventListener("visibilitychange", () => { if (document.hidden) hands.pressed.clear(); });
 
 function grabbable(figure) {
+  figure.addEventListener("dblclick", () => {
+    for (const other of $("views").children) other.classList.toggle("large", other === figure);
+  });
   figure.addEventListener("contextmenu", (event) => event.preventDefault());
   figure.addEventListener("pointerdown", (event) => { figure.setPointerCapture(event.pointerId); figure.classList.add("dragging"); });
   figure.addEventListener("pointerup", () => figure.classList.remove("dragging"));
