@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ class Browser:
         port_file = Path(self._folder.name) / "DevToolsActivePort"
         self.wait(lambda: port_file.is_file() and port_file.read_text().count("\n") >= 1, "the browser to start")
         port, path = port_file.read_text().split("\n")[:2]
-        self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None)
+        self._stack = ExitStack()
+        self._socket = self._stack.enter_context(connect(f"ws://127.0.0.1:{port}{path}", max_size=None))
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
@@ -70,7 +72,7 @@ class Browser:
     _session: str | None = None
 
     def __exit__(self, *error: object) -> None:
-        self._socket.close()
+        self._stack.close()
         self._process.terminate()
         self._process.wait(10)
         self._folder.cleanup()
@@ -108,15 +110,15 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def wait(self, holds: Any, what: str) -> Any:
+    def wait(self, holds: Any, what: str, *, seconds: float = PATIENCE) -> Any:
         """Wait until a function, or an expression of the page, gives something true."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.run(holds) if isinstance(holds, str) else holds()
             if value:
                 return value
             time.sleep(0.05)
-        raise AssertionError(f"waited for {what} for {PATIENCE:.0f} s")
+        raise AssertionError(f"waited for {what} for {seconds:.0f} s")
 
     def key(self, code: str, *, down: bool, key: str = "") -> None:
         """Press or release a key by its code, such as KeyW."""

@@ -138,3 +138,10 @@ def test_ages_of_samples_are_counted_once_each(clock: Clock, live: LiveInput) ->
     tick(live, 1)
     assert list(live.latencies) == [pytest.approx(0.005)]
     assert live.used == 1
+
+
+def test_an_end_for_good_is_not_forgotten_when_the_next_scene_begins(live: LiveInput) -> None:
+    live.end("finish", for_good=True)
+    live.begin()
+    assert tick(live, 0) is None
+    assert live.verdict() == "finish"

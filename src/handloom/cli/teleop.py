@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import tyro
 
 from handloom.cli.doctor import compile_kernels
-from handloom.cli.flags import Number, OptionalFile, OptionalOutput, Overrides, Preset, Task
+from handloom.cli.flags import NO_HINT, Number, OptionalFile, OptionalOutput, Overrides, Preset, Task
 from handloom.config import own_code
 from handloom.engine import RunDirectory, RunSettings
 from handloom.engine.run_settings import TELEOP
@@ -30,6 +30,7 @@ def run(
     https: bool = False,
     open: bool = False,
     size: Annotated[tuple[int, int], tyro.conf.arg(metavar="WIDTH HEIGHT")] = (320, 240),
+    cameras: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]", help_behavior_hint=NO_HINT)] = (),
     seconds: float = 120.0,
     scale: float = 1.0,
     render: Literal["now", "later", "none"] = "now",
@@ -53,6 +54,7 @@ def run(
         https: Serve HTTPS on this machine, too, with a certificate that this machine signs itself.
         open: Open the page in the browser of this machine.
         size: Width and height that the live pictures fit into.
+        cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Longest demonstration.
         scale: Metres the tool moves per metre of the hand.
         render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
@@ -83,7 +85,7 @@ def run(
         compile_kernels()
         if replay is not None:
             return _replay(teleop_run, replay)
-        app = TeleopApp(teleop_run, PageOptions(host=host, port=port, https=https, size=size))
+        app = TeleopApp(teleop_run, PageOptions(host=host, port=port, https=https, size=size, cameras=cameras))
         try:
             app.serve(lambda address: _tell_address(address, open_page=open))
         except KeyboardInterrupt:

@@ -21,8 +21,10 @@ class PageOptions:
     host: str = "127.0.0.1"
     port: int = 0
     """0 takes a free port."""
-    size: tuple[int, int] | None = (320, 240)
+    size: tuple[int, int] = (320, 240)
     """Width and height that pictures fit into [px]."""
+    cameras: tuple[str, ...] = ()
+    """Views to show, by name; all if none are given."""
     preset: str = "fast"
     https: bool = False
     """Serve HTTPS also on this machine; other machines get nothing else."""
@@ -92,6 +94,6 @@ ACTIONS: dict[str, Callable[[LiveInput], None]] = {
     "reset": lambda live: live.end(RESET),
     "save": lambda live: live.end(SAVE),
     "discard": lambda live: live.end(DISCARD),
-    "finish": lambda live: live.end(FINISH),
+    "finish": lambda live: live.end(FINISH, for_good=True),
 }
 """Command of the page > what it does."""

@@ -52,6 +52,7 @@ class LiveInput:
         self._start: tuple[float, int] | None = None
         """A moment of this clock [s] and the time of the episode at it [ns]; None while time stands still."""
         self._verdict = ""
+        self._over = False
         self.latencies: deque[float] = deque(maxlen=LATENCIES)
         """Time from the arrival of a sample to its use, of those that were used first [s]."""
         self._used = -1
@@ -93,16 +94,19 @@ class LiveInput:
         with self._changed:
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
-    def end(self, verdict: str) -> None:
-        """End the attempt; ``verdict`` says what should become of it."""
+    def end(self, verdict: str, *, for_good: bool = False) -> None:
+        """End the attempt; ``verdict`` says what should become of it, and of all that follow if it is for good."""
         with self._changed:
             self._verdict = verdict
+            self._over |= for_good
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
     def begin(self) -> None:
         """Begin an attempt: stopped, with no verdict."""
         with self._changed:
-            self._verdict, self._start = "", None
+            self._start = None
+            if not self._over:
+                self._verdict = ""
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
     def verdict(self) -> str:

@@ -77,6 +77,8 @@ class OperatorSource:
         self.recording = False
         self.goals = Goals(scene, stages, rng, waypoints=False)
         self.robot = RobotTeleop(scene, scale=scale)
+        self.on_targets: Callable[[], None] = lambda: None
+        """Told when the targets of a frame are there."""
         self.frames: list[DeviceFrame] = []
         """Samples so far, one entry per tick."""
         fps = scene.instance.fps
@@ -121,6 +123,7 @@ class OperatorSource:
                 self.failure = self.goals.failure(frame)
                 return None
             targets = self._tick(sample)
+        self.on_targets()
         return targets
 
     def _tick(self, sample: DeviceFrame) -> Array:

@@ -4,13 +4,14 @@ import io
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
 from PIL import Image
 
 from handloom.arrays import Array
+from handloom.errors import unknown_name
 from handloom.render import Renderer
 from handloom.scene import Scene
 from handloom.spatial import matrix_from_quat
@@ -28,18 +29,20 @@ class PictureStream:
 
     Args:
         publish: Given the JPEG files of all cameras, in their order, from the drawing thread.
-        size: Width and height of the pictures [px]; None keeps each camera's own.
+        size: Width and height that the pictures fit into [px].
         preset: How much work goes into a picture.
+        cameras: Names of the views to draw, ``operator`` among them; all if none are given.
     """
 
     def __init__(
         self,
         publish: Callable[[list[bytes]], None],
         *,
-        size: tuple[int, int] | None = (320, 240),
+        size: tuple[int, int] = (320, 240),
         preset: str = "fast",
+        cameras: Sequence[str] = (),
     ) -> None:
-        self._publish, self._size, self._preset = publish, size, preset
+        self._publish, self._size, self._preset, self._names = publish, size, preset, tuple(cameras)
         self._changed = threading.Condition()
         self._scene: Scene | None = None
         self._state: Array | None = None
@@ -70,10 +73,12 @@ class PictureStream:
 
     def cameras_of(self, scene: Scene) -> tuple[CameraSpec, ...]:
         """Return what is drawn of a scene."""
-        cameras = scene.instance.cameras
-        if self._size is not None:
-            cameras = tuple(fitted(camera, *self._size) for camera in cameras)
-        return (operator_view(scene, self._size or (320, 240)), *cameras)
+        cameras = [fitted(camera, *self._size) for camera in scene.instance.cameras]
+        known = {camera.name: camera for camera in (operator_view(scene, self._size), *cameras)}
+        for name in self._names:
+            if name not in known:
+                raise unknown_name("camera", name, known)
+        return tuple(known[name] for name in self._names or known)
 
     def _run(self) -> None:
         drawing: _Drawing | None = None

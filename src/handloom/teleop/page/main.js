@@ -238,4 +238,4 @@ setInterval(() => {
 }, 1000 / 60);
 
 connect();
-window.handloom = { hands, get state() { return state; } };
+window.handloom = { hands, get state() { return state; }, get xr() { return xr; } };
