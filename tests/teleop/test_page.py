@@ -234,10 +234,11 @@ window.play = async (frames, perSecond) => {
     const inverse = [-q[0], -q[1], -q[2], q[3]];
     back[side] = {q: inverse, p: turn(inverse, p).map((v) => -v)};
   }
-  const begin = performance.now();
-  for (;;) {
-    const k = Math.floor((performance.now() - begin) / 1000 * perSecond);
-    if (k >= frames.length || window.handloom.state.phase === "over") return k;
+  const begin = window.handloom.state.seconds;
+  for (let k = 0; window.handloom.state.phase !== "over";) {
+    // The hand keeps to the time of the episode, however slow the machine is.
+    const due = (window.handloom.state.seconds - begin) * perSecond;
+    k = Math.min(frames.length - 1, k < due ? k + 1 : k);
     for (const [side, hand] of Object.entries(frames[k])) {
       const controller = device.controllers[side], q = normalised(hand.q), offset = turn(q, back[side].p);
       const ray = normalised(multiplied(q, back[side].q));

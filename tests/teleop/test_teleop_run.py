@@ -93,7 +93,7 @@ def test_saved_attempts_become_a_dataset_that_verifies_and_failures_cannot_be_sa
     assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
     reader = DatasetReader(run.run.dataset)
     assert len(reader.episodes) == 1
-    assert run.run.receipts()[1].reason == "discarded"
+    assert sorted(run.run.receipts()) == [0]
 
 
 def test_a_session_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
@@ -103,7 +103,8 @@ def test_a_session_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
     second = begun(tmp_path / "run")
     script = Script((IDLE, ["finish"]))
     second.carry_out(script, script)  # type: ignore[arg-type]
-    assert script.told[0] == ("scene", 2)
+    assert second.run.receipts()[0].reason == "discarded"
+    assert script.told[0] == ("scene", 1)
 
 
 def test_the_recorded_input_of_a_demonstration_makes_it_again_bit_for_bit(tmp_path: Path, hand) -> None:

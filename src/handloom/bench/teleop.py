@@ -22,17 +22,19 @@ from handloom.teleop.teleop_run import TeleopRun
 
 TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_dual_pick_place")
 SECONDS = 8.0
+WARM = 10
+"""First samples and frames, which are left out."""
 RATE = 60.0
 """Samples that a page sends per second."""
 
 
-def run(names: tuple[str, ...] = TASKS, seed: int = 0) -> BenchResult:
+def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECONDS) -> BenchResult:
     """Drive each task for some seconds with two views, and the first one with all of its views, too."""
-    rows = [_measured(name, seed, views=2) for name in names]
-    return BenchResult(bench="teleop", rows=(*rows, _measured(names[0], seed, views=0)))
+    rows = [_measured(name, seed, seconds, views=2) for name in names]
+    return BenchResult(bench="teleop", rows=(*rows, _measured(names[0], seed, seconds, views=0)))
 
 
-def _measured(name: str, seed: int, *, views: int) -> dict[str, object]:
+def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, object]:
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     cameras = (OPERATOR, *(camera.name for camera in sample_task(task, seed, 0).cameras))
     chosen = cameras[:views] if views else cameras
@@ -41,16 +43,15 @@ def _measured(name: str, seed: int, *, views: int) -> dict[str, object]:
         app = TeleopApp(
             TeleopRun(RunDirectory.begin(Path(folder) / "run", settings), task), PageOptions(cameras=chosen)
         )
-        page = _Page(app)
-        figures = page.drive()
+        figures = _Page(app, seconds).drive()
     return {"name": f"{name}, {len(chosen)} views of 320x240 or less", **figures}
 
 
 class _Page:
     """What a page does, without a browser: it starts the session, moves a hand in a circle and counts pictures."""
 
-    def __init__(self, app: TeleopApp) -> None:
-        self._app = app
+    def __init__(self, app: TeleopApp, seconds: float) -> None:
+        self._app, self._seconds = app, seconds
         self._sent: dict[int, float] = {}
         self._latencies: list[float] = []
         self._frames: list[float] = []
@@ -90,10 +91,10 @@ class _Page:
             socket.send(json.dumps({"type": "command", "command": "finish"}))
             thread.join()
             reader.join()
-        latencies = 1e3 * np.array(self._latencies[30:])
+        latencies = 1e3 * np.array(self._latencies[WARM:])
         shown = np.array(pictures)
-        steady = shown[shown > shown[-1] - SECONDS / 2]
-        frames = np.array(self._frames[10:])
+        steady = shown[shown > shown[-1] - self._seconds / 2]
+        frames = np.array(self._frames[WARM:])
         return {
             "latency_median_ms": float(np.median(latencies)),
             "latency_p99_ms": float(np.percentile(latencies, 99)),
@@ -108,7 +109,7 @@ class _Page:
 
     def _move(self, socket: Any) -> None:
         begin = time.monotonic()
-        for seq in range(round(SECONDS * RATE)):
+        for seq in range(round(self._seconds * RATE)):
             time.sleep(max(0.0, begin + seq / RATE - time.monotonic()))
             angle = 2.0 * np.pi * seq / RATE / 4.0
             hand = {

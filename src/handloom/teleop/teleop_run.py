@@ -115,9 +115,11 @@ class TeleopRun:
                 self.save(scene, source, record)
                 view.saved(self.saved)
                 return True
+            if verdict == FINISH:
+                return False  # The scene is offered again by the next session.
             if verdict != RESET:
                 self._note(Receipt(episode=instance.episode, success=False, stage="execute", reason="discarded"))
-                return verdict != FINISH
+                return True
             scene = build_scene(instance)
 
     def _may_save(self, record: EpisodeRecord) -> bool:
