@@ -81,6 +81,8 @@ class DifferentialIk:
         if self._speed.shape != (chain.dof,) or not np.all(self._speed > 0.0):
             raise InputError(f"the arm has {chain.dof} joints with speed limits > 0, got {speed_limit!r}")
         self._q = chain.middle
+        self._least = 0.0
+        """Distance that the next joints keep [m]: the clearance, or what the present ones keep where that is less."""
 
     @property
     def q(self) -> Array:
@@ -140,6 +142,7 @@ class DifferentialIk:
         rows, bounds = [np.eye(len(q)), -np.eye(len(q))], [high, low]
         if self.clearance is not None:
             near = self.clearance.near(q, config.look_ahead)
+            self._least = float(np.min(near.distance, initial=config.clearance))
             rows.append(-near.gradient)
             bounds.append(np.maximum(0.0, config.slow_down * dt * (near.distance - config.clearance)))
         step = bounded_step(H, J.T @ (weight * error), np.concatenate(rows), np.concatenate(bounds))
@@ -149,17 +152,12 @@ class DifferentialIk:
         """Return the joints after a step, shortened where curvature would bring solids nearer than the clearance."""
         if self.clearance is None:
             return self._q + step
-        least = min(self.config.clearance, self._nearest(self._q))
         for _ in range(HALVINGS):
             q = self._q + step
-            if self._nearest(q) >= least:
+            if self.clearance.clearance(q) >= self._least:
                 return q
             step = 0.5 * step
         return self._q
-
-    def _nearest(self, q: Array) -> float:
-        assert self.clearance is not None
-        return self.clearance.clearance(q)
 
 
 def bounded_step(H: Array, g: Array, C: Array, d: Array) -> Array:
