@@ -43,6 +43,7 @@ def test_a_hand_that_moves_as_the_expert_would_succeeds_and_its_episode_replays_
     assert replay(record).exact
 
 
+@pytest.mark.slow  # The test of runs does the same by way of the file.
 def test_what_the_devices_said_gives_the_episode_again_bit_for_bit(driven) -> None:
     source, record = driven
     _, again = carried_out("fr3_pick_place", record.instance, source.device_recording)
