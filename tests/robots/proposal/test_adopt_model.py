@@ -5,7 +5,7 @@ import pytest
 
 from handloom.errors import ConfigError, InputError, NotFoundError
 from handloom.robots import load_robot
-from handloom.robots.checks import check_robot
+from handloom.robots.checks import RobotAtHome, check_robot
 from handloom.robots.proposal import RobotProposal, propose_robot, write_proposal
 
 LINK = (
@@ -83,8 +83,12 @@ def test_a_gripper_of_its_own_file_is_put_on_the_arm_and_holds_a_cube(tmp_path):
     assert proposal.values["left_gripper_names"] == ["gripper/left"]
     assert "gripper/right follows gripper/left: one drive moves both fingers" in proposal.notes
     assert proposal.values["gripper_max_width"] == pytest.approx(0.08, abs=1e-3)
-    report = check_robot(load_robot(write_proposal(proposal, tmp_path / "robot")))
+    robot = load_robot(write_proposal(proposal, tmp_path / "robot"))
+    report = check_robot(robot)
     assert report.ok, report.table()
+    home = RobotAtHome.build(robot)
+    height = home.data.site(robot.arms[0].tcp_site).xpos[2] - home.data.body("base").xpos[2]
+    assert height > 0.05, "it stands on what it works on"
 
 
 def test_the_only_end_carries_a_gripper_and_other_names_are_refused(tmp_path):

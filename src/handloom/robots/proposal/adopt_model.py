@@ -186,7 +186,8 @@ def cut_jaws(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: l
         name = geom.meshname
         try:
             surface = simplified(vertices, faces, MOST_CUT)
-            pieces = convex_pieces(*surface, concavity=CONCAVITY, most=MOST_PIECES, most_vertices=MOST_CORNERS)
+            limits = {"concavity": CONCAVITY, "most": MOST_PIECES, "most_vertices": MOST_CORNERS}
+            pieces = convex_pieces(*surface, **limits, thorough=False)
         except MissingExtraError as error:
             notes.append(f"the mesh {name} is not convex and was not cut into convex pieces: {error}")
             continue

@@ -11,6 +11,8 @@ from handloom.robots.proposal.gripper_guess import GripperGuess
 
 HOME_SAMPLES = 2500
 SETTLE_STEPS = 1000
+# Robots stand on what they work on: at home the tool is at least this far above the base [m].
+LOWEST_HOME = 0.1
 # Below this smallest singular value of its Jacobian an arm counts as stretched out [m or rad per rad].
 SMALL_SINGULAR_VALUE = 0.05
 # Of every drive in the worst pose [rad/s].
@@ -62,7 +64,9 @@ def _cost(
     singular = np.linalg.svd(jacobian[:, model.jnt_dofadr[joints]], compute_uv=False)
     stretched = max(0.0, 1.0 - float(singular[min(len(joints), 6) - 1]) / SMALL_SINGULAR_VALUE)
     points_up = 1.0 + float(T_world_tool[2, 2])
-    return 1e3 * depth + points_up + stretched + 0.5 * float(np.mean(spread**2)) + max(0.0, 0.2 - forward)
+    tip = hand.xpos + hand.xmat.reshape(3, 3) @ guess.T_hand_tool[:3, 3] + guess.tcp_offset * T_world_tool[:, 2]
+    low = max(0.0, LOWEST_HOME - float(tip[2] - data.body(arm.base_body).xpos[2]))
+    return 1e3 * depth + points_up + stretched + 0.5 * float(np.mean(spread**2)) + max(0.0, 0.2 - forward) + 20.0 * low
 
 
 def _with_open_grippers(model: mujoco.MjModel, guesses: list[GripperGuess]) -> Array:
