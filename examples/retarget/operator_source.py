@@ -4,8 +4,8 @@
     handloom generate so101_stack_cubes -n 5 -o stacks --source operator_source:StackOperator
     handloom verify stacks
 
-The operator's recording takes the place of the scripted expert; sampling, judging, pictures and the dataset are the
-same. To play what people recorded, read it in place of the scripted one, for example
+The operator's recording takes the place of the scripted expert; sampling, judging by the task's success terms, pictures
+and the dataset are the same. To play what people recorded, read it in place of the scripted one, for example
 ``DeviceRecording.read(f"operator_{scene.instance.episode:06d}.jsonl")``.
 """
 
@@ -13,18 +13,9 @@ import numpy as np
 
 from handloom.retarget.so101 import ScriptedOperator, SO101ActionController, TeleopSource
 from handloom.scene import Scene
-from handloom.skills.checks import holds
-from handloom.values import Check
 
 CUBES = ("base_block", "cube")
 """From the bottom of the stack to its top."""
-EDGE = 0.03
-"""Edge of a cube of the task [m]."""
-STACKED = (
-    Check(name="stacked", arguments={"lower": "base_block", "upper": "cube", "gap": EDGE}),
-    Check(name="gripper_open", arguments={"robot": "so101", "arm": "left"}),
-    Check(name="lying_still", arguments={"objects": list(CUBES)}),
-)
 
 
 class StackOperator(TeleopSource):
@@ -33,4 +24,4 @@ class StackOperator(TeleopSource):
     def __init__(self, scene: Scene, stages: object, rng: np.random.Generator) -> None:
         controller = SO101ActionController(scene.robot("so101").arms[0])
         recording = ScriptedOperator(scene, controller, cubes=CUBES).recording(rng)
-        super().__init__(scene, recording, controller=controller, checks=STACKED, holds=holds)
+        super().__init__(scene, recording, controller=controller)

@@ -21,6 +21,7 @@ from handloom.engine.run_settings import SOURCES, source_factory
 from handloom.errors import ConfigError, InputError, NotFoundError
 from handloom.skills import Schedule
 from handloom.tasks import load_task
+from handloom.values import Check, SkillSpan
 
 OPERATOR = "operator_source:StackOperator"
 
@@ -49,6 +50,16 @@ class Idle:
         return None if frame else np.full(self.controls, np.nan)
 
 
+class Boaster(Idle):
+    """Does nothing, either, and brings a success term that holds anyway."""
+
+    def __init__(self, scene, stages, rng) -> None:
+        super().__init__(scene, stages, rng)
+        open_hand = Check(name="gripper_open", arguments={"robot": "franka", "arm": "left"})
+        about = {"robot": "franka", "arm": "left", "skill": "boast", "objects": (), "success": True}
+        self.timeline = (SkillSpan(**about, start=0, end=1, checks=(open_hand,)),)
+
+
 class Unprepared(Idle):
     """Wants to read a file that is not there."""
 
@@ -66,16 +77,16 @@ def test_a_source_that_opens_a_missing_file_is_named_with_the_file(tmp_path):
 def test_a_teleoperated_stream_is_judged_recorded_and_verified_like_the_expert(tmp_path):
     run = RunDirectory.begin(tmp_path / "r", settings(source=OPERATOR))
     outcome = generate_run(run, Goal(successes=2), ProcessExecutor(1))
-    assert [receipt.skills.keys() for receipt in outcome.receipts.values()] == [{"teleop"}] * 2
+    assert [receipt.skills.keys() for receipt in outcome.receipts.values()] == [{"pick", "place"}] * 2
     assert [verdict.verdict for verdict in verify_dataset(run.path, InlineExecutor())] == ["exact"] * 2
 
 
-def test_a_source_that_nothing_judges_makes_no_demonstration(tmp_path):
-    run = RunDirectory.begin(tmp_path / "r", settings("fr3_pick_cube", source="test_sources:Idle"))
-    outcome = generate_run(run, Goal(attempts=1), InlineExecutor())
-    receipt = outcome.receipts[0]
-    assert (receipt.success, receipt.reason) == (False, "not_judged")
-    assert "let its timeline have a span with checks" in receipt.detail
+@pytest.mark.parametrize("source", ["Idle", "Boaster"])
+def test_a_source_is_judged_by_the_terms_of_the_task_whatever_it_says_of_itself(tmp_path, source):
+    run = RunDirectory.begin(tmp_path / "r", settings("fr3_pick_cube", source=f"test_sources:{source}"))
+    receipt = generate_run(run, Goal(attempts=1), InlineExecutor()).receipts[0]
+    assert (receipt.success, receipt.reason) == (False, "pick_not_grasped")
+    assert "after 31 frames this did not hold: grasped, lifted" in receipt.detail
     assert not run.dataset.exists()
 
 

@@ -1,12 +1,14 @@
 """What must hold at the end: the goals of every skill that nothing undid on purpose since."""
 
+from itertools import count
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
 from handloom.episode import run_episode
-from handloom.episode.loop import standing_goals
+from handloom.episode.goals import Goals
+from handloom.episode.loop import REST_FRAMES, apply_targets, standing_goals
 from handloom.scene import build_scene
 from handloom.skills import Schedule
 from handloom.tasks import load_task, sample_task
@@ -80,3 +82,41 @@ def test_what_was_placed_before_going_home_is_judged_at_the_end(tmp_path: Path):
         scene = build_scene(sample_task(task, 0, 0))
         record = run_episode(scene, source(scene, task.config.skills, np.random.default_rng(0)))
         assert (record.failure.reason if record.failure else None) == reason
+
+
+def watched(source, scene, stages) -> Goals:
+    """Return the goals of a task as somebody who only looks on judges them, at the end of an episode."""
+    goals, commands = Goals(scene, stages, np.random.default_rng(1)), source(scene, stages, np.random.default_rng(0))
+    rest = iter(range(REST_FRAMES))
+    for frame in count():
+        goals.look(frame)
+        targets = commands.next(frame)
+        if targets is None and next(rest, None) is None:
+            return goals
+        apply_targets(scene, np.full(scene.world.model.nu, np.nan) if targets is None else targets)
+        scene.world.step(scene.instance.substeps)
+
+
+def test_somebody_who_only_looks_on_sees_what_was_undone(tmp_path: Path):
+    (file := tmp_path / "task.yaml").write_text(TASK)
+    task = load_task(file)
+    done, undone = (
+        watched(source, build_scene(sample_task(task, 0, 0)), task.config.skills) for source in (Schedule, Meddler)
+    )
+    assert (done.progress, done.achieved, done.failure(0)) == (1.0, True, None)
+    assert (undone.progress, undone.achieved) == (1.0, False)
+    assert undone.failure(0).reason == "not_lasting_over_box"
+
+
+def test_a_skill_that_cannot_be_planned_is_not_achieved_by_standing_still(tmp_path: Path):
+    """Its goal is made from the plan; before there is one, it is where the object already is."""
+    turn = "rotate__obj, objects: [cube], rotate_obj_euler_delta: [[0, 0, 0], [0, 0, 0]], trans_offset: [0, 0, 9]"
+    turn += ", success_threshold_move: 0.03, success_threshold_rotate: 0.2"
+    (file := tmp_path / "task.yaml").write_text(
+        TASK.replace("[{pick: cube}, {place: cube, on: plate}, home]", f"[{{name: {turn}}}]")
+    )
+    scene = build_scene(sample_task(task := load_task(file), 0, 0))
+    goals = Goals(scene, task.config.skills, np.random.default_rng(0), hold=1)
+    for frame in range(3):
+        goals.look(frame)
+        assert (goals.progress, goals.achieved) == (0.0, False)

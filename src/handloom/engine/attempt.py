@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from json import dumps
 from pathlib import Path
 
@@ -14,16 +15,22 @@ import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.journal import Receipt
+from handloom.engine.policies import PREFIX
 from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import episode_columns, image_name, rendered_frames, video_features
 from handloom.episode.disturbance import Disturbance
+from handloom.episode.goals import Goals, JudgedSource
 from handloom.errors import FileError, HandloomError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
+from handloom.skills import Schedule
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import EpisodeRecord, Failure, FunnelStage
+
+RETRIES = 3
+"""How often the expert begins anew, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class Stopwatch:
@@ -79,13 +86,18 @@ def simulate(
         instance = sample_task(task, seed, episode)
     with watch.stage("build"):
         scene = build_scene(instance)
-        make = source_factory(source)
-        commands = make(scene, worded_skills(task, instance), generator(seed, episode, "skills", task=task.name))
+        upset = task.config.disturbance.pushes or task.config.disturbance.drops
+        make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
+        stages = worded_skills(task, instance)
+        commands = make(scene, stages, generator(seed, episode, "skills", task=task.name))
+        if source != EXPERT and not source.startswith(PREFIX):
+            rng = generator(seed, episode, "goals", task=task.name)
+            commands = JudgedSource(commands, Goals(scene, stages, rng, hold=1))
         noise = generator(seed, episode, "disturbance", task=task.name)
         disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
     record = run_episode(scene, commands, disturbance)
     if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
-        detail = f"the source {source} gave no success terms: let its timeline have a span with checks"
+        detail = f"the task {task.name} has no success terms to judge the source {source} by"
         record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
@@ -94,7 +106,7 @@ def simulate(
 
 def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
     config = task.config.disturbance
-    return Disturbance(config, scene, rng) if config.position or config.rotation else None
+    return Disturbance(config, scene, rng) if config.any else None
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:

@@ -1,25 +1,46 @@
-"""Pushes the hand off its way while the expert works: what is recorded as action stays what the expert asks for."""
+"""Makes things go wrong while the expert works: what is recorded as action stays what the expert asks for."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.kinematics import Chain
 from handloom.scene import Scene
+from handloom.skills.schedule import HandPhase
 from handloom.tasks.config.task_config import DisturbanceConfig
 
 DAMPING = 0.1
 """Of the least squares that turn an offset of the hand into one of the joints [m or rad]."""
 
 
+GRAVITY = 9.81
+"""[m/s^2]."""
+PUSHED = (0.02, 0.05)
+"""How far an object slides when pushed [m]."""
+LEAST_FRICTION = 0.3
+"""Of an object that touches nothing at the moment."""
+PUSH_SECONDS = 0.13
+"""How long a push acts."""
+PUSH_DELAY = (0.1, 1.0)
+"""When it comes, after the hand has set out for the object [s]."""
+DROP_SECONDS = 0.3
+"""How long a hand is open that loses its object."""
+DROP_DELAY = (0.1, 0.7)
+"""When it does, after the hand has set out with the object [s]."""
+
+
 class Disturbance:
-    """Correlated noise on the pose that each hand is commanded to: an Ornstein-Uhlenbeck process.
+    """Correlated noise on the pose that each hand is commanded to: an Ornstein-Uhlenbeck process; pushes and drops.
 
     The executed command is the asked one plus the noise. Since the expert asks for its way and not for the disturbed
     one, its action is the correction a policy should learn (the idea of DART, Laskey et al. 2017). The noise is driven
     at full strength on free ways, at a fraction of it on straight ways to and from objects, and not while a gripper
     works (``Schedule.room``); what is left of it then dies away.
+
+    A push is a horizontal force on an object that a hand is on its way to, a drop opens a hand that carries one; each
+    object is pushed and dropped once at most. The expert has to notice both (``Schedule.retries``).
 
     Args:
         config: How strong.
@@ -37,15 +58,21 @@ class Disturbance:
             for arm in self._arms
         ]
         self._offset = np.zeros((len(self._arms), 6))
+        self._scene = scene
+        self._begun: dict[HandPhase, int] = {}
+        """The frame in which a push or a drop begins; one that does not happen lies in the past."""
+        self._force: dict[HandPhase, Array] = {}
+        self._frame = 0
         self._share = math.exp(-1.0 / (scene.instance.fps * config.seconds))
         """Of the offset that is left after a frame."""
 
-    def added(self, targets: Array, room: float) -> Array:
-        """Return the targets (controls,) that are executed in place of given ones, without NaN.
+    def added(self, targets: Array, room: float, phases: Sequence[HandPhase] = ()) -> Array:
+        """Return the targets (controls,) that are executed in place of given ones, without NaN; push what is pushed.
 
         Args:
             targets: What the expert asks for.
             room: How strongly the noise is driven in this frame, 0 to 1.
+            phases: What the hands are doing.
         """
         config = self._config
         scale = room * np.array([config.position] * 3 + [config.rotation] * 3)
@@ -55,4 +82,40 @@ class Disturbance:
         for arm, chain, offset in zip(self._arms, self._chains, self._offset, strict=True):
             J = chain.jacobian(targets[arm.ctrl_index])
             executed[arm.ctrl_index] += J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(6), offset)
+        self._upset(phases, executed)
+        self._frame += 1
         return executed
+
+    def _upset(self, phases: Sequence[HandPhase], executed: Array) -> None:
+        """Push objects and open hands whose time has come."""
+        fps, forces = self._scene.instance.fps, self._scene.world.data.xfrc_applied
+        for phase in phases:
+            if phase not in self._begun:
+                self._decide(phase)
+        for phase, begin in self._begun.items():
+            seconds = (self._frame - begin) / fps
+            if phase.phase == "reach" and 0.0 <= seconds < PUSH_SECONDS + 1.0 / fps:
+                body = self._scene.world.body_index(self._scene.body_of(phase.object))
+                # An object that was reached before its time came is left alone, and a push that is over ends.
+                acts = seconds < PUSH_SECONDS and (phase in phases or forces[body].any())
+                forces[body, :2] = self._force[phase] if acts else 0.0
+            elif phase.phase == "carry" and 0.0 <= seconds < DROP_SECONDS and phase in phases:
+                arm = self._scene.robot(phase.robot).arm(phase.arm)
+                executed[arm.gripper_ctrl_index] = arm.spec.gripper_open
+
+    def _decide(self, phase: HandPhase) -> None:
+        """Draw whether and when something happens to an object; all draws are made, so that none depends on another."""
+        config, fps = self._config, self._scene.instance.fps
+        share, (early, late) = (config.pushes, PUSH_DELAY) if phase.phase == "reach" else (config.drops, DROP_DELAY)
+        happens, delay = self._rng.random() < share, self._rng.uniform(early, late)
+        angle, way = self._rng.uniform(-np.pi, np.pi), self._rng.uniform(*PUSHED)
+        self._begun[phase] = self._frame + math.ceil(delay * fps) if happens else -fps
+        world = self._scene.world
+        body = world.body_index(self._scene.body_of(phase.object))
+        touched = np.any(world.model.geom_bodyid[world.data.contact.geom] == body, axis=-1)
+        friction = float(world.data.contact.friction[touched, 0].max(initial=LEAST_FRICTION))
+        # It speeds up under the push, then friction stops it: way = speed * time / 2 + speed^2 / (2 * braking).
+        braking = friction * GRAVITY
+        speed = braking * (math.hypot(PUSH_SECONDS / 2.0, math.sqrt(2.0 * way / braking)) - PUSH_SECONDS / 2.0)
+        strength = float(world.model.body_subtreemass[body]) * (speed / PUSH_SECONDS + braking)
+        self._force[phase] = strength * np.array([math.cos(angle), math.sin(angle)])

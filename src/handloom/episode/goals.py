@@ -5,14 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handloom.episode.loop import REST_FRAMES
+from handloom.arrays import Array
+from handloom.episode.loop import REST_FRAMES, Source, not_lasting
 from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
+from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.schedule import Stages
 from handloom.skills.skill import Skill
-from handloom.values import SkillSpan
+from handloom.values import Check, Failure, FunnelStage, SkillSpan
+
+RETRY = 30
+"""Frames after which a skill that the expert would find no way for is begun again."""
 
 
 @dataclass
@@ -33,19 +38,23 @@ class Goals:
     """Watches a scene: which skills of the task have been achieved, in their order, by whatever means.
 
     The terms of a skill are those that the expert would have to meet if it began where the one before was achieved.
-    Skills that fail on purpose are left out. An arm's last skill is achieved when its terms have held for as long
-    as those of a demonstration must (``REST_FRAMES``).
+    Skills that fail on purpose are left out. Where the expert would find no way, a skill whose terms come from its plan
+    is begun again until there is one. All is achieved while everything that must hold at the end of a demonstration
+    holds: what was placed first may be knocked over last.
 
     Args:
         scene: The scene in its first state.
         stages: The skills of the task, as its file nests them.
         rng: Draws what the expert would draw, such as where in a region to put an object.
+        hold: Frames in a row in which the terms of an arm's last skill must hold.
     """
 
-    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> None:
+    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, hold: int = REST_FRAMES) -> None:
         self._scene = scene
+        self._hold = hold
         self._rng = rng
         self._controllers: dict[tuple[str, str], ArmController] = {}
+        self._movable = [obj.name for obj in scene.instance.objects if not obj.fixed and obj.solid]
         self._lanes = _lanes(stages)
         self._total = sum(len(lane.waiting) for lane in self._lanes)
         self.timeline: list[SkillSpan] = []
@@ -58,18 +67,25 @@ class Goals:
 
     @property
     def achieved(self) -> bool:
-        """Whether nothing is left to do."""
-        return all(not lane.waiting for lane in self._lanes)
+        """Whether nothing is left to do, and nothing that was done is undone."""
+        return not any(lane.waiting for lane in self._lanes) and not_lasting(self._scene, self.timeline) is None
 
-    @property
-    def missing(self) -> tuple[str, tuple[str, ...]]:
-        """The first skill that has not been achieved and the names of its terms that do not hold; empty when done."""
+    def failure(self, frame: int) -> Failure | None:
+        """Return what is missing after a number of frames; None when all is achieved."""
         for lane in self._lanes:
             if lane.waiting:
                 checks = lane.skill.checks() if lane.skill else ()
                 broken = [check.name for check in checks if lane.skill and not lane.skill.fulfilled(check)]
-                return lane.waiting[0].name, tuple(broken)
-        return "", ()
+                skill = lane.waiting[0].name
+                detail = f"after {frame} frames this did not hold: {', '.join(broken) or 'for long enough'}"
+                reason = f"{skill}_not_{broken[0]}" if broken else f"{skill}_not_lasting"
+                return Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail, skill=skill)
+        return not_lasting(self._scene, self.timeline)
+
+    @property
+    def controls(self) -> int:
+        """Number of actuators of the scene."""
+        return self._scene.world.model.nu
 
     def look(self, frame: int) -> None:
         """Judge the state after a number of frames."""
@@ -79,12 +95,14 @@ class Goals:
     def _look(self, lane: _Lane, frame: int) -> None:
         if not lane.waiting:
             return
-        if lane.skill is None:
+        if lane.skill is None or (not lane.skill.has_terms() and frame - lane.started >= RETRY):
             lane.skill, lane.started, lane.held = self._begun(lane), frame, 0
             return  # A skill takes at least a frame.
+        if not lane.skill.has_terms():
+            return
         lane.skill.update()
         lane.held = lane.held + 1 if lane.skill.is_success() else 0
-        if lane.held < (REST_FRAMES if len(lane.waiting) == 1 else 1):
+        if lane.held < (self._hold if len(lane.waiting) == 1 else 1):
             return
         config = lane.waiting.popleft()
         self.timeline.append(
@@ -108,9 +126,61 @@ class Goals:
         key = (lane.robot, lane.arm)
         if key not in self._controllers:
             self._controllers[key] = ArmController(self._scene, self._scene.robot(lane.robot).arm(lane.arm))
+        self._controllers[key].take_over([name for name in self._movable if self._held(key, name)])
         skill = skill_class(config.name)(self._scene, self._controllers[key], config, self._rng)
         skill.simple_generate_manip_cmds()  # What it would do is not wanted, what it would be judged by is.
         return skill
+
+    def _held(self, key: tuple[str, str], name: str) -> bool:
+        check = Check(name="grasped", arguments={"robot": key[0], "arm": key[1], "object": name})
+        return holds(self._scene, check)
+
+
+class JudgedSource:
+    """A source of commands that is judged by the success terms of the task, not by what it says of itself.
+
+    When the source has ended, all targets are held, outside the demonstration, until the task's terms hold, for as
+    long as a demonstration rests: an object may still be settling.
+
+    Args:
+        source: Who carries the task out. Terms in its own timeline must hold, too.
+        goals: The terms of the task.
+    """
+
+    def __init__(self, source: Source, goals: Goals) -> None:
+        self._source = source
+        self._goals = goals
+        self._missing: Failure | None = None
+        self._ended: int | None = None
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the task was not done: what the source says, or else which terms of the task do not hold."""
+        return self._source.failure or self._missing
+
+    @property
+    def timeline(self) -> list[SkillSpan]:
+        """What the source says, and then what was achieved of the task."""
+        return [*self._source.timeline, *self._goals.timeline]
+
+    @property
+    def recording(self) -> bool:
+        """Whether the frame asked for last belongs to the demonstration."""
+        return self._ended is None and self._source.recording
+
+    def next(self, frame: int) -> Array | None:
+        """Return the targets (controls,) of a frame; None when the source has ended and the task was judged."""
+        self._goals.look(frame)
+        if self._ended is None:
+            targets = self._source.next(frame)
+            if targets is not None or self._source.failure is not None:
+                return targets
+            self._ended = frame
+        self._missing = self._goals.failure(frame)
+        if self._missing is None or frame - self._ended >= REST_FRAMES:
+            return None
+        self._missing = None
+        return np.full(self._goals.controls, np.nan)
 
 
 def _lanes(stages: Stages) -> list[_Lane]:

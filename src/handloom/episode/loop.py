@@ -25,7 +25,7 @@ class Source(Protocol):
 
     @property
     def timeline(self) -> Sequence[SkillSpan]:
-        """What was done when; empty for sources without skills."""
+        """What was done when, with terms of its own that must hold; empty for sources that have nothing to say."""
         ...
 
     @property
@@ -111,7 +111,8 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         begin = time.perf_counter()
         if disturbance is not None:
             wanted = targets = np.where(np.isnan(targets), wanted, targets)
-            apply_targets(scene, disturbance.added(targets, getattr(source, "room", 0.0)))
+            phases = getattr(source, "phases", ())
+            apply_targets(scene, disturbance.added(targets, getattr(source, "room", 0.0), phases))
         else:
             apply_targets(scene, targets)
         asked.append(targets)
@@ -131,7 +132,7 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         model_hash=model_hash,
         timeline=tuple(source.timeline),
         left_out=_gaps(kept),
-        failure=failure or _not_lasting(scene, source),
+        failure=failure or not_lasting(scene, source.timeline),
         stage_seconds=seconds,
     )
 
@@ -188,9 +189,9 @@ def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tupl
     return tuple(goals)
 
 
-def _not_lasting(scene: Scene, source: Source) -> Failure | None:
-    """Judge once more after the rest."""
-    for span, checks in standing_goals(source.timeline):
+def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:
+    """Judge once more what must hold at the end; return what does not."""
+    for span, checks in standing_goals(timeline):
         still = _at_rest(scene, span) if checks else ()
         broken = [check.name for check in (*checks, *still) if not holds(scene, check)]
         if broken:

@@ -13,7 +13,7 @@ from handloom.episode.observer import Observer
 from handloom.errors import InputError
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
-from handloom.values import Failure, FunnelStage, SkillSpan
+from handloom.values import Failure, SkillSpan
 
 Observation = dict[str, NDArray[Any]]
 OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False}
@@ -73,10 +73,7 @@ class PolicySource:
         if self._goals.achieved:
             return None
         if frame >= self._scene.instance.max_frames - 1:
-            skill, broken = self._goals.missing
-            detail = f"after {frame} frames this did not hold: {', '.join(broken) or 'for long enough'}"
-            reason = f"{skill}_not_{broken[0]}" if broken else f"{skill}_not_lasting"
-            self.failure = Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail, skill=skill)
+            self.failure = self._goals.failure(frame)
             return None
         if not self._waypoints:
             if not self._chunk:

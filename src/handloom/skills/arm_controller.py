@@ -232,6 +232,14 @@ class ArmController:
             self.chain, T_base_tool, point_tool=point_tool, axis_tool=axis_tool, seed=self._target, **options
         )
 
+    def let_go(self) -> None:
+        """Stop where the hand is, hold nothing, and forget what the skill before asked for."""
+        self._detach_all(self.held)
+        self.held, self.ignored, self._kept = (), (), None
+        self._path, self._settled, self._distrusted = None, None, None
+        self._goal = self.commanded_pose
+        self.gripper_state = OPEN
+
     def obstacles_of(self, name: str) -> tuple[str, ...]:
         """Return the planner's full names of an object's solids; a part of a name could mean its neighbour too."""
         return tuple(o.name for o in self.planner.world if o.name.startswith(f"{name}/"))
@@ -241,6 +249,16 @@ class ArmController:
         held, self.held = self.held, ()
         self._detach_all(held)
         self.planner.update(self._planned_state())
+        for name in held:
+            self._attach(name)
+
+    def take_over(self, held: Sequence[str]) -> None:
+        """Go on from where somebody else has led the arm, with these objects in its hand."""
+        self._set_target(self.arm.joints.copy())
+        self.gripper_state = CLOSED if held else self._measured_gripper()
+        self._detach_all(self.held)
+        self.held = ()
+        self.planner.update(self.scene.world.data)
         for name in held:
             self._attach(name)
 

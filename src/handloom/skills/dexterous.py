@@ -82,6 +82,10 @@ class DexPick(Skill[DexPickConfig]):
         if len(poses):
             self.manip_list = self._moves.commands(self, poses)
 
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
+
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
         config = self.config
@@ -157,6 +161,10 @@ class DexPlace(Skill[DexPlaceConfig]):
             command_at(away, "open_gripper", straight=True, **chosen.params(2)),
             command_at(away, "update_specific", ignore_substring=own),
         ]
+
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
 
     def checks(self) -> tuple[Check, ...]:
         """Return: more than half of the object is inside the container, it is let go, and robot and object are calm."""

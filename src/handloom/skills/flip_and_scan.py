@@ -100,6 +100,10 @@ class Flip(Skill[FlipConfig]):
             command_at(away, "update_specific", ignore_substring=own),
         ]
 
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
+
     def checks(self) -> tuple[Check, ...]:
         """Return: the wanted side of the object is up, it lies ahead of where the hand was, and it was let go."""
         config, arm = self.config, self.controller.arm
@@ -161,6 +165,10 @@ class Scan(Skill[ScanConfig]):
             R = hand_facing(self.controller.arm.spec, approach, R_BASE_AHEAD.T @ np.cross(view, [0.0, 0.0, 1.0]))
             poses.append(make_pose(R, window + distance * view - R @ T_tool_object[:3, 3]))
         return np.stack(poses)
+
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the object is still held, in the scanner's view where there is one, and robot and object are calm."""

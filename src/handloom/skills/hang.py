@@ -57,6 +57,10 @@ class Hang(Skill[HangConfig]):
             commands = self._commands(*poses, chosen)
             self.manip_list = commands[:3] if config.approach_only else commands
 
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
+
     def checks(self) -> tuple[Check, ...]:
         """Return: the object touches the target and no finger, high above its foot, and hangs still."""
         config, arm = self.config, self.controller.arm

@@ -3,7 +3,10 @@
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from handloom.arrays import Array
+from handloom.skills.checks import holds
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
@@ -17,10 +20,14 @@ from handloom.skills.grasp_poses import (
     grasp_file,
     gripper_of,
 )
-from handloom.skills.skill import Skill, between
+from handloom.skills.skill import Phase, Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
 
+MOVED = 0.008
+"""An object that moved further than this since the grasp was chosen is grasped anew [m]."""
+STILL = 0.05
+"""Speed below which an object that was moved is grasped where it lies [m/s]."""
 TESTED = 128
 """Candidates that are tested at most."""
 
@@ -34,7 +41,7 @@ class Pick(Skill[PickConfig]):
         """Choose a grasp that can be reached, and write the commands of approach, grasp and lift."""
         config = self.config
         name = config.objects[0]
-        self._from_z = float(self.scene.object_pose(name)[2, 3])
+        self._from = self.scene.object_pose(name)[:3, 3].copy()
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
         self._moves = self.moves(float(lift))
         source: Source = "rim" if config.rim else "any"
@@ -48,10 +55,29 @@ class Pick(Skill[PickConfig]):
         if len(candidates):
             self.manip_list = self._moves.commands(self, candidates)
 
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
+
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
         config = self.config
-        return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
+        return self._moves.checks(
+            self, from_z=float(self._from[2]), lift_th=config.lift_th, process_valid=config.process_valid
+        )
+
+    @property
+    def phase(self) -> Phase:
+        """On its way to the object until the fingers close."""
+        return "reach" if self.manip_list and self.manip_list[0].function == "open_gripper" else ""
+
+    def is_upset(self) -> bool:
+        """Return whether the object lies elsewhere than when the grasp was chosen, and the hand is not there yet."""
+        name = self.config.objects[0]
+        moved = np.linalg.norm(self.scene.object_pose(name)[:3, 3] - self._from)
+        if self.phase != "reach" or moved < MOVED:
+            return False
+        return holds(self.scene, Check(name="lying_still", arguments={"objects": [name], "speed": STILL}))
 
     def moves(self, lift: float) -> GraspMoves:
         """Return how the object is approached, closed upon and lifted by ``lift`` [m]."""

@@ -11,17 +11,20 @@ from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
 from handloom.skills.candidates import Chosen, choose
+from handloom.skills.checks import holds
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.landing import drop_height
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
-from handloom.skills.skill import Skill, between, command_at
+from handloom.skills.skill import Phase, Skill, between, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, FunnelStage
 
 CANDIDATES = 32
 """Poses tested; published: 20."""
+LOST = 3
+"""Frames in a row without hold after which an object counts as lost."""
 FORESEEN = 8
 """Poses tested per grasp when a pick looks ahead."""
 LINES = 3
@@ -52,7 +55,7 @@ class Place(Skill[PlaceConfig]):
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
         config = self.config
-        self._place_z, self._near = np.inf, np.inf
+        self._place_z, self._near, self._lost = np.inf, np.inf, 0
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
         T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_object
@@ -79,6 +82,26 @@ class Place(Skill[PlaceConfig]):
                 goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
             self._place_z = float(goal[2, 3])
             self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
+
+    def has_terms(self) -> bool:
+        """Return whether what the success mode compares with is known; most modes need no plan."""
+        needed = {"height": self._place_z, "beside": self._near}
+        return bool(np.isfinite(needed.get(self.config.success_mode, 0.0)))
+
+    @property
+    def phase(self) -> Phase:
+        """On its way with the object until it is lowered."""
+        first = self.manip_list[0] if self.manip_list else None
+        return "carry" if first and first.function == "close_gripper" and not first.params.get("straight") else ""
+
+    def is_upset(self) -> bool:
+        """Return whether the fingers have lost the object before they were to let it go."""
+        arm, held = self.controller.arm, self.config.objects[0]
+        if not self.manip_list or self.manip_list[0].function != "close_gripper":
+            return False
+        arguments = {"robot": arm.robot_name, "arm": arm.name, "object": held}
+        self._lost = 0 if holds(self.scene, Check(name="grasped", arguments=arguments)) else self._lost + 1
+        return self._lost >= LOST
 
     def checks(self) -> tuple[Check, ...]:
         """Return the terms of the success mode, and that robot and object are calm."""

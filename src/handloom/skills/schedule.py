@@ -2,8 +2,8 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 from weakref import proxy
 
 import numpy as np
@@ -12,18 +12,33 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.scene import Scene
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
+from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
-from handloom.skills.skill import Skill, plan_failure
+from handloom.skills.skill import Phase, Skill, plan_failure
 from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Failure, FunnelStage, SkillSpan
 
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
 """Stage > robot > block > arm > skill configs, as the task file nests them."""
 
+Kind = Literal["", "mistake", "recovery"]
+"""How a stretch of skill is labelled."""
+
+
+class HandPhase(NamedTuple):
+    """What a hand is doing with an object."""
+
+    robot: str
+    arm: str
+    phase: Phase
+    object: str
+
 
 NEAR_ROOM = 0.25
 """Share of a disturbance on the straight ways to and from objects."""
+LOOK = WaitConfig(name="wait", wait_steps=15, gripper_state=1, success_threshold=1.0)
+"""What a hand does that lost an object: it stays, open, until the object has come to lie."""
 RETRY = 10
 """Frames after which a skill that found no way is tried again, while another arm is at work."""
 
@@ -39,6 +54,10 @@ class _Lane:
     started: int = 0
     not_before: int = 0
     """Frame before which the next skill is not tried again."""
+    done: list[SkillConfig] = field(default_factory=list)
+    """What succeeded so far."""
+    retries: int = 0
+    """How often something was begun anew."""
 
 
 class Schedule:
@@ -48,8 +67,10 @@ class Schedule:
     task was done.
     """
 
-    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> None:
+    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, retries: int = 0) -> None:
         self.scene = scene
+        self.retries = retries
+        """How often an arm may begin anew, per block, what was upset or did not succeed."""
         self.failure: Failure | None = None
         self.timeline: list[SkillSpan] = []
         self.recording = True
@@ -103,13 +124,40 @@ class Schedule:
             if skill is None or frame == lane.started:
                 continue
             skill.update()
-            if skill.is_done():
+            if lane.retries < self.retries and skill.is_upset():
+                self._begin_anew(skill, frame, lane, kind="")
+            elif skill.is_done():
                 if skill.is_success():
                     self._close(skill, frame, lane, success=True)
+                    lane.done.append(skill.config)
                     lane.active = None
+                elif lane.retries < self.retries:
+                    self._begin_anew(skill, frame, lane, kind="mistake")
                 else:
                     self._stop(skill, frame, lane, _unsuccessful(skill))
                     return
+
+    def _begin_anew(self, skill: Skill, frame: int, lane: _Lane, *, kind: Kind) -> None:
+        """Leave a skill that came to nothing and queue it again, after the pick of its object if that is lost.
+
+        What the arm did before it was upset was right, so only a skill that failed by itself is a mistake; what follows
+        until a skill on the object succeeds is a recovery.
+        """
+        self._append(skill, frame, lane, success=False, kind=kind)
+        self._missed.setdefault((lane.robot, lane.arm), set()).update(skill.config.objects[:1])
+        skill.controller.let_go()
+        lane.retries += 1
+        lane.active = None
+        lane.waiting.appendleft(skill.config)
+        before = [config for config in lane.done if config.objects[:1] == skill.config.objects[:1]]
+        if before and before[-1].name.endswith("pick"):
+            lane.waiting.extendleft((before[-1], LOOK))
+
+    @property
+    def phases(self) -> tuple[HandPhase, ...]:
+        """What each hand does with the object of its skill, where it is on its way to it or with it."""
+        busy = [(lane, lane.active) for lane in self._lanes if lane.active is not None and lane.active.phase]
+        return tuple(HandPhase(lane.robot, lane.arm, skill.phase, skill.config.objects[0]) for lane, skill in busy)
 
     def _judge_arms(self, frame: int) -> None:
         """End the episode when two arms that move at the same time touch each other all the same."""
@@ -209,6 +257,9 @@ class Schedule:
 
     def _close(self, skill: Skill, frame: int, lane: _Lane, *, success: bool) -> None:
         kind = self._kind(skill, (lane.robot, lane.arm), success=success)
+        self._append(skill, frame, lane, success=success, kind=kind)
+
+    def _append(self, skill: Skill, frame: int, lane: _Lane, *, success: bool, kind: Kind) -> None:
         self.timeline.append(
             SkillSpan(
                 robot=lane.robot,
@@ -224,7 +275,7 @@ class Schedule:
             )
         )
 
-    def _kind(self, skill: Skill, arm: tuple[str, str], *, success: bool) -> Literal["", "mistake", "recovery"]:
+    def _kind(self, skill: Skill, arm: tuple[str, str], *, success: bool) -> Kind:
         """Label a skill: a deliberate mistake, the recovery until a skill on its object succeeds, or neither."""
         if skill.kind == "mistake":
             self._missed.setdefault(arm, set()).update(skill.config.objects)

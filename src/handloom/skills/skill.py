@@ -17,6 +17,9 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check, Command, Failure, FunnelStage
 
+Phase = Literal["", "reach", "carry"]
+"""What a hand does with the object of its skill."""
+
 ConfigT = TypeVar("ConfigT", bound=SkillConfig)
 """Keys of a skill in a task file."""
 
@@ -64,6 +67,19 @@ class Skill(ABC, Generic[ConfigT]):
             q: Joints (m,) at the end of the pick.
         """
         return None
+
+    def has_terms(self) -> bool:
+        """Return whether the terms say what is wanted; without a plan, those that are made from it do not."""
+        return self.failure is None
+
+    @property
+    def phase(self) -> Phase:
+        """Whether the hand is on its way to an object that lies by itself, or on its way with it; else neither."""
+        return ""
+
+    def is_upset(self) -> bool:
+        """Return whether what the skill was planned for is no longer so: the object was moved, or lost."""
+        return False
 
     def is_ready(self) -> bool:
         """Return whether the skill wants to act; one that waits for a conveyor is not ready at first."""

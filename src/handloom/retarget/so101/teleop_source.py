@@ -32,7 +32,7 @@ class TeleopSource:
         controller: The arm that is driven; the first arm of the first robot if not given.
         graph: Graph with the leaves and the output of ``so101_action_graph``; a fresh one of these if not given.
         world_T_anchor: Pose (4, 4) of the device's frame in the world; the published anchor if not given.
-        checks: Success terms that must hold when the recording ends.
+        checks: Success terms of its own that must hold when the recording ends; a task brings others.
         holds: Judges a success term in the present state of the scene; needed if there are any.
     """
 
@@ -67,7 +67,7 @@ class TeleopSource:
 
     @property
     def timeline(self) -> Sequence[SkillSpan]:
-        """One span over the whole recording, once it has ended."""
+        """One span over the whole recording, once it has ended, if there are terms of its own."""
         return self._timeline
 
     @property
@@ -93,7 +93,9 @@ class TeleopSource:
         return self._controller.targets(action)
 
     def _finish(self, frame: int) -> None:
-        """Judge the task in the present state and close the timeline."""
+        """Judge the present state by the source's own terms and close the timeline."""
+        if not self._checks:
+            return
         broken = [check for check in self._checks if self._holds is not None and not self._holds(self._scene, check)]
         if broken:
             terms = ", ".join(f"{check.name}({check.arguments})" for check in broken)

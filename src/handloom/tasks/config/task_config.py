@@ -170,7 +170,7 @@ class PhysicsNoise(Config):
 
 
 class DisturbanceConfig(Config):
-    """Correlated noise on the executed command, while the recorded action stays what the expert asks for (ours)."""
+    """What goes wrong on purpose, while the recorded action stays what the expert asks for (ours)."""
 
     position: float = Field(default=0.0, ge=0.0, le=0.2)
     """Standard deviation of the hand's offset in each direction [m]; 0 with rotation 0 disturbs nothing."""
@@ -178,6 +178,15 @@ class DisturbanceConfig(Config):
     """Standard deviation of the hand's turn about each axis [rad]."""
     seconds: float = Field(default=0.4, gt=0.0, le=10.0)
     """Time in which an offset dies away to a third [s]."""
+    pushes: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of the objects to be picked that are pushed away, 2 to 5 cm, while the hand comes near."""
+    drops: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of the objects to be placed that the hand loses on the way."""
+
+    @property
+    def any(self) -> bool:
+        """Whether anything goes wrong."""
+        return any((self.position, self.rotation, self.pushes, self.drops))
 
 
 class TaskConfig(Config):
@@ -218,7 +227,7 @@ class TaskConfig(Config):
     physics: PhysicsNoise = PhysicsNoise()
     """Masses, friction and gains that vary (ours)."""
     disturbance: DisturbanceConfig = DisturbanceConfig()
-    """Noise on what is executed, so that demonstrations show corrections (ours)."""
+    """Noise, pushes and drops, so that demonstrations show corrections (ours)."""
     proxy_assets: bool = False
     """Replace assets and arenas that are not there by library objects of the same category (ours)."""
     allow_outside: bool = False
