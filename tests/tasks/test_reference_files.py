@@ -207,7 +207,7 @@ def test_the_folder_says_more_than_a_left_over_category(checkout):
     lines = load_task(file, overrides=STAND_INS).stand_ins
     (line,) = [line for line in lines if "(container)" in line]
     assert line.endswith(
-        "functional/basket/basket_01/Aligned_obj.usd is not there; our basket stands in, by the word 'basket'"
+        "functional/basket/basket_01/Aligned_obj.usd is not there; our low_basket stands in, by the word 'basket'"
     )
 
 

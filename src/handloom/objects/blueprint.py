@@ -10,7 +10,8 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.objects.materials import BARE_METALS, substance
-from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, point, quad
+from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
+from handloom.render.textures import add_texture
 from handloom.spatial import matrix_from_quat, quat_multiply
 
 ROOT = "object"
@@ -53,6 +54,8 @@ class Blueprint:
     """``any``: every stable pose is used; ``upright``: only as drawn (furniture, appliances)."""
     up: Point = (0.0, 0.0, 1.0)
     """Which way is up as drawn."""
+    surfaces: tuple[Surface, ...] = ()
+    """What an imported object looks like, where its parts are not what is seen."""
 
     def aabb(self) -> Array:
         """Return lower and upper corner (2, 3) [m] of all parts in the object frame, joints at zero."""
@@ -146,6 +149,10 @@ class Blueprint:
         for name, axis in sorted(self.axes.items()):
             rows.append((name, axis.body))
             numbers += axis.direction
+        for surface in self.surfaces:
+            rows.append((surface.body, surface.substance, surface.image.shape))
+            for values in (np.round(surface.vertices, 9), surface.faces, surface.texcoords, surface.image):
+                digest.update(np.ascontiguousarray(values).tobytes())
         digest.update(repr(rows).encode())
         # Rounding hides the last bit of a library's sine; adding zero turns -0 into 0.
         digest.update((np.round(np.array(numbers, "<f8"), 9) + 0.0).tobytes())
@@ -167,6 +174,8 @@ class Blueprint:
         materials: dict[tuple[object, ...], str] = {}
         for i, part in enumerate(self.parts):
             _add_part(spec, bodies[part.body], part, f"{part.body}_{i}", materials)
+        for i, surface in enumerate(self.surfaces):
+            _add_surface(spec, bodies[surface.body], surface, f"look_{i}")
         return spec
 
     def _body_origins(self) -> dict[str, Array]:
@@ -226,6 +235,24 @@ def _add_part(
         geom.density = stuff.density * part.fill
     else:
         geom.mass = 0.0
+
+
+def _add_surface(spec: mujoco.MjSpec, body: "mujoco.MjsBody", surface: Surface, name: str) -> None:
+    """Add triangles that are drawn; MuJoCo counts texture coordinates from the upper left."""
+    coords = surface.texcoords.reshape(-1, 2) * [1.0, -1.0] + [0.0, 1.0]
+    mesh = spec.add_mesh(
+        name=name,
+        uservert=surface.vertices.ravel(),
+        userface=surface.faces.ravel(),
+        usertexcoord=coords.ravel(),
+        userfacetexcoord=np.arange(surface.faces.size, dtype=np.int32),
+    )
+    mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+    stuff = substance(surface.substance)
+    material = spec.material(add_texture(spec, name, surface.image, per_metre=False))
+    material.specular, material.shininess = stuff.specular, stuff.shininess
+    geom = body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, material=name, group=2)
+    geom.contype, geom.conaffinity, geom.mass = 0, 0, 0.0
 
 
 def _material(spec: mujoco.MjSpec, part: Part, materials: dict[tuple[object, ...], str]) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
@@ -121,6 +121,24 @@ class Part:
         radius, half = self.size
         across = np.linalg.norm(d, axis=-1) if self.shape == "capsule" else np.linalg.norm(d[..., :2], axis=-1)
         return radius * across + half * np.abs(d[..., 2])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Surface:
+    """Triangles with a picture on them that are seen and touch nothing; convex parts collide for them."""
+
+    vertices: Array
+    """Corners (n, 3) in the body's frame [m]."""
+    faces: NDArray[np.int32]
+    """Triangles (m, 3)."""
+    texcoords: Array
+    """Place of every corner of every triangle in the picture (m, 3, 2), 0 to 1, from its lower left."""
+    image: NDArray[np.uint8]
+    """Picture (h, w, 3), sRGB."""
+    substance: str = "plastic"
+    """Key of ``handloom.objects.materials.SUBSTANCES``; says how it shines."""
+    body: str = "object"
+    """Body that carries it."""
 
 
 def point(values: ArrayLike) -> Point:

@@ -11,6 +11,7 @@ from handloom.errors import FileError, HandloomError, require
 from handloom.objects.blueprint import ROOT, Blueprint
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count, times
 from handloom.objects.importers.mesh_blueprint import convex_parts
+from handloom.objects.importers.mesh_looks import drawn
 from handloom.objects.importers.model_asset import annotated_links, asset_from_source
 from handloom.objects.importers.usd_joints import (
     UsdJoint,
@@ -22,7 +23,7 @@ from handloom.objects.importers.usd_joints import (
 )
 from handloom.objects.importers.usd_meshes import UsdSurfaces
 from handloom.objects.object_asset import ObjectAsset
-from handloom.objects.parts import Link, Part, point
+from handloom.objects.parts import Link, Part, Surface, point
 
 REFERENCE_LAYOUT = ("Aligned_obj", "instance")
 """Names of asset files in the reference layout, without ending."""
@@ -48,9 +49,10 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
     base, tree = ordered(joints, welded, bodies or [str(root.GetPath())])
     names = _names(base, tree)
     origins = {base: np.zeros(3), **{joint.child: joint.position for joint in tree}}
-    parts = _parts(stage, surfaces, bodies, welded, names, origins, options, draft)
+    parts, looks = _parts(stage, surfaces, bodies, welded, names, origins, options, draft)
     links = tuple(_link(joint, names, origins) for joint in tree)
-    blueprint = Blueprint(words=(options.category.replace("_", " "),), color=None, parts=tuple(parts), links=links)
+    words = (options.category.replace("_", " "),)
+    blueprint = Blueprint(words=words, color=None, parts=tuple(parts), links=links, surfaces=tuple(looks))
     model = blueprint.spec().compile()
     found = annotated_links(model, draft)
     if annotation:
@@ -133,8 +135,8 @@ def _parts(
     origins: dict[str, np.ndarray],
     options: ImportOptions,
     draft: ReportDraft,
-) -> list[Part]:
-    """Return the convex parts of every body, each in the frame of its link."""
+) -> tuple[list[Part], list[Surface]]:
+    """Return the convex parts of every body, and its surfaces as they are drawn, each in the frame of its link."""
     geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
     base = next(iter(names))
     found: dict[str, list] = {}
@@ -151,11 +153,13 @@ def _parts(
         raise FileError(f"{stage.GetRootLayer().identifier}: no mesh in the stage")
     draft.kept.append(f"{count(sum(map(len, found.values())), 'mesh')}, {count(len(names) - 1, 'joint')}")
     parts: list[Part] = []
+    looks: list[Surface] = []
     for group, meshes in found.items():
         authored = physics.MassAPI(stage.GetPrimAtPath(group)).GetMassAttr().Get() or None
         mass = options.mass if len(names) == 1 and options.mass else authored
         parts += convex_parts(meshes, draft, material=options.substance, mass=mass, body=names[group])
-    return parts
+        looks += drawn(meshes, draft, material=options.substance, body=names[group])
+    return parts, looks
 
 
 def _link(joint: UsdJoint, names: dict[str, str], origins: dict[str, np.ndarray]) -> Link:

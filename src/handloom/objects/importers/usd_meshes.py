@@ -71,51 +71,73 @@ class UsdSurfaces:
             raise FileError(f"{source}: its polygons have {counts.sum()} corners, {len(corners)} are given")
         faces, owner, slots = _fans(counts, corners)
         vertices = self.points(prim, np.asarray(points, float))
-        colors = self._colors(prim, owner, slots, corners)
-        return SourceMesh(source=source, vertices=vertices, faces=faces, colors=colors)
+        textures: list[tuple[NDArray[np.bool_], Array]] = []
+        uv = self._uv(prim, slots, corners)
+        return SourceMesh(
+            source=source,
+            vertices=vertices,
+            faces=faces,
+            colors=self._colors(prim, owner, uv, textures),
+            texcoords=uv,
+            textures=tuple(textures),
+            hull=prim.GetAttribute("physics:approximation").Get() == "convexHull",
+        )
 
     def _matrix(self, prim: Any) -> Array:
         relative, _ = self._cache.ComputeRelativeTransform(prim, self._root)
         # USD stores row vectors: transpose for columns.
         return np.asarray(relative, float).T
 
-    def _colors(self, prim: Any, owner: Index, slots: Index, corners: Any) -> Array:
-        """Return sRGB (m, 3) of the triangles: bound material, materials of face subsets, display colour."""
+    def _colors(
+        self, prim: Any, owner: Index, uv: Array | None, textures: list[tuple[NDArray[np.bool_], Array]]
+    ) -> Array:
+        """Return sRGB (m, 3) of the triangles: bound material, materials of face subsets, display colour.
+
+        The pictures of textured triangles are added to ``textures``, those of face subsets first.
+        """
         binding = self._shade.MaterialBindingAPI(prim)
-        uv = self._uv(prim, slots, np.asarray(corners))
-        colors = self._material_colors(binding.ComputeBoundMaterial()[0], uv, len(owner))
+        everything = np.ones(len(owner), bool)
+        colors = self._material_colors(binding.ComputeBoundMaterial()[0], uv, everything, textures)
         if colors is None:
             display = self._geom.Gprim(prim).GetDisplayColorAttr().Get()
             colors = np.tile(_srgb(np.asarray(display, float).mean(axis=0)) if display else _GREY, (len(owner), 1))
         for subset in binding.GetMaterialBindSubsets():
             mine = np.isin(owner, np.asarray(subset.GetIndicesAttr().Get()))
             bound = self._shade.MaterialBindingAPI(subset.GetPrim()).ComputeBoundMaterial()[0]
-            found = self._material_colors(bound, uv, len(owner))
+            found = self._material_colors(bound, uv, mine, textures)
             if found is not None:
                 colors[mine] = found[mine]
         return colors
 
     def _uv(self, prim: Any, slots: Index, corners: Index) -> Array | None:
-        """Return texture coordinates (m, 2) in the middle of every triangle."""
+        """Return texture coordinates (m, 3, 2) of the corners of every triangle."""
         primvar = self._geom.PrimvarsAPI(prim).GetPrimvar("st")
         if not primvar or not primvar.HasValue():
             return None
         values = np.asarray(primvar.ComputeFlattened(), float)
         if primvar.GetInterpolation() == self._geom.Tokens.faceVarying:
-            return values[slots].mean(axis=1)
+            return values[slots]
         if primvar.GetInterpolation() in {self._geom.Tokens.vertex, self._geom.Tokens.varying}:
-            return values[corners[slots]].mean(axis=1)
+            return values[corners[slots]]
         return None
 
-    def _material_colors(self, material: Any, uv: Array | None, count: int) -> Array | None:
+    def _material_colors(
+        self,
+        material: Any,
+        uv: Array | None,
+        mine: NDArray[np.bool_],
+        textures: list[tuple[NDArray[np.bool_], Array]],
+    ) -> Array | None:
         if not material:
             return None
+        count = len(mine)
         shaders = [self._shade.Shader(p) for p in _below(material.GetPrim()) if p.IsA(self._shade.Shader)]
         for shader in shaders:
             for name in _TEXTURE_INPUTS:
                 value = shader.GetInput(name).Get() if shader.GetInput(name) else None
                 if value and (image := self._texture(value)) is not None:
-                    return _sampled(image, uv, count)
+                    textures.insert(0, (mine, image))
+                    return _sampled(image, None if uv is None else uv.mean(axis=1), count)
         for shader in shaders:
             for name in _COLOR_INPUTS:
                 value = shader.GetInput(name).Get() if shader.GetInput(name) else None
