@@ -20,6 +20,7 @@ def stumble(): return {}["gone"]
 def crash(): ctypes.string_at(0)
 def leave(): os._exit(3)
 def hang(): time.sleep(60)
+def nap(): time.sleep(2.5); return "done"
 def fill(size): return len(bytearray(size))
 def chatter(): os.write(1, b"a library prints"); return "fine"
 def large(size): return bytes(size)
@@ -70,3 +71,7 @@ def test_a_call_that_hangs_is_ended_and_the_way_to_more_time_is_said() -> None:
     with pytest.raises(FileError, match=r"thing.stl: cannot be read in 0.5 s; ask for more"):
         call("hang", seconds=0.5)
     assert call("double", 4) == 8
+
+
+def test_a_reader_that_the_machine_has_no_time_for_is_waited_for() -> None:
+    assert call("nap", seconds=2.0) == "done"

@@ -27,11 +27,15 @@ from handloom.errors import FileError, HandloomError
 TIMEOUT = 60.0
 """How long drawing a picture may take, or starting a child [s]."""
 SECONDS = 15.0
-"""How long reading a file may take [s]."""
+"""Processor time that reading a file may take [s]."""
+PATIENCE = 6.0
+"""Times as long may pass by the clock, for a machine that is busy with other things."""
 MEMORY = 1_250_000_000
 """How much data reading a file may hold [bytes]."""
 LARGE = 400_000_000
 """A child that still holds this much when it is done [bytes] gives way to a fresh one."""
+LOOK = 0.5
+"""How often a child that takes long is looked at [s]."""
 THREADS = 4
 HEEDED = ("HANDLOOM_CACHE", "HOME", "PYTHONPATH", "XDG_CACHE_HOME")
 """Variables that readers heed: when one changes, the child is started anew."""
@@ -74,7 +78,7 @@ def call_apart(function: str, *arguments: Any, what: str, seconds: float = SECON
         function: ``module:function``.
         arguments: Values that can be pickled.
         what: What is read; error messages begin with it.
-        seconds: How long it may take [s].
+        seconds: How much processor time it may take [s]; as long by the clock where that is not known.
         more: How the user can grant more time.
 
     Raises:
@@ -181,15 +185,27 @@ def _received(child: "subprocess.Popen[bytes]", seconds: float) -> Any:
         EOFError: The child ends without one.
     """
     assert child.stdout is not None
-    pipe, end, content = child.stdout.fileno(), time.monotonic() + seconds, bytearray()
+    pipe, content, begun = child.stdout.fileno(), bytearray(), _worked(child.pid)
+    end, last = time.monotonic() + seconds, time.monotonic() + PATIENCE * seconds
     while len(content) < _SIZE.size or len(content) < _SIZE.size + _SIZE.unpack_from(content)[0]:
-        if not wait([pipe], max(0.0, end - time.monotonic())):
+        if not wait([pipe], max(0.05, min(end - time.monotonic(), LOOK))):
+            if time.monotonic() < end or (time.monotonic() < last and _worked(child.pid) - begun < seconds):
+                continue
             raise TimeoutError
         part = os.read(pipe, 1 << 20)
         if not part:
             raise EOFError
         content += part
     return pickle.loads(memoryview(content)[_SIZE.size :])
+
+
+def _worked(pid: int) -> float:
+    """Return the processor time of a process [s]; infinite where that cannot be known, so that the clock decides."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return float("inf")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @cache
@@ -206,7 +222,7 @@ def _serve() -> None:
     _send(answers, None)
     while size := requests.read(_SIZE.size):
         function, arguments, folder, seconds = pickle.loads(requests.read(_SIZE.unpack(size)[0]))
-        signal.alarm(round(seconds) + 5)  # In case nobody is left who would end this process.
+        signal.alarm(round(PATIENCE * seconds) + 5)  # In case nobody is left who would end this process.
         os.chdir(folder)
         answer = _carried_out(function, arguments)
         last = _resident() > LARGE

@@ -25,6 +25,9 @@ from handloom.compat.isaac import (
     load_supported_motion_policy_config,
     load_supported_path_planner_config,
 )
+from handloom.errors import InputError
+from handloom.robots import load_robot
+from handloom.sim import World
 
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 FRAME = 1 / 60
@@ -69,9 +72,10 @@ def test_motion_policy_a_robot_reaches_a_target_around_an_obstacle_frame_by_fram
 
 
 def test_motion_policy_controller_returns_an_action_for_a_target(robot):
-    policy = RmpFlow(**load_supported_motion_policy_config("fr3"))
-    controller = RMPFlowController("rmpflow", robot, FRAME, policy=policy)
+    controller = RMPFlowController("rmpflow", robot, FRAME)
     assert isinstance(controller, MotionPolicyController)
+    policy = controller.get_motion_policy()
+    assert policy.end_effector_frame == load_robot("fr3").arms[0].tool_body
     wall = FixedCuboid("wall", scale=(0.05, 0.05, 0.6), position=(0.55, 0.25, 0.3))
     controller.add_obstacle(wall)
     for _ in range(300):
@@ -82,6 +86,14 @@ def test_motion_policy_controller_returns_an_action_for_a_target(robot):
     controller.remove_obstacle(wall)
     controller.reset()
     assert policy.obstacles == ()
+
+
+def test_a_robot_that_does_not_ship_needs_a_policy_of_its_own():
+    file = "<mujoco><worldbody><body name='arm'><joint name='swing'/><geom size='.1'/></body></worldbody></mujoco>"
+    stranger = SingleArticulation(World(mujoco.MjModel.from_xml_string(file)))
+    stranger.initialize()
+    with pytest.raises(InputError, match=r"no robot that ships has the joints swing at these places; give policy="):
+        RMPFlowController("rmpflow", stranger)
 
 
 def test_kinematics_a_robot_goes_to_a_pose_by_inverse_kinematics(robot):

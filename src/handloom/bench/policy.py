@@ -1,4 +1,4 @@
-"""Time of one step of a walking policy on one core: reading the robot, the network, writing the targets."""
+"""Time of one step of a policy on one core: of the walking robots' networks and of RMPflow among obstacles."""
 
 import time
 from typing import Any
@@ -8,10 +8,14 @@ import numpy as np
 from handloom.bench.result import BenchResult
 from handloom.control.policy import Walker
 from handloom.control.wheeled import floor_world
+from handloom.motion_generation import Cuboid, RmpFlow, load_supported_motion_policy_config
 from handloom.robots import load_robot
 
 ROBOTS = ("go2", "h1")
 STEPS = 1500
+OBSTACLES = (0, 10, 50)
+CONTROL_PERIOD = 0.001
+"""Of a robot's own controller [s]."""
 
 
 def run(robots: tuple[str, ...] = ROBOTS, steps: int = STEPS) -> BenchResult:
@@ -21,7 +25,38 @@ def run(robots: tuple[str, ...] = ROBOTS, steps: int = STEPS) -> BenchResult:
         robots: Legged robots of the zoo.
         steps: Policy steps that are timed, after a tenth as many that are not.
     """
-    return BenchResult(bench="policy", rows=tuple(_timed(robot, steps) for robot in robots))
+    walking = [_timed(robot, steps) for robot in robots]
+    following = [_followed(obstacles, steps) for obstacles in OBSTACLES]
+    return BenchResult(bench="policy", rows=(*walking, *following))
+
+
+def _followed(obstacles: int, steps: int) -> dict[str, Any]:
+    """Let RMPflow lead an FR3 after a target that circles among boxes, a step of 1 ms at a time."""
+    policy = RmpFlow(**(load_supported_motion_policy_config("fr3") or {}))
+    rng, none = np.random.default_rng(0), np.zeros(0)
+    for k in range(obstacles):
+        direction = rng.normal(size=3) * (1.0, 1.0, 0.5)
+        place = 0.9 * direction / np.linalg.norm(direction) + (0.0, 0.0, 0.4)
+        policy.add_obstacle(Cuboid(f"box{k}", scale=(0.1, 0.1, 0.1), position=tuple(place)), static=True)
+    policy.update_world()
+    q, qd = policy.robot.default_q.copy(), np.zeros(policy.robot.dof)
+    spent, worked = np.empty(steps), np.empty(steps)
+    for step in range(-steps // 10, steps):
+        angle = 2.0 * np.pi * step * CONTROL_PERIOD / 4.0
+        target = np.array([0.45 + 0.1 * np.cos(angle), 0.1 * np.sin(angle), 0.45])
+        start, worked_before = time.perf_counter(), time.thread_time()
+        policy.set_end_effector_target(target, (0.0, 1.0, 0.0, 0.0))
+        q, qd = policy.compute_joint_targets(q, qd, none, none, CONTROL_PERIOD)
+        if step >= 0:
+            spent[step], worked[step] = time.perf_counter() - start, time.thread_time() - worked_before
+    return {
+        "name": f"handloom RMPflow, fr3, {obstacles} boxes, 1 core",
+        "joints": policy.robot.dof,
+        "median_ms": float(np.median(spent) * 1e3),
+        "median_cpu_ms": float(np.median(worked) * 1e3),
+        "p99_cpu_ms": float(np.percentile(worked, 99) * 1e3),
+        "steps_per_cpu_second": 1.0 / float(np.mean(worked)),
+    }
 
 
 def _timed(robot: str, steps: int) -> dict[str, Any]:

@@ -92,6 +92,8 @@ def add(
     /,
     *,
     output: OptionalOutput = None,
+    gripper: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    at: Annotated[str | None, tyro.conf.arg(metavar="BODY")] = None,
     overwrite: bool = False,
     package: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=FOLDER", help_behavior_hint="")] = (),
     allow_outside: bool = False,
@@ -101,6 +103,8 @@ def add(
     Args:
         path: The model file.
         output: The folder to write; by default robots/NAME of the file, here.
+        gripper: MJCF or URDF model of the gripper, where the arm's file has none.
+        at: Body of the arm that carries the gripper; by default the only one at an end.
         overwrite: Replace a robot that is in the folder already.
         package: Where a package of package:// addresses is; others are looked for around the file and in the folders
             of ROS_PACKAGE_PATH.
@@ -118,7 +122,7 @@ def add(
     packages = {name: Path(folder) for name, _, folder in (given.partition("=") for given in package)}
     if wrong := [name for name, folder in packages.items() if not folder.is_dir()]:
         raise InputError(f"--package is written NAME=FOLDER with a folder that exists, got {wrong[0]!r}")
-    proposal = propose_robot(path, allow_outside=allow_outside, packages=packages)
+    proposal = propose_robot(path, gripper=gripper, at=at, allow_outside=allow_outside, packages=packages)
     folder = write_proposal(proposal, output or Path("robots") / path.stem, overwrite=overwrite)
     robot = load_robot(folder)
     pictures = (

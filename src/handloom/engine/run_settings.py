@@ -24,7 +24,8 @@ from handloom.tasks.config.checking import demand_code
 from handloom.version import VERSION
 
 EXPERT = "expert"
-SOURCES = {EXPERT: "handloom.skills:Schedule"}
+TELEOP = "teleop"
+SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.operator_source:OperatorSource"}
 """Name of a source > ``module:Class``."""
 
 
@@ -78,7 +79,7 @@ class RunSettings(Config):
     """What of ours stands in for what the task names and was not there; one line each."""
     seed: int = Field(ge=0)
     source: str = EXPERT
-    """Who carries the task out: ``expert``, or ``my_module:MySource``."""
+    """Who carries the task out: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
     unit_size: int = Field(default=4, ge=1)
     """Attempts per work unit."""
     render: RenderWhen = "now"

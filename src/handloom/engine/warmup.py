@@ -4,6 +4,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from handloom.dataset.video_writer import VideoWriter
 from handloom.engine.attempt import run_attempt
 from handloom.engine.executor import ProcessExecutor
@@ -11,6 +13,7 @@ from handloom.engine.run_settings import RunSettings
 from handloom.episode.columns import video_features
 from handloom.errors import StateError
 from handloom.kernels import warm_marker
+from handloom.motion_generation import RmpFlow, RmpFlowSmoothed, load_supported_motion_policy_config
 from handloom.render import Renderer
 from handloom.scene import build_scene
 from handloom.tasks import load_task, sample_task
@@ -27,14 +30,14 @@ def is_warm() -> bool:
 def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
     """Compile and cache all kernels by running a tiny example of each; does nothing when that was done before.
 
-    Planning and drawing compile side by side, a process each. Workers that start afterwards read the cache.
+    They compile side by side, a process each. Workers that start afterwards read the cache.
 
     Args:
         on_step: Told what is finished, how many steps are done and how many there are.
     """
     if is_warm():
         return
-    on_step("planning and drawing", 0, len(STEPS))
+    on_step(", ".join(STEPS), 0, len(STEPS))
     for done, finished in enumerate(ProcessExecutor(len(STEPS)).run(compile_step, iter(STEPS)), start=1):
         if finished.crash:
             raise StateError(f"compiling the kernels for {finished.item} failed: {finished.crash}")
@@ -63,5 +66,13 @@ def _draw() -> None:
         video.add(images[instance.cameras[0].name]["rgb"])
 
 
-STEPS = {"drawing": _draw, "planning": _plan_and_write}
+def _follow() -> None:
+    policy = RmpFlow(**(load_supported_motion_policy_config("fr3") or {}))
+    q, none = policy.robot.default_q, np.zeros(0)
+    for smoothed in (policy, RmpFlowSmoothed(**(load_supported_motion_policy_config("fr3") or {}))):
+        smoothed.set_end_effector_target((0.4, 0.0, 0.4))
+        smoothed.compute_joint_targets(q, np.zeros_like(q), none, none, smoothed.maximum_substep_size)
+
+
+STEPS = {"drawing": _draw, "planning": _plan_and_write, "motion policies": _follow}
 """What is compiled side by side; the longer step first."""

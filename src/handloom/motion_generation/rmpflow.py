@@ -17,6 +17,7 @@ from handloom.motion_generation.motion_robot import MotionRobot, load_motion_rob
 from handloom.motion_generation.rmpflow_config import BodyCapsule, RmpFlowFile
 from handloom.motion_generation.rmpflow_kernels import Leaves, Policy, PolicyGoal, accelerate, nearest_gap, roll_out
 from handloom.motion_generation.rmpflow_space import BOX, CAPSULE, Bodies, Links, Points, make_state
+from handloom.motion_generation.supported_robots import load_supported_motion_policy_config, robot_like
 from handloom.motion_generation.world_interface import KeptObstacle
 from handloom.spatial import invert_pose, matrix_from_quat
 
@@ -242,18 +243,28 @@ class RmpFlowSmoothed(RmpFlow):
 
 
 class RMPFlowController(MotionPolicyController):
-    """A controller that drives a robot with RMPflow, from a policy folder's ``config.json``.
+    """A controller that drives a robot with RMPflow.
 
     Args:
         name: Its name.
         robot_articulation: The robot.
         physics_dt: Time between calls of ``forward`` [s].
-        policy: The policy; see ``load_motion_policy`` and :class:`RmpFlow`.
+        policy: The policy, see ``load_motion_policy`` and :class:`RmpFlow`; by default that of the robot that ships and
+            has these joints at these places.
+
+    Raises:
+        InputError: No policy was given, and no robot that ships has these joints.
     """
 
     def __init__(
-        self, name: str, robot_articulation: SingleArticulation, physics_dt: float = 1 / 60, *, policy: RmpFlow
+        self,
+        name: str,
+        robot_articulation: SingleArticulation,
+        physics_dt: float = 1 / 60,
+        *,
+        policy: RmpFlow | None = None,
     ) -> None:
+        policy = policy or _shipped_policy(robot_articulation)
         super().__init__(name, ArticulationMotionPolicy(robot_articulation, policy, physics_dt))
         self._policy.set_robot_base_pose(*robot_articulation.get_world_pose())
 
@@ -261,6 +272,17 @@ class RMPFlowController(MotionPolicyController):
         """Forget obstacles and targets, and place the base again."""
         super().reset()
         self._policy.set_robot_base_pose(*self._driver.get_robot_articulation().get_world_pose())
+
+
+def _shipped_policy(robot: SingleArticulation) -> RmpFlow:
+    found = robot_like(robot.world.model, robot.dof_names)
+    config = None if found is None else load_supported_motion_policy_config(found)
+    if config is None:
+        raise InputError(
+            f"no robot that ships has the joints {', '.join(robot.dof_names)} at these places; "
+            "give policy=RmpFlow(...), with files that `handloom robot describe` writes"
+        )
+    return RmpFlow(**config)
 
 
 class PolicyPaths(Config):

@@ -1,8 +1,12 @@
 """Description files for the robots that ship, made when they are first asked for; by the published loaders' names."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import mujoco
+import numpy as np
 
 from handloom.cache import user_cache
 from handloom.errors import NotFoundError
@@ -58,6 +62,36 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
         "maximum_substep_size": SUBSTEP,
         "ignore_robot_state_updates": False,
     }
+
+
+def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
+    """Return the robot that ships whose first arm has its joints among these, placed alike; None where there is none.
+
+    Args:
+        model: Model that holds the joints, possibly under longer names.
+        names: Names of the joints.
+    """
+    candidates = []
+    for name in robot_names():
+        config = load_robot(name).config
+        arm = config.left_joint_names
+        if arm and set(arm) <= set(names) and _placed_alike(model, load_robot(name).compile(), arm):
+            candidates.append((len(set(config.dof_names) ^ set(names)), name))
+    return min(candidates)[1] if candidates else None
+
+
+def _placed_alike(model: mujoco.MjModel, known: mujoco.MjModel, joints: Sequence[str]) -> bool:
+    """Return whether joints turn about the same axes at the same places from one to the next; bases may stand apart."""
+    full = [model.joint(j).name for j in range(model.njnt)]
+    for k, name in enumerate(joints):
+        here = model.joint(next((other for other in full if other == name or other.endswith(f"/{name}")), name))
+        there = known.joint(name)
+        if not np.allclose(here.axis, there.axis, atol=1e-4):
+            return False
+        places = (model.body_pos[here.bodyid[0]], known.body_pos[there.bodyid[0]])
+        if k > 0 and not np.allclose(*places, atol=1e-3):
+            return False
+    return True
 
 
 def load_supported_path_planner_config(robot_name: str, planner_name: str = PLANNER) -> dict[str, Any] | None:

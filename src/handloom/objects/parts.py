@@ -161,8 +161,9 @@ VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "front_axi
 class Link:
     """A body that moves against the object's base by one joint at its origin.
 
-    The annotation follows the keypoint planner's vocabulary: the *head* is where the finger touches, head to tail runs
-    along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say base.
+    The annotation follows the keypoint planner's vocabulary: the *head* is what the fingers close upon, head to tail
+    runs along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say
+    base.
     In the library, frames of base and links are parallel when the joint is at zero; an imported link may be turned.
     """
 
@@ -177,11 +178,15 @@ class Link:
     range: tuple[float, float]
     """Joint limits [rad or m]; 0 is closed."""
     head: Point
-    """Contact point on the link [m]."""
+    """Middle of the handle, rim or knob that a hand takes hold of [m]."""
     tail: Point
     """Second point on the link [m]."""
     contact_axis: Point
+    """Unit vector along what is gripped: a handle, an edge."""
+    normal: Point
     """Unit vector out of the surface at the head: the hand comes from there."""
+    push: Point | None = None
+    """Point of the surface that is pushed to close the joint [m]; None: the head."""
     front_axis: Point = (0.0, -1.0, 0.0)
     """Side of the base that faces the user, in the base frame."""
     parent: str = "object"
@@ -208,10 +213,9 @@ class Link:
         """Name of the joint."""
         return f"{self.name}_joint"
 
-    @property
-    def base_contact(self) -> Point:
-        """The head in the frame of the parent, with the joint at zero [m]."""
-        return point(np.add(self.origin, quat_rotate(self.quat, self.head)))
+    def in_parent(self, position: Point) -> Point:
+        """Return a point of the link in the frame of the parent, with the joint at zero [m]."""
+        return point(np.add(self.origin, quat_rotate(self.quat, position)))
 
     def scaled(self, scale: float) -> "Link":
         """Return the link of an object of another size; angles stay."""
@@ -224,6 +228,7 @@ class Link:
             range=(self.range[0] * length, self.range[1] * length),
             head=point(np.multiply(self.head, scale)),
             tail=point(np.multiply(self.tail, scale)),
+            push=None if self.push is None else point(np.multiply(self.push, scale)),
             anchor=point(np.multiply(self.anchor, scale)),
             damping=self.damping * torque / length,
             frictionloss=self.frictionloss * torque,

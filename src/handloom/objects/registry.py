@@ -9,8 +9,9 @@ from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices, Value
+from handloom.objects.keypoints import joint_keypoints
 from handloom.objects.materials import SPOKEN
-from handloom.objects.object_asset import ObjectAsset, link_keypoints
+from handloom.objects.object_asset import ObjectAsset
 
 Drawing = Callable[[Choices], Blueprint]
 
@@ -196,9 +197,9 @@ def asset_from_blueprint(category: str, blueprint: Blueprint, parameters: Mappin
     """Wrap a finished blueprint; the main joint's annotation joins the keypoints and axes."""
     keypoints, axes = dict(blueprint.keypoints), dict(blueprint.axes)
     if blueprint.links:
-        more_keypoints, more_axes = link_keypoints(blueprint.links[0])
-        keypoints.update(more_keypoints)
-        axes.update(more_axes)
+        annotation = joint_keypoints(blueprint.links[0], 0)
+        keypoints.update(annotation.points)
+        axes.update(annotation.axes)
     noun = blueprint.words[0]
     color = SPOKEN.get(blueprint.color or "", blueprint.color)
     return ObjectAsset(

@@ -28,6 +28,8 @@ MOVED = 0.008
 """An object that moved further than this since the grasp was chosen is grasped anew [m]."""
 STILL = 0.05
 """Speed below which an object that was moved is grasped where it lies [m/s]."""
+WIDER = 3
+"""Steps in which an approach is widened."""
 TESTED = 128
 """Candidates that are tested at most."""
 
@@ -44,6 +46,23 @@ class Pick(Skill[PickConfig]):
         self._from = self.scene.object_pose(name)[:3, 3].copy()
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
         self._moves = self.moves(float(lift))
+        self._choose(name)
+        for angle in self._wider():
+            if self.manip_list:
+                return
+            self.failure, self.config = None, self.config.model_copy(update={"approach": angle})
+            self._choose(name)
+
+    def _wider(self) -> list[tuple[str, float]]:
+        """Return further approaches to be tried, each wider than the one before."""
+        given, widest = self.config.approach, self.config.approach_widest
+        if given is None or isinstance(given, str) or widest is None or widest <= given[1]:
+            return []
+        return [(given[0], float(angle)) for angle in np.linspace(given[1], widest, WIDER + 1)[1:]]
+
+    def _choose(self, name: str) -> None:
+        """Write the commands of the first grasp whose moves are all possible, or say why there is none."""
+        config = self.config
         source: Source = "rim" if config.rim else "any"
         candidates = self._candidates(name, source)
         while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:

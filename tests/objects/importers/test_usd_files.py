@@ -168,8 +168,8 @@ def test_an_articulated_asset_keeps_joints_limits_and_masses(cabinet):
     np.testing.assert_allclose(free_edge, [-0.2, -0.62, 0.0], atol=1e-6)
     # Without an annotation the contact point is the free edge, and opening moves it to the front.
     np.testing.assert_allclose(joints["door"].head, (0.4, 0.0, 0.0), atol=0.02)
-    assert joints["door"].contact_axis[1] < -0.99
-    assert joints["drawer"].contact_axis[1] < -0.99
+    assert joints["door"].normal[1] < -0.99
+    assert joints["drawer"].normal[1] < -0.99
 
 
 def test_the_annotation_gives_scale_contact_points_and_the_main_joint(cabinet):
@@ -183,6 +183,21 @@ def test_the_annotation_gives_scale_contact_points_and_the_main_joint(cabinet):
     np.testing.assert_allclose(asset.keypoints["base_contact_point"].position, (0.09, -0.115, 0.025), atol=1e-6)
     again = make_object(asset.category, parameters=dict(asset.parameters))
     assert again.content_hash == asset.content_hash
+
+
+def test_a_drawer_is_annotated_by_its_contact_point_alone(cabinet):
+    notes = cabinet.parent / "Kps" / "pull"
+    notes.mkdir(parents=True, exist_ok=True)
+    info = {
+        "object_keypoints": {"link_contact_point": [0.0, -0.2, 0.1]},
+        "object_link0_contact_axis": "x",
+        "object_link0_move_axis": "-y",
+        "object_link_path": "/instance/drawer",
+    }
+    (notes / "info.json").write_text(json.dumps(info))
+    drawer = import_object(cabinet, info_name="pull").asset.joints[0]
+    assert drawer.name == "drawer"
+    np.testing.assert_allclose(drawer.contact_axis, (1.0, 0.0, 0.0), atol=1e-9)
 
 
 def test_an_unknown_annotation_names_those_that_exist(cabinet):

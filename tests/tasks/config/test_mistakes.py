@@ -29,7 +29,7 @@ AT_ONCE = {
     "an arm the robot does not have": ("{pick: apple}", "{pick: apple, arm: right}", r":10: .*no right arm.*: left"),
     "an unknown placeholder": ("{apple} into", "{aple} into", r":8: .*\{aple\}.*did you mean 'apple'\?"),
     "an unknown placeholder of a skill": ("{pick: apple}", '{pick: apple, instruction: "Get {it}"}', r":10: .*\{it\}"),
-    "a skill without its keys": ("{pick: apple}", "{name: open, objects: [bowl]}", r":10: .*required and missing"),
+    "a skill without its keys": ("{pick: apple}", "{name: move, objects: [apple, bowl]}", r":10: .*required and missing"),
     "a tab": ("  - {pick: apple}", "\t- {pick: apple}", r":10: .*tab in this line.*spaces"),
     "an unknown skill": ("{pick: apple}", "{name: pik, objects: [apple]}", r":10: .*did you mean 'pick'\?"),
     "an unknown short form": ("{pick: apple}", "{pik: apple}", r":10: .*did you mean 'pick'\?"),

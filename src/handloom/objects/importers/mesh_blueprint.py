@@ -16,6 +16,7 @@ from handloom.objects.geometry import convex_hull
 from handloom.objects.importers.import_options import ReportDraft, count
 from handloom.objects.materials import Rgb, substance
 from handloom.objects.parts import Part, point
+from handloom.spatial.convex_pieces import convex_pieces
 
 _RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0, 6 nodes, 20 iterations, depth 2, unit size"
 """Changes whenever the pieces of an unchanged mesh would."""
@@ -190,26 +191,10 @@ def _few_corners(corners: Array) -> Array:
     return convex_hull(whole[np.unique(np.argmax(whole @ directions.T, axis=0))])[0]
 
 
-def _cut(surface_vertices: Array, surface_faces: NDArray[np.int32]) -> list[Array]:
-    """Return the corners of the pieces that CoACD cuts a surface into; some seconds of work."""
-    coacd = require("coacd", extra="meshes")
-    coacd.set_log_level("error")
-    pieces = coacd.run_coacd(
-        coacd.Mesh(surface_vertices, surface_faces),
-        threshold=CONCAVITY,
-        max_convex_hull=MOST_PARTS,
-        preprocess_mode="auto",
-        decimate=True,
-        max_ch_vertex=MOST_VERTICES,
-        seed=0,
-        # A tenth of its own search, which took minutes and moved the cuts by little.
-        mcts_nodes=6,
-        mcts_iterations=20,
-        mcts_max_depth=2,
-        preprocess_resolution=30,
-        resolution=300,
-    )
-    return [convex_hull(vertices)[0] for vertices, _ in pieces]
+def _cut(vertices: Array, faces: NDArray[np.int32]) -> list[Array]:
+    """Return the corners of the pieces that a surface is cut into."""
+    pieces = convex_pieces(vertices, faces, concavity=CONCAVITY, most=MOST_PARTS, most_vertices=MOST_VERTICES)
+    return [convex_hull(corners)[0] for corners in pieces]
 
 
 def _volume(vertices: Array, faces: NDArray[np.int32]) -> float:

@@ -173,5 +173,6 @@ def _link(joint: UsdJoint, names: dict[str, str], origins: dict[str, np.ndarray]
         range=joint.range,
         head=(0.0, 0.0, 0.0),
         tail=(0.0, 0.0, 0.0),
-        contact_axis=(0.0, -1.0, 0.0),
+        contact_axis=(0.0, 0.0, -1.0),
+        normal=(0.0, -1.0, 0.0),
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
+from handloom.objects.joint_feel import Feel, joint_feel
 from handloom.objects.materials import rgb, shade
 from handloom.objects.parts import Keypoint, Link, Part, Point, axes, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod
@@ -77,7 +78,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
     front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
     metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
     x, y, pitch = c.number("width", 0.30, 0.40), c.number("depth", 0.26, 0.34), c.number("drawer_height", 0.11, 0.15)
-    wall = 0.012
+    wall, feel = 0.012, joint_feel(c, "drawer")
     z = drawers * pitch + wall
     look, face = Appearance(color=rgb(color), substance="wood"), Appearance(color=front, substance="wood")
     parts = carcass((x, y, z), wall, look)
@@ -106,9 +107,10 @@ def drawer_cabinet(c: Choices) -> Blueprint:
                 range=(0.0, 0.72 * y),
                 head=(0.0, -0.029, 0.0),
                 tail=(0.17 * x, -0.029, 0.0),
-                contact_axis=(0.0, -1.0, 0.0),
-                damping=4.0,
-                frictionloss=1.0,
+                contact_axis=(-1.0, 0.0, 0.0),
+                normal=(0.0, -1.0, 0.0),
+                push=(0.0, 0.001, 0.27 * pitch),
+                **feel,
             )
         )
         if k == drawers - 1:
@@ -129,7 +131,7 @@ def hinged_cabinet(c: Choices) -> Blueprint:
     parts = carcass((x, y, z), wall, look)
     parts.append(box((x - 2 * wall, y - 0.04, 0.010), (0.0, 0.012, z / 2), **look))
     panel = Appearance(color=front, substance="wood", body="door")
-    link = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal)
+    link = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal, joint_feel(c, "door"))
     parts += link[1]
     keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
     return _furniture(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link[0]], keypoints, 0.08)
@@ -143,7 +145,8 @@ def safe(c: Choices) -> Blueprint:
     metal = Appearance(color=rgb("silver"), substance="steel", fill=0.5)
     parts = carcass((x, y, z), wall, steel)
     panel = Appearance(color=shade(rgb(color), 1.25), substance="steel", fill=0.22, body="door")
-    link, leaf = door("door", hinge, (x - 0.004, 0.024, z - 0.006), (-y / 2 - _GAP, z / 2), panel, metal)
+    feel = joint_feel(c, "safe door")
+    link, leaf = door("door", hinge, (x - 0.004, 0.024, z - 0.006), (-y / 2 - _GAP, z / 2), panel, metal, feel)
     side = 1.0 if hinge == "left" else -1.0
     reach = side * 0.42 * x
     dial = Link(
@@ -153,9 +156,10 @@ def safe(c: Choices) -> Blueprint:
         origin=(reach, -0.026, 0.06),
         axis=(0.0, -1.0, 0.0),
         range=(0.0, 5.0),
-        head=(0.024, -0.008, 0.0),
-        tail=(0.0, -0.008, 0.0),
-        contact_axis=(0.0, -1.0, 0.0),
+        head=(0.0, -0.008, 0.0),
+        tail=(0.024, -0.008, 0.0),
+        contact_axis=(0.0, 0.0, 1.0),
+        normal=(0.0, -1.0, 0.0),
         damping=0.002,
         frictionloss=0.01,
     )
@@ -183,6 +187,7 @@ def door(
     at: tuple[float, float],
     panel: Appearance,
     metal: Appearance,
+    feel: Feel,
     *,
     swing: float = 1.9,
 ) -> tuple[Link, list[Part]]:
@@ -195,6 +200,7 @@ def door(
         at: y and z of the leaf's back face and middle in the base frame [m].
         panel: Look of the leaf; its body must be ``name``.
         metal: Look of the handle.
+        feel: Friction of the hinge.
         swing: Opening angle [rad].
     """
     x, thick, z = size
@@ -212,9 +218,10 @@ def door(
         range=(0.0, swing),
         head=(grip, -thick - 0.029, 0.0),
         tail=(0.5 * grip, -thick - 0.029, 0.0),
-        contact_axis=(0.0, -1.0, 0.0),
-        damping=0.3,
-        frictionloss=0.08,
+        contact_axis=(0.0, 0.0, -1.0),
+        normal=(0.0, -1.0, 0.0),
+        push=(side * (x - 0.080), -thick, 0.0),
+        **feel,
     )
     return link, parts
 

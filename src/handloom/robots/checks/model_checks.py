@@ -62,12 +62,11 @@ def check_speed_limits(home: RobotAtHome) -> CheckRow:
 
 def check_inertias(home: RobotAtHome) -> CheckRow:
     """Every moving body has a plausible mass and inertia."""
-    model, faults, total = home.model, [], 0.0
+    model, faults, total = home.model, [], float(home.model.body_mass.sum())
     for i in range(1, model.nbody):
-        body, mass = model.body(i), float(model.body_mass[i])
-        total += mass
-        if model.body_weldid[i] == 0 or (mass == 0 and model.body_dofnum[i] == 0):
-            continue
+        body, mass = model.body(i), float(model.body_mass[model.body_weldid == i].sum())
+        if model.body_dofnum[i] == 0:
+            continue  # It moves with, and weighs on, the body that it is fixed to.
         if not LIGHTEST_KG <= mass <= HEAVIEST_KG:
             faults.append(f"body {body.name!r} has a mass of {mass:g} kg")
             continue

@@ -1,6 +1,8 @@
 """Find out how a gripper works by moving it: which way it opens, how far, where it holds."""
 
+from copy import copy
 from dataclasses import dataclass
+from itertools import combinations, product
 
 import mujoco
 import numpy as np
@@ -10,12 +12,18 @@ from handloom.errors import ConfigError
 from handloom.robots.proposal.arm_chains import ArmChain
 
 SETTLE_STEPS = 1500
-# Pads come at least this close when the gripper is closed [m].
-CLOSED_GAP = 0.005
+# Pads that reach into each other by more than this have no contact between them [m].
+TOUCHING = 0.001
+# Pads come at least this close when the gripper is closed, as a share of the opening; some never touch.
+CLOSED_SHARE = 0.4
 # Long fingers hold near their tips: this far from them [m].
 TIP_MARGIN = 0.015
+# Share of the longest travel.
+NEARLY = 0.7
 # Shares of the range: where the tool frame is measured, and how far a single pivoting jaw opens.
 AJAR, PIVOT_SHARE = 0.25, 0.6
+# With more drives it is a hand, not a gripper; they are driven to the same ends.
+MOST_MIRRORED = 4
 SNAP_COSINE = np.cos(np.radians(10.0))
 
 
@@ -45,35 +53,128 @@ def guess_gripper(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...
         chain: The arm.
         drives: Driven joints of the gripper.
     """
-    ends = np.array([model.joint(name).range for name in drives])
-    groups, pivots = _finger_groups(model, chain)
-    states = [_settled(model, drives, ends[:, k]) for k in (0, 1)]
-    gaps = [_gaps(model, data, groups) for data in states]
-    open_end = 0 if np.max(gaps[0] - gaps[1]) > np.max(gaps[1] - gaps[0]) else 1
-    opened, closed = gaps[open_end], gaps[1 - open_end]
-    # Pads travel far and then just touch; parts behind them stay apart, hubs overlap all the time.
-    score = np.where(closed < CLOSED_GAP, opened - closed - 3.0 * np.abs(closed), -np.inf)
-    a, b = np.unravel_index(int(np.argmax(score)), score.shape)
-    if score[a, b] <= 0:
-        raise ConfigError(f"the gripper of {chain.hand_body!r} does not close: no pair of its geoms comes together")
-    pads = (groups[0][a], groups[1][b])
-    shut, wide = ends[:, 1 - open_end], ends[:, open_end]
+    fingers, pivots = _fingers(model, chain)
+    pairs = [(a, b) for first, second in combinations(fingers, 2) for a in first for b in second]
+    stroke = _best_stroke(model, drives, pairs, pivots=pivots)
+    shut, wide, closed, opened = stroke.shut, stroke.wide, stroke.closed, stroke.opened
+    # Of those that travel nearly as far as any, pads touch first and squarely.
+    best = int(np.argmax(np.where(stroke.score >= NEARLY * stroke.score.max(), stroke.score - opened, -np.inf)))
+    if stroke.score[best] <= 0:
+        raise ConfigError(
+            f"the gripper of {chain.hand_body!r} does not close: no pair of its geoms comes together when "
+            f"{', '.join(drives)} is driven from one end of its range to the other"
+        )
+    pads = pairs[best]
     # Pads of hinged fingers face each other when the gripper is a little open, not when it is wide open.
     ajar = _settled(model, drives, shut + AJAR * (wide - shut))
-    T_hand_tool, offset = _tool(model, ajar, states[1 - open_end], chain, pads)
+    T_hand_tool, offset = _tool(model, ajar, _settled(model, drives, shut), chain, pads)
+    if closed[best] < -TOUCHING:
+        shut = _touching(model, drives, shut, wide, pads)
     if pivots:
         wide = shut + PIVOT_SHARE * (wide - shut)
-        opened = _gaps(model, _settled(model, drives, wide), groups)
+        opened = _gaps(model, _settled(model, drives, wide), pairs)
     return GripperGuess(
         drives=drives,
         open_targets=tuple(round(float(v), 5) for v in wide),
         closed_targets=tuple(float(v) for v in shut),
-        max_width=round(float(opened[a, b]), 4),
-        min_width=round(max(0.0, float(closed[a, b])), 4),
+        max_width=round(float(opened[best]), 4),
+        min_width=round(max(0.0, float(closed[best])), 4),
         pad_geoms=pads,
         T_hand_tool=T_hand_tool,
         tcp_offset=offset,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stroke:
+    """Both ends of a gripper's motion."""
+
+    shut: Array
+    """Drive targets (drives,) [m or rad]."""
+    wide: Array
+    closed: Array
+    """Gaps of all pairs of geoms (n,) [m] when it is shut."""
+    opened: Array
+    score: Array
+    """How much each pair behaves like pads (n,) [m]."""
+
+
+def _best_stroke(
+    model: mujoco.MjModel, drives: tuple[str, ...], pairs: list[tuple[int, int]], *, pivots: bool
+) -> _Stroke:
+    """Return the motion between the ends of the drives' ranges that opens and closes a gripper best.
+
+    Fingers with drives of their own may be mirrored, so that one closes at the other end of its range.
+    """
+    ends = np.array([np.asarray(model.actuator(name).ctrlrange) for name in drives])
+    few = len(drives) <= MOST_MIRRORED
+    tried = []
+    for mirror in product((0, 1), repeat=len(drives) - 1) if few else [(0,) * (len(drives) - 1)]:
+        side = np.array([0, *mirror])
+        targets = [np.where(side == k, ends[:, 0], ends[:, 1]) for k in (0, 1)]
+        states = [_settled(model, drives, target) for target in targets]
+        gaps = [_gaps(model, data, pairs) for data in states]
+        first, second = (_centers(model, data) for data in states)
+        uneven = np.zeros(len(pairs)) if pivots else _unevenness(first, second, pairs)
+        for k in (0, 1):
+            closed, opened = gaps[k], gaps[1 - k]
+            # Pads travel far, alike and facing each other, until they touch; hubs overlap all the time.
+            score = np.where((closed < CLOSED_SHARE * opened) & (opened > 0), opened - closed - uneven, -np.inf)
+            tried.append(_Stroke(shut=targets[k], wide=targets[1 - k], closed=closed, opened=opened, score=score))
+    return max(tried, key=lambda stroke: float(stroke.score.max()))
+
+
+def _unevenness(first: Array, second: Array, pairs: list[tuple[int, int]]) -> Array:
+    """Return how differently two geoms of each pair travel and how far they are from facing each other (n,) [m].
+
+    Args:
+        first: Middles of all geoms (ngeom, 3) at one end of the stroke [m].
+        second: The same at the other end.
+        pairs: Pairs of geoms.
+    """
+    a, b = np.array(pairs).T
+    travel = second - first
+    lengths = np.linalg.norm(travel, axis=1)
+    apart, closing = first[b] - first[a], travel[b] - travel[a]
+    closing = closing / np.maximum(np.linalg.norm(closing, axis=1, keepdims=True), 1e-9)
+    aside = apart - closing * np.sum(apart * closing, axis=1, keepdims=True)
+    return np.abs(lengths[a] - lengths[b]) + np.linalg.norm(aside, axis=1)
+
+
+def _touching(model: mujoco.MjModel, drives: tuple[str, ...], shut: Array, wide: Array, pads: tuple[int, int]) -> Array:
+    """Return the drive targets at which pads that can pass through each other just touch."""
+    inside, outside = 0.0, 1.0
+    for _ in range(8):
+        middle = (inside + outside) / 2
+        touches = _gaps(model, _settled(model, drives, shut + middle * (wide - shut)), [pads])[0] < 0
+        inside, outside = (middle, outside) if touches else (inside, middle)
+    return np.round(shut + outside * (wide - shut), 5)
+
+
+def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the pairs of bodies of a gripper that overlap while it is open or half closed: neighbours in a linkage.
+
+    Contacts are switched off for that, so that the joints alone say where the parts go.
+    """
+    free = copy(model)
+    free.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    fingers, pivots = _fingers(free, chain)
+    pairs = [
+        (a, b)
+        for first, second in combinations([*fingers, _branches(free, chain)[1]], 2)
+        for a in first
+        for b in second
+    ]
+    pairs += [(a, b) for finger in fingers for a, b in combinations(finger, 2)]
+    stroke = _best_stroke(free, drives, pairs, pivots=pivots)
+    found = set()
+    for share in (0.5, 1.0):
+        gaps = _gaps(free, _settled(free, drives, stroke.shut + share * (stroke.wide - stroke.shut)), pairs)
+        for (a, b), gap in zip(pairs, gaps, strict=True):
+            bodies = sorted((int(free.geom_bodyid[a]), int(free.geom_bodyid[b])))
+            if gap < 0 and bodies[0] != bodies[1]:
+                found.add((free.body(bodies[0]).name, free.body(bodies[1]).name))
+    return sorted(found)
 
 
 def _settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> mujoco.MjData:
@@ -87,8 +188,23 @@ def _settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> 
     return data
 
 
-def _finger_groups(model: mujoco.MjModel, chain: ArmChain) -> tuple[tuple[list[int], list[int]], bool]:
-    """Return the collision geoms of the two fingers, and whether only one moves, so that the hand is the other."""
+def single_jaw(model: mujoco.MjModel, chain: ArmChain) -> bool:
+    """Return whether only one part of a gripper moves and closes against the hand."""
+    return len(_branches(model, chain)[0]) == 1
+
+
+def _fingers(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], bool]:
+    """Return the collision geoms of each part that moves, and whether only one does, so that the hand is the other."""
+    fingers, palm = _branches(model, chain)
+    if len(fingers) >= 2:
+        return fingers, False
+    if len(fingers) == 1 and palm:
+        return [palm, fingers[0]], True
+    raise ConfigError(f"the gripper of {chain.hand_body!r} has no two parts with collision geoms")
+
+
+def _branches(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], list[int]]:
+    """Return the collision geoms of each branch of joints at a hand, and those of the hand itself."""
     hand = model.body(chain.hand_body).id
     groups: dict[int, list[int]] = {}
     for g in range(model.ngeom):
@@ -98,12 +214,7 @@ def _finger_groups(model: mujoco.MjModel, chain: ArmChain) -> tuple[tuple[list[i
         if branch is not None:
             groups.setdefault(branch, []).append(g)
     palm = groups.pop(hand, [])
-    fingers = sorted(groups.values(), key=len, reverse=True)
-    if len(fingers) >= 2:
-        return (fingers[0], fingers[1]), False
-    if len(fingers) == 1 and palm:
-        return (palm, fingers[0]), True
-    raise ConfigError(f"the gripper of {chain.hand_body!r} has no two parts with collision geoms")
+    return list(groups.values()), palm
 
 
 def _branch(model: mujoco.MjModel, body: int, hand: int) -> int | None:
@@ -118,8 +229,8 @@ def _branch(model: mujoco.MjModel, body: int, hand: int) -> int | None:
     return None
 
 
-def _gaps(model: mujoco.MjModel, data: mujoco.MjData, groups: tuple[list[int], list[int]]) -> Array:
-    return np.array([[mujoco.mj_geomDistance(model, data, a, b, 1.0, None) for b in groups[1]] for a in groups[0]])
+def _gaps(model: mujoco.MjModel, data: mujoco.MjData, pairs: list[tuple[int, int]]) -> Array:
+    return np.array([mujoco.mj_geomDistance(model, data, a, b, 1.0, None) for a, b in pairs])
 
 
 def _tool(
@@ -148,7 +259,12 @@ def _in_hand(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, pads: 
 
 
 def _center(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
-    return data.geom_xpos[geom] + data.geom_xmat[geom].reshape(3, 3) @ model.geom_aabb[geom, :3]
+    return _centers(model, data)[geom]
+
+
+def _centers(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
+    """Return the middles of all geoms (ngeom, 3) in the world [m]."""
+    return data.geom_xpos + np.einsum("gij,gj->gi", data.geom_xmat.reshape(-1, 3, 3), model.geom_aabb[:, :3])
 
 
 def _reach(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, geom: int, approach_hand: Array) -> float:

@@ -1,6 +1,6 @@
 """Guesses of a home position and of the drives of a robot model."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import mujoco
 import numpy as np
@@ -11,6 +11,8 @@ from handloom.robots.proposal.gripper_guess import GripperGuess
 
 HOME_SAMPLES = 2500
 SETTLE_STEPS = 1000
+# Robots stand on what they work on: at home the tool is at least this far above the base [m].
+LOWEST_HOME = 0.1
 # Below this smallest singular value of its Jacobian an arm counts as stretched out [m or rad per rad].
 SMALL_SINGULAR_VALUE = 0.05
 # Of every drive in the worst pose [rad/s].
@@ -18,6 +20,10 @@ BANDWIDTH = 40.0
 INERTIA_SAMPLES = 300
 # Where a model gives no force limit: what this acceleration of the joint's largest inertia needs [rad/s^2 or m/s^2].
 ASSUMED_ACCELERATION = 50.0
+# A gripper's drive pushes with all its force when it is this share of its stroke away from its target.
+FULL_FORCE_SHARE = 0.02
+# Of such a drive; beyond it a physics step of 2 ms is too long [rad/s].
+FASTEST = 600.0
 SMALLEST_ARMATURE = 0.005
 
 
@@ -58,7 +64,9 @@ def _cost(
     singular = np.linalg.svd(jacobian[:, model.jnt_dofadr[joints]], compute_uv=False)
     stretched = max(0.0, 1.0 - float(singular[min(len(joints), 6) - 1]) / SMALL_SINGULAR_VALUE)
     points_up = 1.0 + float(T_world_tool[2, 2])
-    return 1e3 * depth + points_up + stretched + 0.5 * float(np.mean(spread**2)) + max(0.0, 0.2 - forward)
+    tip = hand.xpos + hand.xmat.reshape(3, 3) @ guess.T_hand_tool[:3, 3] + guess.tcp_offset * T_world_tool[:, 2]
+    low = max(0.0, LOWEST_HOME - float(tip[2] - data.body(arm.base_body).xpos[2]))
+    return 1e3 * depth + points_up + stretched + 0.5 * float(np.mean(spread**2)) + max(0.0, 0.2 - forward) + 20.0 * low
 
 
 def _with_open_grippers(model: mujoco.MjModel, guesses: list[GripperGuess]) -> Array:
@@ -108,17 +116,33 @@ def force_limits(model: mujoco.MjModel) -> dict[str, float]:
     return found
 
 
+def strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """Return joint > range of its drive [m or rad]: where a position actuator leads it, within the joint's limits."""
+    found = {name: (float(model.joint(name).range[0]), float(model.joint(name).range[1])) for name in joints}
+    for i in range(model.nu):
+        position = model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_AFFINE and model.actuator_biasprm[i, 1] < 0
+        if not (position and model.actuator_ctrllimited[i] and model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT):
+            continue
+        name = model.joint(model.actuator_trnid[i, 0]).name
+        low, high = (float(value) for value in model.actuator_ctrlrange[i])
+        # A range that the joint cannot follow was meant for another one, or for another unit.
+        if name in found and found[name][0] - 1e-6 <= low < high <= found[name][1] + 1e-6:
+            found[name] = (low, high)
+    return found
+
+
 def replace_actuators(
     spec: mujoco.MjSpec,
     joints: Iterable[str],
     *,
     inertias: Mapping[str, float],
     forces: Mapping[str, float],
-    grippers: Collection[str],
+    grippers: Mapping[str, tuple[float, float]],
 ) -> None:
     """Remove every actuator and add position actuators, limited in force and to the joint's limits.
 
-    kp = M w^2, or more for a joint in ``grippers``: full force within 5 % of its range; kv = 2 sqrt(kp M).
+    kp = M w^2, or more for a joint in ``grippers``, which has its stroke: full force within 2 % of it, as far as the
+    steps of physics can follow; kv = 2 sqrt(kp M).
     """
     for actuator in list(spec.actuators):
         spec.delete(actuator)
@@ -126,11 +150,12 @@ def replace_actuators(
         M, joint = inertias[name], spec.joint(name)
         force = forces.get(name, max(1.0, ASSUMED_ACCELERATION * M))
         kp = M * BANDWIDTH**2
+        low, high = grippers.get(name, (float(joint.range[0]), float(joint.range[1])))
         if name in grippers:
-            kp = max(kp, force / (0.05 * float(joint.range[1] - joint.range[0])))
+            kp = max(kp, min(force / (FULL_FORCE_SHARE * (high - low)), M * FASTEST**2))
         actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         actuator.set_to_position(kp=float(f"{kp:.2g}"), kv=float(f"{2 * np.sqrt(kp * M):.2g}"))
-        actuator.ctrlrange = list(joint.range)
+        actuator.ctrlrange = [low, high]
         actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
         actuator.forcerange = [-force, force]
         actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE

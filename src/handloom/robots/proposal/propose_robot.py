@@ -3,10 +3,9 @@
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import mujoco
@@ -15,14 +14,24 @@ import yaml
 
 from handloom.config.search import enclosing_folders
 from handloom.errors import ConfigError, FileError, InputError
+from handloom.robots.proposal.adopt_model import (
+    COUPLING_SOLREF,
+    attach_gripper,
+    cut_jaws,
+    exclude_permanent_overlaps,
+    included_by,
+    read_model,
+    separate_collision,
+)
 from handloom.robots.proposal.arm_chains import ArmChain, find_arms
-from handloom.robots.proposal.gripper_guess import GripperGuess, guess_gripper
+from handloom.robots.proposal.gripper_guess import GripperGuess, guess_gripper, linkage_overlaps, single_jaw
 from handloom.robots.proposal.home_and_drives import (
     SMALLEST_ARMATURE,
     force_limits,
     home_guess,
     largest_inertias,
     replace_actuators,
+    strokes,
 )
 from handloom.robots.proposal.urdf_files import prepare_urdf
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
@@ -33,7 +42,6 @@ PAD_FRICTION, PAD_SOLREF = (1.2, 0.02, 0.0005), (0.004, 1.0)
 # GraspNet axes in a tool frame with z approach and y closing.
 R_EE_GRASPNET = [[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
 QUAT_EE_GRASPNET = (np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0)
-TIMESTEP = 1.0 / 510.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,7 +57,12 @@ class RobotProposal:
 
 
 def propose_robot(
-    path: Path | str, *, allow_outside: bool = False, packages: Mapping[str, Path] | None = None
+    path: Path | str,
+    *,
+    gripper: Path | str | None = None,
+    at: str | None = None,
+    allow_outside: bool = False,
+    packages: Mapping[str, Path] | None = None,
 ) -> RobotProposal:
     """Read an MJCF or URDF model and propose everything a robot folder needs.
 
@@ -57,7 +70,9 @@ def propose_robot(
 
     Args:
         path: The model.
-        allow_outside: It may include files outside its own folder and the three around that.
+        gripper: A model of the gripper, where the arm's has none.
+        at: Body of the arm that carries that gripper; by default the only one at an end.
+        allow_outside: Models may include files outside their own folders and the three around those.
         packages: Package > its folder, for ``package://`` in URDF files; others are looked for around the file and in
             ``ROS_PACKAGE_PATH``.
 
@@ -65,16 +80,22 @@ def propose_robot(
         FileError: There is no such file.
         ConfigError: MuJoCo cannot read it, or it has no arm with a gripper.
     """
-    file = Path(path)
-    if not file.is_file():
-        raise FileError(f"there is no model file {file}")
-    folders = None if allow_outside else enclosing_folders(file.parent, most=MODEL_PARENTS)
-    if file.suffix.lower() != ".urdf":
-        return _proposed(file, folders)
+    if at is not None and gripper is None:
+        raise InputError("--at says where a gripper goes; say which with --gripper")
     scratch = Path(tempfile.mkdtemp(prefix="handloom-urdf-"))
+    notes: list[str] = []
+    speed_limits: dict[str, float] = {}
     try:
-        prepared = prepare_urdf(file, scratch, packages=packages or {}, folders=folders)
-        proposal = _proposed(prepared.file, (scratch,), notes=prepared.notes, speed_limits=prepared.speed_limits)
+        specs = []
+        for k, file in enumerate(Path(model) for model in (path, gripper) if model is not None):
+            read, limits = _readable(
+                file, scratch / str(k), notes, allow_outside=allow_outside, packages=packages or {}
+            )
+            specs.append(read_model(read, notes))
+            speed_limits |= limits
+        if gripper is not None:
+            attach_gripper(specs[0], specs[1], at, notes)
+        proposal = _proposed(specs[0], Path(path), notes, speed_limits)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
@@ -82,27 +103,79 @@ def propose_robot(
     return proposal
 
 
-def _proposed(
-    file: Path,
-    folders: Sequence[Path] | None,
-    *,
-    notes: Sequence[str] = (),
-    speed_limits: Mapping[str, float] = MappingProxyType({}),
-) -> RobotProposal:
-    """Propose a robot of a file that MuJoCo can read and whose parts are in some folders."""
-    rehearse_model(file, folders)
-    notes = list(notes)
-    spec = _read(file, notes)
+def _readable(
+    file: Path, scratch: Path, notes: list[str], *, allow_outside: bool, packages: Mapping[str, Path]
+) -> tuple[Path, Mapping[str, float]]:
+    """Return a file that MuJoCo can read, and the speed limits of its joints that it states."""
+    if not file.is_file():
+        raise FileError(f"there is no model file {file}")
+    folders = None if allow_outside else enclosing_folders(file.parent, most=MODEL_PARENTS)
+    limits: Mapping[str, float] = {}
+    if file.suffix.lower() == ".urdf":
+        scratch.mkdir()
+        prepared = prepare_urdf(file, scratch, packages=packages, folders=folders)
+        notes += prepared.notes
+        file, folders, limits = prepared.file, (scratch,), prepared.speed_limits
+    try:
+        rehearse_model(file, folders)
+    except ConfigError as error:
+        if names := included_by(file):
+            raise ConfigError(f"{error}; it is a part of {', '.join(names)}: add one of these") from error
+        raise
+    return file, limits
+
+
+def _proposed(spec: mujoco.MjSpec, file: Path, notes: list[str], speed_limits: Mapping[str, float]) -> RobotProposal:
+    """Propose a robot of a model that was read."""
     arms = find_arms(_compiled(spec, file))
+    separate_collision(spec, arms, notes)
     drives = [_drives_of(spec, _compiled(spec, file), arm, notes) for arm in arms]
+    for arm in arms:
+        if single_jaw(model := _compiled(spec, file), arm):
+            cut_jaws(spec, model, arm, notes)
     _add_actuators(spec, file, arms, drives, notes)
+    exclude_permanent_overlaps(spec, _compiled(spec, file), notes)
+    for arm, names in zip(arms, drives, strict=True):
+        for first, second in linkage_overlaps(_compiled(spec, file), arm, names):
+            spec.add_exclude(bodyname1=first, bodyname2=second)
+    guesses = [_one_drive(spec, guess, notes) for guess in _guesses(spec, file, arms, drives, notes)]
     model = _compiled(spec, file)
-    guesses = [guess_gripper(model, arm, names) for arm, names in zip(arms, drives, strict=True)]
     prefixes = [""] if len(arms) == 1 else ["left/", "right/"]
     pads = [_add_tool(spec, model, arm, guess, p) for arm, guess, p in zip(arms, guesses, prefixes, strict=True)]
     values = _values(file, _compiled(spec, file), arms, guesses, pads, prefixes, notes)
     _add_speed_limits(values, speed_limits)
     return RobotProposal(spec=spec, values=values, notes=tuple(notes))
+
+
+def _one_drive(spec: mujoco.MjSpec, guess: GripperGuess, notes: list[str]) -> GripperGuess:
+    """Let the second of two drives follow the first, as one motor moves both fingers: they meet in the middle."""
+    if len(guess.drives) != 2:
+        return guess
+    leader, follower = guess.drives
+    (a, c), (b, d) = guess.closed_targets, guess.open_targets
+    ratio = (d - c) / (b - a)
+    _couple(spec, follower, leader, offset=c - ratio * a, ratio=ratio)
+    spec.delete(spec.actuator(follower))
+    motor = spec.actuator(leader)
+    motor.forcerange = [2.0 * force for force in motor.forcerange]
+    motor.gainprm[0], motor.biasprm[1:3] = 2.0 * motor.gainprm[0], 2.0 * motor.biasprm[1:3]
+    notes.append(f"{follower} follows {leader}: one drive moves both fingers")
+    return replace(
+        guess, drives=(leader,), open_targets=guess.open_targets[:1], closed_targets=guess.closed_targets[:1]
+    )
+
+
+def _guesses(
+    spec: mujoco.MjSpec, file: Path, arms: tuple[ArmChain, ...], drives: list[tuple[str, ...]], notes: list[str]
+) -> list[GripperGuess]:
+    """Find out how the grippers work; where hulls stand in the way, once more with meshes cut into pieces."""
+    try:
+        return [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
+    except ConfigError:
+        cuts = [cut_jaws(spec, _compiled(spec, file), arm, notes) for arm in arms]
+        if not any(cuts):
+            raise
+    return [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
 
 
 def _add_speed_limits(values: dict[str, Any], limits: Mapping[str, float]) -> None:
@@ -111,27 +184,6 @@ def _add_speed_limits(values: dict[str, Any], limits: Mapping[str, float]) -> No
         names = values.get(f"{side}_joint_names", [])
         if names and all(name in limits for name in names):
             values[f"{side}_joint_speed_limit"] = [limits[name] for name in names]
-
-
-def _read(file: Path, notes: list[str]) -> mujoco.MjSpec:
-    try:
-        spec = mujoco.MjSpec.from_file(str(file))
-    except ValueError as error:
-        raise ConfigError(f"{file}: MuJoCo cannot read this model: {error}") from error
-    spec.compiler.fusestatic = False
-    spec.option.timestep = TIMESTEP
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = 50.0
-    for joint in list(spec.joints):
-        if joint.type == mujoco.mjtJoint.mjJNT_FREE:
-            notes.append("the base was free to move; it is fixed now")
-            spec.delete(joint)
-    for key in list(spec.keys):
-        spec.delete(key)
-    for body in spec.bodies[1:]:
-        body.gravcomp = 1.0
-    return spec
 
 
 def _compiled(spec: mujoco.MjSpec, file: Path) -> mujoco.MjModel:
@@ -149,35 +201,44 @@ def _drives_of(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes:
         if model.eq_type[i] == mujoco.mjtEq.mjEQ_JOINT and model.eq_obj2id[i] >= 0
     }
     free = [name for name in arm.gripper_joints if name not in followers]
-    driven = {
-        model.joint(model.actuator_trnid[i, 0]).name
-        for i in range(model.nu)
-        if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
-    }
+    driven = {name for i in range(model.nu) for name in _actuated(model, i)}
     if any(name in driven for name in free):
         return tuple(name for name in free if name in driven)
     if len(free) == 2 and not any(model.eq_type[i] == mujoco.mjtEq.mjEQ_CONNECT for i in range(model.neq)):
-        _couple(spec, model, free[1], free[0])
+        (a, b), (c, d) = model.joint(free[0]).range, model.joint(free[1]).range
+        mirrored = abs(a + d) + abs(b + c) < abs(a - c) + abs(b - d)
+        _couple(spec, free[1], free[0], ratio=-1.0 if mirrored else 1.0)
         notes.append(f"{free[1]} follows {free[0]}: one drive moves both fingers")
         return (free[0],)
     notes.append(f"no actuator says which gripper joint is driven; {free[0]} was taken")
     return (free[0],)
 
 
-def _couple(spec: mujoco.MjSpec, model: mujoco.MjModel, follower: str, leader: str) -> None:
-    """Make one joint follow another over their ranges, mirrored where the ranges are."""
-    (a, b), (c, d) = model.joint(leader).range, model.joint(follower).range
-    mirrored = abs(a + d) + abs(b + c) < abs(a - c) + abs(b - d)
+def _actuated(model: mujoco.MjModel, actuator: int) -> list[str]:
+    """Return the joints that an actuator moves, directly or by a tendon over joints."""
+    target = int(model.actuator_trnid[actuator, 0])
+    if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT:
+        return [model.joint(target).name]
+    if model.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_TENDON:
+        return []
+    wraps = range(model.tendon_adr[target], model.tendon_adr[target] + model.tendon_num[target])
+    joints = [model.wrap_objid[w] for w in wraps if model.wrap_type[w] == mujoco.mjtWrap.mjWRAP_JOINT]
+    return [model.joint(joint).name for joint in joints]
+
+
+def _couple(spec: mujoco.MjSpec, follower: str, leader: str, *, offset: float = 0.0, ratio: float) -> None:
+    """Make one joint follow another."""
     coupling = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
     coupling.name1, coupling.name2 = follower, leader
-    coupling.data[:5] = [0.0, -1.0 if mirrored else 1.0, 0.0, 0.0, 0.0]
-    coupling.solref = [0.004, 1.0]
+    # MuJoCo counts both from their values in the model's own pose.
+    coupling.data[:5] = [offset + ratio * spec.joint(leader).ref - spec.joint(follower).ref, ratio, 0.0, 0.0, 0.0]
+    coupling.solref = COUPLING_SOLREF
 
 
 def _add_actuators(
     spec: mujoco.MjSpec, file: Path, arms: tuple[ArmChain, ...], drives: list[tuple[str, ...]], notes: list[str]
 ) -> None:
-    model = _compiled(spec, file)
+    original = model = _compiled(spec, file)
     grippers = {name for arm in arms for name in arm.gripper_joints}
     driven = {name for names in drives for name in names}
     in_arms = {name for arm in arms for name in arm.joints}
@@ -206,7 +267,7 @@ def _add_actuators(
         joints,
         inertias={name: float(inertias[model.joint(name).dofadr[0]]) for name in joints},
         forces=forces,
-        grippers=driven,
+        grippers=strokes(original, driven),
     )
 
 
@@ -296,26 +357,28 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
     if (target / "robot.yaml").exists() and not overwrite:
         raise InputError(f"{target} holds a robot already; choose another folder, or overwrite it with --overwrite")
     target.mkdir(parents=True, exist_ok=True)
-    _copy_assets(proposal, target)
-    (target / "model.xml").write_text(proposal.spec.to_xml(), encoding="utf-8")
+    assets = _copy_assets(proposal, target.resolve() / "assets")
+    (target / "model.xml").write_text(proposal.spec.to_xml().replace(f'file="{assets}/', 'file="assets/'), "utf-8")
     notes = "\n".join(f"# - {note}" for note in proposal.notes)
     text = yaml.safe_dump(proposal.values, sort_keys=False, default_flow_style=None, width=120)
     (target / "robot.yaml").write_text(f"# Proposed; look at these first:\n{notes}\n{text}", encoding="utf-8")
     return target
 
 
-def _copy_assets(proposal: RobotProposal, target: Path) -> None:
-    spec = proposal.spec
-    folders = {"mesh": spec.meshdir or "", "texture": spec.texturedir or ""}
-    for kind, objs in (("mesh", spec.meshes), ("texture", spec.textures)):
+def _copy_assets(proposal: RobotProposal, assets: Path) -> Path:
+    """Copy meshes and textures into a folder and name the copies in the model by their whole paths."""
+    copies: dict[Path, Path] = {}
+    for kind, objs in (("mesh", proposal.spec.meshes), ("texture", proposal.spec.textures)):
         for obj in objs:
             if not obj.file:
                 continue
-            source = Path(spec.modelfiledir) / folders[kind] / obj.file
+            source = Path(obj.file)
             if not source.is_file():
                 raise FileError(f"the model needs the {kind} file {source}, which does not exist")
-            (target / "assets").mkdir(exist_ok=True)
-            shutil.copyfile(source, target / "assets" / source.name)
-            obj.file = source.name
-    spec.meshdir = spec.texturedir = "assets"
-    spec.modelfiledir = str(target)
+            if source not in copies:
+                taken = assets / source.name in copies.values()  # Two folders may have files of one name.
+                copies[source] = assets / (f"{len(copies)}_{source.name}" if taken else source.name)
+                assets.mkdir(exist_ok=True)
+                shutil.copyfile(source, copies[source])
+            obj.file = str(copies[source])
+    return assets

@@ -63,10 +63,13 @@ def prepare_urdf(
         extension = robot.find("mujoco")
         extension = ET.SubElement(robot, "mujoco") if extension is None else extension
         compiler = ET.SubElement(extension, "compiler")
-    compiler.attrib |= {"strippath": "true", "discardvisual": "false", "fusestatic": "false"}
+    compiler.attrib |= {"strippath": "true", "discardvisual": "false", "fusestatic": "false", "balanceinertia": "true"}
     compiler.attrib.pop("meshdir", None)
     file = folder / path.name
     ET.ElementTree(robot).write(file, encoding="utf-8")
+    impossible = _impossible_inertias(robot)
+    if impossible:
+        meshes.notes.append(f"no body has inertias as {', '.join(impossible)} do; they were made possible ones")
     return PreparedUrdf(file=file, speed_limits=_speed_limits(robot), notes=meshes.notes)
 
 
@@ -109,6 +112,25 @@ def _speed_limits(robot: ET.Element) -> dict[str, float]:
         if 0.0 < speed < 1e3:
             limits[joint.get("name", "")] = speed
     return limits
+
+
+def _impossible_inertias(robot: ET.Element) -> list[str]:
+    """Return the links whose largest moment of inertia is more than the other two together."""
+    found = []
+    for link in robot.iter("link"):
+        inertia = link.find("inertial/inertia")
+        if inertia is None:
+            continue
+        try:
+            xx, yy, zz, xy, xz, yz = (
+                float(inertia.get(f"i{axes}", "0")) for axes in ("xx", "yy", "zz", "xy", "xz", "yz")
+            )
+        except ValueError:
+            continue
+        small, middle, large = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if large > (small + middle) * (1 + 1e-6):
+            found.append(link.get("name", ""))
+    return found
 
 
 class _Meshes:

@@ -45,6 +45,8 @@ class PlaceConfig(Tolerances, Filters):
     """Put the object next to the target, in world -x or +x, with 3 to 6 cm between them (ours)."""
     keep_upright: float | None = Field(default=None, gt=0, le=90)
     """Put the object down as it is held, turned about the vertical only, to within this angle [deg] (ours)."""
+    keep_upright_widest: float | None = Field(default=None, gt=0, le=180)
+    """Where no such place can be reached, ``keep_upright`` is widened in three steps up to this angle [deg] (ours)."""
     retreat: float | None = Field(default=None, gt=0, le=1)
     """Draw the hand back by this much against its approach [m]: ``post_place_vector`` for every robot (ours)."""
     rim: bool = False
