@@ -176,7 +176,7 @@ def make_object(
 
 def _factors(category: str, scale: Any) -> tuple[float, float, float]:
     """Return the factor on each axis of the object frame."""
-    given = (scale, scale, scale) if isinstance(scale, int | float) else scale
+    given = (scale, scale, scale) if isinstance(scale, int | float) and not isinstance(scale, bool) else scale
     if isinstance(given, str | bool) or len(given) != 3 or not all(0.01 <= factor <= 100.0 for factor in given):
         raise InputError(f"{category}: scale must be a number from 0.01 to 100, or three of them, got {scale!r}")
     x, y, z = (float(factor) for factor in given)

@@ -119,15 +119,14 @@ class Pick(Skill[PickConfig]):
     def _other_grasps(self, name: str, source: Source) -> Source | None:
         """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
 
-        What touches the table is taken as it lies; what a hand cannot span, and stand-ins for assets whose annotation
-        may have been of a rim, by the rim.
+        What touches the table is taken as it lies; stand-ins for assets, whose annotation may have been of a rim, by it.
         """
         asset = self.scene.assets[name]
         if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:
             return None
         if source == "any" and (asset.stands_in or self.failure.reason == "grasps_collide"):
             return "lying"
-        return "rim" if asset.stands_in or self.failure.reason == "no_grasp" else None
+        return "rim" if asset.stands_in else None
 
     def _candidates(self, name: str, source: Source) -> Array:
         """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
