@@ -119,7 +119,7 @@ class Pick(Skill[PickConfig]):
     def _other_grasps(self, name: str, source: Source) -> Source | None:
         """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
 
-        What touches the table is taken as it lies; stand-ins for assets, whose annotation may have been of a rim, by it.
+        What touches the table is taken as it lies; stand-ins for assets that may have been annotated there, by the rim.
         """
         asset = self.scene.assets[name]
         if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:
