@@ -157,8 +157,8 @@ def clear_grasps(
             detail += "all of them touch something around it; plates are taken with rim: true"
             skill.fail(FunnelStage.GRASP, "grasps_collide", detail, **counts)
         else:
-            approach = getattr(skill.config, "approach", None)
-            cure = "widen filter_x/y/z_dir" if approach is None else f"widen approach, now {approach}, or leave it out"
+            given = getattr(skill.config, "approach", None)
+            cure = "widen filter_x/y/z_dir" if given is None else f"widen approach, now {given}, or leave it out"
             skill.fail(FunnelStage.GRASP, "filters_leave_nothing", detail + cure, **counts)
     return np.flatnonzero(clear)
 
