@@ -107,7 +107,7 @@ def draw(name: str) -> Path:
 
 
 def _robots(task: Task) -> tuple[str, ...]:
-    return tuple(robot_source(task, entry) for entry in task.config.robots)
+    return tuple(robot_source(task, entry).robot for entry in task.config.robots)
 
 
 def _table(tasks: dict[str, Task], measured: dict[str, dict[str, Any]]) -> str:

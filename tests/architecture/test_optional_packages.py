@@ -7,7 +7,20 @@ import pytest
 
 from handloom.errors import MissingExtraError, require
 
-OPTIONAL = ("torch", "ray", "pxr", "trimesh", "coacd", "warp", "onnxruntime", "rerun", "gymnasium", "h5py")
+OPTIONAL = (
+    "torch",
+    "ray",
+    "pxr",
+    "trimesh",
+    "coacd",
+    "warp",
+    "onnxruntime",
+    "rerun",
+    "gymnasium",
+    "h5py",
+    "websockets",
+    "cryptography",
+)
 
 
 def test_importing_every_module_works_without_optional_packages():

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = {"pyyaml": "yaml"}
 """Packages that are imported by another name than they are installed by."""
-MISSING = ("av", "mujoco", "numpy", "pyyaml", "rich", "tyro", "omegaconf")
+MISSING = ("av", "mujoco", "numpy", "pyyaml", "rich", "tyro", "pydantic")
 """One of each kind: needed by several looks, by all, by the command line, by none."""
 WITHOUT = """
 import importlib.metadata, sys

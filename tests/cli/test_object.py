@@ -16,6 +16,19 @@ def test_show_writes_a_sheet_of_variants_and_names_it(tmp_path, capsys):
     assert picture.std() > 10
 
 
+def test_show_with_joints_draws_and_prints_the_keypoints(tmp_path, capsys):
+    plain, marked = tmp_path / "plain.png", tmp_path / "marked.png"
+    sheet = ["object", "show", "drawer_cabinet", "--count", "1", "--size", "64"]
+    assert main([*sheet, "--output", str(plain)]) == DONE
+    assert main([*sheet, "--joints", "--output", str(marked)]) == DONE
+    assert plain.read_bytes() != marked.read_bytes()
+    printed = capsys.readouterr().out
+    assert "slide, 0 to" in printed
+    assert "contact axis" in printed
+    assert main(["object", "show", "mug", "--joints", "--output", str(plain)]) == BAD_INPUT
+    assert "mug has no joints" in capsys.readouterr().err
+
+
 def test_other_seeds_show_other_variants(tmp_path):
     files = [tmp_path / f"{seed}.png" for seed in (0, 1)]
     for seed, file in enumerate(files):

@@ -21,6 +21,7 @@ from handloom.engine.run_settings import SOURCES, source_factory
 from handloom.errors import ConfigError, InputError, NotFoundError
 from handloom.skills import Schedule
 from handloom.tasks import load_task
+from handloom.teleop.operator_source import OperatorSource
 from handloom.values import Check, SkillSpan
 
 OPERATOR = "operator_source:StackOperator"
@@ -103,7 +104,7 @@ def test_a_run_can_be_read_where_its_source_is_not(tmp_path, monkeypatch):
 
 
 def test_every_source_of_the_table_can_be_made():
-    assert [source_factory(name) for name in SOURCES] == [Schedule]
+    assert [source_factory(name) for name in SOURCES] == [Schedule, OperatorSource]
 
 
 def test_a_source_that_is_not_there_is_refused_before_anything_is_written():

@@ -108,3 +108,15 @@ def test_grasps_that_lead_nowhere_are_told_from_those_that_lead_on() -> None:
     ways = follower.ways_after(grasps, controller.target)
     assert ways is not None
     assert np.isfinite(ways).tolist() == [True, False], "held by the end that goes in first, it cannot go in"
+
+
+PEAR: dict[str, Any] = {**PICK, "objects": ["pear"], "filter_z_dir": None, "lift_th": 0.03, "pre_grasp_offset": 0.05}
+
+
+def test_an_approach_is_widened_where_nothing_within_it_can_be_grasped(tmp_path: Path) -> None:
+    instance = table_instance(tmp_path, thing("pear", "pear", (0.1, 0.05), yaw=40.0))
+    _, strict = run_with(instance, {**PEAR, "approach": ["down", 3]})
+    assert strict.failure is not None
+    assert "widen approach, now ('down', 3.0)" in strict.failure.detail
+    _, wide = run_with(instance, {**PEAR, "approach": ["down", 3], "approach_widest": 75})
+    assert wide.success, wide.failure

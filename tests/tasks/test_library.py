@@ -25,7 +25,7 @@ def skills_of(task: Task) -> list[str]:
 
 def test_there_are_at_least_twenty_tasks_and_three_for_every_robot(tasks):
     assert len(tasks) >= 20
-    count = Counter(robot_source(task, entry) for task in tasks.values() for entry in task.config.robots)
+    count = Counter(robot_source(task, entry).robot for task in tasks.values() for entry in task.config.robots)
     assert {robot: count[robot] for robot in ROBOTS if count[robot] < 3} == {}
 
 
@@ -66,5 +66,5 @@ def test_a_task_anywhere_inherits_a_setup_of_the_library(tmp_path):
     for robot in ROBOTS:
         file.write_text(text.format(robot, names.get(robot, robot)))
         task = load_task(file)
-        assert [robot_source(task, entry) for entry in task.config.robots] == [robot]
+        assert [robot_source(task, entry).robot for entry in task.config.robots] == [robot]
         assert len(task.config.cameras) > 1

@@ -8,6 +8,10 @@ BENCHES: dict[str, tuple[str, str]] = {
     "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
     "render": ("handloom.bench.render", "frames per second and core, beside the classic renderer"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
+    "teleop": (
+        "handloom.bench.teleop",
+        "latency from the page to the robot, pictures per second, over a socket on this machine",
+    ),
     "walking": ("handloom.bench.walking", "attempts of the legged robots at walking, turning, standing, being pushed"),
     "policy": ("handloom.bench.policy", "one step of a walking policy, and of RMPflow at 1 kHz, on one core"),
     "ik": ("handloom.bench.ik", "inverse kinematics of every arm, beside mink"),

@@ -190,6 +190,8 @@ def run(
     if disturb:
         overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
     loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
+    for line in loaded.stand_ins:
+        print(f"stand-in: {line}", file=sys.stderr)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
     )

@@ -9,6 +9,7 @@ from handloom.cli.flags import Number, Object, OptionalFile, OptionalOutput, Rob
 
 if TYPE_CHECKING:
     from handloom.objects import ObjectAsset
+    from handloom.robots import Arm, RobotDescription
 
 
 def run(
@@ -20,6 +21,7 @@ def run(
     seed: Number = 0,
     output: OptionalOutput = None,
     show: OptionalFile = None,
+    annotation: OptionalFile = None,
     physics: bool = False,
     preshape: bool = False,
     scale: float = 1.0,
@@ -36,6 +38,8 @@ def run(
         seed: Chooses the variant of a category, and the surface points tried.
         output: Write the rows into this .npy file, for example Aligned_grasp_sparse.npy beside an asset.
         show: Draw the grasps into this PNG file.
+        annotation: Test the best rows of this published .npy file in physics instead of searching; --count says how
+            many, --scale scales them with the object.
         physics: Close, lift and shake every grasp; only those that hold are kept.
         preshape: Approach with the fingers at the width of the grasp instead of fully open.
         scale: Factor on all lengths of the object.
@@ -56,6 +60,8 @@ def run(
     description = load_robot(robot)
     chosen_arm = description.arm(arm) if arm else description.arms[0]
     asset = _asset(object, seed, scale, allow_outside=allow_outside)
+    if annotation:
+        return _test_annotation(annotation, asset, description, chosen_arm, count, scale, output)
     steps = ["reading the gripper", "searching", *(["testing in physics"] * physics), *(["drawing"] * bool(show))]
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -90,6 +96,38 @@ def run(
     if show:
         print(show)
     return 0
+
+
+def _test_annotation(
+    file: Path,
+    asset: "ObjectAsset",
+    description: "RobotDescription",
+    arm: "Arm",
+    count: int,
+    scale: float,
+    output: Path | None,
+) -> int:
+    """Close, lift and shake the best rows of a published annotation, and say how many hold."""
+    import numpy as np
+
+    from handloom.grasping import GraspTrial, read_grasps, write_grasps
+    from handloom.robots import tool_poses_of_grasps
+
+    rows = read_grasps(file)
+    fitting = rows[rows[:, 1] <= arm.gripper_max_width]
+    best = fitting[np.argsort(fitting[:, 0], kind="stable")[:count]]
+    print(f"{file}: {len(rows)} rows, {len(fitting)} of them no wider than {1000 * arm.gripper_max_width:.0f} mm")
+    if not len(best):
+        return 1
+    # The poses after half a turn, which come second, are the same grasps.
+    hands = tool_poses_of_grasps(arm, best, grasp_scale=scale)[0][: len(best)].copy()
+    hands[:, :3, :3] = hands[:, :3, :3] @ arm.R_ee_graspnet
+    held = GraspTrial(description, asset, arm=arm).run(hands).held
+    share = f"{int(held.sum())} of {len(best)} hold when closed, lifted and shaken ({held.mean():.0%})"
+    print(f"{asset.name}, {description.name} {arm.name} arm: {share}")
+    if output:
+        print(write_grasps(output, best[held]))
+    return 0 if held.any() else 1
 
 
 def _asset(name: str, seed: int, scale: float, *, allow_outside: bool) -> "ObjectAsset":

@@ -40,6 +40,7 @@ VERBS = {
     "merge": Verb("handloom.cli.dataset:merge", "join the shards of a run, or several datasets"),
     "export": Verb("handloom.cli.dataset:export", "a dataset in another format"),
     "report": Verb("handloom.cli.report:run", "funnel, failure reasons and rates of a run"),
+    "teleop": Verb("handloom.cli.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
     "evaluate": Verb("handloom.cli.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"),
     "object": Verb("handloom.cli.object", "show: draw variants of an object; import: read one from a file"),
     "grasp": Verb("handloom.cli.grasp:run", "find grasps of an object for a gripper, draw them, test them in physics"),

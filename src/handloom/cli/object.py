@@ -16,6 +16,7 @@ def show(
     count: Number = 12,
     seed: Number = 0,
     size: Number = 240,
+    joints: bool = False,
 ) -> None:
     """Draw variants of an object into a PNG file; `all` draws one of every category.
 
@@ -25,6 +26,7 @@ def show(
         count: How many variants.
         seed: Other seeds give other variants.
         size: Width and height of each picture [px].
+        joints: Also draw the keypoints and axes of every joint, and print them for the first variant.
     """
     from handloom.config import allow_code
     from handloom.errors import InputError
@@ -36,12 +38,34 @@ def show(
         raise InputError(f"--count must lie between 1 and 200, got {count}")
     if not 32 <= size <= 2048:
         raise InputError(f"--size must lie between 32 and 2048 pixels, got {size}")
+    if joints and name == "all":
+        raise InputError("--joints needs one category; `all` is drawn without")
     if name == "all":
         sheet = overview_sheet(object_categories(), seed=seed, size=size)
     else:
         allow_code(name)  # Named by the user himself.
-        sheet = variants_sheet(name, count=count, seed=seed, size=size)
+        sheet = variants_sheet(name, count=count, seed=seed, size=size, joints=joints)
+        if joints:
+            _print_joints(name, seed)
     print(write_png(output or Path(f"{name.replace(':', '_')}.png"), sheet))
+
+
+def _print_joints(name: str, seed: int) -> None:
+    """Print the keypoints of every joint of the first variant of a sheet."""
+    from handloom.errors import InputError
+    from handloom.objects import make_object
+    from handloom.seeding import generator
+
+    obj = make_object(name, rng=generator(seed, 0, name))
+    if not obj.joints:
+        raise InputError(f"{name} has no joints")
+    for link in obj.joints:
+        unit = "rad" if link.kind == "hinge" else "m"
+        print(f"{obj.name}, {link.joint}: {link.kind}, {link.range[0]:.3g} to {link.range[1]:.3g} {unit}")
+        points = {"head": link.head, "tail": link.tail, "push": link.push or link.head}
+        axes = {"axis": link.axis, "contact axis": link.contact_axis, "normal": link.normal}
+        for word, values in (points | axes).items():
+            print(f"  {word:<13}" + " ".join(f"{value:8.4f}" for value in values))
 
 
 def import_file(

@@ -34,7 +34,7 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
         notices: tuple[str, ...] = ()
         try:
             task = load_task(name, overrides=set, allow_outside=allow_outside)
-            notices = task.notices
+            notices = (*task.notices, *task.stand_ins)
             mistakes = "" if fast or refused_code(task) else "\n".join(rehearse(task))
         except HandloomError as error:
             mistakes = str(error)

@@ -1,6 +1,7 @@
 """The base of every config model, numbers with units, and the marker for keys that have no effect here."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -96,12 +97,22 @@ def unused_keys(config: Config, path: str = "") -> tuple[str, ...]:
         path: Dotted path of ``config`` itself, used as a prefix.
     """
     lines: list[str] = []
-    for name, field in type(config).model_fields.items():
-        key = f"{path}.{field.alias or name}".lstrip(".")
-        if name in config.model_fields_set:
-            lines += [f"{key} has no effect here: {m.why}" for m in field.metadata if isinstance(m, UnusedKey)]
-        lines += _unused_inside(getattr(config, name), key)
+    for name, key, marks in _fields(type(config)):
+        value = getattr(config, name)
+        if marks and name in config.model_fields_set:
+            lines += [f"{path}.{key} has no effect here: {mark.why}".lstrip(".") for mark in marks]
+        if isinstance(value, Config | dict | list | tuple):
+            lines += _unused_inside(value, f"{path}.{key}".lstrip("."))
     return tuple(lines)
+
+
+@cache
+def _fields(model: type[Config]) -> tuple[tuple[str, str, tuple[UnusedKey, ...]], ...]:
+    """Return name, key in files and marks of every field of a config."""
+    return tuple(
+        (name, field.alias or name, tuple(mark for mark in field.metadata if isinstance(mark, UnusedKey)))
+        for name, field in model.model_fields.items()
+    )
 
 
 def _unused_inside(value: Any, path: str) -> list[str]:
@@ -109,6 +120,6 @@ def _unused_inside(value: Any, path: str) -> list[str]:
         return list(unused_keys(value, path))
     if isinstance(value, dict):
         return [line for key, item in value.items() for line in _unused_inside(item, f"{path}.{key}")]
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and value and not isinstance(value[0], float | str):
         return [line for i, item in enumerate(value) for line in _unused_inside(item, f"{path}.{i}")]
     return []

@@ -1,8 +1,7 @@
 """YAML text to plain values, noting the line each of them was written on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -12,8 +11,7 @@ KeyPath = tuple[str | int, ...]
 """Keys and list indices from the top of a file down to a value."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """Where a value was written."""
 
     source: str
@@ -37,6 +35,12 @@ MAX_DEPTH = 60
 Pairs = dict[str, tuple[yaml.Node, yaml.Node]]
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NODES = {
+    yaml.ScalarEvent: yaml.ScalarNode,
+    yaml.SequenceStartEvent: yaml.SequenceNode,
+    yaml.MappingStartEvent: yaml.MappingNode,
+}
+_TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
 _DATE = "tag:yaml.org,2002:timestamp"
 
@@ -95,19 +99,20 @@ class _Composer:
 
     def _node(self, depth: int) -> yaml.Node:
         event = self.loader.get_event()
-        at = f"{self.source}:{event.start_mark.line + 1}"
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
-                raise ConfigError(f"{at}: not valid YAML: the alias *{event.anchor} has no anchor")
+                raise ConfigError(f"{self._at(event)}: not valid YAML: the alias *{event.anchor} has no anchor")
             return self.anchors[event.anchor]
         self.count += 1
         if self.count > MAX_NODES:
-            raise ConfigError(f"{at}: more than {MAX_NODES} values; is this a config file?")
+            raise ConfigError(f"{self._at(event)}: more than {MAX_NODES} values; is this a config file?")
         if depth > MAX_DEPTH:
-            raise ConfigError(f"{at}: values are nested more than {MAX_DEPTH} deep")
+            raise ConfigError(f"{self._at(event)}: values are nested more than {MAX_DEPTH} deep")
         node = self._started(event)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
+        if isinstance(node, yaml.ScalarNode):
+            return node
         if isinstance(node, yaml.SequenceNode):
             while not self.loader.check_event(yaml.SequenceEndEvent):
                 node.value.append(self._node(depth + 1))
@@ -119,13 +124,12 @@ class _Composer:
             self.loader.get_event()
         return node
 
+    def _at(self, event: Any) -> str:
+        return f"{self.source}:{event.start_mark.line + 1}"
+
     def _started(self, event: Any) -> yaml.Node:
         """Return the node of an event, lists and mappings still empty."""
-        kind = {
-            yaml.ScalarEvent: yaml.ScalarNode,
-            yaml.SequenceStartEvent: yaml.SequenceNode,
-            yaml.MappingStartEvent: yaml.MappingNode,
-        }[type(event)]
+        kind = _NODES[type(event)]
         scalar = kind is yaml.ScalarNode
         tag = event.tag
         if tag is None or tag == "!":
@@ -195,7 +199,7 @@ class _Builder:
             yield source
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        if node.tag == _DATE or (self.foreign_tags and node.tag not in yaml.SafeLoader.yaml_constructors):
+        if node.tag in (_TEXT, _DATE) or (self.foreign_tags and node.tag not in yaml.SafeLoader.yaml_constructors):
             return node.value
         try:
             value = self.constructor.construct_object(node)

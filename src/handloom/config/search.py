@@ -1,23 +1,29 @@
 """Where a path in a file may point: to the file's own surroundings, and nowhere else unless the user allows it."""
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from handloom.errors import ConfigError, NotAllowedError
 
-MAX_PARENTS = 8
-"""How many enclosing folders are searched; deeper layouts name an ``asset_root``."""
 PACKAGE = Path(__file__).resolve().parents[1]
 """Our own folder; what ships in it may be named from anywhere."""
 
 
 def find_file(
-    name: str, *, near: Path, asset_root: Path | None = None, what: str = "file", allow_outside: bool = False
+    name: str,
+    *,
+    near: Path,
+    asset_root: Path | None = None,
+    what: str = "file",
+    allow_outside: bool = False,
+    folders: Sequence[Path] | None = None,
 ) -> Path:
     """Return the file or folder a config names.
 
-    A relative path is searched in the folder of the YAML file, then in those around it, then in ``asset_root``.
+    A relative path is searched in the folder of the YAML file and those around it, nearest first, then in the working
+    folder, then in ``asset_root``, itself taken relative to each of these.
 
     Args:
         name: Path as written in the config.
@@ -25,15 +31,16 @@ def find_file(
         asset_root: Last place to look.
         what: Start of the error message, e.g. ``task.yaml:3: robots.0.robot_config_file``.
         allow_outside: Return files outside these folders, too.
+        folders: The folders, where they are known already.
 
     Raises:
-        ConfigError: Nothing is there; the text lists the folders that were searched.
+        ConfigError: Nothing is there; the text says where was searched.
         NotAllowedError: It is outside these folders.
     """
-    folders = [*enclosing_folders(near, allow_outside=allow_outside), *([asset_root] if asset_root else [])]
+    folders = search_folders(near, asset_root, allow_outside=allow_outside) if folders is None else folders
     try:
         given = Path(name).expanduser()
-        places = [given] if given.is_absolute() else [Path(folder).expanduser() / given for folder in folders]
+        places = [given] if given.is_absolute() else [folder / given for folder in folders]
     except RuntimeError as error:
         raise ConfigError(f"{what}: {name}: {error}") from error
     for place in places:
@@ -43,11 +50,41 @@ def find_file(
             return place
     if given.is_absolute():
         raise ConfigError(f"{what}: {name} does not exist")
-    searched = ", ".join(str(f) for f in folders)
-    raise ConfigError(f"{what}: {name} was not found; searched {searched}")
+    raise ConfigError(f"{what}: {name} was not found; {searched(near, asset_root, allow_outside=allow_outside)}")
 
 
-def enclosing_folders(folder: Path, *, most: int = MAX_PARENTS, allow_outside: bool = False) -> tuple[Path, ...]:
+def search_folders(near: Path, asset_root: Path | None = None, *, allow_outside: bool = False) -> tuple[Path, ...]:
+    """Return the folders that relative paths of a file in ``near`` are searched in, in order."""
+    around = enclosing_folders(near, allow_outside=allow_outside)
+    if Path.cwd() not in around and (allow_outside or Path.cwd() not in shared_folders()):
+        around = (*around, Path.cwd())
+    return (*around, *asset_roots(asset_root, around))
+
+
+def asset_roots(asset_root: Path | None, around: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders that ``asset_root`` stands for, below each of some folders; the first alone if none exists."""
+    if asset_root is None:
+        return ()
+    root = Path(asset_root).expanduser()
+    places = [root] if root.is_absolute() else [folder / root for folder in around]
+    return tuple(place for place in places if _exists(place)) or tuple(places[:1])
+
+
+def searched(near: Path, asset_root: Path | None = None, *, allow_outside: bool = False) -> str:
+    """Return in words where relative paths of a file in ``near`` are searched: three places at most."""
+    around = enclosing_folders(near, allow_outside=allow_outside)
+    nearest, *others = around
+    places = [f"{nearest} and the folders around it up to {others[-1]}" if others else str(nearest)]
+    if Path.cwd() not in around:
+        places.append(f"the working folder {Path.cwd()}")
+    if asset_root is not None:
+        places.append(
+            f"asset_root {asset_root} below these" if not asset_root.is_absolute() else f"asset_root {asset_root}"
+        )
+    return f"searched {', '.join(places)}"
+
+
+def enclosing_folders(folder: Path, *, most: int | None = None, allow_outside: bool = False) -> tuple[Path, ...]:
     """Return a folder and those around it that belong to the same project, nearest first.
 
     They end below folders that hold all sorts of files: the home folder and those around it, the folder of temporary
@@ -55,12 +92,16 @@ def enclosing_folders(folder: Path, *, most: int = MAX_PARENTS, allow_outside: b
 
     Args:
         folder: Where to begin.
-        most: How many folders around it at most.
+        most: How many folders around it at most; None: all.
         allow_outside: Do not end there.
     """
-    folder = folder.resolve()
+    return _enclosing(str(folder.absolute()), most, frozenset() if allow_outside else shared_folders())
+
+
+@lru_cache(maxsize=256)
+def _enclosing(name: str, most: int | None, shared: frozenset[Path]) -> tuple[Path, ...]:
+    folder = Path(name).resolve()
     around = list(folder.parents)[:most]
-    shared = set() if allow_outside else shared_folders()
     end = next((i for i, parent in enumerate(around) if parent in shared), len(around))
     return (folder, *around[:end]) if folder not in shared else (folder,)
 
@@ -81,22 +122,34 @@ def demand_inside(file: Path, folders: Iterable[Path | str], *, what: str) -> No
 def is_inside(file: Path, folders: Iterable[Path | str]) -> bool:
     """Return whether a file lies, links followed, in one of some folders or in our package."""
     try:
-        real = file.resolve()
-        return any(real.is_relative_to(Path(folder).expanduser().resolve()) for folder in (*folders, PACKAGE))
+        real, folders = file.resolve(), (*folders, PACKAGE)
+        # What lies, by its resolved name, in a folder as it is written needs no second look at the folder.
+        return any(real.is_relative_to(folder) for folder in folders) or any(
+            real.is_relative_to(Path(folder).expanduser().resolve()) for folder in folders
+        )
     except (OSError, RuntimeError, ValueError):  # A loop of links, a home that does not exist, a name with a zero.
         return False
 
 
-def shared_folders() -> set[Path]:
+def shared_folders() -> frozenset[Path]:
     """Return the folders that no project owns."""
+    try:
+        home = str(Path.home())
+    except RuntimeError:
+        home = ""
+    return _shared_folders(home, tempfile.gettempdir())
+
+
+@lru_cache(maxsize=8)
+def _shared_folders(*homes: str) -> frozenset[Path]:
     shared = {Path("/")}
-    for find in (Path.home, lambda: Path(tempfile.gettempdir())):
+    for home in filter(None, homes):
         try:
-            place = find().resolve()
+            place = Path(home).resolve()
         except (OSError, RuntimeError):
             continue
         shared |= {place, *place.parents}
-    return shared
+    return frozenset(shared)
 
 
 def _exists(path: Path) -> bool:

@@ -24,7 +24,8 @@ from handloom.tasks.config.checking import demand_code
 from handloom.version import VERSION
 
 EXPERT = "expert"
-SOURCES = {EXPERT: "handloom.skills:Schedule"}
+TELEOP = "teleop"
+SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.operator_source:OperatorSource"}
 """Name of a source > ``module:Class``."""
 
 
@@ -74,9 +75,11 @@ class RunSettings(Config):
     """The task, with base files, references and overrides resolved."""
     arena: dict[str, Any]
     """The arena, resolved."""
+    stand_ins: tuple[str, ...] = ()
+    """What of ours stands in for what the task names and was not there; one line each."""
     seed: int = Field(ge=0)
     source: str = EXPERT
-    """Who carries the task out: ``expert``, or ``my_module:MySource``."""
+    """Who carries the task out: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
     unit_size: int = Field(default=4, ge=1)
     """Attempts per work unit."""
     render: RenderWhen = "now"
@@ -120,6 +123,7 @@ class RunSettings(Config):
                 task_path=str(task.path.resolve()),
                 task=_plain(task.config),
                 arena=_plain(task.arena),
+                stand_ins=task.stand_ins,
                 **options,
             )
         except ValidationError as error:
@@ -137,7 +141,8 @@ class RunSettings(Config):
 
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
-        values = self.model_dump(mode="json", exclude={"task_path", "unit_size"})
+        left_out = {"task_path", "unit_size"} if self.stand_ins else {"task_path", "unit_size", "stand_ins"}
+        values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
     def to_yaml(self) -> str:

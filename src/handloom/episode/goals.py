@@ -18,6 +18,33 @@ from handloom.values import Check, Failure, FunnelStage, SkillSpan
 
 RETRY = 30
 """Frames after which a skill that the expert would find no way for is begun again."""
+JOINT_WAYPOINTS = frozenset({"heuristic__skill", "home", "joint__ctrl", "wait"})
+"""Skills that say how an arm is bent on its way, which a person cannot know."""
+WAYPOINTS = JOINT_WAYPOINTS | {"goto__pose", "move"}
+"""Skills that say where a hand goes on its way; a person finds other ways."""
+
+
+class _AtOnce:
+    """Stands for a skill that is asked of the expert only: there is nothing to judge."""
+
+    def has_terms(self) -> bool:
+        """Return that it can be judged."""
+        return True
+
+    def update(self) -> None:
+        """Do nothing."""
+
+    def is_success(self) -> bool:
+        """Return that nothing is missing."""
+        return True
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return no terms."""
+        return ()
+
+    def fulfilled(self, check: Check) -> bool:
+        """Return that nothing is missing."""
+        return True
 
 
 @dataclass
@@ -27,7 +54,7 @@ class _Lane:
     robot: str
     arm: str
     waiting: deque[SkillConfig]
-    skill: Skill | None = None
+    skill: Skill | _AtOnce | None = None
     """The skill that comes next; it is judged, not carried out."""
     started: int = 0
     held: int = 0
@@ -47,15 +74,28 @@ class Goals:
         stages: The skills of the task, as its file nests them.
         rng: Draws what the expert would draw, such as where in a region to put an object.
         hold: Frames in a row in which the terms of an arm's last skill must hold.
+        waypoints: Whether places on the expert's way (``WAYPOINTS``) are goals, too. Where a task has no others, places
+            of a hand are goals all the same.
     """
 
-    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, hold: int = REST_FRAMES) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        stages: Stages,
+        rng: np.random.Generator,
+        *,
+        hold: int = REST_FRAMES,
+        waypoints: bool = True,
+    ) -> None:
         self._scene = scene
         self._hold = hold
         self._rng = rng
         self._controllers: dict[tuple[str, str], ArmController] = {}
         self._movable = [obj.name for obj in scene.instance.objects if not obj.fixed and obj.solid]
         self._lanes = _lanes(stages)
+        names = {config.name for lane in self._lanes for config in lane.waiting}
+        choices = (frozenset[str](),) if waypoints else (WAYPOINTS, JOINT_WAYPOINTS, frozenset[str]())
+        self._left_out = next((choice for choice in choices if names - choice), frozenset[str]())
         self._total = sum(len(lane.waiting) for lane in self._lanes)
         self.timeline: list[SkillSpan] = []
         """What was achieved when."""
@@ -81,6 +121,13 @@ class Goals:
                 reason = f"{skill}_not_{broken[0]}" if broken else f"{skill}_not_lasting"
                 return Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail, skill=skill)
         return not_lasting(self._scene, self.timeline)
+
+    @property
+    def terms(self) -> tuple[tuple[SkillConfig, tuple[tuple[str, bool], ...]], ...]:
+        """Of every arm that has something left to do: its next skill, and its success terms and whether they hold."""
+        begun = [(lane.waiting[0], lane.skill) for lane in self._lanes if lane.waiting and lane.skill]
+        judged = [(config, skill) for config, skill in begun if skill.has_terms()]
+        return tuple((c, tuple((check.name, s.fulfilled(check)) for check in s.checks())) for c, s in judged)
 
     @property
     def controls(self) -> int:
@@ -120,8 +167,10 @@ class Goals:
         )
         lane.skill = None
 
-    def _begun(self, lane: _Lane) -> Skill:
+    def _begun(self, lane: _Lane) -> Skill | _AtOnce:
         """Return an arm's next skill, begun in the present state."""
+        if lane.waiting[0].name in self._left_out:
+            return _AtOnce()
         config = checked_config(lane.waiting[0])
         key = (lane.robot, lane.arm)
         if key not in self._controllers:

@@ -53,6 +53,7 @@ PLACEMENT = frozenset(
         "above_bottom",
         "ahead",
         "inside",
+        "joint_state",
         "left_of",
         "level",
         "lower_than",
@@ -68,6 +69,8 @@ PLACEMENT = frozenset(
     }
 )
 """Success terms about where an object is put; others, such as ``grasped``, end with their skill."""
+JOINT_SKILLS = frozenset({"open", "close", "rotate"})
+"""Skills that move a joint of an object, and not the object."""
 SHOWN_REST = 5
 """How many of them belong to the demonstration; a longer wait would teach to wait."""
 
@@ -181,9 +184,16 @@ def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tupl
     last = {(span.robot, span.arm): span for span in timeline}
     goals = []
     for i, span in enumerate(timeline):
-        moved = {later.objects[0] for later in timeline[i + 1 :] if later.objects}
+        later = [other for other in timeline[i + 1 :] if other.objects]
+        # A drawer that is closed takes what lies in it along: only its own joint is no longer where it was.
+        moved = {other.objects[0] for other in later if other.skill not in JOINT_SKILLS}
+        turned = {other.objects[0] for other in later if other.skill in JOINT_SKILLS}
         stands = not moved & set(span.objects) and span.kind != "mistake"
-        checks = [check for check in span.checks if check.name in PLACEMENT and stands]
+        checks = [
+            check
+            for check in span.checks
+            if check.name in PLACEMENT and stands and not (check.name == "joint_state" and turned & set(span.objects))
+        ]
         final = last[span.robot, span.arm] is span
         goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))
     return tuple(goals)

@@ -180,6 +180,11 @@ class GripperShape:
             raise InputError(f"{self.name}: the gripper does not open {opening} m")
         return float(level[np.isfinite(level)][0])
 
+    def fingertip(self, level: int) -> float:
+        """Return how far ahead of the end effector [m], along the approach, the hand reaches at a level."""
+        at = self._at_level(level)
+        return float(max(_reach(at, part, np.array([1.0, 0.0, 0.0])) for part in range(len(self.parts.kind))))
+
     def drive_at(self, level: float) -> Array:
         """Return the targets of the drive (d,) [m or rad] that bring the fingers to a level."""
         closed, opened = self.arm.gripper_closed, self.arm.gripper_open

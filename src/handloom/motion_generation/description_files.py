@@ -12,7 +12,7 @@ import yaml
 from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config, Metres, Position, Quaternion, UnusedKey, load_config, read_document
-from handloom.config.loading import resolved
+from handloom.config.references import resolved
 from handloom.errors import ConfigError, unknown_name
 
 Positive = Annotated[float, Field(gt=0.0)]

@@ -3,6 +3,7 @@
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.importers import Imported, ImportReport, import_object, proxy_category, proxy_object
+from handloom.objects.keypoints import JointKeypoints, read_keypoints, write_keypoints
 from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.parts import Axis, Keypoint, Link, Part
 from handloom.objects.registry import CATEGORIES, make_object, object_categories
@@ -15,6 +16,7 @@ __all__ = [
     "Choices",
     "ImportReport",
     "Imported",
+    "JointKeypoints",
     "Keypoint",
     "Link",
     "ObjectAsset",
@@ -25,4 +27,6 @@ __all__ = [
     "object_categories",
     "proxy_category",
     "proxy_object",
+    "read_keypoints",
+    "write_keypoints",
 ]

@@ -8,8 +8,11 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import InputError
 from handloom.objects.materials import BARE_METALS, substance
-from handloom.objects.parts import Axis, Keypoint, Link, Part, point
+from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
+from handloom.render.textures import add_texture
+from handloom.spatial import matrix_from_quat, quat_multiply
 
 ROOT = "object"
 """Name of the base body of every object."""
@@ -23,6 +26,8 @@ _GEOM = {
     "hull": mujoco.mjtGeom.mjGEOM_MESH,
 }
 _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_SLIDE}
+_Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
+"""Turns z up to y up: x stays, z becomes y."""
 _ROLLING = (0.005, 0.0005)
 """Torsional and rolling friction [m] of round parts: the contact patch of a fruit is some millimetres wide."""
 
@@ -47,6 +52,10 @@ class Blueprint:
     """Diameter of the largest ball that fits through the opening and into the cavity [m]; 0: not a container."""
     rests: str = "any"
     """``any``: every stable pose is used; ``upright``: only as drawn (furniture, appliances)."""
+    up: Point = (0.0, 0.0, 1.0)
+    """Which way is up as drawn."""
+    surfaces: tuple[Surface, ...] = ()
+    """What an imported object looks like, where its parts are not what is seen."""
 
     def aabb(self) -> Array:
         """Return lower and upper corner (2, 3) [m] of all parts in the object frame, joints at zero."""
@@ -67,6 +76,43 @@ class Blueprint:
                 name: replace(k, position=point(np.multiply(k.position, scale))) for name, k in self.keypoints.items()
             },
             holds=self.holds * scale,
+        )
+
+    def stretched(self, factors: tuple[float, float, float]) -> "Blueprint":
+        """Return the object with each of its own axes scaled by itself; masses follow with the volume.
+
+        Raises:
+            InputError: It has joints, whose frames would no longer be rigid.
+        """
+        if self.links:
+            raise InputError(f"a {self.words[0]} has joints and scales by one factor only, got {list(factors)}")
+        return replace(
+            self,
+            parts=tuple(p.stretched(factors) for p in self.parts),
+            keypoints={
+                name: replace(k, position=point(np.multiply(k.position, factors))) for name, k in self.keypoints.items()
+            },
+            holds=self.holds * min(factors),
+        )
+
+    def y_up(self) -> "Blueprint":
+        """Return the object in a frame with y up and its front to +z, as published assets have it."""
+        R = matrix_from_quat(_Y_UP)
+
+        def turned(vector: Point) -> Point:
+            return point(R @ vector)
+
+        return replace(
+            self,
+            parts=tuple(
+                replace(p, position=turned(p.position), quat=quad(quat_multiply(_Y_UP, p.quat))) for p in self.parts
+            ),
+            links=tuple(
+                replace(link, **{key: turned(getattr(link, key)) for key in VECTORS_OF_LINKS}) for link in self.links
+            ),
+            keypoints={name: replace(k, position=turned(k.position)) for name, k in self.keypoints.items()},
+            axes={name: replace(axis, direction=turned(axis.direction)) for name, axis in self.axes.items()},
+            up=turned(self.up),
         )
 
     def centered(self) -> "Blueprint":
@@ -94,6 +140,7 @@ class Blueprint:
         for link in self.links:
             rows.append((link.name, link.kind, link.parent, link.drives))
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
+            numbers += (*link.normal, *(link.push or link.head))
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
             numbers += (link.counterbalance, link.ratio)
         for name, keypoint in sorted(self.keypoints.items()):
@@ -102,6 +149,10 @@ class Blueprint:
         for name, axis in sorted(self.axes.items()):
             rows.append((name, axis.body))
             numbers += axis.direction
+        for surface in self.surfaces:
+            rows.append((surface.body, surface.substance, surface.image.shape))
+            for values in (np.round(surface.vertices, 9), surface.faces, surface.texcoords, surface.image):
+                digest.update(np.ascontiguousarray(values).tobytes())
         digest.update(repr(rows).encode())
         # Rounding hides the last bit of a library's sine; adding zero turns -0 into 0.
         digest.update((np.round(np.array(numbers, "<f8"), 9) + 0.0).tobytes())
@@ -123,6 +174,8 @@ class Blueprint:
         materials: dict[tuple[object, ...], str] = {}
         for i, part in enumerate(self.parts):
             _add_part(spec, bodies[part.body], part, f"{part.body}_{i}", materials)
+        for i, surface in enumerate(self.surfaces):
+            _add_surface(spec, bodies[surface.body], surface, f"look_{i}")
         return spec
 
     def _body_origins(self) -> dict[str, Array]:
@@ -182,6 +235,24 @@ def _add_part(
         geom.density = stuff.density * part.fill
     else:
         geom.mass = 0.0
+
+
+def _add_surface(spec: mujoco.MjSpec, body: "mujoco.MjsBody", surface: Surface, name: str) -> None:
+    """Add triangles that are drawn; MuJoCo counts texture coordinates from the upper left."""
+    coords = surface.texcoords.reshape(-1, 2) * [1.0, -1.0] + [0.0, 1.0]
+    mesh = spec.add_mesh(
+        name=name,
+        uservert=surface.vertices.ravel(),
+        userface=surface.faces.ravel(),
+        usertexcoord=coords.ravel(),
+        userfacetexcoord=np.arange(surface.faces.size, dtype=np.int32),
+    )
+    mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+    stuff = substance(surface.substance)
+    material = spec.material(add_texture(spec, name, surface.image, per_metre=False))
+    material.specular, material.shininess = stuff.specular, stuff.shininess
+    geom = body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, material=name, group=2)
+    geom.contype, geom.conaffinity, geom.mass = 0, 0, 0.0
 
 
 def _material(spec: mujoco.MjSpec, part: Part, materials: dict[tuple[object, ...], str]) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 from handloom.errors import InputError, suggest, unknown_name
 from handloom.objects.materials import COLORS
 
-Value = float | int | str | bool
+Value = float | int | str | bool | tuple[float, ...]
+"""What describes an object; only its scale may be a factor for each axis."""
 
 REACH = 20.0
 """How far beyond the range it is drawn from a given number may lie; more than that is a wrong unit."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
@@ -16,6 +16,8 @@ Point = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
 
 UPRIGHT: Quat = (1.0, 0.0, 0.0, 0.0)
+ROUND = 20
+"""Corners around a round part that is stretched: 1.2 % of its radius are cut between two of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,39 @@ class Part:
             position=point(np.multiply(self.position, scale)),
         )
 
+    def stretched(self, factors: Point) -> "Part":
+        """Return the part with each axis of its body scaled by itself; what is round becomes a hull of many corners."""
+        R = matrix_from_quat(self.quat)
+        corners = (self._corners() @ R.T + np.asarray(self.position)) * factors
+        middle = np.multiply(self.position, factors)
+        return replace(
+            self,
+            shape="hull",
+            size=(),
+            vertices=tuple(point(corner) for corner in corners - middle),
+            position=point(middle),
+            quat=UPRIGHT,
+            belt_velocity=point(R @ self.belt_velocity),
+        )
+
+    def _corners(self) -> Array:
+        """Return points (n, 3) of the surface in the part's own frame [m] whose hull is the part, or nearly so."""
+        if self.shape == "hull":
+            return np.asarray(self.vertices, float)
+        if self.shape == "box":
+            return np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * self.size
+        angle = np.arange(ROUND) * (2.0 * np.pi / ROUND)
+        ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(ROUND)], axis=1)
+        if self.shape == "cylinder":
+            radius, half = self.size
+            return np.concatenate([ring * radius + [0, 0, s * half] for s in (-1, 1)])
+        tilt = np.linspace(-0.5 * np.pi, 0.5 * np.pi, ROUND // 2 + 1)[1:-1]
+        ball = np.concatenate([*(ring * np.cos(t) + [0, 0, np.sin(t)] for t in tilt), [[0, 0, 1], [0, 0, -1]]])
+        if self.shape == "capsule":
+            radius, half = self.size
+            return np.concatenate([ball * radius + [0, 0, s * half] for s in (-1, 1)])
+        return ball * (self.size if len(self.size) == 3 else self.size[0])
+
     def support(self, directions: ArrayLike) -> Array:
         """Return how far (n,) [m] the part reaches in directions (n, 3) of its body's frame."""
         d = np.asarray(directions, float)
@@ -88,18 +123,47 @@ class Part:
         return radius * across + half * np.abs(d[..., 2])
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Surface:
+    """Triangles with a picture on them that are seen and touch nothing; convex parts collide for them."""
+
+    vertices: Array
+    """Corners (n, 3) in the body's frame [m]."""
+    faces: NDArray[np.int32]
+    """Triangles (m, 3)."""
+    texcoords: Array
+    """Place of every corner of every triangle in the picture (m, 3, 2), 0 to 1, from its lower left."""
+    image: NDArray[np.uint8]
+    """Picture (h, w, 3), sRGB."""
+    substance: str = "plastic"
+    """Key of ``handloom.objects.materials.SUBSTANCES``; says how it shines."""
+    body: str = "object"
+    """Body that carries it."""
+
+
 def point(values: ArrayLike) -> Point:
     """Return three plain floats of anything with three values."""
     x, y, z = np.asarray(values, float).tolist()
     return (x, y, z)
 
 
+def quad(values: ArrayLike) -> Quat:
+    """Return four plain floats of anything with four values."""
+    w, x, y, z = np.asarray(values, float).tolist()
+    return (w, x, y, z)
+
+
+VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "front_axis", "anchor")
+"""Points and directions of a link, which turn with the object frame."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Link:
     """A body that moves against the object's base by one joint at its origin.
 
-    The annotation follows the keypoint planner's vocabulary: the *head* is where the finger touches, head to tail runs
-    along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say base.
+    The annotation follows the keypoint planner's vocabulary: the *head* is what the fingers close upon, head to tail
+    runs along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say
+    base.
     In the library, frames of base and links are parallel when the joint is at zero; an imported link may be turned.
     """
 
@@ -114,11 +178,15 @@ class Link:
     range: tuple[float, float]
     """Joint limits [rad or m]; 0 is closed."""
     head: Point
-    """Contact point on the link [m]."""
+    """Middle of the handle, rim or knob that a hand takes hold of [m]."""
     tail: Point
     """Second point on the link [m]."""
     contact_axis: Point
+    """Unit vector along what is gripped: a handle, an edge."""
+    normal: Point
     """Unit vector out of the surface at the head: the hand comes from there."""
+    push: Point | None = None
+    """Point of the surface that is pushed to close the joint [m]; None: the head."""
     front_axis: Point = (0.0, -1.0, 0.0)
     """Side of the base that faces the user, in the base frame."""
     parent: str = "object"
@@ -145,10 +213,9 @@ class Link:
         """Name of the joint."""
         return f"{self.name}_joint"
 
-    @property
-    def base_contact(self) -> Point:
-        """The head in the frame of the parent, with the joint at zero [m]."""
-        return point(np.add(self.origin, quat_rotate(self.quat, self.head)))
+    def in_parent(self, position: Point) -> Point:
+        """Return a point of the link in the frame of the parent, with the joint at zero [m]."""
+        return point(np.add(self.origin, quat_rotate(self.quat, position)))
 
     def scaled(self, scale: float) -> "Link":
         """Return the link of an object of another size; angles stay."""
@@ -161,6 +228,7 @@ class Link:
             range=(self.range[0] * length, self.range[1] * length),
             head=point(np.multiply(self.head, scale)),
             tail=point(np.multiply(self.tail, scale)),
+            push=None if self.push is None else point(np.multiply(self.push, scale)),
             anchor=point(np.multiply(self.anchor, scale)),
             damping=self.damping * torque / length,
             frictionloss=self.frictionloss * torque,

@@ -17,19 +17,31 @@ from handloom.values import CameraSpec
 
 Picture = NDArray[np.uint8]
 
+KEYPOINT_COLORS = {
+    "head": (0.9, 0.1, 0.1, 1.0),
+    "tail": (0.95, 0.8, 0.1, 1.0),
+    "push": (0.1, 0.3, 0.9, 1.0),
+    "joint": (0.1, 0.7, 0.2, 1.0),
+    "contact": (0.9, 0.5, 0.1, 1.0),
+    "normal": (0.6, 0.1, 0.7, 1.0),
+}
+"""Balls: head, which a hand takes hold of, tail, and where closing pushes. Rods: the joint's axis, along what is
+gripped, and the way out of the surface."""
+
 # From the front right, a little above: shows the front of cabinets and the inside of cups.
 _AZIMUTH_DEG, _ELEVATION_DEG, _FIELD_OF_VIEW_DEG = -58.0, 30.0, 28.0
 # Key light, fill light: where they hang in units of the object's radius, and how strong they are.
 _LIGHTS = (((-1.8, -3.0, 5.0), 0.62), ((4.0, -1.5, 3.0), 0.20))
 
 
-def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0) -> Picture:
+def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0, joints: bool = False) -> Picture:
     """Draw an object in its first stable pose.
 
     Args:
         obj: The object.
         size: Width and height of the picture [px].
         opened: Where the joints stand in their range, 0 (closed) to 1.
+        joints: Draw the keypoints and axes of every joint too; see ``KEYPOINT_COLORS``.
 
     Returns:
         Picture (size, size, 3) uint8.
@@ -38,7 +50,7 @@ def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0) -> Pictu
     corners = _corners(obj, quat, opened)
     low, high = corners.min(axis=0), corners.max(axis=0)
     centre, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2
-    model = _studio(obj, quat, low[2], centre, radius)
+    model = _studio(obj, quat, low[2], centre, radius, joints=joints)
     data = mujoco.MjData(model)
     for joint in range(model.njnt):
         first, last = model.jnt_range[joint]
@@ -49,13 +61,13 @@ def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0) -> Pictu
 
 
 def variants_sheet(
-    category: str, *, count: int = 12, seed: int = 0, size: int = 240, columns: int | None = None
+    category: str, *, count: int = 12, seed: int = 0, size: int = 240, columns: int | None = None, joints: bool = False
 ) -> Picture:
     """Draw variants of one category; articulated ones closed in the upper half of the sheet, open in the lower."""
     objs = [make_object(category, rng=generator(seed, k, category)) for k in range(count)]
     opened = [0.55 if obj.articulated and 2 * k >= count else 0.0 for k, obj in enumerate(objs)]
     labels = [f"{obj.name}  {_weight(obj.mass)}" for obj in objs]
-    pictures = [portrait(obj, size=size, opened=o) for obj, o in zip(objs, opened, strict=True)]
+    pictures = [portrait(obj, size=size, opened=o, joints=joints) for obj, o in zip(objs, opened, strict=True)]
     return contact_sheet(pictures, labels, columns=columns)
 
 
@@ -87,7 +99,9 @@ def _corners(obj: ObjectAsset, quat: Array, opened: float) -> Array:
     return np.concatenate(corners) @ matrix_from_quat(quat).T
 
 
-def _studio(obj: ObjectAsset, quat: Array, floor: float, centre: Array, radius: float) -> mujoco.MjModel:
+def _studio(
+    obj: ObjectAsset, quat: Array, floor: float, centre: Array, radius: float, *, joints: bool = False
+) -> mujoco.MjModel:
     """Put the object on a floor at height ``floor``, under a key light and a fill light."""
     spec = mujoco.MjSpec()
     spec.visual.headlight.ambient = [0.42, 0.42, 0.42]
@@ -101,8 +115,41 @@ def _studio(obj: ObjectAsset, quat: Array, floor: float, centre: Array, radius: 
         light.cutoff = 60
         light.diffuse = [power] * 3
         light.bulbradius = 0.25 * radius
-    spec.attach(obj.spec(), prefix="object/", frame=spec.worldbody.add_frame(quat=quat))
+    drawn = obj.spec()
+    if joints:
+        _mark_joints(drawn, obj, 0.012 * radius)
+    spec.attach(drawn, prefix="object/", frame=spec.worldbody.add_frame(quat=quat))
     return spec.compile()
+
+
+def _mark_joints(spec: mujoco.MjSpec, obj: ObjectAsset, thick: float) -> None:
+    """Add balls at the keypoints of every joint and rods along its axes, ``thick`` metres in radius."""
+    for link in obj.joints:
+        body, head = spec.body(link.name), np.asarray(link.head)
+        marks = {"head": link.head, "tail": link.tail, "push": link.push or link.head}
+        for name, position in marks.items():
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_SPHERE,
+                size=[1.6 * thick, 0.0, 0.0],
+                pos=position,
+                rgba=KEYPOINT_COLORS[name],
+                contype=0,
+                conaffinity=0,
+                mass=0.0,
+                group=2,
+            )
+        lines = {"joint": (link.anchor, link.axis), "contact": (head, link.contact_axis), "normal": (head, link.normal)}
+        for name, (start, direction) in lines.items():
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+                size=[0.6 * thick, 0.0, 0.0],
+                fromto=[*start, *(np.asarray(start) + 12.0 * thick * np.asarray(direction))],
+                rgba=KEYPOINT_COLORS[name],
+                contype=0,
+                conaffinity=0,
+                mass=0.0,
+                group=2,
+            )
 
 
 def _camera(centre: Array, radius: float, size: int) -> CameraSpec:

@@ -1,7 +1,6 @@
 """The categories of the library and the function that makes an object of one."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +9,9 @@ from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices, Value
+from handloom.objects.keypoints import joint_keypoints
 from handloom.objects.materials import SPOKEN
-from handloom.objects.object_asset import ObjectAsset, link_keypoints
+from handloom.objects.object_asset import ObjectAsset
 
 Drawing = Callable[[Choices], Blueprint]
 
@@ -63,6 +63,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "sandwich": "handloom.objects.library.fruit:sandwich",
     "strawberry": "handloom.objects.library.fruit:strawberry",
     "tomato": "handloom.objects.library.fruit:tomato",
+    "double_conveyor": "handloom.objects.library.furniture:double_conveyor",
     "drawer_cabinet": "handloom.objects.library.furniture:drawer_cabinet",
     "hinged_cabinet": "handloom.objects.library.furniture:hinged_cabinet",
     "safe": "handloom.objects.library.furniture:safe",
@@ -92,6 +93,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "cutting_board": "handloom.objects.library.storage:cutting_board",
     "dish_rack": "handloom.objects.library.storage:dish_rack",
     "egg_box": "handloom.objects.library.storage:egg_box",
+    "low_basket": "handloom.objects.library.storage:low_basket",
     "mug_tree": "handloom.objects.library.storage:mug_tree",
     "pallet": "handloom.objects.library.storage:pallet",
     "place_mat": "handloom.objects.library.storage:place_mat",
@@ -135,7 +137,7 @@ def make_object(
     category: str,
     *,
     rng: np.random.Generator | None = None,
-    scale: float | None = None,
+    scale: float | Sequence[float] | None = None,
     color: str | None = None,
     parameters: Mapping[str, Value] | None = None,
 ) -> ObjectAsset:
@@ -144,9 +146,10 @@ def make_object(
     Args:
         category: A name in the library, or ``my_module:my_function`` for a drawing of your own.
         rng: Draws what is not given; not needed when ``parameters`` is complete.
-        scale: Factor on all lengths; masses follow with the third power. Default 1.
+        scale: Factor on all lengths, or one for each axis; masses follow with the volume. Default 1.
         color: Colour word of the main part, e.g. ``"red"``.
-        parameters: Fixed parameters, for example all of another object's; with a ``path`` the file is imported.
+        parameters: Fixed parameters, for example all of another object's; with a ``path`` the file is imported. ``up``
+            is ``y`` for an object frame with y up, as published assets have it.
 
     Raises:
         NotFoundError: No such category or colour.
@@ -157,14 +160,27 @@ def make_object(
         if scale is not None or color is not None:
             raise InputError(f"{category}: a file has its own colours, and its scale is one of the parameters")
         return _imported(category, given)
-    given.update({k: v for k, v in (("scale", scale), ("color", color)) if v is not None})
-    factor = given.pop("scale", 1.0)
-    if isinstance(factor, str | bool) or not math.isfinite(factor) or not 0.01 <= factor <= 100.0:
-        raise InputError(f"{category}: scale must be a number from 0.01 to 100, got {factor!r}")
+    factor = tuple(scale) if isinstance(scale, Sequence) else scale
+    given.update({k: v for k, v in (("scale", factor), ("color", color)) if v is not None})
+    factors, up = _factors(category, given.pop("scale", 1.0)), given.pop("up", "z")
+    if up not in ("y", "z"):
+        raise InputError(f"{category}: up must be y or z, got {up!r}")
     choices = Choices(rng, given, category)
     drawing = _drawing(category)(choices)
-    taken = {"scale": float(factor), **choices.finish()}
-    return asset_from_blueprint(category, drawing.scaled(float(factor)).centered(), taken)
+    taken: dict[str, Value] = {"scale": factors[0] if len(set(factors)) == 1 else factors, **choices.finish()}
+    if up == "y":
+        drawing, taken = drawing.y_up(), {**taken, "up": "y"}
+    scaled = drawing.scaled(factors[0]) if len(set(factors)) == 1 else drawing.stretched(factors)
+    return asset_from_blueprint(category, scaled.centered(), taken)
+
+
+def _factors(category: str, scale: Any) -> tuple[float, float, float]:
+    """Return the factor on each axis of the object frame."""
+    given = (scale, scale, scale) if isinstance(scale, int | float) and not isinstance(scale, bool) else scale
+    if isinstance(given, str | bool) or len(given) != 3 or not all(0.01 <= factor <= 100.0 for factor in given):
+        raise InputError(f"{category}: scale must be a number from 0.01 to 100, or three of them, got {scale!r}")
+    x, y, z = (float(factor) for factor in given)
+    return x, y, z
 
 
 def _imported(category: str, given: Mapping[str, Value]) -> ObjectAsset:
@@ -181,9 +197,9 @@ def asset_from_blueprint(category: str, blueprint: Blueprint, parameters: Mappin
     """Wrap a finished blueprint; the main joint's annotation joins the keypoints and axes."""
     keypoints, axes = dict(blueprint.keypoints), dict(blueprint.axes)
     if blueprint.links:
-        more_keypoints, more_axes = link_keypoints(blueprint.links[0])
-        keypoints.update(more_keypoints)
-        axes.update(more_axes)
+        annotation = joint_keypoints(blueprint.links[0], 0)
+        keypoints.update(annotation.points)
+        axes.update(annotation.axes)
     noun = blueprint.words[0]
     color = SPOKEN.get(blueprint.color or "", blueprint.color)
     return ObjectAsset(
@@ -198,6 +214,7 @@ def asset_from_blueprint(category: str, blueprint: Blueprint, parameters: Mappin
         joints=blueprint.links,
         holds=blueprint.holds,
         rests=blueprint.rests,
+        up=blueprint.up,
         source=blueprint,
     )
 

@@ -47,12 +47,15 @@ class RestPoses:
     """True (k,) where the object is free to roll and stays only if nobody pushes."""
 
 
-def find_rest_poses(model: mujoco.MjModel, *, upright_only: bool = False) -> RestPoses:
+def find_rest_poses(
+    model: mujoco.MjModel, *, upright_only: bool = False, up: tuple[float, float, float] = (0.0, 0.0, 1.0)
+) -> RestPoses:
     """Return the rest poses of a compiled object.
 
     Args:
         model: One root body at the origin.
-        upright_only: Keep the identity alone, for furniture and appliances.
+        upright_only: Keep the upright pose alone, for furniture and appliances.
+        up: Which way is up in the object frame when it stands upright.
 
     Raises:
         InputError: Nothing of it is solid, so that it cannot lie on anything.
@@ -62,8 +65,8 @@ def find_rest_poses(model: mujoco.MjModel, *, upright_only: bool = False) -> Res
     data = posed(model)
     reach, com = Reach(model, data), data.subtree_com[1].copy()
     if upright_only:
-        below = reach(np.array([[0.0, 0.0, -1.0]]))
-        return RestPoses(quats=np.array([[1.0, 0.0, 0.0, 0.0]]), heights=below, rolls=np.array([False]))
+        down = -np.array([up])
+        return RestPoses(quats=_turn_down(down[0])[None], heights=reach(down), rolls=np.array([False]))
 
     def height(directions: Array) -> Array:
         return reach(directions) - directions @ com
@@ -74,7 +77,7 @@ def find_rest_poses(model: mujoco.MjModel, *, upright_only: bool = False) -> Res
     rise = _rise(height, down) / height(down)
     stable = rise > -_NEUTRAL
     down, rolls = down[stable], rise[stable] <= _NEUTRAL
-    kept = _distinct(height, down, rolls)
+    kept = _distinct(height, down, rolls, np.array(up))
     quats = np.array([_turn_down(d) for d in down[kept]]).reshape(-1, 4)
     return RestPoses(quats=quats, heights=reach(down[kept]), rolls=rolls[kept])
 
@@ -147,10 +150,10 @@ def _rise(height: Height, down: Array) -> Array:
     return np.min(lowest, axis=0) - height(down)
 
 
-def _distinct(height: Height, down: Array, rolls: NDArray[np.bool_]) -> list[int]:
+def _distinct(height: Height, down: Array, rolls: NDArray[np.bool_], up: Array) -> list[int]:
     """Return indices of different poses, upright first, then by height; what rolls over into another is left out."""
     h = height(down)
-    upright = down[:, 2] < -_UPRIGHT
+    upright = down @ up < -_UPRIGHT
     order = sorted(range(len(down)), key=lambda i: (not upright[i], round(float(h[i]), 5), *np.round(-down[i], 3)))
     group = list(range(len(down)))
     weights = np.linspace(0.0, 1.0, 9)[:, None]

@@ -70,7 +70,7 @@ from handloom.retarget.inputs import (
     bool_signal,
     float_signal,
 )
-from handloom.retarget.nodes.controller_pose import ControllerPose, ControllerPoseSource
+from handloom.retarget.nodes.controller_pose import ControllerPose, ControllerPoseSource, SqueezeGate
 from handloom.retarget.nodes.gripper import GripperRetargeter, GripperRetargeterConfig, SO101GripperRetargeter
 from handloom.retarget.nodes.joint_state import JointStateRetargeter, JointStateRetargeterConfig
 from handloom.retarget.nodes.locomotion import (
@@ -101,6 +101,14 @@ from handloom.retarget.nodes.trihand import (
     TriHandMotionControllerRetargeter,
 )
 from handloom.retarget.recording import DeviceRecorder, DeviceRecording
+from handloom.retarget.session import (
+    RetargetingExecutionConfig,
+    RetargetingExecutionMode,
+    RetargetingStepInfo,
+    SessionMode,
+    TeleopSession,
+    TeleopSessionConfig,
+)
 from handloom.retarget.sources.device_frame import DeviceFrame
 from handloom.retarget.sources.device_sources import (
     ControllersSource,
@@ -210,6 +218,9 @@ __all__ = [
     "RetargeterIO",
     "RetargeterIOType",
     "RetargeterSubgraph",
+    "RetargetingExecutionConfig",
+    "RetargetingExecutionMode",
+    "RetargetingStepInfo",
     "RobotHandJoints",
     "SO101GripperRetargeter",
     "SO101PoseClutchRetargeter",
@@ -219,8 +230,12 @@ __all__ = [
     "Se3AbsRetargeter",
     "Se3RelRetargeter",
     "Se3RetargeterConfig",
+    "SessionMode",
     "SlotIndexError",
+    "SqueezeGate",
     "StatefulNodeWarning",
+    "TeleopSession",
+    "TeleopSessionConfig",
     "TeleopStateManager",
     "Tensor",
     "TensorGroup",

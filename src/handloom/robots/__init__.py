@@ -2,7 +2,15 @@
 
 from handloom.robots.drive_config import DriveConfig
 from handloom.robots.grasp_poses import tool_poses_of_grasps
-from handloom.robots.load import TARGET_CLASSES, load_robot, make_robot, register_robot, robot_class, robot_names
+from handloom.robots.load import (
+    TARGET_CLASSES,
+    load_robot,
+    make_robot,
+    published_robot,
+    register_robot,
+    robot_class,
+    robot_names,
+)
 from handloom.robots.robot_config import CameraMount, ExtraDepth, Keypoints, PhysicsOptions, RobotConfig
 from handloom.robots.robot_description import Arm, RobotDescription
 from handloom.robots.template_robot import TemplateRobot
@@ -20,6 +28,7 @@ __all__ = [
     "TemplateRobot",
     "load_robot",
     "make_robot",
+    "published_robot",
     "register_robot",
     "robot_class",
     "robot_names",

@@ -1,10 +1,12 @@
 """Robots by name, folder or file: the zoo, registered ones and templates."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handloom.config import Document, Mark, import_named, parse_config, read_document
+from handloom.config import Document, Mark, UnusedKey, import_named, parse_config, read_document
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.robots.robot_config import RobotConfig
 from handloom.robots.robot_description import RobotDescription
@@ -98,6 +100,59 @@ def _folder_of_class(document: Document) -> Path:
     if target not in TARGET_CLASSES:
         raise unknown_name(f"target_class (in {document.mark(('target_class',))})", target, TARGET_CLASSES)
     return ZOO_FOLDER / TARGET_CLASSES[target]
+
+
+def published_robot(file: Path, folders: Sequence[Path] = ()) -> tuple[str, dict[str, Any]] | None:
+    """Return the robot of the zoo that a published file stands for, and the keys in which the file differs from ours.
+
+    Args:
+        file: A robot file.
+        folders: Where the robot's USD file may be; the curve of ``extra_depth_file`` lies beside it.
+
+    Returns:
+        None if the file brings a model of its own.
+    """
+    return _published(file, file.stat().st_mtime_ns, tuple(folders))
+
+
+@lru_cache(maxsize=64)
+def _published(file: Path, _changed: int, folders: tuple[Path, ...]) -> tuple[str, dict[str, Any]] | None:
+    document = read_document(file)
+    if not isinstance(document.values, dict) or "model" in document.values or (file.parent / "model.xml").is_file():
+        return None
+    folder = _folder_of_class(document)
+    given = set(document.values)
+    _complete(document, read_document(folder / "robot.yaml"))
+    ours, theirs = _parsed(folder / "robot.yaml"), parse_config(document, RobotConfig)
+    dumped = theirs.model_dump(mode="json")
+    fields = RobotConfig.model_fields.items()
+    unused = {name for name, info in fields if any(isinstance(mark, UnusedKey) for mark in info.metadata)}
+    keys = sorted(key for key in given - unused - {"extra_depth_file"} if getattr(ours, key) != getattr(theirs, key))
+    name = next(name for name, zoo in ZOO.items() if zoo == folder.name)
+    return name, {key: dumped[key] for key in keys} | _extra_depth(theirs, folders)
+
+
+@lru_cache(maxsize=32)
+def _parsed(file: Path) -> RobotConfig:
+    return parse_config(read_document(file), RobotConfig)
+
+
+def _extra_depth(config: RobotConfig, folders: Sequence[Path]) -> dict[str, Any]:
+    """Return the curve beside a robot's USD file, and the widths at its ends, as keys; none where it is not there."""
+    near = (folder / Path(config.path).parent / config.extra_depth_file for folder in folders)
+    file = next((place for place in near if place.is_file()), None) if config.extra_depth_file else None
+    if file is None:
+        return {}
+    try:
+        first, *rest = [
+            (float(row["width"]), float(row["offset"])) for row in json.loads(file.read_text(encoding="utf-8")).values()
+        ]
+        widths, offsets = zip(*sorted(rest), strict=True)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{file}: expected names with a width and an offset [m] each: {error}") from error
+    # The first entry is not used, but counts as one: it must be the narrowest.
+    curve = {"width": [min(first[0], widths[0] - 1e-6), *widths], "offset": [first[1], *offsets]}
+    return {"extra_depth": curve, "gripper_min_width": max(0.0, widths[0]), "gripper_max_width": widths[-1]}
 
 
 def _complete(document: Document, zoo: Document) -> None:

@@ -110,6 +110,8 @@ class RobotConfig(Config):
     robot_file: Annotated[
         tuple[str, ...] | str, UnusedKey("only means something to cuRobo; motion is planned from the model")
     ] = ()
+    extra_depth_file: str = ""
+    """JSON beside the robot's USD file with the curve that ``extra_depth`` holds; read where a task names the robot."""
     solver_position_iteration_count: Annotated[int | None, PHYSX_KEY] = None
     solver_velocity_iteration_count: Annotated[int | None, PHYSX_KEY] = None
     stabilization_threshold: Annotated[float | None, PHYSX_KEY] = None

@@ -127,6 +127,8 @@ def add_object(spec: mujoco.MjSpec, obj: ObjectInstance, asset: ObjectAsset, *, 
     root = child.body("object")
     if (not obj.fixed) if free is None else free:
         root.add_freejoint(name="free")
+    elif obj.fixed and not obj.solid:
+        root.mocap = True  # What is only seen can be moved by skills.
     _vary_physics(child, obj)
     _vary_look(child, obj)
     frame = spec.worldbody.add_frame(pos=list(obj.position), quat=list(obj.quat))

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from handloom.objects import ObjectAsset
+from handloom.scene.scene import Scene
 from handloom.values import ObjectInstance
 
 AXIS_TRIAD = "axis_triad"
@@ -52,6 +53,13 @@ class TriadSource:
     def fingerprint(self) -> str:
         """Return a hash of the colours."""
         return hashlib.sha256(json.dumps([AXIS_TRIAD, dict(self.parameters)]).encode()).hexdigest()
+
+
+def hide(scene: Scene, name: str) -> None:
+    """Lower something that is only seen through the floor, out of every camera's sight."""
+    world = scene.world
+    # Straight into the user inputs, which are recorded: anything more would differ in a replay.
+    world.data.mocap_pos[world.model.body_mocapid[world.body_index(scene.body_of(name))], 2] = HIDDEN[2]
 
 
 def marker_name(robot: str, arm: str) -> str:

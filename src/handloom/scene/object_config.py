@@ -23,7 +23,7 @@ class TextureConfig(Config):
     texture_id: int = Field(default=0, ge=0, le=1_000_000)
     """Which one when it is not picked at random."""
     texture_scale: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(default=(1.0, 1.0), min_length=1)
-    """Repetitions per metre."""
+    """Repetitions per metre; on an object of an asset file per millimetre."""
     target_prim_path: Annotated[str, UnusedKey("a texture covers the whole object here")] = ""
 
 
@@ -62,7 +62,7 @@ class ObjectConfig(Config):
     quaternion: Quaternion | None = None
     """wxyz; wins over euler."""
     scale: Triple = (1.0, 1.0, 1.0)
-    """Size factor, the same in all three axes; may differ for tables and planes."""
+    """Size factor along each axis of the object's own frame; those of objects with joints are the same in all three."""
     visible: bool = True
     """Whether cameras see it; a region may say otherwise."""
     texture: TextureConfig | None = None
@@ -77,9 +77,9 @@ class ObjectConfig(Config):
     """keep: as given; suggested: one of the object's stable poses; random: any."""
     scale_mode: Literal["keep", "suggested"] = "keep"
     """keep: ``scale`` counts; suggested: library objects and stand-ins have the size their category has."""
-    gap: tuple[Metres, ...] | None = None
-    """Offsets along the container's x axis [m] of the places in it; absent: ``gap.yaml`` beside the asset, or the slots
-    of a library container."""
+    gap: tuple[Metres, ...] | Literal[False] | None = None
+    """Offsets along the world's x axis [m] of the places in a container; absent or false: ``gap.yaml`` beside the
+    asset, else the slots of a library container, else its middle."""
     init_translation: Position | None = None
     """Where the object starts relative to ``init_parent`` [m], e.g. in a gripper."""
     init_orientation: Quaternion | None = None

@@ -1,8 +1,8 @@
 """Where objects may lie: the six published region samplers as data."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config, Degrees, Metres, Position, UnusedKey
 
@@ -34,7 +34,7 @@ class RandomConfig(Config):
     """Ranges of a sampler; which of them count depends on the sampler."""
 
     pos_range: tuple[Position, Position] | None = None
-    """Lowest and highest shift in x, y, z [m]."""
+    """Lowest and highest shift in x, y, z [m]; in any order."""
     yaw_rotation: tuple[Degrees, Degrees] | None = None
     """Lowest and highest turn about the world's z axis [deg]."""
     r_range: tuple[Metres, Metres] | None = None
@@ -48,16 +48,32 @@ class RandomConfig(Config):
     z_bias: Metres = 0.0
     """Shift for ``A_in_B`` [m]."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _unwrap(cls, given: Any) -> Any:
+        """Take entries of ``random_region_list`` as they are published, inside a ``random_config``."""
+        return given["random_config"] if isinstance(given, dict) and set(given) == {"random_config"} else given
+
+    @classmethod
+    def more_keys(cls) -> set[str]:
+        """Return the key that published entries are wrapped in."""
+        return {"random_config"}
+
+    @field_validator("pos_range")
+    @classmethod
+    def _ascending(cls, given: tuple[Triple, Triple] | None) -> tuple[Triple, Triple] | None:
+        """Sort every axis; published files draw between the two ends whichever is the larger."""
+        if given is None:
+            return None
+        (x, y, z), (i, j, k) = given
+        return (min(x, i), min(y, j), min(z, k)), (max(x, i), max(y, j), max(z, k))
+
     @model_validator(mode="after")
     def _ranges_ascend(self) -> "RandomConfig":
         for key in ("yaw_rotation", "r_range", "theta_range"):
             pair = getattr(self, key)
             if pair is not None and pair[0] > pair[1]:
                 raise ValueError(f"{key} must go from low to high, got {list(pair)}")
-        if self.pos_range is not None and any(a > b for a, b in zip(*self.pos_range, strict=True)):
-            raise ValueError(
-                f"pos_range must go from low to high in every axis, got {[list(p) for p in self.pos_range]}"
-            )
         return self
 
 
@@ -77,15 +93,17 @@ class RegionConfig(Config):
     sub_tgt_prim: str | None = None
     """Part of the target to use instead of the whole: a body or keypoint of it, e.g. ``board_1`` of a shelf."""
     priority: tuple[int, ...] | bool | None = None
-    """Draw from ``random_region_list``: one of these indices, or any when empty or false."""
+    """Draw from what earlier regions left of ``random_region_list``: one of these indices, negative ones count from the
+    end; or any entry when empty or false."""
     container: str | None = None
-    """Put the object at a free place of this container: one of its ``gap`` offsets, each used once."""
+    """Put the object at a free place of this container: one of its ``gap`` offsets, each used once where it has any."""
     z_init: Metres | None = None
     """Height of the object's origin above the container's [m]; goes with ``container``."""
     target2: str | None = None
     """Second target of ``A_along_B_C``."""
-    visible: bool | None = None
-    """Whether cameras see the object; absent leaves that to the object."""
+    visible: Annotated[
+        bool | None, UnusedKey("the reference system does not read it; visible of the object counts")
+    ] = None
 
     @model_validator(mode="after")
     def _sampler_has_its_ranges(self) -> "RegionConfig":

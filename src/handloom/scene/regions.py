@@ -77,14 +77,15 @@ def place_in_container(
             the height of the spot, or to the container's rim. A ``random_config`` with a yaw turns A.
         a: What is placed.
         container: What it is placed in.
-        spot: Place (3,) in the container's frame [m]; None takes its origin.
+        spot: Place (3,) from the container's origin, along the world's axes [m]; its height may be NaN. None takes the
+            origin.
         rng: Generator of this choice.
     """
     turned = a.at(a.position, _turned(a.quat, region.random_config or RandomConfig(), rng))
-    place = container.position if spot is None else container.position + quat_rotate(container.quat, spot)
+    place = container.position if spot is None else container.position + spot
     if region.z_init is not None:
         height = container.position[2] + region.z_init
-    elif spot is not None:
+    elif spot is not None and np.isfinite(spot[2]):
         height = place[2] + _rise(turned) + CLEARANCE
     else:
         height = container.box[1, 2] + _rise(turned) - SINK

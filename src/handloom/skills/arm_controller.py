@@ -123,6 +123,8 @@ class ArmController:
         self.last_failure: PlanResult | None = None
         self.ignored: tuple[str, ...] = ()
         """Obstacles, by part of their name, that the present skill leaves out."""
+        self.by_rim = False
+        """The last pick took a rim, so that the fingers open only a little to let go."""
         self.held: tuple[str, ...] = ()
         """Objects that move with the hand in planning."""
         self._kept: Held | None = None
@@ -216,11 +218,11 @@ class ArmController:
         self.num_plans += 1
         return kept.plan(self.planner, q, T_base_tool, (*self.ignored, *ignore))
 
-    def reachable(self, stage: Move) -> FreeIkResult:
-        """Return collision-free joints for each pose of a stage, without asking for a path."""
+    def reachable(self, stage: Move, *, seed: Array | None = None) -> FreeIkResult:
+        """Return collision-free joints for each pose of a stage, near the present ones or a seed (n,)."""
         self.refresh()
-        ignore = (*self.ignored, *stage.ignore)
-        return self.planner.free_ik(stage.T_base_tool, self._target, ignore=ignore, released=stage.released)
+        ignore, near = (*self.ignored, *stage.ignore), self._target if seed is None else seed
+        return self.planner.free_ik(stage.T_base_tool, near, ignore=ignore, released=stage.released)
 
     def attainable(
         self, T_base_tool: Array, *, point_tool: ArrayLike, axis_tool: ArrayLike, **options: float
@@ -365,7 +367,9 @@ class ArmController:
                 self.last_failure = result
                 return False
             path = result.path
-        self._path = play(path, self.limits, fps=self.scene.instance.fps)
+        pace = command.params.get("pace")
+        limits = self.limits if pace is None else self.limits.scaled(pace)
+        self._path = play(path, limits, fps=self.scene.instance.fps)
         self._played = 0
         self._goal = pose
         self.num_plan_failed = 0

@@ -45,8 +45,18 @@ def choose(
     else:
         chosen, failure = _by_ik(skill, moves) if test_mode == "ik" else _by_plan(skill, moves)
     if failure is not None:
-        skill.manip_list, skill.failure = [], replace(failure, skill=skill.config.name)
+        skill.manip_list = []
+        skill.failure = replace(failure, skill=skill.config.name, detail=f"{failure.detail}{_where(skill, failure)}")
     return chosen
+
+
+def _where(skill: Skill, failure: Failure) -> str:
+    """Say how far the object is that cannot be reached."""
+    if failure.reason not in {"goal_unreachable", "line_unreachable"} or not skill.config.objects:
+        return ""
+    name, arm = skill.config.objects[-1], skill.controller.arm
+    x, y, z = (skill.scene.object_pose(name)[:3, 3] - arm.T_world_base[:3, 3]).tolist()
+    return f"; {name} is {np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {z:+.2f} m higher"
 
 
 def _by_plan(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failure | None]:

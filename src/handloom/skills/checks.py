@@ -189,6 +189,38 @@ def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2
     return pressing >= min(fingers, len(side.finger_bodies))
 
 
+def joint_state(scene: Scene, *, object: str, joint: str, start: float, threshold: float, mode: str) -> bool:
+    """Return whether a joint of an object stands where it should; all lengths and angles [m or rad].
+
+    Args:
+        scene: The scene.
+        object: The object.
+        joint: Name of the joint, as the object has it.
+        start: Where the joint stood at the start of the skill.
+        threshold: The limit of the mode.
+        mode: ``abs`` and ``dis_to_init``: it moved by at least the threshold; ``normal``: in positive direction;
+            ``zero``: it is at most the threshold away from closed.
+    """
+    q = scene.world.joint_position(f"{object}/{joint}")
+    if mode == "zero":
+        return abs(q) <= threshold
+    return (q - start if mode == "normal" else abs(q - start)) >= abs(threshold)
+
+
+def joint_still(scene: Scene, *, object: str, joint: str, speed: float) -> bool:
+    """Return whether a joint of an object moves slower than ``speed`` [m/s or rad/s]."""
+    return abs(scene.world.joint_velocity(f"{object}/{joint}")) < speed
+
+
+def fingers_only(scene: Scene, *, robot: str, arm: str, object: str, base: str) -> bool:
+    """Return whether no forbidden link of an arm touches an object, and no finger touches its body ``base``."""
+    side, world = scene.robot(robot).arm(arm), scene.world
+    forbidden = [side.prefix + body for body in side.spec.forbidden_bodies]
+    if world.touching(forbidden, world.subtree(scene.body_of(object))):
+        return False
+    return not world.touching(side.finger_bodies, [f"{object}/{base}"])
+
+
 def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
     """Return whether an object is more than ``by`` [m] above the height ``from_z`` [m]."""
     return bool(scene.object_pose(object)[2, 3] - from_z > by)
@@ -208,11 +240,14 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "above_bottom": above_bottom,
     "ahead": ahead,
     "calm": calm,
+    "fingers_only": fingers_only,
     "grasped": grasped,
     "gripper_open": gripper_open,
     "hand_at": hand_at,
     "in_view": in_view,
     "inside": inside,
+    "joint_state": joint_state,
+    "joint_still": joint_still,
     "joints_at": joints_at,
     "left_of": left_of,
     "level": level,

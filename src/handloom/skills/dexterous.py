@@ -16,6 +16,7 @@ from handloom.skills.configs.picks import DexPickConfig
 from handloom.skills.configs.places import DexPlaceConfig
 from handloom.skills.flip_and_scan import R_HAND_GRASPNET
 from handloom.skills.grasp_moves import GraspMoves
+from handloom.skills.grasp_poses import annotated_grasps, clear_grasps, drawn_by_score, gripper_of
 from handloom.skills.skill import Skill, between, command_at
 from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, pose_from_pos_quat, quat_slerp, translation
 from handloom.values import Check
@@ -30,6 +31,8 @@ ARC = 0.05
 """How far above the straight way the hand passes half way [m]; published value."""
 RETREAT = 0.1
 """How far the hand draws back [m]; published value."""
+TESTED = 64
+"""Grasps of our own that are tested where an object stands in for one with poses."""
 DRAWS = 32
 """Poses that are tested; published: 1."""
 
@@ -75,8 +78,9 @@ class DexPick(Skill[DexPickConfig]):
             close_steps=config.gripper_change_steps,
             lift=float(between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)),
         )
-        T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
-        self.manip_list = self._moves.commands(self, (T_base_object @ self._pose(name))[None])
+        poses = self._grasps(name) if self._has_no_pose(name) else self._annotated(name)[None]
+        if len(poses):
+            self.manip_list = self._moves.commands(self, poses)
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""
@@ -87,9 +91,25 @@ class DexPick(Skill[DexPickConfig]):
         config = self.config
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 
-    def _pose(self, name: str) -> Array:
-        """Return T_object_tool (4, 4) of the chosen row."""
+    def _has_no_pose(self, name: str) -> bool:
+        """Return whether an object stands in for an asset, whose poses are not there either."""
+        return not self.config.pick_poses and self.scene.assets[name].stands_in
+
+    def _grasps(self, name: str) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) of our own, good ones mostly first; none after telling why."""
+        T_base_tool, score = annotated_grasps(self, name, source="lying")
+        gripper = gripper_of(self)
+        passing = np.ones(len(T_base_tool), bool)
+        if not len(passing):
+            return T_base_tool
+        level = len(gripper.position) - 1.0
+        kept = clear_grasps(self, name, T_base_tool, passing, self.config.pre_grasp_offset, level)
+        return T_base_tool[kept[drawn_by_score(self.rng, score[kept], TESTED)]]
+
+    def _annotated(self, name: str) -> Array:
+        """Return T_base_tool (4, 4) of the chosen row."""
         config = self.config
+        T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
         poses, where = config.pick_poses, "pick_poses"
         if not poses:
             file, content = asset_notes(self.scene.assets[name], POSES_FILE)
@@ -101,7 +121,7 @@ class DexPick(Skill[DexPickConfig]):
         row = np.asarray(poses[config.pick_pose_idx], float)
         if row.shape != (7,):
             raise ConfigError(f"{where}: a pose is x, y, z and a quaternion wxyz, got {row.shape} numbers")
-        return pose_from_pos_quat(row[:3], row[3:])
+        return T_base_object @ pose_from_pos_quat(row[:3], row[3:])
 
 
 class DexPlace(Skill[DexPlaceConfig]):

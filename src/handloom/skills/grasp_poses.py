@@ -157,7 +157,9 @@ def clear_grasps(
             detail += "all of them touch something around it; plates are taken with rim: true"
             skill.fail(FunnelStage.GRASP, "grasps_collide", detail, **counts)
         else:
-            skill.fail(FunnelStage.GRASP, "filters_leave_nothing", detail + "widen filter_x/y/z_dir", **counts)
+            given = getattr(skill.config, "approach", None)
+            cure = "widen filter_x/y/z_dir" if given is None else f"widen approach, now {given}, or leave it out"
+            skill.fail(FunnelStage.GRASP, "filters_leave_nothing", detail + cure, **counts)
     return np.flatnonzero(clear)
 
 

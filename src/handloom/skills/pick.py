@@ -28,6 +28,8 @@ MOVED = 0.008
 """An object that moved further than this since the grasp was chosen is grasped anew [m]."""
 STILL = 0.05
 """Speed below which an object that was moved is grasped where it lies [m/s]."""
+WIDER = 3
+"""Steps in which an approach is widened."""
 TESTED = 128
 """Candidates that are tested at most."""
 
@@ -44,11 +46,30 @@ class Pick(Skill[PickConfig]):
         self._from = self.scene.object_pose(name)[:3, 3].copy()
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
         self._moves = self.moves(float(lift))
-        candidates = self._candidates(name, "rim" if config.rim else "any")
-        if len(candidates) == 0 and self._lies_too_low(name):
-            self.failure = None
-            candidates = self._candidates(name, "lying")
-        if config.rim and len(candidates):
+        self._choose(name)
+        for angle in self._wider():
+            if self.manip_list:
+                return
+            self.failure, self.config = None, self.config.model_copy(update={"approach": angle})
+            self._choose(name)
+
+    def _wider(self) -> list[tuple[str, float]]:
+        """Return further approaches to be tried, each wider than the one before."""
+        given, widest = self.config.approach, self.config.approach_widest
+        if given is None or isinstance(given, str) or widest is None or widest <= given[1]:
+            return []
+        return [(given[0], float(angle)) for angle in np.linspace(given[1], widest, WIDER + 1)[1:]]
+
+    def _choose(self, name: str) -> None:
+        """Write the commands of the first grasp whose moves are all possible, or say why there is none."""
+        config = self.config
+        source: Source = "rim" if config.rim else "any"
+        candidates = self._candidates(name, source)
+        while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
+            self.failure, source = None, other
+            candidates = self._candidates(name, source)
+        self.controller.by_rim = source == "rim"
+        if source == "rim" and len(candidates):
             self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
         if len(candidates):
             self.manip_list = self._moves.commands(self, candidates)
@@ -95,10 +116,17 @@ class Pick(Skill[PickConfig]):
         """Return grasps (n, 4, 4) after tuning; a pick takes them as they are."""
         return T_base_tool
 
-    def _lies_too_low(self, name: str) -> bool:
-        """Return whether all grasps touched something, and there are others made for objects on a table."""
-        collided = self.failure is not None and self.failure.reason == "grasps_collide"
-        return collided and not self.config.rim and grasp_file(self.scene.assets[name], self.config) is None
+    def _other_grasps(self, name: str, source: Source) -> Source | None:
+        """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
+
+        What touches the table is taken as it lies; stand-ins, whose annotation may have been of a rim, by theirs.
+        """
+        asset = self.scene.assets[name]
+        if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:
+            return None
+        if source == "any" and (asset.stands_in or self.failure.reason == "grasps_collide"):
+            return "lying"
+        return "rim" if asset.stands_in else None
 
     def _candidates(self, name: str, source: Source) -> Array:
         """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""

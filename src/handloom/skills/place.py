@@ -23,6 +23,8 @@ from handloom.values import Check, Command, FunnelStage
 
 CANDIDATES = 32
 """Poses tested; published: 20."""
+WIDER = 3
+"""Steps in which ``keep_upright`` is widened."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 FORESEEN = 8
@@ -54,6 +56,16 @@ class Place(Skill[PlaceConfig]):
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
+        self._choose()
+        given, widest = self.config.keep_upright, self.config.keep_upright_widest
+        for angle in np.linspace(given, widest, WIDER + 1)[1:] if given is not None and widest is not None else ():
+            if self.manip_list:
+                return
+            self.failure, self.config = None, self.config.model_copy(update={"keep_upright": float(angle)})
+            self._choose()
+
+    def _choose(self) -> None:
+        """Write the commands of the first place whose moves are all possible, or say why there is none."""
         config = self.config
         self._place_z, self._near, self._lost = np.inf, np.inf, 0
         T_base_world = invert_pose(self.controller.arm.T_world_base)
@@ -311,7 +323,7 @@ class Place(Skill[PlaceConfig]):
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
-        opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim else {}
+        opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim or self.controller.by_rim else {}
         commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))

@@ -10,8 +10,11 @@ from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
     "approach__rotate": "handloom.skills.rotate_held:ApproachRotate",
+    "artpreplan": "handloom.skills.articulated:ArtPreplan",
+    "close": "handloom.skills.articulated:Close",
     "dexpick": "handloom.skills.dexterous:DexPick",
     "dexplace": "handloom.skills.dexterous:DexPlace",
+    "dynamicpick": "handloom.skills.dynamic_pick:DynamicPick",
     "fail_pick": "handloom.skills.pick_variants:FailPick",
     "flip": "handloom.skills.flip_and_scan:Flip",
     "goto__pose": "handloom.skills.tool_motions:GotoPose",
@@ -22,8 +25,10 @@ SKILLS = {
     "joint__ctrl": "handloom.skills.joint_skills:JointCtrl",
     "manualpick": "handloom.skills.pick_variants:ManualPick",
     "move": "handloom.skills.tool_motions:MoveSkill",
+    "open": "handloom.skills.articulated:Open",
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
+    "rotate": "handloom.skills.articulated:Rotate",
     "rotate__obj": "handloom.skills.rotate_held:RotateObj",
     "scan": "handloom.skills.flip_and_scan:Scan",
     "track": "handloom.skills.track:Track",

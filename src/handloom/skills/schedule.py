@@ -111,7 +111,7 @@ class Schedule:
             self.room = min(self.room, _room(skill))
             if not skill.is_feasible():
                 if not any(other.active for other in self._lanes if other is not lane):
-                    self._stop(skill, frame, lane, _planning_failure(skill))
+                    self._stop(skill, frame, lane, skill.failure or _planning_failure(skill))
                     return None
                 lane.not_before = frame + RETRY
                 skill.controller.num_plan_failed = 0

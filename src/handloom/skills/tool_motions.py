@@ -7,7 +7,9 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
+from handloom.scene.markers import hide
 from handloom.scene.measures import local_box, surface_height, world_box
+from handloom.skills.arm_controller import TIMELESS
 from handloom.skills.candidates import choose
 from handloom.skills.configs.motions import GotoPoseConfig
 from handloom.skills.configs.places import MoveConfig
@@ -138,6 +140,13 @@ class MoveSkill(Skill[MoveConfig]):
             self.manip_list.append(command_at(self._goal, "close_gripper", straight=lowered))
         self.manip_list.append(command_at(self._goal, "update_pose_cost_metric"))
 
+    def update(self) -> None:
+        """Let the object that is wiped away disappear once the hand is at the last way point and all terms hold."""
+        super().update()
+        last = len([command for command in self.manip_list if command.function not in TIMELESS]) <= 1
+        if self.config.vanishing is not None and last and self.is_success():
+            hide(self.scene, self.config.vanishing)
+
     def _height_above(self, T_base_world: Array, T_base_tool: Array) -> float:
         """Return how far the held object would be above the target [m] with the tool at a pose, level in the base."""
         held, target = self.config.objects[:2]
@@ -157,7 +166,9 @@ class MoveSkill(Skill[MoveConfig]):
         terms = [hand_check(self.controller.arm, self._goal, distance=limit)]
         held, goal = config.objects[:2]
         if held != goal:
-            terms.append(Check(name="near", arguments={"object": held, "target": goal, "distance": limit}))
+            # What disappears is lowered through the floor, so that its height says nothing.
+            flat = {"flat": True} if goal == config.vanishing else {}
+            terms.append(Check(name="near", arguments={"object": held, "target": goal, "distance": limit, **flat}))
         if config.press is not None:
             touches = {"object": held, "target": goal}
             terms.append(Check(name="touches", arguments=touches, share=config.contact_share))

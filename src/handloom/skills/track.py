@@ -9,7 +9,7 @@ from handloom.motion.planning import Move
 from handloom.scene.markers import marker_name
 from handloom.scene.measures import world_box
 from handloom.skills.candidates import choose
-from handloom.skills.configs.motions import TrackConfig
+from handloom.skills.configs.motions import TABLE, TrackConfig
 from handloom.skills.skill import Skill, between, command_at, hand_check
 from handloom.spatial import (
     invert_pose,
@@ -67,7 +67,7 @@ class Track(Skill[TrackConfig]):
     def _way_points(self) -> Array:
         """Return poses T_base_tool (n, 4, 4) over the target."""
         config = self.config
-        box = world_box(self.scene, config.target)
+        box = world_box(self.scene, config.target if config.target in self.scene.assets else TABLE)
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         top = np.array([*box[:, :2].mean(axis=0), box[1, 2]])
         origin = T_base_world[:3, :3] @ top + T_base_world[:3, 3]

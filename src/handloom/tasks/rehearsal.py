@@ -11,8 +11,8 @@ from handloom.scene import Scene, SceneArm, build_scene
 from handloom.scene.measures import world_box
 from handloom.skills import SKILLS, SkillConfig
 from handloom.skills.configs import skill_name
-from handloom.tasks.config.checking import placed_skills
 from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.values import CameraSpec
 
@@ -69,7 +69,7 @@ def _without_place(task: Task) -> Iterator[str]:
 
 
 def _cannot_run(task: Task) -> Iterator[str]:
-    for keys, skill in placed_skills(task):
+    for keys, skill in placed_skills(task.config):
         if ":" not in skill.name and skill_name(skill.name) not in SKILLS:
             known = ", ".join(SKILLS)
             yield f"{task.where(*keys, 'name')}: {skill.name} can be described but not run yet; those that run: {known}"
@@ -78,7 +78,7 @@ def _cannot_run(task: Task) -> Iterator[str]:
 def _not_held(task: Task) -> Iterator[str]:
     """Objects that are put somewhere must have been picked up, or start in a hand."""
     held = {entry.name for entry in task.config.objects if entry.init_parent is not None}
-    for keys, skill in placed_skills(task):
+    for keys, skill in placed_skills(task.config):
         name = skill_name(skill.name)
         if name in BY_HAND or ":" in name:
             held.update(skill.objects)
@@ -89,7 +89,7 @@ def _not_held(task: Task) -> Iterator[str]:
 
 def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
     told: set[tuple[str, ...]] = set()
-    for keys, skill in placed_skills(task):
+    for keys, skill in placed_skills(task.config):
         _, _, robot, _, arm_name, _ = keys
         arm = scene.robot(str(robot)).arm(str(arm_name))
         for name in skill.objects:
@@ -152,7 +152,7 @@ def _blind(task: Task, scene: Scene) -> Iterator[str]:
         inside = [name for name in solids if _is_inside(scene, name, eye)] if camera.parent is None else []
         if inside:
             yield f"{task.where('cameras', i)}: {camera.name} is inside {inside[0]}; move its translation {_up(eye)}"
-    watched = dict.fromkeys(name for _, skill in placed_skills(task) for name in skill.objects)
+    watched = dict.fromkeys(name for _, skill in placed_skills(task.config) for name in skill.objects)
     unseen = [name for name in watched if cameras and not _seen(scene, name, cameras)]
     for name in unseen:
         yield (

@@ -257,3 +257,22 @@ def test_of_equal_grasps_the_one_with_the_least_turn_is_taken(planner):
     assert result.status is PlanStatus.SUCCESS
     distances = [np.linalg.norm(planner.plan_to_poses(HOME, T).path[-1] - HOME) for T in grasp_poses(position, turns)]
     assert result.goal == int(np.argmin(distances))
+
+
+def test_the_tool_moves_through_poses_along_an_arc_or_says_how_far_it_came(planner):
+    T = planner.chains[0].T_base_tool(HOME)
+    angles = np.linspace(0.05, 0.6, 12)
+    arc = np.tile(T, (len(angles), 1, 1))
+    arc[:, :3, 3] += np.stack([0.1 * np.sin(angles), 0.1 * (1 - np.cos(angles)), 0 * angles], axis=1)
+    result = planner.plan_through(HOME, arc)
+    assert result.ok, result.reason
+    distance, angle = pose_error(planner.chains[0].T_base_tool(result.path[-1]), arc[-1])
+    assert distance < 1e-3
+    assert angle < 0.01
+    tips = planner.chains[0].T_base_tool(result.path)[:, :3, 3]
+    centre = T[:3, 3] + [0.0, 0.1, 0.0]
+    assert np.abs(np.linalg.norm(tips - centre, axis=1) - 0.1).max() < 1e-3
+    far = translation([0.0, 0.0, 2.0]) @ T
+    result = planner.plan_through(HOME, np.stack([arc[0], far]))
+    assert result.status in {PlanStatus.LINE_UNREACHABLE, PlanStatus.LINE_JUMPS}
+    assert "the straight move ends after" in result.reason

@@ -101,7 +101,7 @@ def test_masses_and_frames_are_those_of_the_file(folder):
     np.testing.assert_allclose(cabinet.aabb[0], [-0.1, -0.1, -0.1], atol=1e-6)
 
 
-def test_the_contact_point_of_a_joint_lies_on_its_free_edge_and_moves_along_the_contact_axis(folder):
+def test_the_contact_point_of_a_joint_lies_on_its_free_edge_and_moves_along_the_normal(folder):
     for name, link, head in (("cabinet.xml", "door", (0.01, 0.2, 0.0)), ("chest.urdf", "lid", (0.0, -0.2, 0.0))):
         asset = import_object(folder / name).asset
         joint = asset.joints[0]
@@ -114,7 +114,7 @@ def test_the_contact_point_of_a_joint_lies_on_its_free_edge_and_moves_along_the_
             mujoco.mj_kinematics(asset.model, data)
             positions.append(data.body(link).xpos + data.body(link).xmat.reshape(3, 3) @ joint.head)
         step = positions[1] - positions[0]
-        assert step @ joint.contact_axis / np.linalg.norm(step) > 0.99
+        assert step @ joint.normal / np.linalg.norm(step) > 0.99
 
 
 def test_the_report_says_what_was_kept_converted_and_dropped(folder):

@@ -125,7 +125,7 @@ def cabinet(tmp_path):
 
 
 def test_a_rigid_asset_keeps_mass_and_gets_metres_z_up_and_its_texture_colour(rigid):
-    imported = import_object(rigid)
+    imported = import_object(rigid, unit="cm", up="y")
     asset = imported.asset
     assert asset.category == "book"
     assert not asset.articulated
@@ -134,6 +134,16 @@ def test_a_rigid_asset_keeps_mass_and_gets_metres_z_up_and_its_texture_colour(ri
     np.testing.assert_allclose(asset.source.parts[0].color, np.array([30, 160, 60]) / 255, atol=1e-6)
     assert "y up turned to z up" in imported.report.converted
     assert any(line.startswith("1 mesh") for line in imported.report.kept)
+
+
+def test_files_in_the_reference_layout_are_in_metres_and_their_own_axes_whatever_the_stage_says(rigid):
+    imported = import_object(rigid, scale=(0.01, 0.02, 0.01))
+    np.testing.assert_allclose(imported.asset.extent, [0.04, 0.12, 0.02], atol=1e-6)
+    assert imported.asset.up == (0.0, 1.0, 0.0)
+    assert any("unit 0.01 m and y up" in line for line in imported.report.converted)
+    other = rigid.with_name("book.usd")
+    rigid.rename(other)
+    np.testing.assert_allclose(import_object(other).asset.extent, [0.04, 0.02, 0.06], atol=1e-6)
 
 
 def test_a_missing_texture_is_reported_with_the_places_searched(rigid):
@@ -158,8 +168,8 @@ def test_an_articulated_asset_keeps_joints_limits_and_masses(cabinet):
     np.testing.assert_allclose(free_edge, [-0.2, -0.62, 0.0], atol=1e-6)
     # Without an annotation the contact point is the free edge, and opening moves it to the front.
     np.testing.assert_allclose(joints["door"].head, (0.4, 0.0, 0.0), atol=0.02)
-    assert joints["door"].contact_axis[1] < -0.99
-    assert joints["drawer"].contact_axis[1] < -0.99
+    assert joints["door"].normal[1] < -0.99
+    assert joints["drawer"].normal[1] < -0.99
 
 
 def test_the_annotation_gives_scale_contact_points_and_the_main_joint(cabinet):
@@ -173,6 +183,21 @@ def test_the_annotation_gives_scale_contact_points_and_the_main_joint(cabinet):
     np.testing.assert_allclose(asset.keypoints["base_contact_point"].position, (0.09, -0.115, 0.025), atol=1e-6)
     again = make_object(asset.category, parameters=dict(asset.parameters))
     assert again.content_hash == asset.content_hash
+
+
+def test_a_drawer_is_annotated_by_its_contact_point_alone(cabinet):
+    notes = cabinet.parent / "Kps" / "pull"
+    notes.mkdir(parents=True, exist_ok=True)
+    info = {
+        "object_keypoints": {"link_contact_point": [0.0, -0.2, 0.1]},
+        "object_link0_contact_axis": "x",
+        "object_link0_move_axis": "-y",
+        "object_link_path": "/instance/drawer",
+    }
+    (notes / "info.json").write_text(json.dumps(info))
+    drawer = import_object(cabinet, info_name="pull").asset.joints[0]
+    assert drawer.name == "drawer"
+    np.testing.assert_allclose(drawer.contact_axis, (1.0, 0.0, 0.0), atol=1e-9)
 
 
 def test_an_unknown_annotation_names_those_that_exist(cabinet):

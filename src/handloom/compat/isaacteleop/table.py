@@ -12,7 +12,8 @@ TRACKED = "handloom.retarget.sources.tracked_types"
 HAPTIC = "haptic and tactile feedback"
 CHANNEL = "message channels belong to the OpenXR runtime"
 HANDS = "it drives a third-party hand through a third-party library"
-SESSION = "a session opens OpenXR and its trackers; here a graph is called with device frames (the guide shows how)"
+PACING = "the graph runs within the step, which takes about a millisecond; there is nothing to pace"
+OPENXR = "there is no OpenXR runtime here; a session is given its devices"
 
 # interface
 _PARAMETERS = same_names(RETARGET, "ParameterSpec BoolParameter FloatParameter IntParameter VectorParameter")
@@ -147,19 +148,19 @@ _SESSION = {
         RETARGET, "bool_signal teleop_state_channel reset_event_channel teleop_state_manager_output_spec"
     ),
     "input_selector": same_names(RETARGET, "create_bool_selector"),
-    "config": not_here(
-        "SessionMode RetargetingExecutionMode RetargetingPacingMode PacingStartupState ImmediatePacingConfig "
-        "DeadlinePacingConfig RetargetingExecutionConfig PluginConfig TwinRenderConfig TeleopSessionConfig",
-        SESSION,
-    ),
-    "teleop_session": not_here("RetargetingStepInfo TeleopSession", SESSION),
+    "config": same_names(
+        RETARGET, "SessionMode RetargetingExecutionMode RetargetingExecutionConfig TeleopSessionConfig"
+    )
+    | not_here("RetargetingPacingMode PacingStartupState ImmediatePacingConfig DeadlinePacingConfig", PACING)
+    | not_here("PluginConfig TwinRenderConfig", OPENXR),
+    "teleop_session": same_names(RETARGET, "RetargetingStepInfo TeleopSession"),
     "async_retarget_runner": not_here(
         "AsyncRetargetWorkerError AsyncRetargetRunnerStopped AsyncRetargetRunner RetargetFrame StepRequest "
         "snapshot_compute_context snapshot_pipeline_inputs snapshot_retargeter_io",
-        SESSION,
+        PACING,
     ),
     "helpers": not_here(
-        "get_required_oxr_extensions_from_pipeline create_standard_inputs build_vendor_config_from_sources", SESSION
+        "get_required_oxr_extensions_from_pipeline create_standard_inputs build_vendor_config_from_sources", OPENXR
     ),
 }
 
@@ -220,6 +221,10 @@ DIFFERENT = {
     "command",
     "JointStateRetargeterConfig": "forward_kinematics may stand for urdf_path and ee_link",
     "TensorReorderer": "a name that no input has is refused instead of 0",
+    "TeleopSession": "devices are given to it instead of opened by it; a recording ends explicitly (ended)",
+    "TeleopSessionConfig": "devices and record_to are ours; what belongs to OpenXR must be left out",
+    "RetargetingExecutionConfig": "mode sync only",
+    "RetargetingStepInfo": "number and time of the step only",
     "TwoButtonTeleopStateManager": "the same class as DefaultTeleopStateManager",
     "DefaultTeleopStateManager": "a reset button that is down when it comes back is not a press",
     "HeadPose": "deprecated: warns, and is HeadInput",

@@ -11,7 +11,7 @@ from handloom.errors import InputError
 from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion.kinematics.joint_tree import WORLD
-from handloom.motion.planning.cartesian_line import CartesianLine, judge_line
+from handloom.motion.planning.cartesian_line import CartesianLine, LineResult, judge_line
 from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
 from handloom.motion.planning.move_planner import MovePlanner
 from handloom.motion.planning.moves import Hold, Move
@@ -243,6 +243,32 @@ class ArmPlanner:
         if not np.all(np.isfinite(T)):
             return context.fail(PlanStatus.INVALID_REQUEST, "the goal pose is not finite")
         path = judge_line(context, self._line.follow(inside[None], T[None])[0])
+        return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
+
+    def plan_through(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
+        """Move the tool of the first arm through poses (k, 4, 4), straight from each to the next: along an arc.
+
+        Args:
+            q_start: Present configuration (n,).
+            T_base_tool: Poses in the arm's base, close enough together that chords will do.
+            ignore: Further obstacles, by part of their name, that do not count for this request.
+        """
+        context = self._context((*self._ignore, *ignore))
+        poses = Move(T_base_tool=T_base_tool).poses(1)[:, 0]
+        inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
+        if isinstance(inside, PlanResult):
+            return inside
+        legs = [inside[None]]
+        for k, T in enumerate(poses):
+            line = self._line.follow(legs[-1][-1:], T[None])[0]
+            legs.append(line.path[1:])
+            if not line.arrived:
+                done = (k + line.fraction) / len(poses)
+                broken = LineResult(path=np.concatenate(legs), fraction=min(done, 0.999), jumped=line.jumped)
+                judged = judge_line(context, broken)
+                assert isinstance(judged, PlanResult)
+                return judged
+        path = judge_line(context, LineResult(path=np.concatenate(legs), fraction=1.0, jumped=False))
         return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
 
     def plan_task_space(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:

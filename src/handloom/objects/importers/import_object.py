@@ -49,7 +49,7 @@ def import_object(
     path: str | Path,
     *,
     category: str | None = None,
-    scale: float = 1.0,
+    scale: float | Sequence[float] = 1.0,
     unit: str | None = None,
     up: str | None = None,
     mass: float | None = None,
@@ -64,10 +64,11 @@ def import_object(
     Args:
         path: The file; relative paths are looked up in ``folders``.
         category: Category for language; by default taken from the folders of the reference layout, else the file name.
-        scale: Factor on all lengths.
-        unit: Length unit of a mesh file, ``m``, ``cm`` or ``mm``; None: metres, but a file that would be larger than
-            5 m is refused, and a unit proposed.
-        up: Axis that points up in a mesh file; None: z, but y for GLB.
+        scale: Factor on all lengths, or one for each axis of the file.
+        unit: Length unit of the file, ``m``, ``cm`` or ``mm``; None: that of a USD stage, but metres in the reference
+            layout; metres for a mesh file, but one that would be larger than 5 m is refused, and a unit proposed.
+        up: Axis of the file that is turned up; None: that of a USD stage, but none in the reference layout; z for a
+            mesh file, but y for GLB.
         mass: Mass of a mesh file [kg]; None: from the substance.
         substance: What a mesh file is made of, see ``handloom.objects.materials``.
         info_name: Annotation folder of an articulated USD asset, e.g. ``open_v``.
@@ -88,7 +89,7 @@ def import_object(
         raise InputError(f"{file}: no importer for {file.suffix!r} files; {suggest(file.suffix, READERS)}")
     options = ImportOptions(
         category=category or category_of_path(file),
-        scale=scale,
+        scale=_factors(scale),
         unit=unit,
         up=up,
         mass=mass,
@@ -100,6 +101,14 @@ def import_object(
     more = f"handloom object import {file} --seconds 1800 grants more, and its convex parts are kept for later"
     read = "handloom.objects.importers.import_object:read_file"
     return call_apart(read, file, options, what=str(file), seconds=seconds, more=more)
+
+
+def _factors(scale: float | Sequence[float]) -> float | tuple[float, float, float]:
+    if not isinstance(scale, Sequence):
+        return scale
+    if len(scale) != 3:
+        raise InputError(f"scale must be one number, or three for the axes of the file, got {list(scale)}")
+    return float(scale[0]), float(scale[1]), float(scale[2])
 
 
 def read_file(file: Path, options: ImportOptions) -> Imported:

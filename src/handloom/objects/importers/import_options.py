@@ -27,12 +27,14 @@ class ImportOptions:
 
     category: str
     """Category for language and proxies, e.g. ``mug``."""
-    scale: float = 1.0
-    """Factor on all lengths."""
+    scale: float | tuple[float, float, float] = 1.0
+    """Factor on all lengths, or one for each axis of the file."""
     unit: str | None = None
-    """Length unit of a mesh file: ``m``, ``cm`` or ``mm``; None: metres, unless that makes it as large as a house."""
+    """Length unit of the file: ``m``, ``cm`` or ``mm``; None: that of a USD stage, but metres in the reference layout;
+    metres for a mesh file, unless that makes it as large as a house."""
     up: str | None = None
-    """Axis that points up in a mesh file, ``y`` or ``z``; None: z, but y for GLB as its standard says."""
+    """Axis of the file that is turned up, ``y`` or ``z``; None: that of a USD stage, but none is turned for assets in
+    the reference layout; z for a mesh file, but y for GLB as its standard says."""
     mass: float | None = None
     """Mass [kg] of a mesh file; None: from the substance."""
     substance: str = "plastic"
@@ -46,7 +48,7 @@ class ImportOptions:
 
     def __post_init__(self) -> None:
         """Refuse what no importer understands."""
-        if not 1e-6 < self.scale < 1e6:
+        if not all(1e-6 < factor < 1e6 for factor in self.factors):
             raise InputError(f"scale must be a positive number, got {self.scale}")
         if self.unit is not None and self.unit not in UNITS:
             raise InputError(f"unit must be m, cm or mm, got {self.unit!r}")
@@ -57,9 +59,31 @@ class ImportOptions:
         substance(self.substance)
 
     @property
-    def metres(self) -> float:
-        """Metres per unit of a mesh file, with the scale."""
-        return self.scale * UNITS[self.unit or "m"]
+    def factors(self) -> tuple[float, float, float]:
+        """Factor on each axis of the file."""
+        return self.scale if isinstance(self.scale, tuple) else (self.scale, self.scale, self.scale)
+
+    def one_factor(self, owner: Path) -> float:
+        """Return the factor on all axes.
+
+        Raises:
+            InputError: They differ, and a model with joints or frames of its own cannot follow that.
+        """
+        if len(set(self.factors)) > 1:
+            raise InputError(
+                f"{owner}: models with joints, MJCF and URDF files scale by one factor, got {list(self.factors)}"
+            )
+        return self.factors[0]
+
+    def metres(self, unit: float | None = None) -> tuple[float, float, float]:
+        """Return the metres per unit along each axis of the file, with the scale.
+
+        Args:
+            unit: Metres per unit where none was given.
+        """
+        metres = UNITS[self.unit] if self.unit is not None else 1.0 if unit is None else unit
+        x, y, z = self.factors
+        return metres * x, metres * y, metres * z
 
     def bounds(self, owner: Path) -> tuple[Path, ...]:
         """Return the folders in which the parts of a file may be."""
@@ -144,3 +168,8 @@ def count(number: int, noun: str) -> str:
     """Return for example ``1 mesh`` or ``3 meshes``."""
     plural = f"{noun}es" if noun.endswith(("s", "sh", "ch", "x")) else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
+
+
+def times(factors: tuple[float, float, float]) -> str:
+    """Return factors on the three axes for people: one if they are the same."""
+    return f"{factors[0]:g}" if len(set(factors)) == 1 else " x ".join(f"{factor:g}" for factor in factors)

@@ -18,11 +18,15 @@ from handloom.objects.materials import Rgb, substance
 from handloom.objects.parts import Part, point
 from handloom.spatial.convex_pieces import convex_pieces
 
-_RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0"
+_RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0, 6 nodes, 20 iterations, depth 2, unit size"
 """Changes whenever the pieces of an unchanged mesh would."""
 CONCAVITY = 0.05
 """Largest concavity a part may keep, as CoACD counts it; its own default for simulation."""
 MOST_PARTS = 24
+THINNEST = 0.002
+"""Least thickness of a convex part [m]; a flat sheet is given as much."""
+COARSE = 1500
+"""Triangles of a surface that is cut; denser ones are thinned first, which moves the parts by less than the cutting."""
 MOST_VERTICES = 24
 """Hulls of 24 corners have at most 44 faces; the ray caster's cost grows with faces."""
 
@@ -60,6 +64,12 @@ class SourceMesh:
     """sRGB of every triangle (m, 3), 0 to 1."""
     solid: bool = True
     """It collides."""
+    texcoords: Array | None = None
+    """Texture coordinates of every corner of every triangle (m, 3, 2), from the lower left; None without a texture."""
+    textures: tuple[tuple[NDArray[np.bool_], Array], ...] = ()
+    """Which triangles (m,) show which picture (h, w, 3), sRGB of 0 to 1; the others have plain colours."""
+    hull: bool = False
+    """The file says that it collides as its convex hull."""
 
     def __post_init__(self) -> None:
         """Refuse what is no surface."""
@@ -74,7 +84,7 @@ class SourceMesh:
 def convex_parts(
     meshes: Sequence[SourceMesh], draft: ReportDraft, *, material: str, mass: float | None, body: str = "object"
 ) -> list[Part]:
-    """Return convex parts of some meshes, each of the mean colour of the surface it stands for.
+    """Return convex parts of some meshes, which collide and are not seen, each of its surface's mean colour.
 
     Args:
         meshes: Surfaces in the frame of the body.
@@ -93,27 +103,92 @@ def convex_parts(
             corners = tuple(point(v) for v in hull)
             rgb: Rgb = (float(color[0]), float(color[1]), float(color[2]))
             parts.append(
-                Part(shape="hull", vertices=corners, color=rgb, substance=material, body=body, solid=mesh.solid)
+                Part(
+                    shape="hull",
+                    vertices=corners,
+                    color=rgb,
+                    substance=material,
+                    body=body,
+                    solid=mesh.solid,
+                    visible=False,
+                )
             )
     if not parts:
         raise FileError(f"{draft.source}: there is no triangle in it")
     faces = sum(len(mesh.faces) for mesh in meshes)
     draft.converted.append(
-        f"{faces} triangles of {count(len(meshes), 'mesh')} became {count(len(parts), 'convex part')} in mean colours"
+        f"{faces} triangles of {count(len(meshes), 'mesh')} are drawn and collide as {count(len(parts), 'convex part')}"
     )
     return _weighed(parts, mass)
 
 
+def thinned(vertices: Array, faces: NDArray, most: int) -> tuple[Array, NDArray[np.int32], NDArray[np.intp]]:
+    """Return vertices and at most about ``most`` triangles of a surface, and which triangles they were.
+
+    Vertices that share a cell of a grid become one; triangles that collapse are left out. The grid is as fine as the
+    number allows.
+    """
+    faces = np.asarray(faces, np.int64)
+    used, corners = np.unique(faces, return_inverse=True)
+    points, corners = vertices[used], corners.reshape(-1, 3)
+    if len(corners) <= most:
+        return points, corners.astype(np.int32), np.arange(len(corners))
+    size = max(float(np.ptp(points, axis=0).max()), 1e-12)
+    cells = int(np.sqrt(most))
+    while True:
+        cell = np.floor((points - points.min(axis=0)) / size * cells).astype(np.int64)
+        _, first, merged = np.unique(cell @ [1, 4096, 4096 * 4096], return_index=True, return_inverse=True)
+        small = merged.ravel()[corners]
+        whole = (small[:, 0] != small[:, 1]) & (small[:, 1] != small[:, 2]) & (small[:, 2] != small[:, 0])
+        kept = np.flatnonzero(whole)
+        _, unlike = np.unique(np.sort(small[kept], axis=1), axis=0, return_index=True)
+        kept = kept[np.sort(unlike)]
+        if len(kept) <= most or cells <= 4:
+            return points[first], small[kept].astype(np.int32), kept
+        cells = int(cells * 0.8)
+
+
 def _decomposed(mesh: SourceMesh) -> list[Array]:
-    """Return the corners of convex pieces; a mesh that is convex already stays in one piece."""
+    """Return the corners of convex pieces; a mesh that is convex already, flat or said to be one stays in one piece."""
+    if not len(mesh.faces):
+        return []
+    corners = mesh.vertices[np.unique(mesh.faces)]
+    thick = _thickened(corners)
+    if mesh.hull or len(thick) > len(corners):
+        return [_few_corners(thick)]
     trimesh = require("trimesh", extra="meshes")
     surface = trimesh.Trimesh(mesh.vertices, mesh.faces.astype(np.int32), process=True)
-    whole, faces = convex_hull(mesh.vertices)
+    whole, faces = convex_hull(corners)
     volume = _volume(whole, faces)
     if len(whole) <= MOST_VERTICES and (surface.is_volume and surface.volume > 0.99 * volume):
         return [whole]
-    vertices, faces = np.asarray(surface.vertices, float), np.asarray(surface.faces, np.int32)
-    return cached_hulls(vertices, faces, lambda: _cut(vertices, faces))
+    vertices, faces, _ = thinned(np.asarray(surface.vertices, float), np.asarray(surface.faces), COARSE)
+    # Cut at unit size, so that one cut serves the object at every scale.
+    low, size = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
+    unit = np.round((vertices - low) / size, 6)
+    pieces = cached_hulls(unit, faces, lambda: _cut(unit, faces))
+    return [_thickened(piece * size + low) for piece in pieces]
+
+
+def _thickened(corners: Array) -> Array:
+    """Return corners (n, 3) [m], doubled to both sides where they are flatter than ``THINNEST``."""
+    middle = corners.mean(axis=0)
+    _, _, axes = np.linalg.svd(corners - middle, full_matrices=False)
+    for axis in axes:
+        if np.ptp((corners - middle) @ axis) < 0.5 * THINNEST:
+            corners = np.concatenate([corners + 0.5 * THINNEST * axis, corners - 0.5 * THINNEST * axis])
+    return corners
+
+
+def _few_corners(corners: Array) -> Array:
+    """Return the corners of the hull, the outermost of some directions where it has many."""
+    whole = convex_hull(corners)[0]
+    if len(whole) <= MOST_VERTICES:
+        return whole
+    k = np.arange(4 * MOST_VERTICES) + 0.5
+    tilt, turn = np.arccos(1.0 - 2.0 * k / len(k)), np.pi * (1.0 + 5.0**0.5) * k
+    directions = np.stack([np.cos(turn) * np.sin(tilt), np.sin(turn) * np.sin(tilt), np.cos(tilt)], axis=1)
+    return convex_hull(whole[np.unique(np.argmax(whole @ directions.T, axis=0))])[0]
 
 
 def _cut(vertices: Array, faces: NDArray[np.int32]) -> list[Array]:

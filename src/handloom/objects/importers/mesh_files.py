@@ -5,11 +5,14 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.errors import FileError, HandloomError, require
 from handloom.objects.blueprint import Blueprint
-from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
+from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count, times
 from handloom.objects.importers.mesh_blueprint import SourceMesh, convex_parts
+from handloom.objects.importers.mesh_looks import drawn
 from handloom.objects.importers.model_asset import asset_from_source
 from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.parts import axes, points
@@ -23,10 +26,12 @@ def read_mesh(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     trimesh = require("trimesh", extra="meshes")
     meshes = _load(trimesh, path, options, draft)
     parts = convex_parts(meshes, draft, material=options.substance, mass=options.mass)
+    surfaces = drawn(meshes, draft, material=options.substance)
     blueprint = Blueprint(
         words=(options.category.replace("_", " "),),
         color=None,
         parts=tuple(parts),
+        surfaces=surfaces,
         keypoints=points(origin=(0.0, 0.0, 0.0)),
         axes=axes(up=(0.0, 0.0, 1.0)),
     )
@@ -50,17 +55,22 @@ def _load(trimesh: ModuleType, path: Path, options: ImportOptions, draft: Report
     turn = _Y_UP if up == "y" else np.eye(3)
     if up == "y":
         draft.converted.append("y up turned to z up")
-    if options.metres != 1.0:
-        draft.converted.append(f"lengths scaled by {options.metres:g}")
+    if options.metres() != (1.0, 1.0, 1.0):
+        draft.converted.append(f"lengths scaled by {times(options.metres())}")
     meshes = []
     for geometry in scene.dump(concatenate=False):
         if not hasattr(geometry, "faces") or not len(geometry.faces):
             draft.dropped.append(f"{type(geometry).__name__.lower()}: not a surface")
             continue
-        vertices = np.asarray(geometry.vertices, float) @ turn.T * options.metres
+        vertices = (np.asarray(geometry.vertices, float) * options.metres()) @ turn.T
         colors, note = _face_colors(geometry)
         faces = np.asarray(geometry.faces)
-        meshes.append(SourceMesh(source=str(path), vertices=vertices, faces=faces, colors=colors))
+        texcoords, textures = _texture(geometry)
+        meshes.append(
+            SourceMesh(
+                source=str(path), vertices=vertices, faces=faces, colors=colors, texcoords=texcoords, textures=textures
+            )
+        )
         if note and note not in draft.converted:
             draft.converted.append(note)
     if meshes:
@@ -99,6 +109,19 @@ def _declared(path: Path) -> str:
     )
 
 
+def _texture(geometry: Any) -> tuple[Array | None, tuple[tuple[NDArray[np.bool_], Array], ...]]:
+    """Return texture coordinates (m, 3, 2) and the picture of a mesh, if it has both."""
+    visual = geometry.visual
+    if visual is None or visual.kind != "texture" or visual.uv is None:
+        return None, ()
+    image = getattr(visual.material, "baseColorTexture", None) or getattr(visual.material, "image", None)
+    uv = np.asarray(visual.uv, float)
+    if image is None or len(uv) != len(geometry.vertices) or not np.isfinite(uv).all():
+        return None, ()
+    picture = np.asarray(image.convert("RGB"), float) / 255.0
+    return uv[np.asarray(geometry.faces)], ((np.ones(len(geometry.faces), bool), picture),)
+
+
 def _face_colors(geometry: Any) -> tuple[np.ndarray, str]:
     """Return sRGB (m, 3) of every triangle, and what was done for it."""
     count_of = len(geometry.faces)
@@ -108,5 +131,5 @@ def _face_colors(geometry: Any) -> tuple[np.ndarray, str]:
     if visual.kind == "texture" and (visual.uv is None or visual.material.main_color is None):
         return np.full((count_of, 3), 0.6), "a texture without coordinates: grey"
     if visual.kind == "texture":
-        return np.asarray(visual.to_color().vertex_colors)[geometry.faces, :3].mean(axis=1) / 255.0, "texture averaged"
+        return np.asarray(visual.to_color().vertex_colors)[geometry.faces, :3].mean(axis=1) / 255.0, ""
     return np.asarray(visual.face_colors)[:, :3] / 255.0, ""

@@ -7,9 +7,11 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.objects.choices import Value
 from handloom.objects.geometry import Reach, posed, vertices_of
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft
-from handloom.objects.object_asset import ObjectAsset, SpecSource, link_keypoints
+from handloom.objects.keypoints import joint_keypoints
+from handloom.objects.object_asset import ObjectAsset, SpecSource
 from handloom.objects.parts import Keypoint, Link, Quat, point
 
 _KINDS = {mujoco.mjtJoint.mjJNT_HINGE: "hinge", mujoco.mjtJoint.mjJNT_SLIDE: "slide"}
@@ -45,11 +47,12 @@ def _annotated(model: mujoco.MjModel, data: mujoco.MjData, joint: int, body: int
         head = _edge_point(cloud, lambda p: np.linalg.norm(np.cross(p - anchor, axis), axis=1))
         out = head - anchor
         tail = head - 0.5 * (out - (out @ axis) * axis)
-        contact = sign * np.cross(axis, out)
+        outward, along = sign * np.cross(axis, out), axis
     else:
         head = _edge_point(cloud, lambda p: sign * p @ axis)
-        contact = sign * axis
+        outward = sign * axis
         across = np.eye(3)[np.argmin(np.abs(axis))]
+        along = np.cross(axis, across)
         tail = head + 0.05 * np.cross(axis, across)
     w, x, y, z = model.body_quat[body].tolist()
     quat: Quat = (w, x, y, z)
@@ -64,7 +67,8 @@ def _annotated(model: mujoco.MjModel, data: mujoco.MjData, joint: int, body: int
         range=(float(low), float(high)),
         head=point(head),
         tail=point(tail),
-        contact_axis=point(contact / np.linalg.norm(contact)),
+        contact_axis=point(along / np.linalg.norm(along)),
+        normal=point(outward / np.linalg.norm(outward)),
         damping=float(model.dof_damping[model.jnt_dofadr[joint]]),
         frictionloss=float(model.dof_frictionloss[model.jnt_dofadr[joint]]),
     )
@@ -102,8 +106,9 @@ def asset_from_source(
     }
     axes = {}
     if links:
-        more, axes = link_keypoints(links[0])
-        keypoints.update(more)
+        annotation = joint_keypoints(links[0], 0)
+        keypoints.update(annotation.points)
+        axes.update(annotation.axes)
     name = options.category.replace("_", " ")
     return ObjectAsset(
         category=options.category,
@@ -120,9 +125,9 @@ def asset_from_source(
     )
 
 
-def _parameters(path: Path, options: ImportOptions) -> dict[str, float | int | str | bool]:
+def _parameters(path: Path, options: ImportOptions) -> dict[str, Value]:
     """Return what ``make_object`` needs to import the file again."""
-    given: dict[str, float | int | str | bool] = {"path": str(path), "scale": options.scale}
+    given: dict[str, Value] = {"path": str(path), "scale": options.scale}
     for name in ("unit", "up", "mass", "substance", "info_name", "allow_outside"):
         value = getattr(options, name)
         if value not in {None, "plastic", False}:

@@ -105,7 +105,7 @@ def _finish(
         spec.meshdir = spec.texturedir = ""
     if files:
         draft.kept.append(f"{count(len(files), 'file')} of meshes and textures")
-    spec = _load(path, lambda: normal_form(spec, draft, scale=options.scale))
+    spec = _load(path, lambda: normal_form(spec, draft, scale=options.one_factor(path)))
     # Contents go in under the names the XML uses, so that the result is complete without the folder it came from.
     source = ImportedSource(xml=_to_xml(path, spec, files), files=tuple(sorted(files.items())))
     model = _load(path, lambda: source.spec().compile())

@@ -1,7 +1,9 @@
 """Stand-ins from the library for assets that are not there."""
 
 import re
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import numpy as np
@@ -11,130 +13,124 @@ from handloom.objects.choices import Value
 from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.registry import CATEGORIES, make_object
 
-PROXIES: Final[dict[str, str]] = {
-    "aubergine": "eggplant",
-    "baijiu": "bottle",
-    "beef": "sandwich",
-    "belt": "conveyor",
-    "beverage": "can",
-    "biscuit": "snack_box",
-    "bookshelf": "shelf",
-    "box": "cardboard_box",
-    "bread": "bread_roll",
-    "brick": "studded_brick",
-    "broccoli": "pear",
-    "brush": "paint_brush",
-    "bucket": "bin",
-    "bun": "bread_roll",
-    "cabinet": "hinged_cabinet",
-    "cake": "donut",
-    "candle": "cylinder_block",
-    "candy": "chocolate_bar",
-    "canned": "food_tin",
-    "car": "toy_car",
-    "carton": "milk_carton",
-    "cherry": "strawberry",
-    "chili": "carrot",
-    "chocolate": "chocolate_bar",
-    "coke": "can",
-    "cola": "can",
-    "container": "bin",
-    "cooker": "electric_cooker",
-    "cookie": "donut",
-    "corn": "cucumber",
-    "cupboard": "hinged_cabinet",
-    "detergent": "spray_bottle",
-    "dice": "cube",
-    "dinosaur": "rubber_duck",
-    "dish": "plate",
-    "doll": "teddy_bear",
-    "drawer": "drawer_cabinet",
-    "drink": "can",
-    "drum": "cylinder_block",
-    "duck": "rubber_duck",
-    "dumpling": "bread_roll",
-    "dustbin": "trash_can",
-    "facial": "tissue_box",
-    "flashlight": "flashlight",
-    "garlic": "egg",
-    "ginger": "potato",
-    "goblet": "wine_glass",
-    "ham": "sandwich",
-    "hamburger": "bread_roll",
-    "jug": "teapot",
-    "juice": "milk_carton",
-    "kettle": "teapot",
-    "kiwi": "egg",
-    "kiwifruit": "egg",
-    "knife": "table_knife",
-    "knot": "hex_nut",
-    "lego": "studded_brick",
-    "lime": "lemon",
-    "lipstick": "marker",
-    "mandarin": "orange",
-    "mango": "pear",
-    "marker": "marker",
-    "markpen": "marker",
-    "medicine": "jar",
-    "milk": "milk_carton",
-    "mouse": "computer_mouse",
-    "mushroom": "bread_roll",
-    "notebook": "laptop",
-    "nut": "hex_nut",
-    "onion": "apple",
-    "package": "cardboard_box",
-    "pan": "frying_pan",
-    "parcel": "cardboard_box",
-    "part": "hex_nut",
-    "pastry": "donut",
-    "peach": "apple",
-    "pencil": "pen",
-    "pepper": "pear",
-    "persimmon": "tomato",
-    "plum": "apple",
-    "plush": "teddy_bear",
-    "pomegranate": "apple",
-    "pumpkin": "tomato",
-    "rack": "dish_rack",
-    "remote": "remote_control",
-    "ricecooker": "electric_cooker",
-    "rubik": "cube",
-    "sausage": "cucumber",
-    "scissor": "scissors",
-    "shampoo": "bottle",
-    "skillet": "frying_pan",
-    "soap": "sponge",
-    "soda": "can",
-    "spanner": "wrench",
-    "spray": "spray_bottle",
-    "sprayer": "spray_bottle",
-    "squash": "pear",
-    "storage": "drawer_cabinet",
-    "storagefurniture": "drawer_cabinet",
-    "tangerine": "orange",
-    "tape": "tape_roll",
-    "tea": "snack_box",
-    "teacup": "cup",
-    "teddy": "teddy_bear",
-    "telephone": "phone",
-    "thermos": "bottle",
-    "tin": "food_tin",
-    "tissue": "tissue_box",
-    "toast": "sandwich",
-    "toothpaste": "snack_box",
-    "torch": "flashlight",
-    "toy": "rubber_duck",
-    "trashcan": "trash_can",
-    "tube": "test_tube",
-    "tumbler": "cup",
-    "washingmachine": "washing_machine",
-    "washer": "washing_machine",
-    "watermelon": "ball",
-    "wine": "wine_glass",
-    "wineglass": "wine_glass",
-    "yogurt": "jar",
+ALIKE: Final[dict[str, str]] = {
+    "apple": "peach plum pomegranate onion nectarine guava mangosteen passion_fruit beet turnip radish fig persimmon",
+    "ball": "watermelon coconut baseball tennis_ball soccer_ball football basketball volleyball globe hami_melon melon "
+    "durian pinecone yarn cabbage red_cabbage cauliflower lettuce christmas_ball snowball pumpkin grapefruit",
+    "banana": "plantain boomerang",
+    "basket": "picnic_basket hamper shopping_basket wicker",
+    "bin": "bucket container pail tub storage_box organizer plastic_box sink washbasin flower_pot planter kennel",
+    "block": "domino soap_bar battery brick_toy power_bank ingot magnet plug adapter charger power_strip",
+    "book": "magazine album notepad diary dictionary picture_frame photo_frame tablet pad calendar folder envelope "
+    "card postcard novel insole",
+    "bottle": "shampoo thermos flask_bottle liquor liquors baijiu wine_bottle beer water_bottle sauce vinegar ketchup "
+    "conditioner lotion facial_cleaner oil perfume syrup bodywash whiskey dropper decanter mouthwash drinking_bottle "
+    "soy_sauce bowling_pin fire_extinguisher laundry_detergent washing_liquid dish_soap hand_sanitizer medicine_bottle",
+    "bowl": "ashtray basin colander strainer mortar gravy_boat salad_bowl soup_bowl ramekin",
+    "bread_roll": "bread bun steamed_bun hamburger burger mushroom dumpling shaomai mantou croissant bagel muffin "
+    "cupcake cake mooncake puff pastry chinese_pastry egg_tart tart pie zongzi rice_cake bread_bun biscuit_roll "
+    "lotus_root pork meat steak shoe slipper sneaker gloves glove hat",
+    "can": "coke cola soda beverage drink beer_can pepsi sprite energy_drink canister tin_can pop",
+    "cardboard_box": "box package parcel packet gift_box carton_box shoebox shipping_box jewelry_box treasure_chest "
+    "suitcase briefcase chest wooden_box",
+    "carrot": "chili radish_long parsnip wooden_stick baton candle chalk asparagus",
+    "cereal_box": "cereal oatmeal cornflakes detergent_box milk_powder",
+    "cheese": "butter tofu cheese_slice cheesecake",
+    "chocolate_bar": "chocolate candy energy_bar candy_bar wafer chewing_gum sugar lollipop",
+    "computer_mouse": "mouse trackball conch seashell shell oyster",
+    "crate": "toolbox beer_crate",
+    "cube": "dice rubik rubiks_cube rubik_cube rubix_cube die building_block wood_cube ice_cube sugar_cube timer",
+    "cucumber": "corn sausage zucchini squash hotdog hot_dog burrito sushi loofah sword_bean bamboo_shoots yam "
+    "chicken_leg leek celery spring_roll dumbbell eel bitter_gourd okra sweet_potato_long",
+    "cup": "teacup tumbler paper_cup coffee_cup beaker_cup measuring_cup plastic_cup drinking_cup",
+    "cutting_board": "chopping_board board breadboard",
+    "cylinder_block": "drum cylinder spool canister_lid cork lid salt_shaker pepper_shaker pepper_mill spice "
+    "light_bulb bulb light thread thimble snare_drum tambourine speaker metronome candle_jar",
+    "dish_rack": "rack plate_rack drying_rack",
+    "donut": "doughnut cookie biscuit pancake bracelet pretzel frisbee pizza waffle",
+    "drawer_cabinet": "storage storagefurniture storage_furniture drawer dresser nightstand drawers",
+    "egg": "garlic kiwi kiwifruit haw_thorn hawthorn red_jujube jujube date walnut peanut pistachio chestnut "
+    "waterchestnut litchi lychee longan loquat grape nut_fruit almond brussels_sprout acorn pebble stone rock anise",
+    "eggplant": "aubergine avocado papaya",
+    "electric_cooker": "cooker ricecooker rice_cooker pressure_cooker",
+    "eraser": "rubber whiteboard_eraser soap nail_file",
+    "faucet": "tap water_tap",
+    "flashlight": "flash_light torch lighter microphone hair_dryer hairdryer whistle laser_pointer flute shakuhachi "
+    "telescope razor shaver electric_razor toy_gun gun pistol water_gun drill",
+    "flower": "rose tulip sunflower bouquet dandelion daisy toy_plant",
+    "food_tin": "canned tin tuna spam fish_can canned_food caviar facial_cream cream jam_tin",
+    "fork": "pitchfork salad_fork",
+    "frying_pan": "pan skillet wok saucepan griddle table_tennis_bat paddle racket bat",
+    "glass": "drinking_glass juice_glass water_glass shot_glass liquors_glass liquor_glass whiskey_glass",
+    "hammer": "mallet axe gavel hatchet",
+    "hex_nut": "nut part knot bolt screw bearing washer_ring gear chess chinese_chess checkers coin button",
+    "hinged_cabinet": "cabinet cupboard wardrobe locker",
+    "jar": "medicine yogurt jam honey jelly pickle vitamin pill pill_bottle cookie_jar glass_jar lacquerware antique "
+    "china tang_sancai ornaments ornament incense",
+    "laptop": "notebook notebook_computer macbook",
+    "lemon": "lime yuzu kumquat",
+    "lidded_box": "cardboard_lid hinged_box package_box toolkit box_lid",
+    "marker": "markpen marker_pen highlighter lipstick eyeliner crayon glue_stick chapstick mascara lip_balm cigarette",
+    "microwave": "microwaveoven microwave_oven",
+    "milk_carton": "carton milk juice juice_box orange_juice tea_carton cream_carton house building castle",
+    "mug": "coffee_mug beer_mug",
+    "orange": "mandarin tangerine clementine pitaya dragon_fruit starfruit pineapple artichoke bell_pepper",
+    "oven": "stove toaster_oven",
+    "paint_brush": "brush paintbrush hairbrush comb makeup_brush broom duster chinese_knot feather_duster toilet_brush",
+    "pear": "mango pepper broccoli quince guacamole avocado_pear bell",
+    "pen": "pencil ballpoint stylus chopstick chopsticks straw thermometer stick needle knitting_needle incense_stick",
+    "pen_holder": "pencil_cup pencil_holder brush_holder toothbrush_holder chopstick_holder pen_container",
+    "phone": "telephone smartphone cellphone mobile calculator wallet purse power_supply glasses_case walkie_talkie "
+    "ipod mp3 camera watch clock projector keyboard router game_controller joystick switch hard_disk earphone headset",
+    "place_mat": "mat towel cloth rag napkin carpet rug",
+    "plate": "dish saucer tray_round lid_plate platter plate_dish",
+    "pliers": "tongs clamp tweezers forceps clip stapler_remover nail_clipper",
+    "pot": "saucepot stockpot casserole hotpot",
+    "potato": "ginger sweet_potato taro stone_potato truffle shrimp starfish",
+    "remote_control": "remote controller tv_remote",
+    "rubber_duck": "duck toy toy_animals toy_animal dinosaur animal figurine garage_kit puppet bird chicken dog cat "
+    "elephant lion horse cow pig rabbit penguin turtle frog fish shark whale dolphin monkey tiger giraffe zebra goose",
+    "safe": "strongbox",
+    "sandwich": "toast beef ham hamburger_slice tortilla taco ham_slice bacon lasagna beef_sandwich",
+    "scissors": "scissor shears",
+    "screwdriver": "chisel awl file_tool paper_knife corkscrew wand magic_wand",
+    "shelf": "bookshelf bookcase rack_shelf tvstand bread_shelf beef_shelf plate_shelf",
+    "snack_box": "biscuit_box tea toothpaste tooth_paste toothpick_box cracker crackers popcorn chips gelatin pudding "
+    "cigarette_box medicine_box tissue_pack facial_tissue_package candy_box hand_cream card_box matchbox cookie_box "
+    "pillow handbag backpack bag discarded_bag discarded sofa chair bed stool guitar drawing kite umbrella helmet",
+    "spatula": "turner scraper shovel slotted_turner",
+    "sponge": "scrubber loofah_sponge dish_sponge scouring_pad nipple popcorn_bag",
+    "spoon": "ladle scoop teaspoon tablespoon",
+    "spray_bottle": "spray sprayer detergent cleaner windex disinfectant hairspray sunscreen",
+    "spinning_top": "gyro top",
+    "stapler": "hole_punch hole_puncher",
+    "strawberry": "cherry raspberry blueberry",
+    "studded_brick": "brick lego building_brick duplo",
+    "table_knife": "knife kitchen_knife fruit_knife butter_knife dagger sword cleaver",
+    "tape_roll": "tape toilet_paper paper_roll scotch_tape bandage belt tape_measure rope ribbon earplug headband",
+    "teapot": "kettle jug pitcher watering_can coffee_pot gooseneck carafe oil_can",
+    "teddy_bear": "teddy plush doll toy_bear stuffed_animal bear panda plush_toy",
+    "test_tube": "tube vial",
+    "tissue_box": "tissue facial napkin_box kleenex",
+    "tomato": "cherry_tomato",
+    "toothbrush": "tooth_brush electric_toothbrush",
+    "toy_boat": "boat ship ferry canoe",
+    "toy_car": "car bus truck train toy_bus toy_truck toy_train toy_plane plane airplane toy_motorcycle motorcycle "
+    "bicycle tractor tank van taxi jeep helicopter rocket skateboard",
+    "trash_can": "dustbin trashcan garbage garbage_can wastebasket",
+    "tray": "serving_tray tray_rectangular food_tray",
+    "vase": "urn flower_vase pitcher_vase plant potted_plant",
+    "washing_machine": "washingmachine washer dishwasher",
+    "wine_glass": "goblet wine wineglass redwine redwine_glass red_wine_glass champagne chalice",
+    "wrench": "spanner",
 }
-"""Word in a reference category > category of the library that looks and handles most like it."""
+"""Category of the library > words of reference categories, folders and objects that it looks and handles most like."""
+PROXIES: Final[dict[str, str]] = {word: category for category, words in ALIKE.items() for word in words.split()}
+"""Word > category of the library that stands in for it."""
+STAINS: Final = frozenset(("wuzi", "dirt", "stain", "spot", "smudge"))
+"""Words for patches on a table, which are small flat mats here."""
+ANYTHING: Final = "block"
+"""Stands in where no word says what an object is: a hand can hold it however it lies."""
 
 _COLLECTIONS = re.compile(r"^(google_scan|omniobject3d|phocal|real|objaverse|partnet)[-_]", re.IGNORECASE)
 _LAYOUT_FILES = {"aligned_obj", "aligned", "instance", "model", "mesh", "object", "mobility"}
@@ -165,6 +161,16 @@ def proxy_category(category_or_path: str | Path) -> str:
     """
     text = str(category_or_path)
     category = category_of_path(text) if "/" in text or "." in text else clean_category(text)
+    found = _alike(category)
+    if found is None:
+        raise NotFoundError(
+            f"no object of the library can stand in for {text!r} (category {category!r}); "
+            f"{suggest(category, CATEGORIES)}"
+        )
+    return found
+
+
+def _alike(category: str) -> str | None:
     words = category.split("_")
     # The last noun of an English compound is what it is: a "coffee cup" is a cup, a "cup holder" is a holder.
     candidates = [category, *("_".join(words[k:]) for k in range(1, len(words))), *reversed(words)]
@@ -174,9 +180,41 @@ def proxy_category(category_or_path: str | Path) -> str:
                 return spelling
             if spelling in PROXIES:
                 return PROXIES[spelling]
-    raise NotFoundError(
-        f"no object of the library can stand in for {text!r} (category {category!r}); {suggest(category, CATEGORIES)}"
-    )
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandIn:
+    """What stands in for an asset that is not there."""
+
+    category: str
+    """Category of the library."""
+    word: str
+    """The word that said so; empty where none did."""
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+    """Parameters that are fixed."""
+
+
+def stand_in_for(path: str, name: str, category: str) -> StandIn:
+    """Return what stands in for an asset file, by its folder, then its name in the task, then the category given there.
+
+    The category comes last: in published tasks it is often left over from another object.
+
+    Args:
+        path: Asset file, or a folder of articulated assets.
+        name: Name of the object in the task.
+        category: Category that the task gives.
+    """
+    file = PurePosixPath(path)
+    folder = (file.parent.parent.name or file.stem) if file.suffix else file.name
+    for given in (folder, file.parent.name if file.suffix else "", name, category):
+        word = clean_category(given) if given else ""
+        if set(word.split("_")) & STAINS:
+            return StandIn(category="place_mat", word=word, parameters={"scale": 0.25, "color": "brown"})
+        found = _alike(word) if word else None
+        if found is not None:
+            return StandIn(category=found, word=word)
+    return StandIn(category=ANYTHING, word="")
 
 
 def proxy_object(

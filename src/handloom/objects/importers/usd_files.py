@@ -9,8 +9,9 @@ import numpy as np
 
 from handloom.errors import FileError, HandloomError, require
 from handloom.objects.blueprint import ROOT, Blueprint
-from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
+from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count, times
 from handloom.objects.importers.mesh_blueprint import convex_parts
+from handloom.objects.importers.mesh_looks import drawn
 from handloom.objects.importers.model_asset import annotated_links, asset_from_source
 from handloom.objects.importers.usd_joints import (
     UsdJoint,
@@ -22,8 +23,10 @@ from handloom.objects.importers.usd_joints import (
 )
 from handloom.objects.importers.usd_meshes import UsdSurfaces
 from handloom.objects.object_asset import ObjectAsset
-from handloom.objects.parts import Link, Part, point
+from handloom.objects.parts import Link, Part, Surface, point
 
+REFERENCE_LAYOUT = ("Aligned_obj", "instance")
+"""Names of asset files in the reference layout, without ending."""
 _Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
@@ -32,30 +35,53 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
     stage, root = _open(path, options)
     geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
     annotation = read_annotation(path, options, draft)
-    metres = float(geom.GetStageMetersPerUnit(stage)) * options.scale * (annotation.scale if annotation else 1.0)
-    if metres != 1.0:
-        draft.converted.append(
-            f"lengths scaled by {metres:g} (unit of the stage, scale asked, scale of the annotation)"
-        )
-    up = options.up or str(geom.GetStageUpAxis(stage)).lower()
-    if up == "y":
-        draft.converted.append("y up turned to z up")
+    metres, up = _units(path, geom, stage, options, draft)
+    if annotation:
+        x, y, z = metres
+        metres = x * annotation.scale, y * annotation.scale, z * annotation.scale
+    if metres != (1.0, 1.0, 1.0):
+        draft.converted.append(f"lengths scaled by {times(metres)} (unit, scale asked, scale of the annotation)")
     surfaces = UsdSurfaces(root, _Y_UP if up == "y" else np.eye(3), metres, path, options, draft)
     bodies = [str(p.GetPath()) for p in stage.Traverse() if p.HasAPI(physics.RigidBodyAPI)]
-    joints, welded = read_joints(stage, surfaces, metres, draft)
+    joints, welded = read_joints(stage, surfaces, metres[0], draft)
+    if joints:
+        options.one_factor(path)
     base, tree = ordered(joints, welded, bodies or [str(root.GetPath())])
     names = _names(base, tree)
     origins = {base: np.zeros(3), **{joint.child: joint.position for joint in tree}}
-    parts = _parts(stage, surfaces, bodies, welded, names, origins, options, draft)
+    parts, looks = _parts(stage, surfaces, bodies, welded, names, origins, options, draft)
     links = tuple(_link(joint, names, origins) for joint in tree)
-    blueprint = Blueprint(words=(options.category.replace("_", " "),), color=None, parts=tuple(parts), links=links)
+    words = (options.category.replace("_", " "),)
+    blueprint = Blueprint(words=words, color=None, parts=tuple(parts), links=links, surfaces=tuple(looks))
     model = blueprint.spec().compile()
     found = annotated_links(model, draft)
     if annotation:
         found = apply_annotation(annotation, found, {n: b for b, n in names.items()}, stage, surfaces, origins, draft)
     links = tuple(replace(link, frictionloss=0.05, damping=0.1) for link in found)
     blueprint = replace(blueprint, links=links)
-    return asset_from_source(path, blueprint, blueprint.spec().compile(), links, options)
+    asset = asset_from_source(path, blueprint, blueprint.spec().compile(), links, options)
+    return replace(asset, up=(0.0, 1.0, 0.0)) if path.stem in REFERENCE_LAYOUT and up != "y" else asset
+
+
+def _units(
+    path: Path, geom: Any, stage: Any, options: ImportOptions, draft: ReportDraft
+) -> tuple[tuple[float, float, float], str]:
+    """Return metres per unit along each axis, and the axis that is turned up: what was asked, or what the stage says.
+
+    Stages in the reference layout say centimetres and y up, and mean metres in axes that the task turns upright.
+    """
+    unit, up = float(geom.GetStageMetersPerUnit(stage)), str(geom.GetStageUpAxis(stage)).lower()
+    if path.stem in REFERENCE_LAYOUT:
+        if (unit, up) != (1.0, "z") and options.unit is None and options.up is None:
+            draft.converted.append(
+                f"unit {unit:g} m and {up} up, which the stage says, left out as the reference system does: lengths "
+                "are metres times scale, axes stay; --unit and --up say otherwise"
+            )
+        unit, up = 1.0, "z"
+    up = options.up or up
+    if up == "y":
+        draft.converted.append("y up turned to z up")
+    return options.metres(unit), up
 
 
 def _open(path: Path, options: ImportOptions) -> tuple[Any, Any]:
@@ -109,8 +135,8 @@ def _parts(
     origins: dict[str, np.ndarray],
     options: ImportOptions,
     draft: ReportDraft,
-) -> list[Part]:
-    """Return the convex parts of every body, each in the frame of its link."""
+) -> tuple[list[Part], list[Surface]]:
+    """Return the convex parts of every body, and its surfaces as they are drawn, each in the frame of its link."""
     geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
     base = next(iter(names))
     found: dict[str, list] = {}
@@ -127,11 +153,13 @@ def _parts(
         raise FileError(f"{stage.GetRootLayer().identifier}: no mesh in the stage")
     draft.kept.append(f"{count(sum(map(len, found.values())), 'mesh')}, {count(len(names) - 1, 'joint')}")
     parts: list[Part] = []
+    looks: list[Surface] = []
     for group, meshes in found.items():
         authored = physics.MassAPI(stage.GetPrimAtPath(group)).GetMassAttr().Get() or None
         mass = options.mass if len(names) == 1 and options.mass else authored
         parts += convex_parts(meshes, draft, material=options.substance, mass=mass, body=names[group])
-    return parts
+        looks += drawn(meshes, draft, material=options.substance, body=names[group])
+    return parts, looks
 
 
 def _link(joint: UsdJoint, names: dict[str, str], origins: dict[str, np.ndarray]) -> Link:
@@ -145,5 +173,6 @@ def _link(joint: UsdJoint, names: dict[str, str], origins: dict[str, np.ndarray]
         range=joint.range,
         head=(0.0, 0.0, 0.0),
         tail=(0.0, 0.0, 0.0),
-        contact_axis=(0.0, -1.0, 0.0),
+        contact_axis=(0.0, 0.0, -1.0),
+        normal=(0.0, -1.0, 0.0),
     )

@@ -133,8 +133,8 @@ class UsdAnnotation:
 
     head: Point
     """Contact point in the frame and units of the link's prim."""
-    tail: Point
-    """Second point, likewise."""
+    tail: Point | None
+    """Second point, likewise; None: the link keeps its own."""
     contact_axis: Point
     """Unit vector in the frame of the link's prim."""
     scale: float
@@ -163,8 +163,9 @@ def read_annotation(path: Path, options: ImportOptions, draft: ReportDraft) -> U
         values = json.loads(file.read_text(encoding="utf-8"))
         keypoints = values["object_keypoints"]
         annotation = UsdAnnotation(
-            head=point(keypoints["articulated_object_head"]),
-            tail=point(keypoints["articulated_object_tail"]),
+            # Drawers may come with a contact point alone.
+            head=point(keypoints.get("articulated_object_head", keypoints.get("link_contact_point"))),
+            tail=point(keypoints["articulated_object_tail"]) if "articulated_object_tail" in keypoints else None,
             contact_axis=_axis(values["object_link0_contact_axis"]),
             scale=float(np.ravel(values.get("object_scale", 1.0))[0]),
             link=str(values.get("object_link_path", "")).rsplit("/", 1)[-1],
@@ -192,10 +193,11 @@ def apply_annotation(
     chosen = by_name[0] if by_name else links[min(annotation.joint_index, len(links) - 1)]
     prim = stage.GetPrimAtPath(bodies[chosen.name])
     rotation, _ = surfaces.pose(prim)
-    head, tail = surfaces.points(prim, np.array([annotation.head, annotation.tail])) - origins[bodies[chosen.name]]
-    told = replace(
-        chosen, head=point(head), tail=point(tail), contact_axis=point(rotation @ np.asarray(annotation.contact_axis))
-    )
+    points = np.array([annotation.head, annotation.tail or annotation.head])
+    head, tail = surfaces.points(prim, points) - origins[bodies[chosen.name]]
+    told = replace(chosen, head=point(head), contact_axis=point(rotation @ np.asarray(annotation.contact_axis)))
+    if annotation.tail is not None:
+        told = replace(told, tail=point(tail))
     draft.converted = [line for line in draft.converted if f"'{chosen.joint}' computed" not in line]
     return (told, *(link for link in links if link is not chosen))
 

@@ -26,14 +26,20 @@ class UsdSurfaces:
     Args:
         root: The default prim.
         turn: Rotation (3, 3) from the stage's axes to z up.
-        metres: Metres per unit of the stage, with the scale.
+        metres: Metres per unit along each axis of the stage, with the scale.
         path: The file; textures are looked for in its folder.
         options: Says where textures may be.
         draft: Collects what was found.
     """
 
     def __init__(
-        self, root: Any, turn: Array, metres: float, path: Path, options: ImportOptions, draft: ReportDraft
+        self,
+        root: Any,
+        turn: Array,
+        metres: tuple[float, float, float],
+        path: Path,
+        options: ImportOptions,
+        draft: ReportDraft,
     ) -> None:
         self._geom, self._shade = (require(f"pxr.{m}", extra="usd") for m in ("UsdGeom", "UsdShade"))
         self._cache = self._geom.XformCache()
@@ -44,12 +50,12 @@ class UsdSurfaces:
         """Return rotation (3, 3) and position (3,) [m] of a prim in the object frame; scales are left out."""
         matrix = self._matrix(prim)
         rotation = matrix[:3, :3] / np.linalg.norm(matrix[:3, :3], axis=0)
-        return self._turn @ rotation, self._turn @ matrix[:3, 3] * self._metres
+        return self._turn @ rotation, self._turn @ (matrix[:3, 3] * self._metres)
 
     def points(self, prim: Any, local: Array) -> Array:
         """Return points (n, 3) [m] in the object frame of points in a prim's own frame and units."""
         matrix = self._matrix(prim)
-        return (local @ matrix[:3, :3].T + matrix[:3, 3]) @ self._turn.T * self._metres
+        return ((local @ matrix[:3, :3].T + matrix[:3, 3]) * self._metres) @ self._turn.T
 
     def mesh(self, prim: Any) -> SourceMesh | None:
         """Return the triangles of a mesh prim, or None if there are none to see."""
@@ -65,51 +71,73 @@ class UsdSurfaces:
             raise FileError(f"{source}: its polygons have {counts.sum()} corners, {len(corners)} are given")
         faces, owner, slots = _fans(counts, corners)
         vertices = self.points(prim, np.asarray(points, float))
-        colors = self._colors(prim, owner, slots, corners)
-        return SourceMesh(source=source, vertices=vertices, faces=faces, colors=colors)
+        textures: list[tuple[NDArray[np.bool_], Array]] = []
+        uv = self._uv(prim, slots, corners)
+        return SourceMesh(
+            source=source,
+            vertices=vertices,
+            faces=faces,
+            colors=self._colors(prim, owner, uv, textures),
+            texcoords=uv,
+            textures=tuple(textures),
+            hull=prim.GetAttribute("physics:approximation").Get() == "convexHull",
+        )
 
     def _matrix(self, prim: Any) -> Array:
         relative, _ = self._cache.ComputeRelativeTransform(prim, self._root)
         # USD stores row vectors: transpose for columns.
         return np.asarray(relative, float).T
 
-    def _colors(self, prim: Any, owner: Index, slots: Index, corners: Any) -> Array:
-        """Return sRGB (m, 3) of the triangles: bound material, materials of face subsets, display colour."""
+    def _colors(
+        self, prim: Any, owner: Index, uv: Array | None, textures: list[tuple[NDArray[np.bool_], Array]]
+    ) -> Array:
+        """Return sRGB (m, 3) of the triangles: bound material, materials of face subsets, display colour.
+
+        The pictures of textured triangles are added to ``textures``, those of face subsets first.
+        """
         binding = self._shade.MaterialBindingAPI(prim)
-        uv = self._uv(prim, slots, np.asarray(corners))
-        colors = self._material_colors(binding.ComputeBoundMaterial()[0], uv, len(owner))
+        everything = np.ones(len(owner), bool)
+        colors = self._material_colors(binding.ComputeBoundMaterial()[0], uv, everything, textures)
         if colors is None:
             display = self._geom.Gprim(prim).GetDisplayColorAttr().Get()
             colors = np.tile(_srgb(np.asarray(display, float).mean(axis=0)) if display else _GREY, (len(owner), 1))
         for subset in binding.GetMaterialBindSubsets():
             mine = np.isin(owner, np.asarray(subset.GetIndicesAttr().Get()))
             bound = self._shade.MaterialBindingAPI(subset.GetPrim()).ComputeBoundMaterial()[0]
-            found = self._material_colors(bound, uv, len(owner))
+            found = self._material_colors(bound, uv, mine, textures)
             if found is not None:
                 colors[mine] = found[mine]
         return colors
 
     def _uv(self, prim: Any, slots: Index, corners: Index) -> Array | None:
-        """Return texture coordinates (m, 2) in the middle of every triangle."""
+        """Return texture coordinates (m, 3, 2) of the corners of every triangle."""
         primvar = self._geom.PrimvarsAPI(prim).GetPrimvar("st")
         if not primvar or not primvar.HasValue():
             return None
         values = np.asarray(primvar.ComputeFlattened(), float)
         if primvar.GetInterpolation() == self._geom.Tokens.faceVarying:
-            return values[slots].mean(axis=1)
+            return values[slots]
         if primvar.GetInterpolation() in {self._geom.Tokens.vertex, self._geom.Tokens.varying}:
-            return values[corners[slots]].mean(axis=1)
+            return values[corners[slots]]
         return None
 
-    def _material_colors(self, material: Any, uv: Array | None, count: int) -> Array | None:
+    def _material_colors(
+        self,
+        material: Any,
+        uv: Array | None,
+        mine: NDArray[np.bool_],
+        textures: list[tuple[NDArray[np.bool_], Array]],
+    ) -> Array | None:
         if not material:
             return None
+        count = len(mine)
         shaders = [self._shade.Shader(p) for p in _below(material.GetPrim()) if p.IsA(self._shade.Shader)]
         for shader in shaders:
             for name in _TEXTURE_INPUTS:
                 value = shader.GetInput(name).Get() if shader.GetInput(name) else None
                 if value and (image := self._texture(value)) is not None:
-                    return _sampled(image, uv, count)
+                    textures.insert(0, (mine, image))
+                    return _sampled(image, None if uv is None else uv.mean(axis=1), count)
         for shader in shaders:
             for name in _COLOR_INPUTS:
                 value = shader.GetInput(name).Get() if shader.GetInput(name) else None

@@ -4,6 +4,7 @@ import math
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
+from handloom.objects.joint_feel import Feel, joint_feel
 from handloom.objects.library.furniture import carcass, door, handle
 from handloom.objects.materials import HOUSING, rgb, shade
 from handloom.objects.parts import Link, Part, Point, points
@@ -47,7 +48,8 @@ def microwave(c: Choices) -> Blueprint:
             key = (at + column * panel_width, front, (0.62 - 0.11 * row) * z)
             parts.append(box((0.16 * panel_width, 0.004, 0.06 * z), key, **_decor(shade(rgb(color), 0.45))))
     look = Appearance(color=shade(rgb(color), 0.95), substance="steel", fill=0.16, body="door")
-    link, leaf = door("door", "left", (width - 0.002, 0.022, z - 0.004), (front - 0.002, z / 2), look, metal)
+    feel = joint_feel(c, "appliance door")
+    link, leaf = door("door", "left", (width - 0.002, 0.022, z - 0.004), (front - 0.002, z / 2), look, metal, feel)
     link = link.moved((-panel_width / 2, 0.0, 0.0))
     window = box((0.66 * width, 0.002, 0.58 * z), (0.44 * width, -0.022, 0.0), **_decor(_DARK, "door"))
     return Blueprint(
@@ -114,9 +116,10 @@ def oven(c: Choices) -> Blueprint:
         range=(0.0, 1.50),
         head=(0.0, -thick - 0.029, 0.88 * tall),
         tail=(0.0, -thick - 0.029, 0.44 * tall),
-        contact_axis=(0.0, -1.0, 0.0),
-        damping=0.4,
-        frictionloss=0.25,
+        contact_axis=(-1.0, 0.0, 0.0),
+        normal=(0.0, -1.0, 0.0),
+        push=(0.0, -thick, 0.70 * tall),
+        **joint_feel(c, "folding door"),
         counterbalance=0.9,
     )
     return Blueprint(
@@ -182,9 +185,10 @@ def washing_machine(c: Choices) -> Blueprint:
         range=(0.0, 1.9),
         head=(1.86 * radius, -0.043, 0.0),
         tail=(radius, -0.043, 0.0),
-        contact_axis=(0.0, -1.0, 0.0),
-        damping=0.2,
-        frictionloss=0.05,
+        contact_axis=(0.0, 0.0, -1.0),
+        normal=(0.0, -1.0, 0.0),
+        push=(1.40 * radius, -0.022, 0.0),
+        **joint_feel(c, "appliance door"),
     )
     return Blueprint(
         words=("washing machine", "washer"),
@@ -225,9 +229,10 @@ def laptop(c: Choices) -> Blueprint:
         range=(0.0, 2.2),
         head=(0.0, -y + 0.004, lid),
         tail=(0.0, -y / 2, lid),
-        contact_axis=(0.0, 0.0, 1.0),
-        damping=0.05,
-        frictionloss=0.30,
+        contact_axis=(-1.0, 0.0, 0.0),
+        normal=(0.0, 0.0, 1.0),
+        push=(0.0, -0.85 * y, lid),
+        **joint_feel(c, "laptop"),
         counterbalance=0.8,
     )
     return Blueprint(
@@ -258,14 +263,25 @@ def faucet(c: Choices) -> Blueprint:
     ]
     if style == "lever":
         parts.append(rod((0.0, 0.0, 0.014), (0.085, 0.0, 0.030), 0.0075, **turn))
-        grip: Point = (0.080, 0.0, 0.036)
+        grip: Point = (0.068, 0.0, 0.014 + 0.016 * 0.8)
     else:
         parts += [
             rod((-0.036 * a, -0.036 * b, 0.014), (0.036 * a, 0.036 * b, 0.014), 0.007, **turn)
             for a, b in ((1, 0), (0, 1))
         ]
-        grip = (0.036, 0.0, 0.021)
-    link = _turning("handle", (0.0, 0.0, z), (0.0, 0.0, 1.0), math.pi / 2, grip, (0.0, 0.0, 1.0))
+        grip = (0.026, 0.0, 0.014)
+    link = Link(
+        name="handle",
+        kind="hinge",
+        origin=(0.0, 0.0, z),
+        axis=(0.0, 0.0, 1.0),
+        range=(0.0, math.pi / 2),
+        head=grip,
+        tail=(0.0, 0.0, grip[2]),
+        contact_axis=(1.0, 0.0, 0.0),
+        normal=(0.0, 0.0, 1.0),
+        **joint_feel(c, "tap"),
+    )
     return Blueprint(
         words=("faucet", "tap", "water tap"),
         color=color,
@@ -283,7 +299,7 @@ def knob_panel(c: Choices) -> Blueprint:
     radius, deep = c.number("radius", 0.020, 0.026), 0.024
     knob = rgb(c.color(("black", "silver", "red", "white"), "knob_color", unlike=color))
     parts: list[Part] = [box((x, y, z), (0.0, 0.0, z / 2), color=rgb(color), substance="steel", fill=0.25)]
-    links = []
+    links, feel = [], joint_feel(c, "knob")
     for k in range(count):
         name, at = f"knob_{k}", ((k - (count - 1) / 2) * 0.075, -y / 2, 0.55 * z)
         front = -deep - 0.001
@@ -311,7 +327,7 @@ def knob_panel(c: Choices) -> Blueprint:
                 **_decor(rgb("white" if knob != rgb("white") else "red"), name),
             ),
         ]
-        links.append(_turning(name, at, (0.0, -1.0, 0.0), 4.7, (0.0, front - 0.005, 0.9 * radius), (0.0, -1.0, 0.0)))
+        links.append(_knob(name, at, (0.0, front - 0.005, 0.0), 0.9 * radius, feel))
     return Blueprint(
         words=("knob", "control knob", "dial"),
         color=color,
@@ -322,18 +338,18 @@ def knob_panel(c: Choices) -> Blueprint:
     )
 
 
-def _turning(name: str, origin: Point, axis: Point, swing: float, head: Point, contact: Point) -> Link:
-    """Return a link that turns in place, stiff enough to stay where it is left; its tail is on the axis."""
-    along = sum(h * a for h, a in zip(head, axis, strict=True))
+def _knob(name: str, origin: Point, middle: Point, reach: float, feel: Feel) -> Link:
+    """Return a knob that turns about -y, held at the middle of its bar, which reaches as far as the tail."""
+    x, y, z = middle
     return Link(
         name=name,
         kind="hinge",
         origin=origin,
-        axis=axis,
-        range=(0.0, swing),
-        head=head,
-        tail=(along * axis[0], along * axis[1], along * axis[2]),
-        contact_axis=contact,
-        damping=0.01,
-        frictionloss=0.04,
+        axis=(0.0, -1.0, 0.0),
+        range=(0.0, 4.7),
+        head=middle,
+        tail=(x, y, z + reach),
+        contact_axis=(0.0, 0.0, 1.0),
+        normal=(0.0, -1.0, 0.0),
+        **feel,
     )

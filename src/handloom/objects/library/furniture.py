@@ -1,9 +1,12 @@
 """Cabinets, drawers and a safe. Fronts face -y; joints are at zero when closed."""
 
+from dataclasses import replace
+
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
+from handloom.objects.joint_feel import Feel, joint_feel
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Keypoint, Link, Part, Point, points
+from handloom.objects.parts import Keypoint, Link, Part, Point, axes, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod
 
 _WOODS = ("wood", "white", "brown", "black", "beige", "gray")
@@ -31,6 +34,34 @@ def carcass(size: Point, wall: float, look: Appearance, *, back: float | None = 
     ]
 
 
+def double_conveyor(c: Choices) -> Blueprint:
+    """Two belts along x on legs, side by side with room for a robot between them; they run in opposite directions.
+
+    The belt at +y moves at ``speed`` [m/s], the other one backwards.
+    """
+    color, speed = c.color(("gray", "blue", "green")), c.number("speed", 0.03, 0.08, step=1e-3, signed=True)
+    x, y, z = c.number("length", 3.2, 3.6), c.number("width", 0.42, 0.46), c.number("height", 0.90, 0.91)
+    apart, deck = c.number("distance", 1.46, 1.54), 0.06
+    frame = Appearance(color=rgb(color), substance="aluminium", fill=0.3)
+    parts: list[Part] = []
+    for side in (-1.0, 1.0):
+        at = side * apart / 2
+        belt = box((x, y, deck), (0.0, at, z - deck / 2), color=(0.09, 0.09, 0.10), substance="rubber", fill=0.2)
+        parts.append(replace(belt, belt_velocity=(side * speed, 0.0, 0.0)))
+        parts += [box((x, 0.02, deck), (0.0, at + s * (y / 2 + 0.01), z - deck / 2), **frame) for s in (-1.0, 1.0)]
+        parts += [
+            box((0.05, y, z - deck), (sx * 0.45 * x, at, (z - deck) / 2), **frame) for sx in (-1.0, -0.33, 0.33, 1.0)
+        ]
+    return Blueprint(
+        words=("conveyor", "pair of conveyor belts"),
+        color=color,
+        parts=tuple(parts),
+        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z)),
+        axes=axes(up=(0.0, 0.0, 1.0), belt=(1.0, 0.0, 0.0)),
+        rests="upright",
+    )
+
+
 def handle(centre: Point, length: float, out: float, look: Appearance, *, upright: bool) -> list[Part]:
     """Return a bar handle on two posts, ``out`` metres in front (-y) of its centre point on the surface."""
     x, y, z = centre
@@ -47,7 +78,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
     front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
     metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
     x, y, pitch = c.number("width", 0.30, 0.40), c.number("depth", 0.26, 0.34), c.number("drawer_height", 0.11, 0.15)
-    wall = 0.012
+    wall, feel = 0.012, joint_feel(c, "drawer")
     z = drawers * pitch + wall
     look, face = Appearance(color=rgb(color), substance="wood"), Appearance(color=front, substance="wood")
     parts = carcass((x, y, z), wall, look)
@@ -76,9 +107,10 @@ def drawer_cabinet(c: Choices) -> Blueprint:
                 range=(0.0, 0.72 * y),
                 head=(0.0, -0.029, 0.0),
                 tail=(0.17 * x, -0.029, 0.0),
-                contact_axis=(0.0, -1.0, 0.0),
-                damping=4.0,
-                frictionloss=1.0,
+                contact_axis=(-1.0, 0.0, 0.0),
+                normal=(0.0, -1.0, 0.0),
+                push=(0.0, 0.001, 0.27 * pitch),
+                **feel,
             )
         )
         if k == drawers - 1:
@@ -99,7 +131,7 @@ def hinged_cabinet(c: Choices) -> Blueprint:
     parts = carcass((x, y, z), wall, look)
     parts.append(box((x - 2 * wall, y - 0.04, 0.010), (0.0, 0.012, z / 2), **look))
     panel = Appearance(color=front, substance="wood", body="door")
-    link = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal)
+    link = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal, joint_feel(c, "door"))
     parts += link[1]
     keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
     return _furniture(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link[0]], keypoints, 0.08)
@@ -113,7 +145,8 @@ def safe(c: Choices) -> Blueprint:
     metal = Appearance(color=rgb("silver"), substance="steel", fill=0.5)
     parts = carcass((x, y, z), wall, steel)
     panel = Appearance(color=shade(rgb(color), 1.25), substance="steel", fill=0.22, body="door")
-    link, leaf = door("door", hinge, (x - 0.004, 0.024, z - 0.006), (-y / 2 - _GAP, z / 2), panel, metal)
+    feel = joint_feel(c, "safe door")
+    link, leaf = door("door", hinge, (x - 0.004, 0.024, z - 0.006), (-y / 2 - _GAP, z / 2), panel, metal, feel)
     side = 1.0 if hinge == "left" else -1.0
     reach = side * 0.42 * x
     dial = Link(
@@ -123,9 +156,10 @@ def safe(c: Choices) -> Blueprint:
         origin=(reach, -0.026, 0.06),
         axis=(0.0, -1.0, 0.0),
         range=(0.0, 5.0),
-        head=(0.024, -0.008, 0.0),
-        tail=(0.0, -0.008, 0.0),
-        contact_axis=(0.0, -1.0, 0.0),
+        head=(0.0, -0.008, 0.0),
+        tail=(0.024, -0.008, 0.0),
+        contact_axis=(0.0, 0.0, 1.0),
+        normal=(0.0, -1.0, 0.0),
         damping=0.002,
         frictionloss=0.01,
     )
@@ -153,6 +187,7 @@ def door(
     at: tuple[float, float],
     panel: Appearance,
     metal: Appearance,
+    feel: Feel,
     *,
     swing: float = 1.9,
 ) -> tuple[Link, list[Part]]:
@@ -165,6 +200,7 @@ def door(
         at: y and z of the leaf's back face and middle in the base frame [m].
         panel: Look of the leaf; its body must be ``name``.
         metal: Look of the handle.
+        feel: Friction of the hinge.
         swing: Opening angle [rad].
     """
     x, thick, z = size
@@ -182,9 +218,10 @@ def door(
         range=(0.0, swing),
         head=(grip, -thick - 0.029, 0.0),
         tail=(0.5 * grip, -thick - 0.029, 0.0),
-        contact_axis=(0.0, -1.0, 0.0),
-        damping=0.3,
-        frictionloss=0.08,
+        contact_axis=(0.0, 0.0, -1.0),
+        normal=(0.0, -1.0, 0.0),
+        push=(side * (x - 0.080), -thick, 0.0),
+        **feel,
     )
     return link, parts
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
+from handloom.objects.joint_feel import Feel, joint_feel
 from handloom.objects.materials import BRIGHT, GLAZES, HOUSING, rgb, shade
 from handloom.objects.parts import Link, Part, Point, points
 from handloom.objects.shapes import (
@@ -26,7 +27,7 @@ _GAP = 0.0015
 
 
 def lidded_box(c: Choices) -> Blueprint:
-    """A box with a hinged lid and a front lip to lift it by."""
+    """A box with a hinged lid and a lip, a bar or a knob to lift it by; the hinge holds the lid where it is left."""
     color, style = c.color((*BRIGHT, "wood", "white", "black")), c.pick("style", ("plain", "bands"))
     x, y, z = c.number("length", 0.18, 0.27), c.number("width", 0.13, 0.19), c.number("height", 0.08, 0.13)
     substance = "wood" if color == "wood" else "plastic"
@@ -36,28 +37,36 @@ def lidded_box(c: Choices) -> Blueprint:
     )
     thick = 0.010
     parts = open_box((x, y, z), 0.006, **look)
-    parts += [
-        box((x + 0.006, y + 0.003, thick), (0.0, -y / 2, thick / 2), **top),
-        box((0.30 * x, 0.022, 0.008), (0.0, -y - 0.010, 0.004), **top),
-    ]
+    parts.append(box((x + 0.006, y + 0.003, thick), (0.0, -y / 2, thick / 2), **top))
+    grip = c.pick("grip", ("lip", "bar", "knob"))
+    at = (0.0, 0.025 - y, thick)
+    shiny = rgb("silver" if color != "silver" else "black")
+    metal = Appearance(color=shiny, substance="steel", fill=0.4, body="lid")
+    if grip == "lip":
+        parts.append(box((0.30 * x, 0.022, 0.008), (0.0, -y - 0.010, 0.004), **top))
+        head: Point = (0.0, -y - 0.012, 0.004)
+    elif grip == "bar":
+        head = _bar(at, 0.30 * x, 0.032, metal, parts)
+    else:
+        head = _knob(at, metal, parts)
     if style == "bands":
-        metal = rgb("silver" if color != "silver" else "black")
         for s in (-1.0, 1.0):
             for u in (-1.0, 1.0):
-                at = (s * 0.30 * x, u * y / 2, z / 2)
-                parts.append(box((0.018, 0.002, z), at, color=metal, substance="steel", fill=0.0, solid=False))
+                side = (s * 0.30 * x, u * y / 2, z / 2)
+                parts.append(box((0.018, 0.002, z), side, color=shiny, substance="steel", fill=0.0, solid=False))
             parts.append(
                 box(
                     (0.018, y + 0.0045, thick + 0.001),
                     (s * 0.30 * x, -y / 2, thick / 2),
-                    color=metal,
+                    color=shiny,
                     substance="steel",
                     fill=0.0,
                     solid=False,
                     body="lid",
                 )
             )
-    link = _lid((0.0, y / 2, z + _GAP), (0.0, -y - 0.018, 0.008), (0.0, -y / 2, thick))
+    link = _lid((0.0, y / 2, z + _GAP), head, (0.0, -0.5 * y, thick), joint_feel(c, "box lid"))
+    link = replace(link, push=(0.0, 0.055 - y, thick), counterbalance=0.85)
     return _vessel(("box", "box with a lid", "chest", "treasure box"), color, parts, [link], z, 0.8 * min(x, y))
 
 
@@ -76,7 +85,7 @@ def pot(c: Choices) -> Blueprint:
     grip = _dome(
         radius, 0.024, Appearance(color=shade(rgb(color), 0.9), substance="steel", fill=0.12, body="lid"), parts
     )
-    link = _lid((0.0, radius, z + _GAP), grip, (0.0, -radius - 0.05, 0.030))
+    link = _lid((0.0, radius, z + _GAP), grip, (0.0, -radius - 0.05, 0.030), joint_feel(c, "pot lid"))
     return _vessel(("pot", "cooking pot", "pot with a lid"), color, parts, [link], z, 1.6 * radius)
 
 
@@ -112,7 +121,7 @@ def electric_cooker(c: Choices) -> Blueprint:
         replace(lathe([(rim, 0.0), (rim, 0.010), (0.45 * radius, 0.036)], sides=18, **lid), position=(0.0, -rim, 0.0)),
         box((0.060, 0.026, 0.012), (0.0, -2 * rim - 0.008, 0.008), **lid),
     ]
-    link = _lid((0.0, rim, z + _GAP), (0.0, -2 * rim - 0.018, 0.012), (0.0, -rim, 0.036))
+    link = _lid((0.0, rim, z + _GAP), (0.0, -2 * rim - 0.012, 0.008), (0.0, -rim, 0.036), joint_feel(c, "box lid"))
     return _vessel(("electric cooker", "rice cooker", "cooker"), color, parts, [link], z, 1.4 * radius)
 
 
@@ -141,7 +150,8 @@ def trash_can(c: Choices) -> Blueprint:
         box((0.052, 0.014, 0.010), (0.0, -2 * radius - 0.007, 0.006), **top),
         box((0.060, 0.050, 0.007), (0.0, -0.040, 0.0), **tread),
     ]
-    lid = _lid((0.0, radius, z + _GAP), (0.0, -2 * radius - 0.012, 0.010), (0.0, -radius, 0.018), swing=1.31)
+    feel: Feel = {"frictionloss": 0.01, "damping": 0.02}
+    lid = _lid((0.0, radius, z + _GAP), (0.0, -2 * radius - 0.009, 0.006), (0.0, -radius, 0.018), feel, swing=1.31)
     pedal = Link(
         name="pedal",
         kind="hinge",
@@ -151,7 +161,8 @@ def trash_can(c: Choices) -> Blueprint:
         range=(0.0, 0.524),
         head=(0.0, -0.050, 0.0035),
         tail=(0.0, -0.020, 0.0035),
-        contact_axis=(0.0, 0.0, 1.0),
+        contact_axis=(-1.0, 0.0, 0.0),
+        normal=(0.0, 0.0, 1.0),
         damping=0.02,
         frictionloss=0.0,
         drives="lid",
@@ -161,18 +172,30 @@ def trash_can(c: Choices) -> Blueprint:
 
 
 def _dome(radius: float, height: float, look: Appearance, parts: list[Part]) -> Point:
-    """Add a domed lid with a knob, hinged at its rear rim, and return the top of the knob in the lid's frame."""
+    """Add a domed lid with a knob, hinged at its rear rim, and return the middle of the knob in the lid's frame."""
     profile = [(radius + 0.002, 0.0), (radius + 0.002, 0.006), (0.80 * radius, 0.7 * height), (0.30 * radius, height)]
     parts.append(replace(lathe(profile, sides=12, **look), position=(0.0, -radius, 0.0)))
     knob = Appearance(color=(0.07, 0.07, 0.08), substance="plastic", body="lid")
-    parts += [
-        bar((0.0, -radius, height), (0.0, -radius, height + 0.012), 0.008, **knob),
-        sphere(0.014, (0.0, -radius, height + 0.020), **knob),
-    ]
-    return (0.0, -radius, height + 0.033)
+    return _knob((0.0, -radius, height), knob, parts)
 
 
-def _lid(origin: Point, head: Point, tail: Point, *, swing: float = 1.92) -> Link:
+def _knob(at: Point, look: Appearance, parts: list[Part]) -> Point:
+    """Add a knob on a stem that stands on a point of a lid, and return its middle."""
+    x, y, z = at
+    parts += [bar(at, (x, y, z + 0.012), 0.008, **look), sphere(0.014, (x, y, z + 0.020), **look)]
+    return (x, y, z + 0.020)
+
+
+def _bar(at: Point, length: float, height: float, look: Appearance, parts: list[Part]) -> Point:
+    """Add a bar handle along x on two posts, over a point of a lid, and return its middle."""
+    x, y, z = at
+    left, right = (x - length / 2, y, z + height), (x + length / 2, y, z + height)
+    parts += [bar((a, y, z), (a, y, z + height), 0.0045, **look) for a in (left[0], right[0])]
+    parts.append(rod(left, right, 0.006, **look))
+    return (x, y, z + height)
+
+
+def _lid(origin: Point, head: Point, tail: Point, feel: Feel, *, swing: float = 1.92) -> Link:
     """Return a lid that lies to -y of its hinge and opens upwards."""
     return Link(
         name="lid",
@@ -182,9 +205,9 @@ def _lid(origin: Point, head: Point, tail: Point, *, swing: float = 1.92) -> Lin
         range=(0.0, swing),
         head=head,
         tail=tail,
-        contact_axis=(0.0, 0.0, 1.0),
-        damping=0.02,
-        frictionloss=0.01,
+        contact_axis=(-1.0, 0.0, 0.0),
+        normal=(0.0, 0.0, 1.0),
+        **feel,
     )
 
 

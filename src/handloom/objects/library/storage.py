@@ -30,6 +30,23 @@ def tray(c: Choices) -> Blueprint:
     return _open(("tray", "serving tray"), color, parts, size, 0.005)
 
 
+def low_basket(c: Choices) -> Blueprint:
+    """A round basket without a handle, low enough to put things into from above."""
+    color = c.color(("beige", "brown", "wood", "white"))
+    radius, height = c.number("radius", 0.095, 0.115), c.number("height", 0.055, 0.075)
+    parts = _wicker(color, radius, height, 0.006, 0.020)
+    return _open(("basket", "wicker basket"), color, parts, (2 * radius, 2 * radius, height), 0.006)
+
+
+def _wicker(color: str, radius: float, height: float, wall: float, flare: float) -> list[Part]:
+    """Return the wall and floor of a round basket that is wider by ``flare`` at the top [m]."""
+    look, dark = Appearance(color=rgb(color), substance="wood", fill=0.6), shade(rgb(color), 0.72)
+    outer = [(radius, 0.0), (radius + flare, height)]
+    parts = shell(outer, [(r - wall, z) for r, z in outer], sides=18, foot=FOOT, **look)
+    parts = [replace(p, color=dark) if i % 2 else p for i, p in enumerate(parts)]
+    return [*parts, cylinder(radius - 0.001, wall, (0.0, 0.0, wall / 2), **look)]
+
+
 def bin_box(c: Choices) -> Blueprint:
     """A plastic storage bin with a rim, straight or tapered."""
     color = c.color((*BRIGHT, "gray", "white"))
@@ -74,11 +91,7 @@ def basket(c: Choices) -> Blueprint:
     color = c.color(("beige", "brown", "wood", "white"))
     radius, height = c.number("radius", 0.085, 0.115), c.number("height", 0.080, 0.110)
     wall, flare = 0.006, 0.020
-    look, dark = Appearance(color=rgb(color), substance="wood", fill=0.6), shade(rgb(color), 0.72)
-    outer = [(radius, 0.0), (radius + flare, height)]
-    parts = shell(outer, [(r - wall, z) for r, z in outer], sides=18, foot=FOOT, **look)
-    parts = [replace(p, color=dark) if i % 2 else p for i, p in enumerate(parts)]
-    parts.append(cylinder(radius - 0.001, wall, (0.0, 0.0, wall / 2), **look))
+    parts, dark = _wicker(color, radius, height, wall, flare), shade(rgb(color), 0.72)
     top = radius + flare - wall / 2
     parts += arc(
         (0.0, 0.0, height - 0.01),

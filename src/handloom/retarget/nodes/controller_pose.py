@@ -1,4 +1,4 @@
-"""A controller's pose: how nodes read it, and the node that passes it on without a clutch."""
+"""A controller's pose: how nodes read it, and the nodes that pass it on, always or while it is squeezed."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from handloom.errors import InputError, suggest
 from handloom.retarget.graph.execution import ComputeContext, RetargeterIO, RetargeterIOType
 from handloom.retarget.graph.groups import OptionalTensorGroup, OptionalType
 from handloom.retarget.graph.retargeter import BaseRetargeter
-from handloom.retarget.inputs import ControllerInput, EePose
+from handloom.retarget.inputs import ControllerInput, ControllerInputIndex, EePose
 from handloom.retarget.quaternions import Quat, Vec3, pose_port, usable_pose
 
 # (position, orientation, is_valid) in ControllerInput.
@@ -74,3 +74,33 @@ class ControllerPoseSource(BaseRetargeter):
         pose = controller_pose(inputs[self._device], self._pose)
         if pose is not None:
             outputs[self.OUTPUT][0] = pose_port(*pose)
+
+
+class SqueezeGate(BaseRetargeter):
+    """Passes a controller on while it is squeezed; otherwise it is absent, and what follows holds and re-arms.
+
+    Args:
+        name: Name of the node.
+        input_device: Port of the controller, in and out.
+        squeeze_threshold: The squeeze must be above this, in [0, 1).
+    """
+
+    stateful = False
+
+    def __init__(self, name: str, input_device: str = "controller_right", *, squeeze_threshold: float = 0.5) -> None:
+        self._device, self._threshold = input_device, float(squeeze_threshold)
+        super().__init__(name)
+
+    def input_spec(self) -> RetargeterIOType:
+        """Return the controller, optional."""
+        return {self._device: OptionalType(ControllerInput())}
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return the controller, optional."""
+        return {self._device: OptionalType(ControllerInput())}
+
+    def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
+        given = inputs[self._device]
+        if not given.is_none and given[ControllerInputIndex.SQUEEZE_VALUE] > self._threshold:
+            for index in range(len(given)):
+                outputs[self._device][index] = given[index]

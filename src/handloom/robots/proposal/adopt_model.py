@@ -187,7 +187,7 @@ def cut_jaws(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: l
         try:
             surface = simplified(vertices, faces, MOST_CUT)
             limits = {"concavity": CONCAVITY, "most": MOST_PIECES, "most_vertices": MOST_CORNERS}
-            pieces = convex_pieces(*surface, **limits, thorough=False)
+            pieces = convex_pieces(*surface, **limits)
         except MissingExtraError as error:
             notes.append(f"the mesh {name} is not convex and was not cut into convex pieces: {error}")
             continue

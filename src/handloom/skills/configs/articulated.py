@@ -45,25 +45,44 @@ class RandomPose(Config):
     position: dict[str, float] = Field(default_factory=dict)
 
 
-Motion = str | tuple[str, float]
-"""``[translate_x, 0.04]`` in the hand, ``[rotate, -0.2]`` about the joint, or ``move-up`` and its like in the base."""
+BASE_MOTIONS: dict[str, Triple] = {
+    "move-up": (0.0, 0.0, 0.06),
+    "move-down": (0.0, 0.0, -0.06),
+    "move-left": (0.0, 0.08, 0.0),
+    "move-right": (0.0, -0.08, 0.0),
+    "move-forward": (0.1, 0.0, 0.0),
+    "move-backward": (-0.1, 0.0, 0.0),
+}
+"""Published words > shift in the arm base [m]."""
+Motion = (
+    Literal["move-up", "move-down", "move-left", "move-right", "move-forward", "move-backward"]
+    | tuple[Literal["translate_x", "translate_y", "translate_z", "approach", "rotate", "slide"], float]
+)
+"""``[translate_x, 0.04]`` in the hand [m], ``[rotate, -0.2]`` about the joint [rad], ``move-up`` and its like in the
+base; ours are ``[approach, 0.04]``, where the hand points on every robot, and ``[slide, 0.1]`` along the joint [m]."""
 
 
 class PlannerSetting(Config):
     """How the hand meets the handle and what it does then."""
 
     constraint_list: tuple[KeypointConstraint, ...] = Field(min_length=1)
-    contact_pose_index: int = Field(default=2, ge=0)
-    """Key frame at which the hand touches."""
+    """Terms that the hand's pose at the contact must satisfy together."""
+    contact_pose_index: int = Field(default=2, ge=1)
+    """Key frame at which the hand touches: 0 is where it is now, then come the motions before, the goal, and those
+    after."""
     success_threshold: float
-    """[m or rad]"""
+    """How far the joint must have moved, or may be from closed [m or rad]."""
     success_mode: Literal["abs", "normal", "zero", "dis_to_init"] | None = None
     """Absent: ``abs`` when opening, ``zero`` when closing."""
-    update_art_joint: bool = False
+    update_art_joint: Annotated[bool, UnusedKey("joints stay by their own friction; nothing drives an object")] = False
     pre_actuation_motions: tuple[Motion, ...] = ()
+    """Motions that lead from the goal back to where the hand comes from."""
     post_actuation_motions: tuple[Motion, ...] = ()
+    """Motions after the goal, each from where the one before ends."""
     keypose_random_range: RandomPose = RandomPose()
+    """Random turn and shift of the goal in the hand."""
     modify_actuation_motion: Motion | None = None
+    """One more motion of the goal itself."""
     task_name: Annotated[Any, UnusedKey(_INFORMATIONAL)] = None
     category_name: Annotated[Any, UnusedKey(_INFORMATIONAL)] = None
     tool_keypoint_name_list: Annotated[Any, UnusedKey(_INFORMATIONAL)] = None
@@ -77,11 +96,21 @@ class ArticulatedSkillConfig(SkillConfig):
     """Keys of open, close, rotate and artpreplan."""
 
     objects_needed: ClassVar[int] = 1
-    planner_setting: PlannerSetting
+    planner_setting: PlannerSetting | None = None
+    """How the hand meets the object; absent: found from the object's own keypoints (ours)."""
+    joint: str | None = None
+    """Moving part, such as ``drawer_0``; absent: the main one (ours)."""
+    amount: float = Field(default=0.6, gt=0, le=1)
+    """Share of the joint's range that opening and turning move it by, without ``planner_setting`` (ours)."""
+    grasp: bool | None = None
+    """Whether the hand takes hold of the handle or pushes with closed fingers, without ``planner_setting``; absent: it
+    pushes to close, and takes hold to open and turn (ours)."""
     obj_info_path: str | None = None
+    """Annotation file that replaces the object's keypoints."""
     collision_valid: bool = True
-    """Success needs that only the fingers touched the moving part."""
+    """Success needs that only fingers touched the object, and only its moving part."""
     process_valid: bool = True
+    """Success needs calm joints at the end."""
 
 
 class OpenConfig(ArticulatedSkillConfig):

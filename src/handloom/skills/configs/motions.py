@@ -97,11 +97,15 @@ class WayPointRange(Config):
     max: Triple
 
 
+TABLE = "table"
+"""Fixture that is meant where no object has the name of a target: published tasks name goals that do not exist."""
+
+
 class TrackConfig(SkillConfig):
     """Reach random poses shown as axis triads."""
 
-    target: str = "table"
-    """Object on whose top the way points are measured."""
+    target: str = TABLE
+    """Object on whose top the way points are measured; the table where there is none of this name."""
     way_points_num: int = Field(default=1, ge=1)
     way_points_trans: WayPointRange
     """Relative to the middle of the table top, in base axes [m]."""
@@ -134,7 +138,8 @@ class PourWaterSuccConfig(SkillConfig):
     container_radius: float = Field(default=0.025, gt=0)
     particle_num_th_min: int = 50
     particle_num_th_max: int = 300
-    container_up: tuple[tuple[str, int, float], ...] = ()
+    container_up: tuple[tuple[str, Literal[0, 1, 2, "x", "y", "z"], float], ...] = ()
+    """Object, one of its own axes, and the least that this axis points up, as the cosine of the angle."""
     gripper_state: GripperState = -1
     gripper: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
     objects_needed: ClassVar[int] = 0

@@ -22,6 +22,9 @@ class PickConfig(Tolerances, Filters):
     """[m]; absent takes the robot's."""
     constraints: tuple[Literal["x", "y", "z"], float, float] | None = None
     """Keep grasps in this part of the object along an axis, as ratios 0..1."""
+    approach_widest: float | None = Field(default=None, gt=0, le=180)
+    """Where nothing within ``approach`` can be grasped and reached, it is tried in three steps up to this angle [deg]
+    (ours)."""
     rim: bool = False
     """Take hold of a rim or an edge, with the fingers open only 20 mm on the way: one of them goes under the rim of a
     plate, where an open one would be in the table (ours)."""

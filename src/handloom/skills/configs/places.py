@@ -45,6 +45,8 @@ class PlaceConfig(Tolerances, Filters):
     """Put the object next to the target, in world -x or +x, with 3 to 6 cm between them (ours)."""
     keep_upright: float | None = Field(default=None, gt=0, le=90)
     """Put the object down as it is held, turned about the vertical only, to within this angle [deg] (ours)."""
+    keep_upright_widest: float | None = Field(default=None, gt=0, le=180)
+    """Where no such place can be reached, ``keep_upright`` is widened in three steps up to this angle [deg] (ours)."""
     retreat: float | None = Field(default=None, gt=0, le=1)
     """Draw the hand back by this much against its approach [m]: ``post_place_vector`` for every robot (ours)."""
     rim: bool = False
@@ -140,8 +142,15 @@ class MoveConfig(SkillConfig):
     contact_share: float = Field(default=0.3, gt=0, le=1)
     """With ``press``: share of the skill's frames in which the object must touch the target (ours)."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    invisible_object: Annotated[str | None, UnusedKey("nothing disappears during an episode here")] = None
-    """Object that disappears on success, such as dirt."""
+    invisible_object: str | tuple[str, ...] | None = None
+    """Object that disappears when the move has succeeded, such as dirt; of a list the first. It lies where it is put
+    and is only seen, not touched."""
+
+    @property
+    def vanishing(self) -> str | None:
+        """Name of the object that disappears."""
+        names = (self.invisible_object,) if isinstance(self.invisible_object, str) else self.invisible_object
+        return names[0] if names else None
 
 
 class RotationGoal(Config):

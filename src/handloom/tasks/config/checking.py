@@ -8,15 +8,17 @@ from handloom.config.own_code import is_allowed, refusal
 from handloom.errors import ConfigError, HandloomError, NotAllowedError, unknown_name
 from handloom.objects.materials import COLORS
 from handloom.objects.registry import CATEGORIES
-from handloom.scene.assets import robot_description
 from handloom.scene.object_config import ObjectConfig
 from handloom.scene.region_config import RegionConfig
 from handloom.skills import SkillConfig, checked_config
+from handloom.skills.configs.motions import TABLE, TrackConfig
+from handloom.skills.configs.places import MoveConfig
 from handloom.tasks.config.contradictions import contradictions, unknown_words
 from handloom.tasks.config.foreign_paths import foreign_paths
 from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.sampling.cameras import camera_file, dataset_names, parent_body
-from handloom.tasks.sampling.robots import robot_source
+from handloom.tasks.sampling.robots import described
 
 
 def check_task(task: Task) -> None:
@@ -35,7 +37,7 @@ def check_task(task: Task) -> None:
 
 def refused_code(task: Task) -> tuple[str, ...]:
     """Return one line, with file and line, for every name in a task whose code may not run."""
-    found = [(task.where(*keys, "name"), "skill", skill.name) for keys, skill in placed_skills(task)]
+    found = [(task.where(*keys, "name"), "skill", skill.name) for keys, skill in placed_skills(task.config)]
     for where, entry in _objects_of(task):
         scope = entry.randomization_scope if isinstance(entry.randomization_scope, tuple) else ()
         names = () if entry.path else (entry.category, *scope)
@@ -61,9 +63,8 @@ def _names(task: Task) -> Iterator[str]:
         for i, entry in enumerate(entries):
             if entry.name in fixtures:
                 yield f"{task.where(key, i, 'name')}: the arena has a fixture of this name, {entry.name!r}"
-            elif "/" in entry.name or entry.name == "fluid" or entry.name.startswith("distractor_"):
-                where = task.where(key, i, "name")
-                yield f"{where}: a name has no slash and is not fluid or distractor_..., got {entry.name!r}"
+            elif "/" in entry.name or entry.name == "fluid":
+                yield f"{task.where(key, i, 'name')}: a name has no slash and is not fluid, got {entry.name!r}"
 
 
 def _regions(task: Task) -> Iterator[str]:
@@ -90,7 +91,7 @@ def _pool(task: Task, index: int, region: RegionConfig) -> Iterator[str]:
     if not pool:
         yield f"{where}: draws from random_region_list, which is empty"
     for entry in wanted:
-        if not 0 <= entry < len(pool):
+        if not -len(pool) <= entry < len(pool):
             yield f"{where}: random_region_list has {len(pool)} entries, there is no entry {entry}"
         elif region.missing_ranges(pool[entry]):
             missing = ", ".join(region.missing_ranges(pool[entry]))
@@ -106,7 +107,6 @@ def _objects(task: Task) -> Iterator[str]:
         if entry.init_parent is not None and any(r.object == entry.name for r in task.config.regions):
             yield f"{where}.init_parent: {entry.name} starts at its parent and cannot have a region too"
     for where, entry in _objects_of(task):
-        yield from _scale(task, entry, where)
         yield from _library_words(entry, where)
 
 
@@ -116,13 +116,6 @@ def _objects_of(task: Task) -> Iterator[tuple[str, ObjectConfig]]:
         yield task.where("objects", i), entry
     for entry in task.arena.fixtures:
         yield f"{task.config.arena_file}: fixtures: {entry.name}", entry
-
-
-def _scale(task: Task, entry: ObjectConfig, where: str) -> Iterator[str]:
-    """Check that a scale is uniform where it must be: not for tables, planes and files that may be stood in for."""
-    surface = entry.target_class == "PlaneObject" or (entry.category == "table" and not entry.path)
-    if len(set(entry.scale)) > 1 and not surface and not (entry.path and task.config.proxy_assets):
-        yield f"{where}.scale: must be the same in all axes, got {list(entry.scale)}"
 
 
 def _library_words(entry: ObjectConfig, where: str) -> Iterator[str]:
@@ -154,23 +147,22 @@ def _skills(task: Task) -> Iterator[str]:
     for i, text in enumerate((task.config.data.language_instruction, *task.config.data.paraphrases)):
         key = ("language_instruction",) if i == 0 else ("paraphrases", i - 1)
         yield from unknown_words(task, ("data", *key), text)
-    for keys, skill in placed_skills(task):
+    for keys, skill in placed_skills(task.config):
         yield from _own_skill(task, keys, skill)
         yield from contradictions(task, keys, skill)
         yield from unknown_words(task, (*keys, "instruction"), skill.instruction)
+        yield from _named_otherwise(task, keys, skill, objects)
         for name in skill.objects:
             if name not in objects:
                 yield f"{task.where(*keys, 'objects')}: {unknown_name('object', name, objects)}"
 
 
-def placed_skills(task: Task) -> Iterator[tuple[tuple[str | int, ...], SkillConfig]]:
-    """Yield every skill with the keys that lead to it."""
-    for s, stage in enumerate(task.config.skills):
-        for robot, blocks in stage.items():
-            for b, block in enumerate(blocks):
-                for arm, skills in block.items():
-                    for k, skill in enumerate(skills):
-                        yield ("skills", s, robot, b, arm, k), skill
+def _named_otherwise(task: Task, keys: tuple[str | int, ...], skill: SkillConfig, objects: list[str]) -> Iterator[str]:
+    """Check names that skills give outside their list of objects."""
+    if isinstance(skill, MoveConfig) and skill.vanishing is not None and skill.vanishing not in objects:
+        yield f"{task.where(*keys, 'invisible_object')}: {unknown_name('object', skill.vanishing, objects)}"
+    if isinstance(skill, TrackConfig) and not {skill.target, TABLE} & set(objects):
+        yield f"{task.where(*keys, 'target')}: {unknown_name('object', skill.target, objects)}"
 
 
 def _own_skill(task: Task, keys: tuple[str | int, ...], skill: SkillConfig) -> Iterator[str]:
@@ -190,8 +182,8 @@ def _own_skill(task: Task, keys: tuple[str | int, ...], skill: SkillConfig) -> I
 def _robots(task: Task) -> Iterator[str]:
     for i, entry in enumerate(task.config.robots):
         try:
-            arms = [arm.name for arm in robot_description(robot_source(task, entry), entry.overrides).arms]
-            for keys, _ in placed_skills(task):
+            arms = [arm.name for arm in described(task, entry).arms]
+            for keys, _ in placed_skills(task.config):
                 if keys[2] == entry.name and keys[4] not in arms:
                     yield f"{task.where(*keys)}: {entry.name} has no {keys[4]} arm; its arms: {', '.join(arms)}"
         except HandloomError as error:

@@ -1,13 +1,12 @@
 """Paths of a task outside its own folders, which a downloaded task may not read."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from handloom.config.search import enclosing_folders, is_inside, shared_folders
-from handloom.errors import FileError, NotAllowedError
-from handloom.objects.importers.asset_files import find_asset
+from handloom.config.search import asset_roots, is_inside, search_folders
+from handloom.errors import NotAllowedError
 from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
 
 
 def foreign_paths(task: Task) -> Iterator[str]:
@@ -16,13 +15,13 @@ def foreign_paths(task: Task) -> Iterator[str]:
         return
     yield from _asset_root(task)
     for what, name in _assets(task):
-        with suppress(FileError):  # A file that is not there is said when it is needed and nothing stands in for it.
-            yield from _outside(task, find_asset(name, task.asset_folders), what)
+        file = task.file(name)  # One that is not there is said when it is needed and nothing stands in for it.
+        if file is not None:
+            yield from _outside(task, file, what)
     for what, name in _libraries(task):
-        for folder in task.asset_folders:
-            if (folder / name).is_dir():
-                yield from _outside(task, folder / name, what)
-                break
+        folder = task.folder(name)
+        if folder is not None:
+            yield from _outside(task, folder, what)
     for what, name in _grasp_files(task):
         if ".." in Path(name).parts:  # Relative ones start at the asset, whichever that will be.
             yield f"{what}: {name} leads out of the folder of its asset; if you trust the task, say --allow-outside"
@@ -43,12 +42,13 @@ def _asset_root(task: Task) -> Iterator[str]:
         return
     if task.document.mark((*task.root, "asset_root")).source.startswith("--set"):
         return
-    around = [*enclosing_folders(task.path.resolve().parent), *({Path.cwd()} - shared_folders())]
-    if task.asset_root.exists() and not is_inside(task.asset_root, around):
-        yield (
-            f"{task.where('asset_root')}: {task.asset_root} lies outside the folders of the task; if it is yours, say "
-            f"--set asset_root={task.asset_root}, or allow everything with --allow-outside"
-        )
+    around = search_folders(task.path.resolve().parent)
+    for root in asset_roots(task.asset_root, around):
+        if root.exists() and not is_inside(root, around):
+            yield (
+                f"{task.where('asset_root')}: {root} lies outside the folders of the task; if it is yours, say "
+                f"--set asset_root={root.resolve()}, or allow everything with --allow-outside"
+            )
 
 
 def _assets(task: Task) -> Iterator[tuple[str, str]]:
@@ -72,11 +72,7 @@ def _libraries(task: Task) -> Iterator[tuple[str, str]]:
 
 def _grasp_files(task: Task) -> Iterator[tuple[str, str]]:
     """Yield place and path of every grasp annotation that a skill names."""
-    for s, stage in enumerate(task.config.skills):
-        for robot, blocks in stage.items():
-            for b, block in enumerate(blocks):
-                for arm, skills in block.items():
-                    for k, skill in enumerate(skills):
-                        name = getattr(skill, "npy_name", "")
-                        if name:
-                            yield task.where("skills", s, robot, b, arm, k, "npy_name"), name
+    for keys, skill in placed_skills(task.config):
+        name = getattr(skill, "npy_name", "")
+        if name:
+            yield task.where(*keys, "npy_name"), name

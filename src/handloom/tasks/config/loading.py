@@ -7,15 +7,15 @@ from importlib import resources
 from pathlib import Path
 
 from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document, unused_keys
-from handloom.config.search import is_inside
+from handloom.config.search import asset_roots, enclosing_folders, is_inside, search_folders
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
-from handloom.tasks.config.checking import check_task, placed_skills, refused_code
+from handloom.tasks.config.checking import check_task, refused_code
 from handloom.tasks.config.contradictions import doubts
 from handloom.tasks.config.short_form import expand_short_form
+from handloom.tasks.config.stand_ins import stand_ins
 from handloom.tasks.config.task import Task
-from handloom.tasks.config.task_config import TaskConfig, TaskFile
-from handloom.tasks.sampling.textures import look_notices
+from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills
 
 
 def library() -> dict[str, Path]:
@@ -60,23 +60,27 @@ def load_task(
     if config.allow_outside:
         mark = document.mark((*root, "allow_outside"))
         raise ConfigError(f"{mark}: allow_outside: only the command line can allow this, with --allow-outside")
-    if allow_outside:
-        config = config.model_copy(update={"allow_outside": True})
+    config = config.model_copy(
+        update={**({"allow_outside": True} if allow_outside else {}), **_asset_root(config, path)}
+    )
+    arena, missing = _arena(config, path, document, root)
     task = Task(
         name=path.stem,
         config=config,
-        arena=_arena(config, path, document, root),
+        arena=arena,
         path=path,
         document=document,
         root=root,
     )
     check_task(task)
     unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))
-    return replace(task, notices=(*unused, *look_notices(task), *refused_code(task), *_doubts(task)))
+    return replace(
+        task, notices=(*unused, *refused_code(task), *_doubts(task)), stand_ins=stand_ins(task, missing_arena=missing)
+    )
 
 
 def _doubts(task: Task) -> list[str]:
-    return [line for keys, skill in placed_skills(task) for line in doubts(task, keys, skill)]
+    return [line for keys, skill in placed_skills(task.config) for line in doubts(task, keys, skill)]
 
 
 def _refuse_beside_tasks(document: Document) -> None:
@@ -116,10 +120,21 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> ArenaConfig:
-    """Read the arena beside the task, in its parents or the asset root; ours ship with the library."""
+def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
+    """Return where an asset root is that only the working folder has: a run resumed elsewhere shall find it again."""
+    if not config.asset_root:
+        return {}
+    around = enclosing_folders(path.parent, allow_outside=config.allow_outside)
+    given = Path(config.asset_root)
+    root = asset_roots(given, search_folders(path.parent))[0]
+    return {"asset_root": str(root)} if root.is_dir() and root not in asset_roots(given, around) else {}
+
+
+def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> tuple[ArenaConfig, str]:
+    """Read the arena that a task names; return it, and its name if ours stands in for it. Some are in the library."""
     asset_root = Path(config.asset_root) if config.asset_root else None
     shipped = _shipped()
+    missing = ""
     what = f"{document.mark((*root, 'arena_file'))}: arena_file"
     try:
         file = find_file(
@@ -133,10 +148,10 @@ def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str |
         if is_inside(shipped / config.arena_file, [shipped]) and (shipped / config.arena_file).is_file():
             file = shipped / config.arena_file
         elif config.proxy_assets:
-            file = shipped / "arenas" / "table.yaml"
+            file, missing = shipped / "arenas" / "table.yaml", config.arena_file
         else:
             raise
-    return _read_arena(file, file.stat().st_mtime_ns)
+    return _read_arena(file, file.stat().st_mtime_ns), missing
 
 
 @lru_cache(maxsize=64)

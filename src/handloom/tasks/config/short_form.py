@@ -18,6 +18,7 @@ from handloom.objects.registry import CATEGORIES
 ARMS = ("left", "right")
 PICK: dict[str, Any] = {
     "approach": ["down", 30],
+    "approach_widest": 75,
     "pre_grasp_offset": 0.05,
     "gripper_change_steps": 15,
     "post_grasp_offset_min": 0.05,
@@ -26,7 +27,7 @@ PICK: dict[str, Any] = {
     "t_eps": 0.01,
     "o_eps": 0.1,
 }
-"""Keys of a short pick: from above, and lifted by 5 to 7 cm, which arms of every size can do."""
+"""Keys of a short pick: from above, as steeply as the object lets, and lifted by 5 to 7 cm, which every arm can do."""
 PLACE: dict[str, Any] = {
     "position_constraint": "object",
     "rest_on": "target",
@@ -44,8 +45,15 @@ PLACE: dict[str, Any] = {
     "success_mode": "resting",
 }
 """Keys of every short place: the middle of the object over the middle of the target, let go just above contact."""
+
+
+def _pick_keys(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a short pick; one that says how it approaches is not widened."""
+    return {key: value for key, value in PICK.items() if key != "approach_widest" or "approach" not in given}
+
+
 WHERE: dict[str, dict[str, Any]] = {
-    "in": {"keep_upright": 25},
+    "in": {"keep_upright": 25, "keep_upright_widest": 80},
     "on": {},
     "stack_on": {
         "keep_upright": 4,
@@ -153,7 +161,13 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
     if not isinstance(name, str):
         raise ConfigError(f"{what}: {verb}: write the name of an object, e.g. {{{verb}: apple}}, got {name!r}")
     if verb == "pick":
-        return {"name": "pick", "objects": [name], "instruction": f"Pick up the {{{name}}}.", **PICK, **given}
+        return {
+            "name": "pick",
+            "objects": [name],
+            "instruction": f"Pick up the {{{name}}}.",
+            **_pick_keys(given),
+            **given,
+        }
     places = [key for key in (*WHERE, "to") if key in given]
     if len(places) != 1 or not isinstance(given[places[0]], str):
         raise ConfigError(

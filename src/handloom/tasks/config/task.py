@@ -1,11 +1,13 @@
 """A task: its config, its arena and where they were written."""
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from handloom.config import Document, find_file
-from handloom.config.search import demand_inside, enclosing_folders
+from handloom.config.search import demand_inside, search_folders
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.task_config import TaskConfig
 
@@ -25,7 +27,12 @@ class Task:
     root: tuple[str | int, ...] = ()
     """Keys that lead to the task inside its file."""
     notices: tuple[str, ...] = field(default=(), compare=False)
-    """One line for every key that is accepted and has no effect, and for every texture that was replaced."""
+    """One line for every key that is accepted and has no effect."""
+    stand_ins: tuple[str, ...] = field(default=(), compare=False)
+    """One line for everything that is not there and what of ours stands in for it."""
+
+    _found: dict[tuple[str, str], Path | None] = field(default_factory=dict, repr=False, compare=False)
+    """What was looked up already; a task names the same few places many times."""
 
     def where(self, *keys: str | int) -> str:
         """Return ``file:line: key.path`` of a key of this task, as messages start."""
@@ -36,8 +43,24 @@ class Task:
     @cached_property
     def asset_folders(self) -> tuple[Path, ...]:
         """Folders a relative asset path is looked up in, in order."""
-        around = enclosing_folders(self.path.resolve().parent, allow_outside=self.config.allow_outside)
-        return (*around, *([self.asset_root] if self.asset_root else []))
+        near = self.path.resolve().parent
+        return search_folders(near, self.asset_root, allow_outside=self.config.allow_outside)
+
+    def folder(self, name: str | Path) -> Path | None:
+        """Return the first folder of a relative path, as assets are looked up; None if there is none."""
+        return self._first("folder", str(name), os.path.isdir)
+
+    def file(self, name: str | Path) -> Path | None:
+        """Return the first file of a path, as assets are looked up; None if there is none."""
+        return self._first("file", str(name), os.path.isfile)
+
+    def _first(self, kind: str, name: str, exists: Callable[[str], bool]) -> Path | None:
+        key = (kind, name)
+        if key not in self._found:
+            own = os.path.expanduser(name) if name.startswith("~") else name
+            places = (os.path.join(folder, own) for folder in self.asset_folders)
+            self._found[key] = next((Path(place) for place in places if exists(place)), None)
+        return self._found[key]
 
     def find(self, name: str, *, what: str) -> Path:
         """Return the file or folder the task names, looked up near its file and in the asset root.
@@ -46,8 +69,20 @@ class Task:
             name: Path as written in the task.
             what: Start of the error message: file, line and key.
         """
-        near, allowed = self.path.parent, self.config.allow_outside
-        return find_file(name, near=near, asset_root=self.asset_root, what=what, allow_outside=allowed)
+        key = ("find", name)
+        if key not in self._found:
+            self._found[key] = self._find(name, what)
+        return self._found[key] or self._find(name, what)
+
+    def _find(self, name: str, what: str) -> Path:
+        return find_file(
+            name,
+            near=self.path.parent,
+            asset_root=self.asset_root,
+            what=what,
+            allow_outside=self.config.allow_outside,
+            folders=self.asset_folders,
+        )
 
     def inside(self, place: Path, what: str) -> Path:
         """Return a file or folder that the task names, unless it lies outside its folders and was not allowed.
@@ -63,4 +98,4 @@ class Task:
     @property
     def asset_root(self) -> Path | None:
         """Last place where relative paths are looked up."""
-        return Path(self.config.asset_root) if self.config.asset_root else None
+        return Path(self.config.asset_root).expanduser() if self.config.asset_root else None

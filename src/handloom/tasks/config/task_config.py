@@ -1,5 +1,7 @@
 """What a task file may say: robots, objects, regions, cameras, skills and data options."""
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -19,13 +21,23 @@ Block = dict[str, tuple[AnySkillConfig, ...]]
 """Arm name > skills of that arm in order; the arms of one block run at the same time."""
 
 
+ROBOTS_CALLED = {"franka": "fr3", "frankarobotiq": "franka_robotiq85"}
+"""Names of robots in published tasks > robots of the zoo that are called otherwise."""
+
+
+def robot_called(name: str) -> str:
+    """Return the robot of the zoo that a name in a task means: ``lift2_1`` is a lift2."""
+    plain = re.sub(r"_\d+$", "", name)
+    return ROBOTS_CALLED.get(plain, plain)
+
+
 class RobotEntry(Config):
     """One robot of a task."""
 
     name: str = Field(min_length=1)
     """Name in skills and cameras."""
     robot_config_file: str
-    """A robot of the zoo (``fr3``), a robot folder, or a robot YAML file."""
+    """A robot of the zoo (``fr3``), a robot folder, or a robot YAML file; absent: the robot that the name says."""
     translation: Position = (0.0, 0.0, 0.0)
     """Position in the world [m]; a region replaces it."""
     euler: Angles | None = None
@@ -50,6 +62,8 @@ class RobotEntry(Config):
             key: value for key, value in given.items() if key in RobotConfig.model_fields.keys() - cls.model_fields
         }
         own = {key: value for key, value in given.items() if key not in robot}
+        if "robot_config_file" not in own and isinstance(own.get("name"), str):
+            own["robot_config_file"] = robot_called(own["name"])
         overrides = own.get("overrides", {})
         return {**own, "overrides": {**overrides, **robot} if isinstance(overrides, dict) else overrides}
 
@@ -248,6 +262,16 @@ class TaskConfig(Config):
                     if wrong:
                         raise ValueError(f"skills.{robot}: an arm is 'left' or 'right', got {wrong[0]!r}")
         return self
+
+
+def placed_skills(config: TaskConfig) -> Iterator[tuple[tuple[str | int, ...], AnySkillConfig]]:
+    """Yield every skill with the keys that lead to it: ``skills``, stage, robot, block, arm and place in its list."""
+    for s, stage in enumerate(config.skills):
+        for robot, blocks in stage.items():
+            for b, block in enumerate(blocks):
+                for arm, skills in block.items():
+                    for k, skill in enumerate(skills):
+                        yield ("skills", s, robot, b, arm, k), skill
 
 
 class TaskFile(Config):

@@ -1,26 +1,28 @@
 """The asset of an object in this episode: a library object, an asset file, or a proxy for a missing file."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from handloom.errors import ConfigError, FileError, HandloomError, InputError, NotFoundError
-from handloom.objects import ObjectAsset, import_object, make_object, proxy_object
+from handloom.errors import ConfigError, FileError, InputError, NotFoundError
+from handloom.objects import ObjectAsset, import_object, make_object
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_options import TASK_OPTIONS, demand_known
-from handloom.objects.importers.proxy import category_of_path, clean_category
+from handloom.objects.importers.proxy import StandIn, category_of_path, clean_category, stand_in_for
 from handloom.objects.registry import CATEGORIES
 from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
 from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import TaskConfig, placed_skills
 
 FURNITURE = frozenset(
     (
         "barcode_scanner",
         "conveyor",
+        "double_conveyor",
         "drawer_cabinet",
         "electric_cooker",
         "faucet",
@@ -28,6 +30,7 @@ FURNITURE = frozenset(
         "knob",
         "laptop",
         "lidded_box",
+        "low_basket",
         "microwave",
         "mug_tree",
         "oven",
@@ -78,20 +81,29 @@ def stands_as_table(task: Task, entry: ObjectConfig) -> bool:
     """Return whether an entry is a library table: by category, or as proxy for a missing file."""
     if not entry.path:
         return entry.category == "table"
-    if not task.config.proxy_assets or "table" not in clean_category(entry.category or category_of_path(entry.path)):
+    words = (clean_category(name) for name in (entry.category, category_of_path(entry.path), entry.name) if name)
+    return any(word.split("_")[-1].removesuffix("s") == "table" for word in words) and is_missing(task, entry)
+
+
+def stands_as_floor(task: Task, entry: ObjectConfig) -> bool:
+    """Return whether a fixture is a room or something else of which nothing is known: a floor stands in for it."""
+    if not entry.path or entry.target_class == "ConveyorObject" or not is_missing(task, entry):
         return False
-    try:
-        find_asset(entry.path, task.asset_folders)
-    except FileError:
-        return True
-    return False
+    return not stand_in_for(entry.path, entry.name, entry.category).word
+
+
+def is_missing(task: Task, entry: ObjectConfig) -> bool:
+    """Return whether a library object stands in for an entry, since its asset file is not there."""
+    if not task.config.proxy_assets or not (entry.path or entry.art_cat):
+        return False
+    return not _files(task, entry)
 
 
 @lru_cache(maxsize=128)
 def imported(
     file: Path,
     category: str,
-    scale: float,
+    scale: float | tuple[float, float, float],
     info_name: str | None,
     folders: tuple[Path, ...],
     allow_outside: bool,
@@ -114,68 +126,89 @@ def _library_asset(entry: ObjectConfig, look: np.random.Generator, rng: np.rando
     return make_object(
         category,
         rng=look,
-        scale=_uniform(entry) if entry.scale_mode == "keep" else 1.0,
+        scale=_factors(entry) if entry.scale_mode == "keep" else 1.0,
         color=color if isinstance(color, str) else None,
         parameters=parameters,
     )
 
 
 def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Generator) -> ChosenAsset:
-    name = entry.path or entry.art_cat or ""
-    try:
-        file, category = _pick_file(task, entry, look)
-    except FileError as error:
-        if not task.config.proxy_assets:
+    files = _files(task, entry)
+    if not files:
+        if task.config.proxy_assets:
+            return ChosenAsset(remember(_stand_in(task, entry, look)), stands_in=True)
+        try:
+            find_asset(entry.path or f"{entry.art_cat}/instance.usd", task.asset_folders)
+        except FileError as error:
             raise ConfigError(f"{error}; --set proxy_assets=true puts a library object in its place") from error
-        return ChosenAsset(_stand_in(entry, name, look), stands_in=True)
+    file = files[int(look.integers(len(files)))] if entry.apply_randomization else files[0]
     task.inside(file, f"{where}.path")
     info = entry.info_name or (Path(entry.obj_info_path).parent.name if entry.obj_info_path else None)
     demand_known(entry.parameters, TASK_OPTIONS)
     options = tuple(sorted(entry.parameters.items()))
-    allowed = task.config.allow_outside
-    return ChosenAsset(imported(file, category, _uniform(entry), info, task.asset_folders, allowed, options))
+    same = not entry.apply_randomization or entry.randomization_scope == "category"
+    category = entry.category if same and entry.category else category_of_path(file)
+    return ChosenAsset(
+        imported(file, category, _factors(entry), info, task.asset_folders, task.config.allow_outside, options)
+    )
 
 
-def _stand_in(entry: ObjectConfig, name: str, look: np.random.Generator) -> ObjectAsset:
-    speed = {"speed": float(entry.linear_velocity[0])} if entry.linear_velocity else {}
+OPEN = {"basket": "low_basket", "cardboard_box": "cardboard_tray", "cereal_box": "cardboard_tray", "snack_box": "tray"}
+"""Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
+
+
+def place_targets(config: TaskConfig) -> set[str]:
+    """Return the objects that skills put others on or into."""
+    return {name for _, skill in placed_skills(config) if skill.name != "move" for name in skill.objects[1:]}
+
+
+def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
+    """Return what of the library stands in for the missing file of an entry."""
     if entry.target_class == "ConveyorObject":
-        return make_object("conveyor", rng=look, parameters=dict(speed))
-    try:
-        return proxy_object(entry.category or name, rng=look)
-    except HandloomError:
-        if not entry.category or not name:
-            raise
-        return proxy_object(name, rng=look)
+        speed = {"speed": float(entry.linear_velocity[0])} if entry.linear_velocity else {}
+        return StandIn(category="double_conveyor", word="conveyor", parameters=speed)
+    stand_in = stand_in_for(entry.path or entry.art_cat or "", entry.name, entry.category)
+    if stand_in.category in OPEN and entry.name in place_targets(task.config):
+        stand_in = replace(stand_in, category=OPEN[stand_in.category])
+    # Published assets have y up in their own frame, and the angles and axes of a task mean that frame.
+    usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
+    return replace(stand_in, parameters={**stand_in.parameters, **({"up": "y"} if usd else {})})
 
 
-def _pick_file(task: Task, entry: ObjectConfig, look: np.random.Generator) -> tuple[Path, str]:
-    """Return the asset file and its category: the one named, or another instance if the entry is randomized."""
-    folders = task.asset_folders
-    if entry.art_cat and (entry.apply_randomization or not entry.path):
-        found = _instances(folders, Path(entry.art_cat), Path(entry.path).name or "instance.usd")
-        if found:
-            file = found[int(look.integers(len(found)))]
-            return file, entry.category or category_of_path(file)
-    file = find_asset(entry.path or f"{entry.art_cat}/instance.usd", folders)
-    if not entry.apply_randomization:
-        return file, entry.category or category_of_path(file)
-    scope, library = entry.randomization_scope, file.parent.parent.parent
-    wanted = [file.parent.parent.name] if scope == "category" else ["*"] if scope == "full" else list(scope)
-    found = sorted({other for name in wanted for other in library.glob(f"{name}/*/{file.name}")})
-    file = found[int(look.integers(len(found)))] if found else file
-    same = scope == "category" and entry.category
-    return file, entry.category if same else category_of_path(file)
+def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> ObjectAsset:
+    scope = entry.randomization_scope
+    if entry.apply_randomization and isinstance(scope, tuple) and scope:
+        folder = scope[int(look.integers(len(scope)))]
+        entry = entry.model_copy(update={"path": f"{folder}/instance/{Path(entry.path).name}"})
+    chosen = stand_in_of(task, entry)
+    return make_object(chosen.category, rng=look, parameters=dict(chosen.parameters))
 
 
-def _instances(folders: tuple[Path, ...], category: Path, name: str) -> list[Path]:
-    for folder in folders:
-        found = sorted((folder / category).glob(f"*/{name}"))
-        if found:
-            return found
-    return []
+def _files(task: Task, entry: ObjectConfig) -> list[Path]:
+    """Return the asset files that an entry can be in some episode, sorted; the named one alone if it is not randomized.
+
+    The instance that a randomized entry names need not exist: those beside it count.
+    """
+    named = Path(entry.path or f"{entry.art_cat}/instance.usd")
+    folders = [Path(entry.art_cat)] if entry.art_cat and (entry.apply_randomization or not entry.path) else []
+    if entry.apply_randomization and len(named.parts) > 2:
+        category, scope = named.parent.parent, entry.randomization_scope
+        folders += [category] if isinstance(scope, str) else [category.parent / name for name in scope]
+    found = {file for folder in folders for file in _instances(task, folder, entry, named.name)}
+    if found:
+        return sorted(found)
+    file = task.file(named)
+    return [file] if file is not None else []
 
 
-def _uniform(entry: ObjectConfig) -> float:
-    if len(set(entry.scale)) > 1:
-        raise InputError(f"scale must be the same in all axes, got {list(entry.scale)}")
-    return entry.scale[0]
+def _instances(task: Task, category: Path, entry: ObjectConfig, name: str) -> list[Path]:
+    """Return the files of a name in the instances of a category, or of all categories beside it."""
+    folder = task.folder(category)
+    if folder is None:
+        return []
+    everything = entry.apply_randomization and entry.randomization_scope == "full"
+    return list(folder.parent.glob(f"*/*/{name}") if everything else folder.glob(f"*/{name}"))
+
+
+def _factors(entry: ObjectConfig) -> float | tuple[float, float, float]:
+    return entry.scale[0] if len(set(entry.scale)) == 1 else entry.scale

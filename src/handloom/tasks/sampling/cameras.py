@@ -1,6 +1,7 @@
 """The cameras of an episode."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,6 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.config import load_config
 from handloom.errors import ConfigError
-from handloom.scene.assets import robot_description
 from handloom.scene.camera_config import CAMERAS, CameraConfig, CameraFile
 from handloom.spatial import (
     quat_from_axis_angle,
@@ -18,7 +18,7 @@ from handloom.spatial import (
     random_directions,
 )
 from handloom.tasks.config.task import Task
-from handloom.tasks.sampling.robots import robot_source
+from handloom.tasks.sampling.robots import described
 from handloom.values import CameraSpec, ObjectInstance, RobotInstance
 from handloom.values.camera import R_GIVEN_OPENCV
 
@@ -114,13 +114,23 @@ def _sample(
 
 
 def camera_file(task: Task, entry: CameraConfig) -> CameraFile:
-    """Return a published camera by name or file stem, or read the YAML file."""
-    stem = Path(entry.camera_file).stem
-    here = task.path.parent / entry.camera_file
-    if stem in CAMERAS and not here.is_file():
-        return CAMERAS[stem]
+    """Return a published camera by name, or read the YAML file; one that is not there is known by its file stem."""
+    if entry.camera_file in CAMERAS:
+        return CAMERAS[entry.camera_file]
     what = f"{_where(task, entry, 'camera_file')} (published: {', '.join(CAMERAS)})"
-    return load_config(task.find(entry.camera_file, what=what), CameraFile)
+    try:
+        file = task.find(entry.camera_file, what=what)
+    except ConfigError:
+        if Path(entry.camera_file).stem not in CAMERAS:
+            raise
+        return CAMERAS[Path(entry.camera_file).stem]
+    return _read_camera(file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _read_camera(file: Path, _changed: int) -> CameraFile:
+    """Read a camera file once for the many cameras that share it."""
+    return load_config(file, CameraFile)
 
 
 def dataset_names(task: Task) -> tuple[str, ...]:
@@ -142,7 +152,7 @@ def parent_body(task: Task, entry: CameraConfig) -> str | None:
     first, _, rest = entry.parent.strip("/").partition("/")
     for robot in task.config.robots:
         if robot.name == first:
-            description = robot_description(robot_source(task, robot), robot.overrides)
+            description = described(task, robot)
             try:
                 return f"{first}/{description.resolve_body(rest or description.arms[0].base_body)}"
             except ConfigError as error:

@@ -1,11 +1,13 @@
 """Distractors: objects that are not part of the task, and free places for them."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.config.search import searched
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.importers.proxy import category_of_path, clean_category
@@ -45,13 +47,14 @@ def sample_distractors(
     if count and not choices:
         raise ConfigError(f"{task.where('distractors')}: what is excluded leaves no category to draw from")
     objs: list[ObjectInstance] = []
+    names = _free_names(task)
     for child in rng.spawn(count):
         asset = _asset(task, config, choices[int(child.integers(len(choices)))], child)
         if asset.extent.max() > MAX_SIZE:
             continue
         objs.append(
             ObjectInstance(
-                name=f"distractor_{len(objs)}",
+                name=next(names),
                 category=asset.category,
                 parameters=dict(asset.parameters),
                 words=asset.name,
@@ -60,25 +63,40 @@ def sample_distractors(
     return tuple(objs)
 
 
+def _free_names(task: Task) -> Iterator[str]:
+    """Yield names for distractors; published tasks call objects of their own ``distractor_0`` too."""
+    taken = {entry.name for entry in (*task.config.objects, *task.config.robots)}
+    return (name for name in map("distractor_{}".format, itertools.count()) if name not in taken)
+
+
+def library_stands_in(task: Task) -> bool:
+    """Return whether library objects stand in for the folder of distractors, which has no assets."""
+    config = task.config.distractors
+    return config is not None and bool(config.path) and task.config.proxy_assets and not _files(task, config)
+
+
 def _choices(task: Task, config: DistractorsConfig) -> list[str | Path]:
     """Return categories of the library, or instance files of the asset folder, sorted."""
-    if not config.path:
+    files = _files(task, config) if config.path else []
+    if files:
+        return list(files)
+    if not config.path or task.config.proxy_assets:
         return list(small_categories())
-    for folder in task.asset_folders:
-        files = [
-            next((instance / name for name in ASSET_FILES if (instance / name).is_file()), None)
-            for instance in sorted((folder / config.path).glob("*/*"))
-        ]
-        found = [file for file in files if file is not None]
-        if found:
-            return list(found)
-    if task.config.proxy_assets:
-        return list(small_categories())
-    searched = ", ".join(str(folder) for folder in task.asset_folders)
+    where = searched(task.path.parent, task.asset_root, allow_outside=task.config.allow_outside)
     raise ConfigError(
         f"{task.where('distractors', 'path')}: {config.path} has no assets <category>/<instance>/Aligned_obj.usd; "
-        f"searched {searched}; --set proxy_assets=true takes library objects instead"
+        f"{where}; --set proxy_assets=true takes library objects instead"
     )
+
+
+def _files(task: Task, config: DistractorsConfig) -> list[Path]:
+    """Return the instance files of the first folder of that name, sorted."""
+    folder = task.folder(config.path)
+    files = [
+        next((instance / name for name in ASSET_FILES if (instance / name).is_file()), None)
+        for instance in (sorted(folder.glob("*/*")) if folder is not None else ())
+    ]
+    return [file for file in files if file is not None]
 
 
 def _excluded(choice: str | Path, config: DistractorsConfig, taken: set[str]) -> bool:

@@ -1,6 +1,7 @@
 """Draw layouts from the regions of a task: places, distances seen from above, containers and their slots."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed, place_in_container, sample_region
 from handloom.spatial import quat_rotate
 from handloom.tasks.config.task import Task
+from handloom.tasks.sampling.robots import lowest_point
 from handloom.tasks.sampling.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
 from handloom.values import ObjectInstance, RobotInstance
 
@@ -68,6 +70,25 @@ def _to_edges(points: Array, outline: Array) -> float:
     length = np.maximum(np.sum(edges**2, axis=1), 1e-18)
     t = np.clip(np.sum(offset * edges[None], axis=2) / length, 0.0, 1.0)
     return float(np.linalg.norm(offset - t[..., None] * edges[None], axis=2).min())
+
+
+@dataclass(frozen=True, eq=False)
+class _Spots:
+    """Places of a container."""
+
+    offsets: Array
+    """From the container's origin (n, 3) [m]."""
+    turns: bool = False
+    """In the container's frame; otherwise along the world's axes, as offsets of a ``gap`` are published."""
+    level: bool = False
+    """They say nothing about the height."""
+
+    def offset(self, index: int, quat: Array) -> Array:
+        """Return one of them along the world's axes (3,) [m]; its height is NaN where it says nothing."""
+        offset = quat_rotate(quat, self.offsets[index]) if self.turns else self.offsets[index].copy()
+        if self.level:
+            offset[2] = np.nan
+        return offset
 
 
 class LayoutSampler:
@@ -176,8 +197,9 @@ class LayoutSampler:
     ) -> Placed:
         a = places[region.object]
         if region.container:
-            at = None if spot is None else self._spots[region.container][spot]
-            return place_in_container(region, a, places[region.container], at, rng)
+            container = places[region.container]
+            at = None if spot is None else self._spots[region.container].offset(spot, container.quat)
+            return place_in_container(region, a, container, at, rng)
         c = places[region.target2] if region.target2 else None
         return sample_region(region, ranges, a, self._target(region, places), rng, c=c)
 
@@ -199,9 +221,9 @@ class LayoutSampler:
             raise ConfigError(f"{self.task.where('regions', index, 'sub_tgt_prim')}: {error}") from error
 
     def _free_spot(self, region: RegionConfig, taken: dict[str, set[int]], rng: np.random.Generator) -> int | None:
-        if region.container is None or not len(self._spots[region.container]):
+        if region.container is None or not len(self._spots[region.container].offsets):
             return None
-        free = [i for i in range(len(self._spots[region.container])) if i not in taken[region.container]]
+        free = [i for i in range(len(self._spots[region.container].offsets)) if i not in taken[region.container]]
         if not free:
             raise SamplingError(
                 "container_full",
@@ -211,28 +233,34 @@ class LayoutSampler:
             )
         return free[int(rng.integers(len(free)))]
 
-    def _spots_of(self, container: str) -> Array:
-        """Return the places (n, 3) [m] of a container in its frame: gap offsets, or the slots of a library object."""
+    def _spots_of(self, container: str) -> _Spots:
+        """Return the places of a container: gap offsets, the slots of a library object, or its length shared out."""
         obj = self.props.get(container)
         if obj is None:
-            return np.zeros((0, 3))
+            return _Spots(np.zeros((0, 3)))
         entry = next((o for o in self.task.config.objects if o.name == container), None)
-        if entry is not None and entry.gap:
-            return np.array([[offset, 0.0, 0.0] for offset in entry.gap])
-        offsets = _gap_file(obj)
-        if offsets:
-            return np.array([[offset, 0.0, 0.0] for offset in offsets])
+        gap = entry.gap if entry is not None and entry.gap else _gap_file(obj)
+        if gap:
+            return _Spots(np.array([[offset, 0.0, 0.0] for offset in gap]))
         asset = asset_of(obj)
         slots = [k.position for name, k in asset.keypoints.items() if name.startswith(("slot_", "peg_"))]
-        return np.array(slots).reshape(-1, 3)
+        if slots:
+            return _Spots(np.array(slots).reshape(-1, 3), turns=True)
+        count = sum(region.container == container for region in self.task.config.regions)
+        if count < 2:
+            return _Spots(np.zeros((0, 3)))
+        shares = (np.arange(count) + 0.5) / count - 0.5
+        return _Spots(np.outer(shares * asset.extent[0], [1.0, 0.0, 0.0]), turns=True, level=True)
 
     def _ranges(self, region: RegionConfig, used: set[int], rng: np.random.Generator) -> RandomConfig:
         """Return the ranges of a region: its own, or one of the task's list, each used at most once."""
         if not region.draws_from_pool:
             return region.random_config or RandomConfig()
         pool = self.task.config.random_region_list
-        wanted = region.priority if isinstance(region.priority, tuple) and region.priority else range(len(pool))
-        free = [i for i in wanted if i not in used and i < len(pool)]
+        left = [i for i in range(len(pool)) if i not in used]
+        # As published: an index counts in what is left of the list, and from its end when negative.
+        wanted = region.priority if isinstance(region.priority, tuple) and region.priority else range(len(left))
+        free = [left[i] for i in wanted if -len(left) <= i < len(left)]
         if not free:
             raise SamplingError(
                 "region_list_empty",
@@ -247,7 +275,8 @@ class LayoutSampler:
         """Return the poses of the task file, before regions apply."""
         places = {o.name: Placed(np.array(o.position), np.array(o.quat), outline_of(o)) for o in self.props.values()}
         for robot in self.robots.values():
-            places[robot.name] = Placed(np.array(robot.position), np.array(robot.quat), np.zeros((1, 3)))
+            lowest = np.array([[0.0, 0.0, lowest_point(robot)]])
+            places[robot.name] = Placed(np.array(robot.position), np.array(robot.quat), lowest)
         return places
 
 

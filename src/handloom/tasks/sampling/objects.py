@@ -5,18 +5,38 @@ from dataclasses import replace
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset
 from handloom.objects.materials import SPOKEN, rgb
 from handloom.scene.markers import marker_instance
 from handloom.scene.object_config import ObjectConfig
 from handloom.skills.configs.motions import TrackConfig
-from handloom.spatial import quat_from_euler_deg, quat_normalize, random_quats
+from handloom.skills.configs.places import MoveConfig
+from handloom.spatial import (
+    quat_conjugate,
+    quat_from_euler_deg,
+    quat_from_rotvec,
+    quat_multiply,
+    quat_normalize,
+    quat_rotate,
+    random_quats,
+)
 from handloom.tasks.config.task import Task
-from handloom.tasks.sampling.assets import ChosenAsset, choose_asset, stands_as_table
+from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.sampling.assets import ChosenAsset, choose_asset, place_targets, stands_as_floor, stands_as_table
+from handloom.tasks.sampling.settling_world import poses_that_stay
 from handloom.tasks.sampling.textures import sample_look
 from handloom.values import ObjectInstance
 
+PUBLISHED_TABLE = (1500.0, 900.0, 710.0)
+"""Size of the table that stands in for the published one, which is not there, in the units of its file [mm]. Its height
+is that of the published arenas; published regions reach 0.7 m to the sides and 0.4 m back."""
+ROOM = (6.0, 6.0)
+"""Size of the floor that stands in for a room [m]."""
+LEANING = 0.94
+"""A stand-in is turned to the rest pose that is nearest to the angles in the task if their ups agree by this cosine, 20
+degrees; otherwise it stands upright."""
 PLANE_THICKNESS = 0.01
 """A sheet is a thin box [m]; its upper face is where the task says the plane is."""
 
@@ -39,15 +59,18 @@ def sample_props(task: Task, rng: np.random.Generator) -> tuple[ObjectInstance, 
     return tuple(props)
 
 
-def shown_by_regions(task: Task, props: Sequence[ObjectInstance]) -> tuple[ObjectInstance, ...]:
-    """Return the objects as visible as their regions say, where they say it."""
-    shown = {region.object: region.visible for region in task.config.regions if region.visible is not None}
-    return tuple(replace(obj, visible=shown.get(obj.name, obj.visible)) for obj in props)
+def only_seen(task: Task, props: Sequence[ObjectInstance]) -> tuple[ObjectInstance, ...]:
+    """Return the objects with those that a skill lets disappear fixed where they are put and touched by nothing."""
+    names = {skill.vanishing for _, skill in placed_skills(task.config) if isinstance(skill, MoveConfig)}
+    return tuple(replace(obj, fixed=True, solid=False) if obj.name in names else obj for obj in props)
 
 
 def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator, *, fixture: bool) -> ObjectInstance:
     if entry.target_class == "PlaneObject" or stands_as_table(task, entry):
         return _surface(task, entry, where, rng)
+    if fixture and stands_as_floor(task, entry):
+        floor = {"target_class": "PlaneObject", "path": "", "size": ROOM, "scale": (1.0, 1.0, 1.0), "euler": None}
+        return _surface(task, entry.model_copy(update=floor), where, rng)
     chosen = choose_asset(task, entry, where, rng)
     asset, physics = chosen.asset, task.config.physics
     movable = entry.target_class in ("RigidObject", "ArticulatedObject") and not entry.fix_base and not fixture
@@ -55,8 +78,8 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         name=entry.name,
         category=asset.category,
         parameters=dict(asset.parameters),
-        position=entry.translation or (0.0, 0.0, 0.0),
-        quat=_orientation(entry, chosen, rng),
+        position=_standing(entry, asset) if chosen.stands_in and fixture else entry.translation or (0.0, 0.0, 0.0),
+        quat=_orientation(entry, chosen, rng, upright=entry.name in supports(task)),
         fixed=not movable,
         words=asset.name,
         joints=sample_joints(entry, chosen, where, rng),
@@ -91,9 +114,11 @@ def _mass_scale(entry: ObjectConfig, asset: ObjectAsset, where: str) -> float:
 
 
 def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator) -> ObjectInstance:
-    # The scale of a file that is not there says nothing about the table that stands in for it.
-    scale = (1.0, 1.0, 1.0) if entry.path else entry.scale
-    size = tuple(length * factor for length, factor in zip(entry.size or (1.2, 0.8, 0.75), scale, strict=False))
+    # Published tables are files in millimetres; the scale of other files says nothing about the table that stands in.
+    published = bool(entry.path) and max(entry.scale) < 0.01
+    whole = PUBLISHED_TABLE if published else entry.size or (1.2, 0.8, 0.75)
+    scale = entry.scale if published or not entry.path else (1.0, 1.0, 1.0)
+    size = tuple(length * factor for length, factor in zip(whole, scale, strict=False))
     plane = entry.target_class == "PlaneObject"
     size = (*size[:2], PLANE_THICKNESS) if plane else size
     if len(size) != 3 or (not plane and size[2] < 0.05):
@@ -117,16 +142,42 @@ def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generat
     )
 
 
+def supports(task: Task) -> set[str]:
+    """Return the objects that others are put on or into, by regions, skills or as grains; they stand upright."""
+    config = task.config
+    names = {name for region in config.regions for name in (region.target, region.container) if name}
+    return names | place_targets(config) | ({config.fluid.container_name} if config.fluid is not None else set())
+
+
+def _standing(entry: ObjectConfig, asset: ObjectAsset) -> tuple[float, float, float]:
+    """Return where a fixture of the library stands in for a file: on the floor, wherever the file has its origin."""
+    x, y, _ = entry.translation or (0.0, 0.0, 0.0)
+    return x, y, float(asset.rest_poses.heights[0])
+
+
+def _at_rest_nearest(quat: Array, asset: ObjectAsset, *, upright: bool) -> Array:
+    """Return the rest pose of an asset that is nearest to an orientation wxyz, turned about the vertical as it is."""
+    poses = asset.stable_quats[list(poses_that_stay(asset))]
+    ups = quat_rotate(quat_conjugate(poses), [0.0, 0.0, 1.0])
+    agree = ups @ quat_rotate(quat_conjugate(quat), [0.0, 0.0, 1.0])
+    rest = poses[0] if upright or agree.max() < LEANING else poses[int(np.argmax(agree))]
+    w, _, _, z = quat_multiply(quat, quat_conjugate(rest))
+    return quat_multiply(quat_from_rotvec([0.0, 0.0, 2.0 * np.arctan2(z, w)]), rest)
+
+
 def _orientation(
-    entry: ObjectConfig, chosen: ChosenAsset | None, rng: np.random.Generator
+    entry: ObjectConfig, chosen: ChosenAsset | None, rng: np.random.Generator, *, upright: bool = False
 ) -> tuple[float, float, float, float]:
-    """Return the orientation of an entry, wxyz, before a region turns it."""
-    if chosen is not None and entry.orientation_mode == "suggested":
+    """Return the orientation of an entry, wxyz, before a region turns it; ``upright`` counts for stand-ins."""
+    if chosen is not None and entry.orientation_mode == "suggested" and not (upright and chosen.stands_in):
         choices = chosen.asset.stable_quats
+        if chosen.stands_in:
+            choices = choices[list(poses_that_stay(chosen.asset))]
         quat = choices[int(rng.integers(len(choices)))]
-    elif chosen is not None and chosen.stands_in:
-        # The angles of a file mean nothing for its stand-in, which may have another axis up.
-        quat = chosen.asset.stable_quats[0]
+    elif chosen is not None and chosen.stands_in and (upright or entry.orientation_mode != "random"):
+        # The task's angles, as far as what stands in for its file comes to rest that way.
+        given = quat_from_euler_deg(entry.euler or (0.0, 0.0, 0.0)) if entry.quaternion is None else entry.quaternion
+        quat = _at_rest_nearest(quat_normalize(given), chosen.asset, upright=upright)
     elif chosen is not None and entry.orientation_mode == "random":
         quat = random_quats(rng, 1)[0]
     elif entry.quaternion is not None:
@@ -184,11 +235,8 @@ def _with_tied(asset: ObjectAsset, index: int, value: float) -> dict[str, float]
 def sample_markers(task: Task) -> tuple[ObjectInstance, ...]:
     """Return one hidden marker for every arm that tracks targets."""
     arms = {
-        (robot, arm): None
-        for stage in task.config.skills
-        for robot, blocks in stage.items()
-        for block in blocks
-        for arm, skills in block.items()
-        if any(isinstance(skill, TrackConfig) for skill in skills)
+        (str(keys[2]), str(keys[4])): None
+        for keys, skill in placed_skills(task.config)
+        if isinstance(skill, TrackConfig)
     }
     return tuple(marker_instance(robot, arm) for robot, arm in arms)

@@ -1,16 +1,21 @@
 """Robots at their start: which one, where, with which joint positions, and the space they take."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from json import dumps, loads
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError, unknown_name
-from handloom.robots import RobotDescription, robot_names
+from handloom.robots import RobotDescription, published_robot, robot_names
 from handloom.scene.assets import asset_of, robot_description
-from handloom.scene.build import add_object, add_robot, empty_spec, set_joints
+from handloom.scene.build import HIDDEN_GROUP, add_object, add_robot, empty_spec, set_joints
+from handloom.scene.measures import geom_box
 from handloom.scene.regions import Placed
 from handloom.sim import World
 from handloom.spatial import matrix_from_quat, quat_from_euler_deg, quat_multiply, quat_normalize
@@ -23,25 +28,45 @@ MAX_PENETRATION = 0.0005
 """Deepest overlap of an object and a robot [m]."""
 
 
-def robot_source(task: Task, entry: RobotEntry) -> str:
-    """Return the zoo name or the path of a task's robot.
+@dataclass(frozen=True)
+class RobotSource:
+    """Where the description of a task's robot comes from."""
 
-    A published config path that does not exist here stands for the zoo robot of the same name, as in
-    ``workflows/.../robots/fr3.yaml``.
+    robot: str
+    """Robot of the zoo, or the path of a robot folder or file."""
+    overrides: Mapping[str, Any]
+    """Keys of ``robot.yaml`` that are replaced."""
+    stand_in: str = ""
+    """What stands in for a file that is not there; empty if nothing does."""
+
+
+def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
+    """Return where a task's robot is described.
+
+    A published file, which brings no model, is the robot of the zoo that its class stands for, with the keys in which
+    the file differs; where the file is not there, the robot of the zoo of the same name stands in.
     """
-    given = entry.robot_config_file
+    given, overrides = entry.robot_config_file, entry.overrides
     if given in robot_names():
-        return given
-    stem = Path(given).stem
-    if stem in robot_names() and not (task.path.parent / given).exists():
-        return stem
+        return RobotSource(given, overrides)
     what = task.where("robots", task.config.robots.index(entry), "robot_config_file")
     try:
-        return str(task.find(given, what=what))
+        file = task.find(given, what=what)
     except ConfigError as error:
+        stem = Path(given).stem
+        if stem in robot_names():
+            return RobotSource(stem, overrides, f"{what}: {given} is not there; our {stem} stands in")
         if "/" in given or Path(given).suffix:
             raise
         raise ConfigError(f"{what}: {unknown_name('robot', given, robot_names())}") from error
+    found = published_robot(file, task.asset_folders) if file.is_file() else None
+    return RobotSource(str(file), overrides) if found is None else RobotSource(found[0], {**found[1], **overrides})
+
+
+def described(task: Task, entry: RobotEntry) -> RobotDescription:
+    """Return the description of a task's robot."""
+    source = robot_source(task, entry)
+    return robot_description(source.robot, source.overrides)
 
 
 def sample_robots(task: Task, rng: np.random.Generator) -> tuple[RobotInstance, ...]:
@@ -71,18 +96,18 @@ def posed_robot(robot: RobotInstance) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 def _sample(task: Task, entry: RobotEntry, rng: np.random.Generator) -> RobotInstance:
     source = robot_source(task, entry)
-    robot = robot_description(source, entry.overrides)
+    robot = robot_description(source.robot, source.overrides)
     quat = quat_normalize(entry.quaternion) if entry.quaternion else quat_from_euler_deg(entry.euler or (0.0, 0.0, 0.0))
     w, x, y, z = (float(value) for value in quat)
     joints = _noisy_home(robot, rng)
     grains = ("fluid",) if task.config.fluid is not None else ()
     return RobotInstance(
         name=entry.name,
-        robot=source,
+        robot=source.robot,
         position=entry.translation,
         quat=(w, x, y, z),
         joints=joints,
-        overrides=dict(entry.overrides),
+        overrides=dict(source.overrides),
         ignore_obstacles=(*entry.ignore_substring, *grains),
         gain_scale=float(rng.uniform(*task.config.physics.gain_scale)),
     )
@@ -99,6 +124,21 @@ def _noisy_home(robot: RobotDescription, rng: np.random.Generator) -> dict[str, 
             low, high = joint.range if model.jnt_limited[joint.id] else (-np.inf, np.inf)
             joints[name] = float(np.clip(value, low, high))
     return {robot.resolve_joint(name): float(value) for name, value in joints.items()}
+
+
+def lowest_point(robot: RobotInstance) -> float:
+    """Return the height of the lowest part seen of a robot above its origin [m], as it starts; negative below."""
+    return _lowest_point(robot.robot, dumps(robot.overrides, sort_keys=True), tuple(sorted(robot.joints.items())))
+
+
+@lru_cache(maxsize=256)
+def _lowest_point(robot: str, overrides: str, joints: tuple[tuple[str, float], ...]) -> float:
+    instance = RobotInstance(
+        name="", robot=robot, position=(0, 0, 0), quat=(1, 0, 0, 0), joints=dict(joints), overrides=loads(overrides)
+    )
+    model, data = posed_robot(instance)
+    seen = [geom for geom in range(model.ngeom) if model.geom_group[geom] < HIDDEN_GROUP] or range(model.ngeom)
+    return min(float(geom_box(model, data, geom)[0, 2]) for geom in seen)
 
 
 def robot_boxes(robot: RobotInstance) -> list[Array]:

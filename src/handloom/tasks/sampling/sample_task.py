@@ -12,7 +12,7 @@ from handloom.tasks.sampling.fluid import sample_fluid
 from handloom.tasks.sampling.held_objects import hold_objects
 from handloom.tasks.sampling.layout import sample_layout
 from handloom.tasks.sampling.lights import sample_lights
-from handloom.tasks.sampling.objects import sample_markers, sample_props, shown_by_regions
+from handloom.tasks.sampling.objects import only_seen, sample_markers, sample_props
 from handloom.tasks.sampling.robots import sample_robots
 from handloom.tasks.sampling.variant import randomized
 from handloom.tasks.sampling.wording import sample_instruction, told_apart, with_words
@@ -37,7 +37,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     if task.config.data.variant == "randomized":
         task = randomized(task, rng("variant"))
     config = task.config
-    props = shown_by_regions(task, sample_props(task, rng("objects")))
+    props = only_seen(task, sample_props(task, rng("objects")))
     robots = sample_robots(task, rng("robots"))
     held = {entry.name for entry in config.objects if entry.init_parent is not None}
     lying = [obj for obj in props if obj.name not in held]

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from json import dumps, loads
 
 import mujoco
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError, HandloomError
+from handloom.objects import ObjectAsset
 from handloom.scene.assets import asset_of
 from handloom.scene.build import add_object, empty_spec
 from handloom.scene.fixtures import plain_parameters
@@ -192,6 +195,33 @@ class SettlingWorld:
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:], self.data.qvel[:] = state
         self.data.time = time
+
+
+def poses_that_stay(asset: ObjectAsset) -> tuple[int, ...]:
+    """Return which rest poses of an asset physics keeps on a table; those in which it rolls only if there is no other.
+
+    A rest pose is computed from the hull: some are so shallow that the object creeps out of them.
+    """
+    return _poses_that_stay(asset.category, dumps(dict(asset.parameters), sort_keys=True))
+
+
+@lru_cache(maxsize=512)
+def _poses_that_stay(category: str, parameters: str) -> tuple[int, ...]:
+    obj = ObjectInstance(name="object", category=category, parameters=loads(parameters))
+    rest = asset_of(obj).rest_poses
+    table = ObjectInstance(
+        name="table", category="table", parameters={"size": [2.0, 2.0, 0.5], "color": [0.5] * 3}, fixed=True
+    )
+    stays: list[int] = []
+    for pose, height in enumerate(rest.heights.tolist()):
+        world = SettlingWorld([table, obj])
+        world.put("object", np.array([0.0, 0.0, 0.25 + height]), rest.quats[pose])
+        try:
+            world.settle(["object"])
+        except NoPlaceError:
+            continue
+        stays.append(pose)
+    return tuple(pose for pose in stays if not rest.rolls[pose]) or tuple(stays) or (0,)
 
 
 def at_place(obj: ObjectInstance, place: Placed) -> ObjectInstance:

@@ -15,8 +15,8 @@ LOOKS = 24
 """How many looks of each procedural texture are drawn from."""
 PLAIN = (0.82, 0.80, 0.76)
 """Colour of surfaces without colour and texture, linear RGB."""
-FALLBACK = "plaster"
-"""Texture used for a missing image folder whose name contains no procedural texture."""
+FALLBACKS = {"table": "wood", "floor": "stone", "": "plaster"}
+"""Word in the name of a missing folder of pictures > texture used for it where the name contains none of ours."""
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 
 
@@ -27,7 +27,9 @@ def sample_look(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gene
     texture = entry.texture
     if texture is None:
         return {"color": list(rgb(entry.color) if entry.color else PLAIN)}
-    repeat = [float(value) for value in (*texture.texture_scale, *texture.texture_scale)[:2]]
+    # The coordinates that a published texture is laid out in suit millimetres.
+    metre = 1000.0 if entry.path else 1.0
+    repeat = [metre * float(value) for value in (*texture.texture_scale, *texture.texture_scale)[:2]]
     pictures = _pictures(task, texture, f"{where}.texture.texture_lib")
     if pictures:
         index = int(rng.integers(len(pictures))) if texture.apply_randomization else texture.texture_id
@@ -36,32 +38,33 @@ def sample_look(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gene
             raise ConfigError(f"{where}: texture_id: {found}, there is none with number {index}")
         return {"picture": str(task.inside(pictures[index], where)), "repeat": repeat}
     seed = int(rng.integers(LOOKS)) if texture.apply_randomization else texture.texture_id
-    return {"texture": _procedural(texture) or FALLBACK, "texture_seed": seed, "repeat": repeat}
+    return {"texture": _procedural(texture), "texture_seed": seed, "repeat": repeat}
 
 
-def look_notices(task: Task) -> tuple[str, ...]:
-    """Return one line for every texture whose image folder is missing and that a procedural texture replaces."""
-    entries = [(f"objects.{i}", entry) for i, entry in enumerate(task.config.objects)]
-    entries += [(f"arena.fixtures.{i}", entry) for i, entry in enumerate(task.arena.fixtures)]
-    textures = [(f"{key}.texture.texture_lib", entry.texture) for key, entry in entries if entry.texture is not None]
+def texture_stand_ins(task: Task) -> tuple[str, ...]:
+    """Return one line for every missing folder of pictures and the procedural texture that stands in for it."""
+    textures = [entry.texture for entry in (*task.config.objects, *task.arena.fixtures) if entry.texture is not None]
+    by_name = {texture.texture_lib: texture for texture in textures if texture.texture_lib not in TEXTURES}
     return tuple(
-        f"{key}: there is no folder {texture.texture_lib}; our {FALLBACK} stands in"
-        for key, texture in textures
-        if not _procedural(texture) and not _pictures(task, texture, f"{task.path}: {key}")
+        f"texture_lib: there is no folder {name} with pictures; our {_procedural(texture)} stands in"
+        for name, texture in by_name.items()
+        if not _pictures(task, texture, f"{task.path}: texture_lib")
     )
 
 
-def _procedural(texture: TextureConfig) -> str | None:
-    return next((known for known in TEXTURES if known in texture.texture_lib), None)
+def _procedural(texture: TextureConfig) -> str:
+    """Return the texture of ours that a name contains, or that stands in for it."""
+    given = texture.texture_lib
+    alike = next(ours for word, ours in FALLBACKS.items() if word in given)
+    return next((known for known in TEXTURES if known in given), alike)
 
 
 def _pictures(task: Task, texture: TextureConfig, where: str) -> list[Path]:
     """Return the pictures of the folder a texture names, sorted; none when it names a procedural texture."""
     if texture.texture_lib in TEXTURES:
         return []
-    for folder in task.asset_folders:
-        place = folder / texture.texture_lib
-        if place.is_dir():
-            task.inside(place, where)
-            return sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURES)
-    return []
+    place = task.folder(texture.texture_lib)
+    if place is None:
+        return []
+    task.inside(place, where)
+    return sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURES)

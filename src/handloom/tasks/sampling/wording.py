@@ -19,6 +19,8 @@ Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]
 """Stage > robot > block > arm > skill configs, as the task file nests them."""
 WORDINGS: dict[str, tuple[str, ...]] = {
     "approach__rotate": ("Bring the {0} to the {1} and turn it.", "Turn the {0} beside the {1}."),
+    "artpreplan": ("Look at the {0}.",),
+    "close": ("Close the {0}.", "Shut the {0}."),
     "dexpick": ("Pick up the {0}.", "Take the {0}."),
     "dexplace": ("Drop the {0} into the {1}.", "Put the {0} into the {1}."),
     "fail_pick": ("Pick up the {0}.", "Grasp the {0} and lift it.", "Take the {0}."),
@@ -31,8 +33,10 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "joint__ctrl": ("Move single joints.",),
     "manualpick": ("Pick up the {0}.", "Grasp the {0}."),
     "move": ("Move the {0} over to the {1}.", "Carry the {0} to the {1}."),
+    "open": ("Open the {0}.",),
     "pick": ("Pick up the {0}.", "Grasp the {0} and lift it.", "Take the {0}."),
     "place": ("Put the {0} on the {1}.", "Place the {0} on the {1}.", "Set the {0} down on the {1}."),
+    "rotate": ("Turn the {0}.", "Give the {0} a turn."),
     "rotate__obj": ("Tilt the {0}.", "Turn the {0}."),
     "scan": ("Show the {0} to the scanner.", "Scan the {0}."),
     "track": ("Follow the target.", "Bring the hand to the target."),

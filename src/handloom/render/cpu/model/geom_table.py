@@ -212,7 +212,9 @@ class _ShapeTables:
         kind, item = int(self._model.geom_type[geom]), int(self._model.geom_dataid[geom])
         if kind in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
             return
-        if kind == MESH and self._hull(item) is not None:
+        # A picture that is laid out over the corners needs the triangles, convex or not.
+        mapped = kind == MESH and row[G_TEXTURE] >= 0 and self._model.mesh_texcoordadr[item] >= 0
+        if kind == MESH and not mapped and self._hull(item) is not None:
             row[G_HULL], row[G_HULL_COUNT] = self._hull(item) or (0, 0)
             return
         if kind not in (MESH, HEIGHT_FIELD):

@@ -1,0 +1,82 @@
+"""Distances of an arm to what it must not touch, and how they change with its joints."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.motion.collision import CollisionRobot, CollisionWorld, ExactChecker
+from handloom.motion.kinematics import Chain, JointTree
+from handloom.motion.kinematics.joint_tree import body_id
+from handloom.spatial import invert_pose, make_pose
+
+
+class Distances(NamedTuple):
+    """Pairs of solids that are near each other."""
+
+    distance: Array
+    """Signed distance of each pair (k,) [m]; negative where they overlap."""
+    gradient: Array
+    """Its change with the joints (k, n) [m/rad or 1]."""
+
+
+class Clearance(ExactChecker):
+    """Measures an arm against the fixed surroundings, the rest of its robot and itself.
+
+    Objects that can be moved do not count: a hand is there to touch them. Everything is kept in the frame of the arm's
+    base, so that a base that drives only changes where obstacles are. Fingers count where they were when this was made.
+
+    Args:
+        model: Compiled model with the arm in it.
+        data: Present state.
+        chain: The arm.
+        ignore: Obstacles whose name contains one of these texts never count.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, chain: Chain, *, ignore: Iterable[str] = ()) -> None:
+        self._source = model
+        self._base = body_id(model, chain.base)
+        qpos = data.qpos.copy()
+        tree = JointTree.from_model(model, chain.joint_names, root=chain.base, qpos=qpos)
+        robot = CollisionRobot.from_model(model, JointTree.from_model(model, chain.joint_names, qpos=qpos), qpos=qpos)
+        root = int(model.body_rootid[self._base])
+        counts = (model.body_weldid == 0) | (model.body_rootid == root)
+        left_out = np.flatnonzero((tree.body_link >= 0) | ~counts).tolist()
+        self._world = CollisionWorld.from_model(model, data, exclude_bodies=left_out, ignore=ignore)
+        self._T_base_world = np.eye(4)
+        super().__init__(tree, robot.parts, tuple(self._world), robot.ignored)
+        self.update(data)
+
+    def update(self, data: mujoco.MjData) -> None:
+        """Take over where the obstacles are now."""
+        T_base_world = invert_pose(make_pose(data.xmat[self._base].reshape(3, 3), data.xpos[self._base]))
+        known = {obstacle.name: obstacle for obstacle in self._world}
+        self._world.update_from(self._source, data)
+        same_base = np.array_equal(T_base_world, self._T_base_world)
+        self._T_base_world = T_base_world
+        moved = [o for o in self._world if not same_base or o is not known[o.name]]
+        self.place(replace(o, T_world_obstacle=T_base_world @ o.T_world_obstacle) for o in moved)
+
+    def near(self, q: Array, within: float) -> Distances:
+        """Return the pairs that are nearer than a distance [m] at a configuration (n,)."""
+        geoms, distances = self._contacts(q, within)
+        chosen = np.flatnonzero(distances < within)
+        if not len(chosen):
+            return Distances(np.empty(0), np.empty((0, self.tree.dof)))
+        model, data = self._model, self._data
+        mujoco.mj_comPos(model, data)
+        rows = np.empty((len(chosen), self.tree.dof))
+        J = np.empty((3, model.nv))
+        for row, k in enumerate(chosen):
+            contact = data.contact[k]
+            normal = contact.frame[:3]  # From the first geom to the second.
+            rows[row] = 0.0
+            for sign, geom in ((-1.0, geoms[k, 0]), (1.0, geoms[k, 1])):
+                point = contact.pos + 0.5 * sign * contact.dist * normal
+                mujoco.mj_jac(model, data, J, None, point, model.geom_bodyid[geom])
+                # All joints have one coordinate, so velocities lie where positions do.
+                rows[row] += sign * (normal @ J)[self._qpos]
+        return Distances(distances[chosen].copy(), rows)

@@ -1,0 +1,337 @@
+"""Open, close and turn doors, drawers, lids and knobs by contact alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.errors import ConfigError
+from handloom.motion.planning import Move
+from handloom.objects import Link
+from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints, read_keypoints
+from handloom.skills.actuation import (
+    HandMotions,
+    JointAxis,
+    KeyFrames,
+    grasp_setting,
+    perturbed,
+    push_setting,
+)
+from handloom.skills.configs.articulated import (
+    ArticulatedSkillConfig,
+    ArtPreplanConfig,
+    CloseConfig,
+    OpenConfig,
+    PlannerSetting,
+    RotateConfig,
+)
+from handloom.skills.grasp_poses import gripper_of
+from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
+from handloom.skills.skill import ConfigT, Skill, command_at, hand_check, plan_failure
+from handloom.spatial import invert_pose, translation
+from handloom.values import Check, Command, FunnelStage
+
+CANDIDATES = 64
+"""Hand poses that are solved for; the arm chooses among them."""
+WAYS = 3
+"""Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
+SEEDS = 4
+"""Further starting points of the inverse kinematics, tried until there is a way."""
+PIVOTS = (1.0, 0.5, 0.0)
+"""How far the hand turns with a hinge whose handle it may pivot on, tried in this order."""
+PACE, APPROACH_PACE = 0.5, 0.7
+"""Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
+RETREATS = (0.08, 0.05, 0.03)
+"""How far the hand draws back after it has let go, as far as the arm can [m]."""
+CLOSE_FRAMES, OPEN_FRAMES = 40, 20
+"""Frames the fingers get to close and to open at most; published: 40."""
+STILL = 0.05
+"""Fastest motion of a joint that is at rest [m/s or rad/s]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JointWay:
+    """One way to move a joint, from the first pose near it to the end."""
+
+    frames: KeyFrames
+    approach: Array
+    """Joint path (m, n) from the first frame to the contact."""
+    actuation: Array
+    """Joint path (k, n) along the joint."""
+    back: Array
+    """Pose (4, 4) the hand draws back to."""
+    retreat: Array
+    """Joint path (l, n) to it."""
+    cost: float
+    """Distance of the first configuration from the present one, and length of the way [rad]."""
+
+
+class ArticulatedSkill(Skill[ConfigT]):
+    """What opening, closing and turning share: a hand pose by keypoints, the joint's own path, a joint's state."""
+
+    action: ClassVar[Action] = "open"
+    mode: ClassVar[str] = "abs"
+    """``success_mode`` where the config has none."""
+    config: ArticulatedSkillConfig
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Solve for hand poses, choose one whose whole way is possible, and write the commands."""
+        way = self._prepare()
+        if way is None:
+            return
+        path = self._free_path(way)
+        if path is not None:
+            self.manip_list = self._commands(way[0], path)
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
+        config, arm, name = self.config, self.controller.arm, self.config.objects[0]
+        joint, setting = self._keypoints.link.joint, self._setting
+        state = {
+            "start": self._start,
+            "threshold": setting.success_threshold,
+            "mode": setting.success_mode or self.mode,
+        }
+        terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state})]
+        if config.process_valid:
+            terms.append(Check(name="joint_still", arguments={"object": name, "joint": joint, "speed": STILL}))
+            terms.append(Check(name="calm", arguments={"object": name}))
+        if config.collision_valid:
+            touch = {"robot": arm.robot_name, "arm": arm.name, "object": name, "base": self._keypoints.link.parent}
+            terms.append(Check(name="fingers_only", arguments=touch, share=1.0))
+        return tuple(terms)
+
+    def _prepare(self) -> list[JointWay] | None:
+        """Return ways to move the joint, best first; None after telling why there is none."""
+        config, name = self.config, self.config.objects[0]
+        wanted = config.grasp if config.grasp is not None else self.action != "close"
+        self._grips = wanted and self.controller.arm.suction is None
+        self._keypoints = self._annotation()
+        link = self._keypoints.link
+        self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
+        self._setting = config.planner_setting or self._own_setting(link)
+        self.controller.ignored = config.ignore_substring
+        try:
+            goals = self._goals()
+        except ConstraintError as error:
+            self.fail(FunnelStage.REACH, "constraint_cannot_hold", str(error), candidates=CANDIDATES)
+            return None
+        ways = self._ways(goals)
+        return ways or None
+
+    def _annotation(self) -> JointKeypoints:
+        """Return the keypoints of the joint, from a file where the config names one."""
+        config, name = self.config, self.config.objects[0]
+        asset = self.scene.assets[name]
+        if not asset.articulated:
+            raise ConfigError(f"{config.name}: {name} ({asset.name}) has no joint")
+        index = asset.joint_index(config.joint)
+        link = asset.joints[index]
+        file = None if config.obj_info_path is None else Path(config.obj_info_path)
+        stands_in = asset.parameters.get("path") is None
+        if file is None or (stands_in and not file.is_file()):
+            return joint_keypoints(link, index, "open" if self._grips else self.action)
+        return read_keypoints(file, link, index)
+
+    def _own_setting(self, link: Link) -> PlannerSetting:
+        """Return the setting of an object without one in the task: from its keypoints."""
+        low, high = link.range
+        if self.action == "close":
+            delta = min(max(0.0, low), high) - self._start
+        else:
+            delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
+            delta = float(np.clip(self._start + delta, low, high)) - self._start
+        if self._grips:
+            setting = grasp_setting(link, delta)
+            if self.action != "close":
+                return setting
+            return setting.model_copy(update={"success_threshold": push_setting(link, delta, 0.0).success_threshold})
+        arm = self.controller.arm.spec
+        head = float(np.asarray(arm.keypoints.tool_head[:3]) @ arm.approach)
+        return push_setting(link, delta, gripper_of(self).fingertip(0) - head)
+
+    def _goals(self) -> Array:
+        """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
+        setting, motions = self._setting, self._motions(1.0)
+        terms = self._frame().terms(setting.constraint_list)
+        T = solve_terms(terms, CANDIDATES, self.rng)
+        arm = self.controller.arm.spec
+        T, found = self.controller.attainable(
+            T, point_tool=np.asarray(arm.keypoints.tool_head[:3]), axis_tool=arm.R_ee_graspnet[:, 1]
+        )
+        T = perturbed(T[found], setting.keypose_random_range, self.rng)
+        if setting.modify_actuation_motion is not None:
+            T = np.array([motions.end(pose, setting.modify_actuation_motion) for pose in T]).reshape(-1, 4, 4)
+        return T
+
+    def _frame(self) -> KeypointFrame:
+        """Return where the keypoints of hand and object are now."""
+        keypoints, name = self._keypoints, self.config.objects[0]
+        T_base_world = invert_pose(self.controller.arm.T_world_base)
+        body = {
+            k.body: T_base_world @ self.scene.world.body_pose(f"{name}/{k.body}") for k in keypoints.points.values()
+        }
+        points = {n: body[k.body][:3, :3] @ k.position + body[k.body][:3, 3] for n, k in keypoints.points.items()}
+        axes = {n: body[a.body][:3, :3] @ np.asarray(a.direction) for n, a in keypoints.axes.items()}
+        hand = self.controller.arm.spec.keypoints
+        tool = {n: np.asarray(getattr(hand, n)[:3], float) for n in ("tool_head", "tool_tail", "tool_side")}
+        return KeypointFrame(tool=tool, points=points, axes=axes, R_base_link=body[keypoints.link.name][:3, :3])
+
+    def _motions(self, pivot: float) -> HandMotions:
+        link, arm = self._keypoints.link, self.controller.arm
+        T_base_world = invert_pose(arm.T_world_base)
+        T = T_base_world @ self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
+        axis, anchor = T[:3, :3] @ np.asarray(link.axis), T[:3, :3] @ np.asarray(link.anchor) + T[:3, 3]
+        contact = np.asarray(arm.spec.keypoints.tool_head[:3], float)
+        joint = JointAxis(axis=axis, anchor=anchor, pivot=pivot)
+        return HandMotions(joint=joint, approach=arm.spec.approach, contact=contact)
+
+    def _pivots(self) -> Sequence[float]:
+        """Return how far the hand may turn with the joint: a bar along the hinge lets it pivot."""
+        link = self._keypoints.link
+        own = self.config.planner_setting is None
+        along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
+        return PIVOTS if own and along and self._grips else PIVOTS[:1]
+
+    def _ways(self, goals: Array) -> list[JointWay]:
+        """Return the ways that are continuous from the approach to the end, best first, at most ``WAYS``."""
+        controller, chain = self.controller, self.controller.chain
+        motions = self._motions(1.0)
+        first = [KeyFrames.first(goal, self._setting, motions) for goal in goals]
+        poses = np.array(first).reshape(-1, 4, 4)
+        reachable, free, last = 0, 0, "there is none"
+        # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
+        for seed in (controller.target, *self.rng.uniform(chain.lower, chain.upper, (SEEDS, chain.dof))):
+            found = controller.reachable(Move(T_base_tool=poses), seed=seed)
+            reachable, free = max(reachable, int(found.reachable.sum())), max(free, int(found.free.sum()))
+            ways, why = self._followed(found.q[found.free], goals[found.free])
+            if ways:
+                return sorted(ways, key=lambda way: way.cost)
+            last = why or last
+        stage, reason = (FunnelStage.PLAN, "no_way_along_joint") if free else (FunnelStage.REACH, "goal_unreachable")
+        detail = f"of {len(goals)} hand poses {reachable} can be reached, {free} without collision; the last: {last}"
+        self.fail(stage, reason, detail, given=len(goals), reachable=reachable)
+        return []
+
+    def _followed(self, q: Array, goals: Array) -> tuple[list[JointWay], str]:
+        """Return ways from joints (n, dof) before goals (n, 4, 4), nearest first, or why there is none."""
+        ways: list[JointWay] = []
+        why = ""
+        for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
+            for pivot in self._pivots():
+                way = self._way(q[i], KeyFrames.of(goals[i], self._setting, self._motions(pivot)))
+                if isinstance(way, JointWay):
+                    ways.append(way)
+                    break
+                why = way
+            if len(ways) == WAYS:
+                break
+        return ways, why
+
+    def _way(self, q: Array, frames: KeyFrames) -> JointWay | str:
+        """Return the way through all frames from joints (n,) at the first one, or why there is none."""
+        controller, itself = self.controller, self.controller.obstacles_of(self.config.objects[0])
+        paths = []
+        for poses, ignore in ((frames.approach[1:], () if self._grips else itself), (frames.actuation, itself)):
+            if not poses:
+                paths.append(q[None])
+                continue
+            result = controller.planner.plan_through(q, np.array(poses), ignore=(*controller.ignored, *ignore))
+            if not result.ok:
+                return result.reason
+            paths.append(result.path)
+            q = result.path[-1]
+        end = (frames.actuation or frames.approach)[-1]
+        for length in RETREATS:
+            back = end @ translation(-length * controller.arm.spec.approach)
+            result = controller.planner.plan_through(q, back, ignore=(*controller.ignored, *itself))
+            if result.ok:
+                break
+        else:
+            return f"the hand cannot draw back: {result.reason}"
+        moved = sum(float(np.abs(np.diff(path, axis=0)).sum()) for path in paths)
+        return JointWay(
+            frames=frames,
+            approach=paths[0],
+            actuation=paths[1],
+            back=back,
+            retreat=result.path,
+            cost=moved + float(np.abs(paths[0][0] - controller.target).sum()),
+        )
+
+    def _free_path(self, ways: list[JointWay]) -> Array | None:
+        """Return the path (m, n) to the first frame of the best way that has one, which is put first in the list."""
+        result = None
+        for way in list(ways):
+            result = self.controller.plan_to_joints(way.approach[0])
+            if result.ok:
+                ways.remove(way)
+                ways.insert(0, way)
+                return result.path
+        if result is not None:
+            failure = plan_failure(result)
+            self.fail(failure.stage, failure.reason, failure.detail)
+        return None
+
+    def _commands(self, way: JointWay, path: Array) -> list[Command]:
+        """Return the commands: to the joint, along it, let go, back."""
+        config, name = self.config, self.config.objects[0]
+        own = config.ignore_substring
+        without = (*own, *self.controller.obstacles_of(name))
+        start, contact = way.frames.approach[0], way.frames.approach[-1]
+        end = (way.frames.actuation or [contact])[-1]
+        coming = "open_gripper" if self._grips else "close_gripper"
+        commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
+        commands.append(command_at(start, coming, path=path))
+        commands.append(command_at(contact, "update_specific", ignore_substring=without))
+        if len(way.frames.approach) > 1:
+            commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
+        if self._grips:
+            commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
+        if way.frames.actuation:
+            commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
+        if self._grips:
+            commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
+        commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
+        commands.append(command_at(way.back, "update_specific", ignore_substring=own))
+        return commands
+
+
+class Open(ArticulatedSkill[OpenConfig]):
+    """The published open; the hand lets go and draws back at the end."""
+
+    Config: ClassVar = OpenConfig
+
+
+class Close(ArticulatedSkill[CloseConfig]):
+    """The published close: closed fingers push, or, with ``grasp``, take hold of the handle."""
+
+    Config: ClassVar = CloseConfig
+    action: ClassVar[Action] = "close"
+    mode: ClassVar = "zero"
+
+
+class Rotate(ArticulatedSkill[RotateConfig]):
+    """The published rotate: turn a knob or a tap."""
+
+    Config: ClassVar = RotateConfig
+    action: ClassVar[Action] = "turn"
+
+
+class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
+    """The published preplan: look at the start of a long task whether a joint can be moved, and do nothing."""
+
+    Config: ClassVar = ArtPreplanConfig
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Solve as the later skill will, and hold still for one frame."""
+        self._pose = self.controller.commanded_pose
+        if self._prepare() is not None:
+            self.manip_list = [self.stay("update_specific", ignore_substring=self.config.ignore_substring)]
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the hand is where it was."""
+        return (hand_check(self.controller.arm, self._pose, distance=5e-3, angle=0.087, either=True),)

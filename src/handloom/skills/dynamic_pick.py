@@ -1,0 +1,232 @@
+"""Grasp an object that moves: wait for it, meet it, go along while the fingers close, lift it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.motion.planning import Move
+from handloom.skills.arm_controller import CLOSED, OPEN
+from handloom.skills.arm_motion import play
+from handloom.skills.candidates import choose
+from handloom.skills.configs.picks import DynamicPickConfig
+from handloom.skills.grasp_moves import GraspMoves
+from handloom.skills.grasp_poses import (
+    annotated_grasps,
+    attainable_grasps,
+    clear_grasps,
+    drawn_by_score,
+    filtered,
+    gripper_of,
+)
+from handloom.skills.skill import Phase, Skill, between, command_at
+from handloom.spatial import invert_pose, make_pose, translation
+from handloom.values import Check, Command, FunnelStage
+
+NEAR = 0.5
+"""How far before the hand's start an object is when the meeting is planned [m]; published value."""
+WATCHED = 8
+"""Frames over which the object's velocity is measured."""
+SLOWEST = 0.005
+"""An object slower than this is not waited for [m/s]."""
+STEADY = 0.2
+"""Largest change of velocity over the frames watched, as a share: an object that still speeds up is watched on."""
+APPROACH_SECONDS = 0.6
+"""Shortest time of the straight approach, in which the hand goes along with the object."""
+TESTED = 64
+"""Candidates that are tested at most."""
+TRIES = 3
+"""Meeting points that are drawn before it is given up."""
+HOPELESS = 1000
+"""Failures in a row that end the skill at once; published value."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Meeting:
+    """A planned grasp of a moving object."""
+
+    begin: float
+    """Place of the object along its way, from the hand's start, at which the hand sets out [m]."""
+    targets: Array
+    """Joint targets (frames, n) until the fingers close."""
+    ride: Array
+    """Joint targets (frames, n) while they do."""
+    lift: Array
+    """Joint path (k, n) of the lift."""
+    lifted: Array
+    """Pose T_base_tool (4, 4) at its end."""
+
+
+class DynamicPick(Skill[DynamicPickConfig]):
+    """The published dynamic pick, for any steady motion: a belt, a rolling ball, the hand of another arm.
+
+    Places are measured along the object's way, which on a belt along world x is the published x. The object is assumed
+    to keep its velocity and its orientation until it is grasped.
+    """
+
+    Config: ClassVar = DynamicPickConfig
+    max_plan_failures: ClassVar = 10
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Note where hand and object are; commands are made when the object comes near."""
+        config, name = self.config, self.config.objects[0]
+        self._from_z = float(self.scene.object_pose(name)[2, 3])
+        self._start = (self.controller.arm.T_world_base @ self.controller.commanded_pose)[:3, 3]
+        self._lift = float(between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max))
+        self._seen: dict[float, Array] = {}
+        self._meeting: Meeting | None = None
+        self._begun = False
+
+    @property
+    def phase(self) -> Phase:
+        """On its way to the object until the fingers close."""
+        return "reach" if self._begun and self.manip_list and self.controller.gripper_state == OPEN else ""
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
+        config = self.config
+        moves = GraspMoves(
+            object=config.objects[0],
+            pre_grasp_offset=config.pre_grasp_offset,
+            close_steps=config.gripper_change_steps,
+            lift=self._lift,
+        )
+        return moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
+
+    def is_done(self) -> bool:
+        """Return whether the lift has ended."""
+        return self._begun and super().is_done()
+
+    def is_ready(self) -> bool:
+        """Return whether it is time to set out, after planning the meeting once the object is near."""
+        if self._begun:
+            return True
+        way, velocity = self._watch()
+        speed = float(np.linalg.norm(velocity))
+        if speed < SLOWEST:
+            return False
+        if self._meeting is None:
+            if way < -NEAR:
+                return False
+            self._meeting = self._planned(way, velocity)
+            if self._meeting is None:
+                self._begun, self.manip_list = True, [self.stay("open_gripper")]
+                self.controller.num_plan_failed = HOPELESS
+                return True
+        if way < self._meeting.begin:
+            return False
+        self._begun, self.manip_list = True, self._commands(self._meeting)
+        return True
+
+    def _watch(self) -> tuple[float, Array]:
+        """Return how far the object is beyond the hand's start along its way [m], and its velocity (3,) [m/s].
+
+        The velocity is zero until it is steady.
+        """
+        now = float(self.scene.world.data.time)
+        self._seen[now] = self.scene.object_pose(self.config.objects[0])[:3, 3].copy()
+        times = sorted(self._seen)[-WATCHED:]
+        if len(times) < WATCHED:
+            return 0.0, np.zeros(3)
+        p = np.array([self._seen[t] for t in times])
+        v = np.diff(p, axis=0) / np.diff(times)[:, None]
+        velocity = v.mean(axis=0)
+        if np.linalg.norm(v - velocity, axis=1).max() > STEADY * np.linalg.norm(velocity):
+            return 0.0, np.zeros(3)
+        return float((p[-1] - self._start) @ velocity) / max(float(np.linalg.norm(velocity)), 1e-9), velocity
+
+    def _planned(self, way: float, velocity: Array) -> Meeting | None:
+        """Return a meeting that is still possible; None after telling why there is none."""
+        config = self.config
+        # Published offsets are along world x, whichever way the belt runs.
+        sign = 1.0 if velocity[int(np.argmax(np.abs(velocity[:2])))] > 0 else -1.0
+        speed, places = float(np.linalg.norm(velocity)), sign * np.array(config.pick_range)
+        for place in between(self.rng, places[0], places[1], (TRIES,)):
+            meeting = self._planned_at(float(place), way, velocity)
+            if meeting is None:
+                continue
+            if meeting.begin >= way - speed / self.scene.instance.fps:
+                self.failure = None
+                return meeting
+            late = (way - meeting.begin) / speed
+            detail = f"the hand would meet {config.objects[0]} {late:.2f} s too late; move pick_range further on"
+            self.fail(FunnelStage.PLAN, "too_late", detail)
+        return None
+
+    def _planned_at(self, place: float, way: float, velocity: Array) -> Meeting | None:
+        """Return the moves that grasp the object when it is at a place along its way [m]; None after saying why not."""
+        config, controller, name = self.config, self.controller, self.config.objects[0]
+        fps, approach = self.scene.instance.fps, controller.arm.spec.approach
+        direction = velocity / np.linalg.norm(velocity)
+        v_base = controller.arm.T_world_base[:3, :3].T @ velocity
+        grasps = self._grasps(name, direction * (place - way))
+        if len(grasps) == 0:
+            return None
+        ride = grasps.copy()
+        ride[:, :3, 3] += v_base * (config.gripper_change_steps / fps)
+        lifted = ride.copy()
+        lifted[:, 2, 3] += self._lift
+        before = grasps @ translation(-config.pre_grasp_offset * approach)
+        before[:, :3, 3] -= v_base * APPROACH_SECONDS
+        itself = controller.obstacles_of(name)
+        moves = [
+            Move(T_base_tool=before, ignore=itself),
+            Move(T_base_tool=grasps, straight=True, ignore=itself),
+            Move(T_base_tool=ride, straight=True, ignore=itself),
+            Move(T_base_tool=lifted, straight=True, ignore=itself),
+        ]
+        chosen = choose(self, moves)
+        if chosen is None:
+            return None
+        paths = [path for path in chosen.paths if path is not None]
+        free, down = (play(path, controller.limits, fps=fps) for path in paths[:2])
+        down = stretched(np.vstack([free[-1], down]), round(APPROACH_SECONDS * fps))
+        targets = np.vstack([free, down])
+        seconds = len(targets) / fps + config.time_bias
+        return Meeting(
+            begin=place - float(np.linalg.norm(velocity)) * seconds + config.pick_bias,
+            targets=targets,
+            ride=stretched(np.vstack([paths[2][:1], paths[2]]), config.gripper_change_steps),
+            lift=paths[3],
+            lifted=lifted[chosen.index],
+        )
+
+    def _grasps(self, name: str, moved: Array) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why."""
+        config, arm = self.config, self.controller.arm
+        T_base_tool, score = annotated_grasps(self, name)
+        if len(T_base_tool) == 0:
+            return T_base_tool
+        T_base_tool[:, :3, 3] += arm.T_world_base[:3, :3].T @ moved
+        low, high = np.broadcast_to(config.pos_adjust_z, 2)
+        T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
+        if config.pivot_angle_z is not None:
+            angle = -np.deg2rad(between(self.rng, *config.pivot_angle_z, (len(T_base_tool),)))
+            turn = np.zeros((len(angle), 3, 3))
+            turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0] = np.cos(angle), -np.sin(angle), np.sin(angle)
+            turn[:, 1, 1], turn[:, 2, 2] = np.cos(angle), 1.0
+            T_base_tool = T_base_tool @ make_pose(turn, np.zeros((len(angle), 3)))
+        T_base_tool, taken = attainable_grasps(self, T_base_tool)
+        y = float((invert_pose(arm.T_world_base) @ self.scene.object_pose(name))[1, 3])
+        passing = taken & filtered(T_base_tool, config, arm.spec.approach, None, y)
+        level = len(gripper_of(self).position) - 1.0
+        kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
+        return T_base_tool[kept[drawn_by_score(self.rng, score[kept], TESTED)]]
+
+    def _commands(self, meeting: Meeting) -> list[Command]:
+        """Return one command per frame until the fingers have closed, since the time of meeting is fixed; then lift."""
+        name, pose = self.config.objects[0], self.controller.commanded_pose
+        rows = [(row, OPEN) for row in meeting.targets] + [(row, CLOSED) for row in meeting.ride]
+        commands = [self.stay("update_specific", ignore_substring=self.controller.obstacles_of(name))]
+        commands += [command_at(pose, "dummy_forward", arm_action=row, gripper_state=state) for row, state in rows]
+        commands.append(command_at(meeting.lifted, "attach_obj", object=name, straight=True, path=meeting.lift))
+        return [*commands, command_at(meeting.lifted, "close_gripper", straight=True, path=meeting.lift)]
+
+
+def stretched(targets: Array, frames: int) -> Array:
+    """Return joint targets (max(frames, k - 1), n) along given ones (k, n), evenly slower; the first is left out."""
+    count = max(frames, len(targets) - 1)
+    at = np.linspace(0.0, len(targets) - 1.0, count + 1)[1:]
+    columns = [np.interp(at, np.arange(len(targets)), column) for column in targets.T]
+    return np.stack(columns, axis=1)

@@ -1,0 +1,1 @@
+"""Teleoperation: a person drives the loop of ``generate`` from a browser (extra ``teleop``)."""

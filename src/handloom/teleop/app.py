@@ -1,0 +1,99 @@
+"""Puts the parts together: run, page, pictures and simulation, from the first scene to the dataset."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from handloom.teleop.certificate import self_signed
+from handloom.teleop.live_input import LiveInput
+from handloom.teleop.messages import CommandMessage, InputMessage, Message
+from handloom.teleop.page_view import PageView
+from handloom.teleop.picture_stream import PictureStream
+from handloom.teleop.server import TeleopServer, is_loopback
+from handloom.teleop.teleop_run import DISCARD, FINISH, RESET, SAVE, TeleopRun
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """Where the page is served and how its pictures are drawn."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free port."""
+    size: tuple[int, int] = (320, 240)
+    """Width and height that pictures fit into [px]."""
+    cameras: tuple[str, ...] = ()
+    """Views to show, by name; all if none are given."""
+    preset: str = "fast"
+    https: bool = False
+    """Serve HTTPS also on this machine; other machines get nothing else."""
+    certificate_folder: Path | None = None
+    """Where the self-signed certificate is kept."""
+
+
+class TeleopApp:
+    """One operator's session; ``serve`` blocks until it is finished.
+
+    Args:
+        teleop_run: What is driven and where it is kept.
+        options: The page.
+    """
+
+    def __init__(self, teleop_run: TeleopRun, options: PageOptions | None = None) -> None:
+        self.options = options or PageOptions()
+        self._run = teleop_run
+        self.live = LiveInput()
+        secure = self.options.https or not is_loopback(self.options.host)
+        self.server = TeleopServer(
+            secrets.token_urlsafe(16),
+            on_message=self.hear,
+            on_control=self._control,
+            host=self.options.host,
+            port=self.options.port,
+            certificate=self_signed(self.options.host, self.options.certificate_folder) if secure else None,
+        )
+        self.pictures = PictureStream(self.server.publish_pictures, size=self.options.size, preset=self.options.preset)
+        self.view = PageView(self.live, self.pictures, self.server.publish_state, task=teleop_run.task.name)
+
+    def serve(self, on_ready: Callable[[str], None] = lambda address: None) -> None:
+        """Serve until the operator finishes, or the program is interrupted; then the dataset is merged.
+
+        Args:
+            on_ready: Told the address of the page.
+        """
+        self.server.start()
+        try:
+            on_ready(self.server.address)
+            self._run.carry_out(self.live, self.view)
+            self.view.show(phase="finished", saved=self._run.saved)
+        finally:
+            self.pictures.close()
+            self.server.close()
+
+    def hear(self, message: Message) -> None:
+        """Act on what the client in control says."""
+        if isinstance(message, InputMessage):
+            self.live.hear(message)
+        elif isinstance(message, CommandMessage):
+            ACTIONS[message.command](self.live)
+            self.view.show()
+
+    def _control(self, somebody: bool) -> None:
+        if somebody:
+            self.live.connect()
+        else:
+            self.live.disconnect()
+        self.view.show()
+
+
+ACTIONS: dict[str, Callable[[LiveInput], None]] = {
+    "start": LiveInput.start,
+    "pause": LiveInput.pause,
+    "stop": LiveInput.stop,
+    "reset": lambda live: live.end(RESET),
+    "save": lambda live: live.end(SAVE),
+    "discard": lambda live: live.end(DISCARD),
+    "finish": lambda live: live.end(FINISH, for_good=True),
+}
+"""Command of the page > what it does."""

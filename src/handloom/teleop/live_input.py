@@ -1,0 +1,172 @@
+"""What a person's devices say now, and whether the person wants the robot to move."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from handloom.retarget import (
+    ControllerSnapshot,
+    DefaultTeleopStateManager,
+    DeviceFrame,
+    ExecutionState,
+    bool_signal,
+    group_of,
+)
+from handloom.retarget.nodes.teleop_state import execution_events
+from handloom.teleop.messages import InputMessage
+
+STALE = 0.2
+"""Samples older than this are no samples [s]: the clutch holds until the next one."""
+LATE = 0.25
+"""A session that is behind by more than this goes on from now instead of hurrying [s]."""
+LATENCIES = 600
+"""How many ages of samples are remembered."""
+
+Wait = Callable[[threading.Condition, float | None], None]
+
+
+class LiveInput:
+    """The meeting point of the page, which speaks at any time, and the simulation, which asks once per tick.
+
+    Time of the episode stands still unless the state is RUNNING. A client that is gone stops the session at once, by
+    the same state machine that controller buttons drive: its buttons are then absent.
+
+    Args:
+        now: Clock [s].
+        wait: Waits on a condition for at most some time [s]; None waits until it is notified.
+    """
+
+    def __init__(
+        self,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        wait: Wait = lambda condition, timeout: (condition.wait(timeout), None)[1],
+    ) -> None:
+        self._now, self._wait = now, wait
+        self._changed = threading.Condition()
+        self._manager = DefaultTeleopStateManager("state")
+        self.state = ExecutionState.STOPPED
+        self._hands: InputMessage | None = None
+        self._heard = 0.0
+        self._start: tuple[float, int] | None = None
+        """A moment of this clock [s] and the time of the episode at it [ns]; None while time stands still."""
+        self._verdict = ""
+        self._over = False
+        self.latencies: deque[float] = deque(maxlen=LATENCIES)
+        """Time from the arrival of a sample to its use, of those that were used first [s]."""
+        self._used = -1
+
+    def hear(self, message: InputMessage) -> bool:
+        """Take over a sample; return False when it is not newer than the last one and is ignored."""
+        with self._changed:
+            if self._hands is not None and message.seq <= self._hands.seq:
+                return False
+            self._hands, self._heard = message, self._now()
+            return True
+
+    def connect(self) -> None:
+        """A client takes control: sequence numbers begin anew, and nothing moves before it starts."""
+        with self._changed:
+            self._hands, self._used = None, -1
+            self._press({}, {})
+
+    def disconnect(self) -> None:
+        """The controlling client is gone: the session stops."""
+        with self._changed:
+            self._hands, self._used = None, -1
+            self._press(None)
+
+    def start(self) -> None:
+        """Let time run."""
+        with self._changed:
+            while self.state != ExecutionState.RUNNING:
+                self._press({}, {DefaultTeleopStateManager.INPUT_RUN_TOGGLE: True})
+
+    def pause(self) -> None:
+        """Let time stand still until it is started again."""
+        with self._changed:
+            if self.state == ExecutionState.RUNNING:
+                self._press({}, {DefaultTeleopStateManager.INPUT_RUN_TOGGLE: True})
+
+    def stop(self) -> None:
+        """Kill: as pausing, from whatever state."""
+        with self._changed:
+            self._press({DefaultTeleopStateManager.INPUT_KILL: True})
+
+    def end(self, verdict: str, *, for_good: bool = False) -> None:
+        """End the attempt; ``verdict`` says what should become of it, and of all that follow if it is for good."""
+        with self._changed:
+            self._verdict = verdict
+            self._over |= for_good
+            self._press({DefaultTeleopStateManager.INPUT_KILL: True})
+
+    def begin(self) -> None:
+        """Begin an attempt: stopped, with no verdict."""
+        with self._changed:
+            self._start = None
+            if not self._over:
+                self._verdict = ""
+            self._press({DefaultTeleopStateManager.INPUT_KILL: True})
+
+    def verdict(self) -> str:
+        """Wait for what should become of the attempt."""
+        with self._changed:
+            while not self._verdict:
+                self._wait(self._changed, None)
+            return self._verdict
+
+    def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
+        """Return the samples of a tick when it is due; None once the attempt was ended.
+
+        When the state is no longer RUNNING, one tick more tells the nodes, so that clutches re-arm; then time stands
+        still.
+        """
+        with self._changed:
+            while not self._verdict:
+                if self.state != ExecutionState.RUNNING:
+                    if self._start is not None:
+                        self._start = None
+                        return DeviceFrame(time_ns=time_ns, state=self.state)
+                    self._wait(self._changed, None)
+                    continue
+                left = self._time_left(time_ns)
+                if left <= 0.0:
+                    controller_left, controller_right = self._fresh()
+                    return DeviceFrame(
+                        time_ns=time_ns, controller_left=controller_left, controller_right=controller_right
+                    )
+                self._wait(self._changed, left)
+        return None
+
+    def _time_left(self, time_ns: int) -> float:
+        """Return for how long a tick is not due yet [s]."""
+        now = self._now()
+        if self._start is not None:
+            left = self._start[0] + (time_ns - self._start[1]) * 1e-9 - now
+            if left >= -LATE:
+                return left
+        self._start = now, time_ns
+        return 0.0
+
+    def _fresh(self) -> tuple[ControllerSnapshot | None, ControllerSnapshot | None]:
+        message, now = self._hands, self._now()
+        if message is None or now - self._heard > STALE:
+            return None, None
+        if message.seq != self._used:
+            self._used = message.seq
+            self.latencies.append(now - self._heard)
+        return message.controller_left, message.controller_right
+
+    @property
+    def used(self) -> int:
+        """Number of the sample that the last command came from; -1 before the first."""
+        return self._used
+
+    def _press(self, *presses: dict[str, bool] | None) -> None:
+        """Let the state machine see buttons, one frame after the other; None is a lost connection."""
+        ports = DefaultTeleopStateManager.INPUT_KILL, DefaultTeleopStateManager.INPUT_RUN_TOGGLE
+        for press in presses:
+            seen = {} if press is None else {p: group_of(bool_signal(p), press.get(p, False)) for p in ports}
+            self.state = execution_events(self._manager(seen)).execution_state
+        self._changed.notify_all()

@@ -1,0 +1,97 @@
+"""What a page may say to the server: samples and commands, checked before anything believes them."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from handloom.errors import InputError, suggest
+from handloom.retarget import ControllerSnapshot
+
+LONGEST = 4096
+"""Bytes of a message; a sample of two controllers has about 900."""
+COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "claim")
+"""What buttons of the page ask for."""
+MOST_SEQ = 2**53
+"""Numbers of samples are whole in JavaScript up to here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputMessage:
+    """Samples of both controllers."""
+
+    seq: int
+    """Number of the sample; larger is newer."""
+    controller_left: ControllerSnapshot | None = None
+    controller_right: ControllerSnapshot | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandMessage:
+    """A button of the page."""
+
+    command: str
+    """One of ``COMMANDS``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PingMessage:
+    """Asks for an answer, to measure the way there and back."""
+
+    sent: float
+    """Time on the clock of the page [ms]."""
+
+
+Message = InputMessage | CommandMessage | PingMessage
+
+
+def parsed_message(text: str | bytes) -> Message:
+    """Read a message.
+
+    Raises:
+        InputError: It is none; the text says what is wrong.
+    """
+    if not isinstance(text, str):
+        raise InputError("a message is text, not bytes")
+    if len(text) > LONGEST:
+        raise InputError(f"a message has {LONGEST} characters at most, got {len(text)}")
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"a message is JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise InputError(f"a message is an object, got {type(record).__name__}")
+    kind = record.pop("type", None)
+    if not isinstance(kind, str) or kind not in _READERS:
+        raise InputError(f"no message of type {str(kind)[:40]!r}; {suggest(str(kind)[:40], _READERS)}")
+    try:
+        return _READERS[kind](record)
+    except OverflowError as error:
+        raise InputError(f"a number is too large: {error}") from error
+
+
+def _input(record: dict[str, Any]) -> InputMessage:
+    seq = record.pop("seq", None)
+    if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq <= MOST_SEQ:
+        raise InputError(f"seq must be a whole number from 0, got {str(seq)[:40]}")
+    hands = {name: record.pop(name, None) for name in ("controller_left", "controller_right")}
+    if record:
+        raise InputError(f"an input message has no field {str(next(iter(record)))[:40]!r}")
+    samples = {name: None if hand is None else ControllerSnapshot.from_record(hand) for name, hand in hands.items()}
+    return InputMessage(seq=seq, **samples)
+
+
+def _command(record: dict[str, Any]) -> CommandMessage:
+    command = record.get("command")
+    if not isinstance(command, str) or command not in COMMANDS:
+        raise InputError(f"no command {str(command)[:40]!r}; {suggest(str(command)[:40], COMMANDS)}")
+    return CommandMessage(command=command)
+
+
+def _ping(record: dict[str, Any]) -> PingMessage:
+    sent = record.get("sent")
+    if not isinstance(sent, int | float) or isinstance(sent, bool):
+        raise InputError("a ping says when it was sent")
+    return PingMessage(sent=float(sent))
+
+
+_READERS = {"input": _input, "command": _command, "ping": _ping}

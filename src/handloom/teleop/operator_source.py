@@ -1,0 +1,138 @@
+"""An operator as the source of an episode: what the devices say becomes the targets of one frame after the other."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.episode.goals import Goals
+from handloom.errors import InputError
+from handloom.retarget import DeviceFrame, DeviceRecording, ExecutionState, TeleopSession, TeleopSessionConfig
+from handloom.scene import Scene
+from handloom.skills.schedule import Stages
+from handloom.teleop.robot_teleop import RobotTeleop
+from handloom.values import Failure, SkillSpan
+
+TICK_RATE = 60
+"""Samples of the devices per second, near which the session runs; a frame of the dataset takes a whole number."""
+
+
+class OperatorInput(Protocol):
+    """What the devices say, tick after tick."""
+
+    def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
+        """Return the samples of a tick, waiting for it where time matters; None when the operator is done.
+
+        Args:
+            tick: Number of the tick.
+            time_ns: Its time on the clock of the episode [ns].
+        """
+        ...
+
+
+class RecordedInput:
+    """Plays a recording of devices, one frame per tick, and ends where it ends.
+
+    Args:
+        recording: The recording.
+    """
+
+    def __init__(self, recording: DeviceRecording) -> None:
+        self._recording = recording
+
+    def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
+        """Return the recorded samples of a tick."""
+        return self._recording.frames[tick] if tick < len(self._recording) else None
+
+
+class OperatorSource:
+    """Lets an operator carry out a task until its goals are achieved, the operator ends it, or the frames are used up.
+
+    Commands depend on the scene and the samples alone, so that a recording of the samples gives the episode again, bit
+    for bit. Frames before an arm is first engaged are no part of the demonstration.
+
+    Args:
+        scene: The scene in its first state.
+        stages: The skills of the task; the operator is judged by their success terms.
+        rng: Draws what the terms draw.
+        operator: The operator's devices.
+        scale: Metres of a tool per metre of a hand.
+        on_frame: Told before every frame.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        stages: Stages,
+        rng: np.random.Generator,
+        *,
+        operator: OperatorInput | None = None,
+        scale: float = 1.0,
+        on_frame: Callable[["OperatorSource", int], None] = lambda source, frame: None,
+    ) -> None:
+        if operator is None:
+            raise InputError("the source 'teleop' is a person: use handloom teleop TASK")
+        self.failure: Failure | None = None
+        self.recording = False
+        self.goals = Goals(scene, stages, rng, waypoints=False)
+        self.robot = RobotTeleop(scene, scale=scale)
+        self.on_targets: Callable[[], None] = lambda: None
+        """Told when the targets of a frame are there."""
+        self.frames: list[DeviceFrame] = []
+        """Samples so far, one entry per tick."""
+        fps = scene.instance.fps
+        self._ticks = max(1, round(TICK_RATE / fps))
+        self._rate = self._ticks * fps
+        self._scene, self._operator, self._on_frame = scene, operator, on_frame
+        self._sample = DeviceFrame(time_ns=0)
+        config = TeleopSessionConfig("handloom teleop", self.robot.graph, devices=lambda: self._sample)
+        self._session = TeleopSession(config).__enter__()  # It holds nothing that would have to be closed.
+
+    @property
+    def timeline(self) -> list[SkillSpan]:
+        """What was achieved when."""
+        return self.goals.timeline
+
+    @property
+    def device_recording(self) -> DeviceRecording:
+        """What the devices said so far, with its end."""
+        instance = self._scene.instance
+        facts = {"task": instance.task, "seed": instance.seed, "episode": instance.episode, "rate_hz": self._rate}
+        return DeviceRecording(
+            frames=tuple(self.frames),
+            end_time_ns=self._time_ns(len(self.frames)),
+            title="handloom teleop",
+            facts=facts,
+        )
+
+    def next(self, frame: int) -> Array | None:
+        """Return the targets (controls,) of a frame; None when the goals are achieved or the attempt is over."""
+        self.goals.look(frame)
+        self._on_frame(self, frame)
+        if self.goals.achieved:
+            return None
+        if frame >= self._scene.instance.max_frames - 1:
+            self.failure = self.goals.failure(frame)
+            return None
+        targets = np.full(self._scene.world.model.nu, np.nan)
+        for _ in range(self._ticks):
+            tick = len(self.frames)
+            sample = self._operator.frame(tick, self._time_ns(tick))
+            if sample is None:
+                self.failure = self.goals.failure(frame)
+                return None
+            targets = self._tick(sample)
+        self.on_targets()
+        return targets
+
+    def _tick(self, sample: DeviceFrame) -> Array:
+        self.frames.append(sample)
+        self._sample = sample
+        outputs = self._session.step(self.robot.inputs())
+        targets = self.robot.targets(outputs, 1.0 / self._rate, running=sample.state == ExecutionState.RUNNING)
+        self.recording |= any(arm.is_engaged for arm in self.robot.arms)
+        return targets
+
+    def _time_ns(self, tick: int) -> int:
+        return round(tick * 1_000_000_000 / self._rate)

@@ -1,0 +1,241 @@
+// The page: one socket, pictures and state come in, samples of hands and commands go out.
+import { KEYS, VirtualHands } from "./hands.js";
+import { XrHands, supported } from "./xr.js";
+
+const $ = (id) => document.getElementById(id);
+const token = new URLSearchParams(location.search).get("token") ?? "";
+const hands = new VirtualHands();
+let socket = null, state = {}, seq = 0, xr = null, roundTrip = null, attempts = 0;
+const canvases = new Map();
+
+function connect() {
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  socket = new WebSocket(`${scheme}://${location.host}/socket?token=${encodeURIComponent(token)}`);
+  socket.binaryType = "arraybuffer";
+  socket.onopen = () => { attempts = 0; seq = 0; banner(""); ping(); };
+  socket.onmessage = ({ data }) => (typeof data === "string" ? heard(JSON.parse(data)) : seen(data));
+  socket.onclose = () => {
+    document.body.dataset.state = "stopped";
+    if (state.phase === "finished") return banner("The session is finished. You can close this page.");
+    attempts += 1;
+    banner(token ? "Not connected; the robot has stopped. Trying again …" : "Open the address that handloom printed: it contains a token.");
+    if (token) setTimeout(connect, Math.min(5000, 400 * attempts));
+  };
+}
+
+function send(message) {
+  if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < 65536) socket.send(JSON.stringify(message));
+}
+
+function command(name) { send({ type: "command", command: name }); }
+
+function ping() { send({ type: "ping", sent: performance.now() }); }
+setInterval(ping, 1000);
+
+function heard(message) {
+  if (message.type === "pong") {
+    const took = performance.now() - message.sent;
+    roundTrip = roundTrip === null ? took : 0.7 * roundTrip + 0.3 * took;
+    return;
+  }
+  state = message;
+  show();
+}
+
+async function seen(data) {
+  const index = new Uint8Array(data, 0, 1)[0];
+  const camera = state.cameras?.[index];
+  if (!camera) return;
+  const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, 1)], { type: "image/jpeg" }));
+  const canvas = canvases.get(camera.name);
+  if (canvas) {
+    if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+    canvas.getContext("2d").drawImage(bitmap, 0, 0);
+    canvas.dataset.drawn = Number(canvas.dataset.drawn ?? 0) + 1;
+  }
+  bitmap.close();
+}
+
+function text(id, value) { if ($(id).textContent !== value) $(id).textContent = value; }
+
+function banner(words) { $("banner").hidden = !words; $("banner").textContent = words; }
+
+function show() {
+  const body = document.body.dataset;
+  [body.state, body.phase, body.role] = [state.state, state.phase, state.role];
+  text("task", `${state.task} · scene ${state.episode ?? "…"}`);
+  text("instruction", state.instruction ?? "preparing the scene …");
+  text("chip-state", state.state);
+  $("chip-recording").hidden = !state.recording;
+  text("clock", `${(state.seconds ?? 0).toFixed(1)} s`);
+  const latency = roundTrip === null || state.wait_ms == null ? null : roundTrip / 2 + state.wait_ms;
+  text("chip-link", latency === null ? "— ms" : `${latency.toFixed(0)} ms`);
+  text("chip-pictures", state.pictures_per_s == null ? "— /s" : `${state.pictures_per_s.toFixed(0)} pictures/s`);
+  text("chip-role", state.role === "control" ? "in control" : "watching");
+  text("chip-saved", `${state.saved ?? 0} saved`);
+  $("claim").hidden = !(state.role === "watch" && state.free);
+  showViews();
+  showGoals();
+  showArms();
+  showButtons();
+  if (state.phase === "saving") banner("Writing the demonstration …");
+  else if (state.phase === "finished") banner("The session is finished. You can close this page.");
+  else if (socket.readyState === WebSocket.OPEN) banner("");
+}
+
+function showViews() {
+  const names = (state.cameras ?? []).map((camera) => camera.name);
+  if (names.join() === [...canvases.keys()].join()) return;
+  canvases.clear();
+  $("views").replaceChildren(...names.map((name, index) => {
+    const figure = document.createElement("figure"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
+    figure.className = index === 0 ? "view large" : "view";
+    figure.title = "Drag to move, wheel for up and down, right button to turn; double click shows it large";
+    canvas.id = `view-${name}`;
+    caption.textContent = name;
+    figure.append(canvas, caption);
+    grabbable(figure);
+    canvases.set(name, canvas);
+    return figure;
+  }));
+}
+
+function words(goal) { return goal.words || [goal.skill, ...goal.objects].join(" ").replaceAll("_", " "); }
+
+function showGoals() {
+  text("progress", state.progress == null ? "" : `${Math.round(100 * state.progress)} %`);
+  $("done").replaceChildren(...(state.done ?? []).map((goal) => item(words(goal))));
+  $("goals").replaceChildren(...(state.goals ?? []).map((goal) => {
+    const entry = item(words(goal)), terms = document.createElement("ul");
+    for (const [name, holds] of goal.terms) {
+      const term = item(name.replaceAll("_", " "));
+      term.className = holds ? "holds" : "";
+      terms.append(term);
+    }
+    entry.append(terms);
+    return entry;
+  }));
+  $("outcome").hidden = !state.outcome;
+  if (state.outcome) {
+    $("outcome").className = state.outcome.success ? "success" : "";
+    text("outcome", state.outcome.success ? `✓ ${state.outcome.text} Save it, or go on without it.` : `Not done: ${state.outcome.text}`);
+  }
+}
+
+function item(words) {
+  const entry = document.createElement("li");
+  entry.textContent = words;
+  return entry;
+}
+
+function showArms() {
+  const arms = state.arms ?? [];
+  hands.use(arms.map((arm) => arm.device));
+  hands.positionsOnly = Boolean(arms.find((arm) => arm.device === hands.active)?.positions_only);
+  $("arms").replaceChildren(...arms.map((arm) => {
+    const entry = document.createElement("li"), name = document.createElement("b"), clutch = document.createElement("span");
+    name.textContent = arm.name.replaceAll("_", " ");
+    clutch.textContent = arm.engaged ? "engaged" : "free";
+    clutch.className = arm.engaged ? "clutch engaged" : "clutch";
+    if (arm.device === hands.active && !xr) entry.className = "active";
+    entry.append(name, clutch);
+    return entry;
+  }));
+  text("device", xr ? "headset or phone" : hands.source);
+}
+
+function showButtons() {
+  const mine = state.role === "control", driving = state.phase === "ready" || state.phase === "driving", over = state.phase === "over";
+  const running = state.state === "running";
+  $("run").firstChild.textContent = running ? "Pause " : "Start ";
+  $("run").disabled = !(mine && driving);
+  $("stop").disabled = !(mine && driving);
+  $("save").disabled = !(mine && over && state.outcome?.success);
+  for (const id of ["reset", "discard", "finish"]) $(id).disabled = !(mine && (driving || over));
+}
+
+const BUTTONS = {
+  run: () => command(state.state === "running" ? "pause" : "start"),
+  stop: () => command("stop"),
+  save: () => state.outcome?.success && command("save"),
+  reset: () => command("reset"),
+  discard: () => command("discard"),
+  finish: () => command("finish"),
+  claim: () => command("claim"),
+  swap: () => hands.swap((state.arms ?? []).map((arm) => arm.device)),
+  help: () => ($("help-dialog").open ? $("help-dialog").close() : $("help-dialog").showModal()),
+};
+for (const id of ["run", "stop", "save", "reset", "discard", "finish", "claim", "help"]) {
+  $(id).addEventListener("click", (event) => { BUTTONS[id](); event.currentTarget.blur(); });
+}
+
+const SHORTCUTS = { Enter: "run", Escape: "stop", KeyK: "save", KeyR: "reset", KeyN: "discard", Tab: "swap" };
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "?") return BUTTONS.help();
+  if ($("help-dialog").open) return;
+  if (KEYS.has(event.code) || event.code.startsWith("Shift")) hands.pressed.add(event.code);
+  else if (event.code === "Space") { if (!event.repeat) hands.toggleGrip(); }
+  else if (SHORTCUTS[event.code]) { if (!event.repeat) BUTTONS[SHORTCUTS[event.code]](); }
+  else return;
+  event.preventDefault();
+});
+addEventListener("keyup", (event) => hands.pressed.delete(event.code));
+// A key that goes up while another window is in front is never heard of.
+addEventListener("blur", () => { hands.pressed.clear(); hands.held.clear(); hands.pads = {}; });
+document.addEventListener("visibilitychange", () => { if (document.hidden) hands.pressed.clear(); });
+
+function grabbable(figure) {
+  figure.addEventListener("dblclick", () => {
+    for (const other of $("views").children) other.classList.toggle("large", other === figure);
+  });
+  figure.addEventListener("contextmenu", (event) => event.preventDefault());
+  figure.addEventListener("pointerdown", (event) => { figure.setPointerCapture(event.pointerId); figure.classList.add("dragging"); });
+  figure.addEventListener("pointerup", () => figure.classList.remove("dragging"));
+  figure.addEventListener("pointercancel", () => figure.classList.remove("dragging"));
+  figure.addEventListener("pointermove", (event) => {
+    if (event.buttons) hands.drag(event.movementX, event.movementY, event.buttons === 2);
+  });
+  figure.addEventListener("wheel", (event) => { event.preventDefault(); hands.wheel(event.deltaY); }, { passive: false });
+}
+
+for (const pad of document.querySelectorAll(".pad")) {
+  const moved = (event) => {
+    const box = pad.getBoundingClientRect();
+    const x = (event.clientX - box.left) / box.width * 2 - 1, y = (event.clientY - box.top) / box.height * 2 - 1;
+    hands.pads[pad.dataset.pad] = [Math.max(-1, Math.min(1, x)), Math.max(-1, Math.min(1, y))];
+    pad.classList.add("held");
+  };
+  const released = () => { delete hands.pads[pad.dataset.pad]; pad.classList.remove("held"); };
+  pad.addEventListener("pointerdown", (event) => { pad.setPointerCapture(event.pointerId); moved(event); });
+  pad.addEventListener("pointermove", (event) => { if (event.buttons) moved(event); });
+  pad.addEventListener("pointerup", released);
+  pad.addEventListener("pointercancel", released);
+}
+for (const button of document.querySelectorAll("[data-hold]")) {
+  const name = button.dataset.hold;
+  button.addEventListener("pointerdown", () => hands.held.add(name));
+  for (const kind of ["pointerup", "pointerleave", "pointercancel"]) button.addEventListener(kind, () => hands.held.delete(name));
+}
+$("pad-grip").addEventListener("click", () => hands.toggleGrip());
+$("pads").hidden = !matchMedia("(pointer: coarse)").matches;
+
+for (const [id, mode] of [["vr", "immersive-vr"], ["ar", "immersive-ar"]]) {
+  supported(mode).then((yes) => { $(id).hidden = !yes; });
+  $(id).addEventListener("click", async () => {
+    if (xr) return xr.end();
+    const entered = new XrHands(mode, () => [...canvases].map(([name, canvas]) => ({ name, canvas })), (name) => BUTTONS[name](), () => { xr = null; });
+    try { await entered.start(); xr = entered; } catch (error) { banner(`The headset cannot be used: ${error.message}`); }
+  });
+}
+
+// Samples go out at the rate of a screen, from a timer: frames of the page stop while a headset draws its own.
+setInterval(() => {
+  const virtual = hands.samples((name) => BUTTONS[name]?.());
+  if (state.role !== "control") return;
+  seq += 1;
+  send({ type: "input", seq, ...(xr ? xr.latest : virtual) });
+}, 1000 / 60);
+
+connect();
+window.handloom = { hands, get state() { return state; }, get xr() { return xr; } };

@@ -1,0 +1,117 @@
+"""What the page shows: the scene, the state of the session, the goals and how they stand."""
+
+import threading
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from handloom.retarget import ExecutionState
+from handloom.scene import Scene
+from handloom.teleop.live_input import LiveInput
+from handloom.teleop.operator_source import OperatorSource
+from handloom.teleop.picture_stream import PictureStream
+from handloom.values import EpisodeRecord
+
+STATE_RATE = 12.0
+"""States sent per second while time runs."""
+
+
+class PageView:
+    """Collects facts from the simulation and publishes them with the state of the session.
+
+    Args:
+        live: The operator's side of the session.
+        pictures: Draws the scene.
+        publish: Sends a state to every page.
+        task: Name of the task.
+    """
+
+    def __init__(
+        self, live: LiveInput, pictures: PictureStream, publish: Callable[[dict[str, Any]], None], *, task: str
+    ) -> None:
+        self._live, self._pictures, self._publish = live, pictures, publish
+        self._lock = threading.Lock()
+        self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": 0}
+        self._sent = 0.0
+        self._scene: Scene | None = None
+
+    def show(self, **facts: Any) -> None:
+        """Change facts and send them; called from any thread."""
+        with self._lock:
+            self._facts |= facts
+            waits = list(self._live.latencies)
+            drawn = list(self._pictures.drawn)
+            state = {
+                **self._facts,
+                "state": str(self._live.state),
+                "used": self._live.used,
+                "wait_ms": round(1e3 * median(waits), 1) if waits else None,
+                "pictures_per_s": _rate(drawn),
+            }
+            self._sent = time.monotonic()
+        self._publish(state)
+
+    def scene(self, scene: Scene, facts: dict[str, Any]) -> None:
+        """A scene begins."""
+        self._scene = scene
+        cameras = [{"name": c.name, "width": c.width, "height": c.height} for c in self._pictures.cameras_of(scene)]
+        limit = scene.instance.max_frames / scene.instance.fps
+        self.show(**facts, phase="ready", cameras=cameras, seconds=0.0, limit=limit, outcome=None, recording=False)
+        self._pictures.show(scene)
+
+    def frame(self, source: OperatorSource, frame: int) -> None:
+        """A frame is about to be carried out."""
+        scene = self._scene
+        if scene is None:
+            return
+        self._pictures.offer(scene.world.save_state())
+        if frame and time.monotonic() - self._sent < 1.0 / STATE_RATE:
+            return
+        self.show(
+            phase="driving",
+            seconds=round(frame / scene.instance.fps, 2),
+            recording=source.recording and self._live.state == ExecutionState.RUNNING,
+            arms=[
+                {
+                    "name": arm.name,
+                    "device": arm.device,
+                    "engaged": arm.is_engaged,
+                    "positions_only": arm.follows_positions,
+                }
+                for arm in source.robot.arms
+            ],
+            base=bool(source.robot.bases),
+            progress=round(source.goals.progress, 3),
+            done=[{"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.timeline],
+            goals=[
+                {
+                    "skill": config.name,
+                    "words": config.instruction,
+                    "objects": list(config.objects),
+                    "terms": [[name, bool(holds)] for name, holds in terms],
+                }
+                for config, terms in source.goals.terms
+            ],
+        )
+
+    def outcome(self, record: EpisodeRecord) -> None:
+        """An attempt is over."""
+        if self._scene is not None:
+            self._pictures.offer(self._scene.world.save_state())
+        text = "The task is done." if record.failure is None else str(record.failure)
+        self.show(phase="over", recording=False, outcome={"success": record.success, "text": text})
+
+    def saving(self, episode: int) -> None:
+        """A demonstration is being written."""
+        self.show(phase="saving")
+
+    def saved(self, episodes: int) -> None:
+        """It is written; so many there are by now."""
+        self.show(phase="loading", saved=episodes)
+
+
+def _rate(moments: list[float]) -> float | None:
+    """Return events per second over the last three seconds."""
+    recent = [moment for moment in moments if moment > time.monotonic() - 3.0]
+    return round((len(recent) - 1) / (recent[-1] - recent[0]), 1) if len(recent) > 2 else None

@@ -1,0 +1,167 @@
+"""Pictures of the running scene, drawn beside the simulation and packed as JPEG."""
+
+import io
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import mujoco
+import numpy as np
+from PIL import Image
+
+from handloom.arrays import Array
+from handloom.errors import unknown_name
+from handloom.render import Renderer
+from handloom.scene import Scene
+from handloom.spatial import matrix_from_quat
+from handloom.values import CameraSpec
+
+QUALITY = 80
+"""JPEG quality; 320 x 240 take about 12 kB."""
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+class PictureStream:
+    """Draws the newest state that it was offered, again and again, in a thread of its own.
+
+    States that come faster than they can be drawn are skipped; physics never waits for a picture.
+
+    Args:
+        publish: Given the JPEG files of all cameras, in their order, from the drawing thread.
+        size: Width and height that the pictures fit into [px].
+        preset: How much work goes into a picture.
+        cameras: Names of the views to draw, ``operator`` among them; all if none are given.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[list[bytes]], None],
+        *,
+        size: tuple[int, int] = (320, 240),
+        preset: str = "fast",
+        cameras: Sequence[str] = (),
+    ) -> None:
+        self._publish, self._size, self._preset, self._names = publish, size, preset, tuple(cameras)
+        self._changed = threading.Condition()
+        self._scene: Scene | None = None
+        self._state: Array | None = None
+        self._closed = False
+        self.drawn: deque[float] = deque(maxlen=300)
+        """When the last sets of pictures were finished [s]."""
+        self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
+        self._thread.start()
+
+    def show(self, scene: Scene) -> None:
+        """Draw another scene from now on; its model is read, its state is offered."""
+        with self._changed:
+            self._scene = scene
+        self.offer(scene.world.save_state())
+
+    def offer(self, state: Array) -> None:
+        """Give a newer state."""
+        with self._changed:
+            self._state = state
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def cameras_of(self, scene: Scene) -> tuple[CameraSpec, ...]:
+        """Return what is drawn of a scene."""
+        cameras = [fitted(camera, *self._size) for camera in scene.instance.cameras]
+        known = {camera.name: camera for camera in (operator_view(scene, self._size), *cameras)}
+        for name in self._names:
+            if name not in known:
+                raise unknown_name("camera", name, known)
+        return tuple(known[name] for name in self._names or known)
+
+    def _run(self) -> None:
+        drawing: _Drawing | None = None
+        while True:
+            with self._changed:
+                while self._state is None and not self._closed:
+                    self._changed.wait()
+                if self._closed:
+                    return
+                scene, state, self._state = self._scene, self._state, None
+            if scene is None or state is None:
+                continue
+            if drawing is None or drawing.scene is not scene:
+                drawing = _Drawing(scene, self.cameras_of(scene), self._preset)
+            self._publish([jpeg(image) for image in drawing.draw(state)])
+            self.drawn.append(time.monotonic())
+
+
+class _Drawing:
+    """A renderer with a state of its own."""
+
+    def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str) -> None:
+        self.scene, self._cameras = scene, cameras
+        self._model = scene.world.model
+        self._data = mujoco.MjData(self._model)
+        self._renderer = Renderer(self._model, preset)
+
+    def draw(self, state: Array) -> list[np.ndarray]:
+        mujoco.mj_setState(self._model, self._data, state, STATE)
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_camlight(self._model, self._data)
+        images = self._renderer.render(self._data, self._cameras)
+        return [np.asarray(images[camera.name]["rgb"]) for camera in self._cameras]
+
+
+OPERATOR = "operator"
+"""Name of the view over the robot's shoulder."""
+SHOULDERS = ((-0.7, 0.42, 0.75), (-0.7, -0.42, 0.75), (-0.25, 0.6, 0.8))
+HEADS = ((-0.42, 0.0, 0.85), (-0.16, 0.0, 0.8), (-0.03, 0.0, 0.75))
+"""Where its eye may be, beside one arm or between two: ahead, to the left of and above what is handled [m]. The first
+from which most of that is seen is taken."""
+LARGE_ARM = 0.45
+"""The robot stands this far from what a large arm handles [m]; a smaller one is looked at from nearer by."""
+
+
+def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
+    """Return a camera that looks where the robot looks, so that left is left; it is shown, not recorded."""
+    robot = scene.instance.robots[0]
+    R = matrix_from_quat(np.array(robot.quat))
+    handled = [np.array(obj.position) for obj in scene.instance.objects if not obj.fixed and obj.solid]
+    if not handled:
+        handled = [arm.world.body_pose(arm.tool_body)[:3, 3] for r in scene.robots.values() for arm in r.arms]
+    centre = np.mean(handled, axis=0)
+    away = float((R.T @ (centre - np.array(robot.position)))[0])
+    # What lies far to one side draws the view only half-way.
+    centre[:2] = 0.5 * (centre[:2] + (np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2])
+    two = sum(len(r.arms) for r in scene.robots.values()) > 1
+    share = 1.0 if two else float(np.clip(away / LARGE_ARM, 0.5, 1.0))
+    eyes = [centre + share * (R @ np.array(place)) for place in (HEADS if two else SHOULDERS)]
+    eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in handled))
+    width, height = size
+    return CameraSpec.looking_at(
+        OPERATOR, tuple(centre.tolist()), eye=tuple(eye.tolist()), width=width, height=height, focal=0.95 * height
+    )
+
+
+def _sees(scene: Scene, eye: Array, point: Array) -> bool:
+    """Tell whether nothing large is between an eye and a point (3,) [m]: whatever is there is 10 cm from it at most."""
+    way = point - eye
+    distance = mujoco.mj_ray(
+        scene.world.model, scene.world.data, eye, way / np.linalg.norm(way), None, True, -1, np.zeros(1, np.int32), None
+    )
+    return distance < 0.0 or distance > np.linalg.norm(way) - 0.1
+
+
+def fitted(camera: CameraSpec, width: int, height: int) -> CameraSpec:
+    """Return a camera on the largest pixel grid of its own shape that fits into a size [px]."""
+    share = min(width / camera.width, height / camera.height)
+    return camera.resized(max(16, round(camera.width * share)), max(16, round(camera.height * share)))
+
+
+def jpeg(image: np.ndarray) -> bytes:
+    """Pack a picture (h, w, 3) uint8."""
+    packed = io.BytesIO()
+    Image.fromarray(image).save(packed, format="JPEG", quality=QUALITY)
+    return packed.getvalue()

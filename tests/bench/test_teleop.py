@@ -1,0 +1,16 @@
+"""The benchmark of teleoperation measures what a page would see."""
+
+import pytest
+
+pytest.importorskip("websockets")
+
+from handloom.bench.teleop import run
+
+
+@pytest.mark.slow
+def test_latency_and_pictures_are_measured_for_two_views_and_for_all() -> None:
+    result = run(("so101_stack_cubes",), seconds=2.0)
+    assert [row["name"].split(", ")[1][0] for row in result.rows] == ["2", "3"]
+    for row in result.rows:
+        assert 0.0 < row["latency_median_ms"] <= row["latency_p99_ms"]
+        assert row["pictures_per_s"] > 0.0

@@ -1,0 +1,79 @@
+"""Imported meshes are drawn as they are and collide as convex parts."""
+
+import numpy as np
+import pytest
+import trimesh
+from PIL import Image
+
+from handloom.objects import import_object
+from handloom.objects.importers.import_options import ReportDraft
+from handloom.objects.importers.mesh_blueprint import SourceMesh, convex_parts, thinned
+from handloom.objects.portrait import portrait
+
+COLORS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "yellow": (255, 255, 0)}
+
+
+@pytest.fixture
+def tile(tmp_path):
+    """Write a box of 10 x 10 x 2 cm whose texture has four colours, seen from above: x to the right, y up."""
+    box = trimesh.creation.box((0.1, 0.1, 0.02))
+    picture = np.zeros((64, 64, 3), np.uint8)
+    picture[:32, :32], picture[:32, 32:] = COLORS["red"], COLORS["green"]
+    picture[32:, :32], picture[32:, 32:] = COLORS["blue"], COLORS["yellow"]
+    uv = box.vertices[:, :2] / 0.1 + 0.5
+    box.visual = trimesh.visual.TextureVisuals(uv=uv, image=Image.fromarray(picture))
+    box.export(str(tmp_path / "tile.obj"))
+    return tmp_path / "tile.obj"
+
+
+def test_a_texture_is_drawn_where_its_coordinates_put_it(tile):
+    asset = import_object(tile).asset
+    model = asset.model
+    seen, solid = model.geom_group < 3, (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    assert not np.any(seen & solid)
+    assert seen.any()
+    assert solid.any()
+    image = portrait(asset, size=200).astype(int)
+    # The camera stands at +x and -y: yellow in front, red behind, blue on the left, green on the right.
+    places = {}
+    for name, color in COLORS.items():
+        mine = np.argwhere(
+            np.abs(image / np.maximum(image.max(axis=2, keepdims=True), 1) - np.divide(color, 255)).sum(axis=2) < 0.3
+        )
+        assert len(mine) > 100, name
+        places[name] = mine.mean(axis=0)
+    assert places["red"][0] < places["yellow"][0]
+    assert places["blue"][1] < places["green"][1]
+
+
+def test_one_colour_per_triangle_is_drawn_without_a_texture(tmp_path):
+    box = trimesh.creation.box((0.06, 0.06, 0.06))
+    box.visual.face_colors = [(200, 30, 30, 255)] * 12
+    box.export(str(tmp_path / "red.ply"))
+    image = portrait(import_object(tmp_path / "red.ply").asset, size=120).astype(int)
+    middle = image[60, 60]
+    assert middle[0] > 3 * max(middle[1], middle[2])
+
+
+def test_a_flat_sheet_becomes_a_thin_part_and_an_authored_hull_one_part():
+    square = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0], [0, 0.1, 0]])
+    faces = np.array([[0, 1, 2], [0, 2, 3]])
+    sheet = SourceMesh(source="s", vertices=square, faces=faces, colors=np.full((2, 3), 0.5))
+    (part,) = convex_parts([sheet], ReportDraft("s"), material="plastic", mass=None)
+    assert np.ptp(np.array(part.vertices), axis=0) == pytest.approx([0.1, 0.1, 0.002])
+    ring = trimesh.creation.torus(0.05, 0.02, major_sections=24, minor_sections=12)
+    hull = SourceMesh(
+        source="r", vertices=ring.vertices, faces=ring.faces, colors=np.full((len(ring.faces), 3), 0.5), hull=True
+    )
+    (part,) = convex_parts([hull], ReportDraft("r"), material="plastic", mass=0.2)
+    assert np.ptp(np.array(part.vertices), axis=0) == pytest.approx([0.14, 0.14, 0.04], abs=0.006)
+
+
+def test_dense_surfaces_are_thinned_and_keep_their_size():
+    ball = trimesh.creation.icosphere(subdivisions=5)
+    vertices, faces, kept = thinned(np.asarray(ball.vertices), np.asarray(ball.faces), 4000)
+    assert 1000 < len(faces) <= 4000
+    assert len(kept) == len(faces)
+    np.testing.assert_allclose(np.linalg.norm(vertices, axis=1), 1.0, atol=1e-6)
+    same = thinned(np.asarray(ball.vertices), np.asarray(ball.faces), 10**6)
+    assert len(same[1]) == len(ball.faces)

@@ -1,0 +1,182 @@
+"""Doors, drawers, lids and knobs are moved by the fingers, stay where they are left, and are judged by their joints."""
+
+import mujoco
+import numpy as np
+import pytest
+from tests.skills.conftest import run_with, table_instance, thing
+
+from handloom.episode.loop import USER_INPUTS
+from handloom.objects.keypoints import write_keypoints
+from handloom.scene import build_scene
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.articulated import Open
+from handloom.skills.configs import SKILL_CONFIGS
+
+
+def fixed(name, category, at, **keys):
+    return thing(name, category, at, target_class="ArticulatedObject", fix_base=True, **keys)
+
+
+@pytest.fixture(scope="module")
+def drawer(tmp_path_factory):
+    parameters = {"drawers": 3, "width": 0.35, "depth": 0.3, "drawer_height": 0.13}
+    chest = fixed("chest", "drawer_cabinet", (0.0, 0.38), parameters=parameters)
+    return table_instance(tmp_path_factory.mktemp("drawer"), chest)
+
+
+@pytest.fixture(scope="module")
+def opened(drawer):
+    return run_with(drawer, {"name": "open", "objects": ["chest"]})
+
+
+def place_of(scene, record, joint):
+    """Return the position of a joint before each frame and after the last."""
+    state = mujoco.mjtState.mjSTATE_INTEGRATION
+    data, found = mujoco.MjData(scene.world.model), []
+    for row in record.states:
+        mujoco.mj_setState(scene.world.model, data, row, state)
+        found.append(float(data.joint(joint).qpos[0]))
+    return np.array(found)
+
+
+def test_a_drawer_is_pulled_open_by_its_handle_and_stays_open(opened):
+    scene, record = opened
+    assert record.success, record.failure
+    moved = place_of(scene, record, "chest/drawer_2_joint")
+    high = scene.assets["chest"].joints[0].range[1]
+    assert moved[0] == pytest.approx(0.0, abs=1e-3)
+    assert moved[-1] > 0.5 * high
+    # At rest for a second after the hand has let go.
+    assert np.ptp(moved[-30:]) < 1e-4
+
+
+def test_nothing_but_contact_moves_the_joint_of_an_object(opened):
+    scene, record = opened
+    model, data = scene.world.model, mujoco.MjData(scene.world.model)
+    joint = model.joint("chest/drawer_2_joint").id
+    driven = model.actuator_trnid[model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT, 0]
+    assert joint not in driven
+    dof = model.jnt_dofadr[joint]
+    bodies = [i for i in range(model.nbody) if model.body(i).name.startswith("chest/")]
+    moving_alone = 0.0
+    for row, inputs in zip(record.states[:-1], record.applied, strict=True):
+        mujoco.mj_setState(model, data, row, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_setState(model, data, inputs, USER_INPUTS)
+        assert data.qfrc_applied[dof] == 0.0
+        assert not data.xfrc_applied[bodies].any()
+        mujoco.mj_forward(model, data)
+        touched = any(
+            sum(model.body(model.geom_bodyid[g]).name.startswith("chest/") for g in (c.geom1, c.geom2)) == 1
+            for c in data.contact[: data.ncon]
+        )
+        if not touched:
+            moving_alone = max(moving_alone, abs(float(data.qvel[dof])))
+    assert moving_alone < 0.02
+
+
+def test_the_hand_overlaps_the_moving_part_by_less_than_two_millimetres(opened):
+    scene, record = opened
+    model, data, deepest = scene.world.model, mujoco.MjData(scene.world.model), 0.0
+    for row in record.states[1:]:
+        mujoco.mj_setState(model, data, row, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_forward(model, data)
+        for c in data.contact[: data.ncon]:
+            names = [model.body(model.geom_bodyid[g]).name for g in (c.geom1, c.geom2)]
+            if any(n.startswith("chest/") for n in names) and any(n.startswith("franka/") for n in names):
+                deepest = max(deepest, -float(c.dist))
+    assert 0.0 < deepest < 2e-3
+
+
+@pytest.mark.parametrize("grasp", [False, True], ids=["pushed", "by its handle"])
+def test_a_drawer_is_closed(tmp_path, grasp):
+    parameters = {"drawers": 3, "width": 0.35, "depth": 0.3, "drawer_height": 0.13}
+    chest = fixed("chest", "drawer_cabinet", (0.05, 0.44), parameters=parameters, joint_position_range=[0.12, 0.12])
+    scene, record = run_with(table_instance(tmp_path, chest), {"name": "close", "objects": ["chest"], "grasp": grasp})
+    assert record.success, record.failure
+    assert abs(scene.world.joint_position("chest/drawer_2_joint")) < 0.007
+
+
+def test_a_lid_that_falls_shut_again_is_no_success(tmp_path):
+    pot = fixed("pot", "pot", (0.0, 0.05))
+    _, record = run_with(table_instance(tmp_path, pot), {"name": "open", "objects": ["pot"], "amount": 0.3})
+    assert record.failure is not None
+    assert record.failure.reason in {"not_joint_state", "not_joint_still"}
+
+
+def test_a_knob_is_turned_about_its_axis(tmp_path):
+    panel = fixed("panel", "knob", (0.0, 0.25), parameters={"knobs": 1, "height": 0.36})
+    scene, record = run_with(table_instance(tmp_path, panel), {"name": "rotate", "objects": ["panel"], "amount": 0.2})
+    assert record.success, record.failure
+    assert scene.world.joint_position("panel/knob_0_joint") == pytest.approx(0.2 * 4.7, abs=0.1)
+
+
+CONTACT = {
+    "name": "fingers_contact_with_link0",
+    "keypoint_name": "tool_head",
+    "target_keypoint_name": "link_contact_point",
+    "tolerance": 0.002,
+}
+ALONG = {
+    "name": "hand_parallel_to_link0_move_axis",
+    "axis_from_keypoint_name": "tool_head",
+    "axis_to_keypoint_name": "tool_tail",
+    "target_axis": "object_link0_move_axis",
+    "target_inner_product": 1,
+    "tolerance": 0.1,
+}
+SQUARE = {
+    "name": "hand_parallel_to_link0_edge",
+    "axis_from_keypoint_name": "tool_head",
+    "axis_to_keypoint_name": "tool_side",
+    "target_axis": "object_link0_vertical_axis",
+    "target_inner_product": -1,
+    "tolerance": 0.1,
+}
+PUBLISHED = {
+    "constraint_list": [CONTACT, ALONG, SQUARE],
+    "success_threshold": 0.07,
+    "contact_pose_index": 2,
+    "pre_actuation_motions": [["translate_z", -0.08]],
+    "post_actuation_motions": [["translate_z", -0.05], ["translate_z", -0.05]],
+    "keypose_random_range": {"position": {"x_min": -0.01, "x_max": 0.01}},
+}
+
+
+def test_a_published_planner_setting_opens_a_drawer(drawer):
+    scene, record = run_with(drawer, {"name": "open", "objects": ["chest"], "planner_setting": PUBLISHED})
+    assert record.success, record.failure
+    assert scene.world.joint_position("chest/drawer_2_joint") == pytest.approx(0.1, abs=0.01)
+
+
+def test_preplanning_moves_nothing_and_refuses_what_cannot_be_opened(drawer, tmp_path):
+    scene, record = run_with(drawer, {"name": "artpreplan", "objects": ["chest"]})
+    assert record.success, record.failure
+    assert abs(scene.world.joint_position("chest/drawer_2_joint")) < 1e-3
+    far = fixed("chest", "drawer_cabinet", (0.5, 0.4), parameters={"drawers": 1})
+    _, record = run_with(table_instance(tmp_path, far), {"name": "artpreplan", "objects": ["chest"]})
+    assert record.failure is not None
+    assert record.failure.reason in {"goal_unreachable", "no_way_along_joint"}
+
+
+def test_constraints_that_contradict_fail_with_the_name_of_one(drawer):
+    wrong = {**SQUARE, "axis_to_keypoint_name": "tool_tail"}
+    setting = {**PUBLISHED, "constraint_list": [CONTACT, ALONG, wrong]}
+    _, record = run_with(drawer, {"name": "open", "objects": ["chest"], "planner_setting": setting})
+    assert record.failure is not None
+    assert record.failure.reason == "constraint_cannot_hold"
+    assert "constraint_list[" in record.failure.detail
+
+
+def test_an_annotation_written_and_read_back_solves_to_the_same_key_pose(drawer, tmp_path):
+    def key_poses(**keys):
+        scene = build_scene(drawer)
+        config = SKILL_CONFIGS["open"].model_validate({"name": "open", "objects": ["chest"], **keys})
+        arm = scene.robot("franka").arm("left")
+        skill = Open(scene, ArmController(scene, arm), config, np.random.default_rng(0))
+        skill.simple_generate_manip_cmds()
+        return np.array([[*command.p_base_tool, *command.q_base_tool] for command in skill.manip_list])
+
+    scene = build_scene(drawer)
+    file = write_keypoints(tmp_path, "pull", scene.assets["chest"].joint_keypoints())
+    assert len(key_poses()) > 4
+    np.testing.assert_array_equal(key_poses(), key_poses(obj_info_path=str(file)))

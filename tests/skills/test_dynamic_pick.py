@@ -1,0 +1,82 @@
+"""Objects are grasped while they move."""
+
+import numpy as np
+import pytest
+
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.episode import replay
+from handloom.scene import Scene
+from handloom.skills.dynamic_pick import stretched
+from handloom.tasks import load_task
+from handloom.values import EpisodeRecord
+
+TASK = "fr3_belt_pick_place"
+SPEED = 0.08
+
+
+def episode(*overrides: str) -> tuple[Scene, EpisodeRecord]:
+    return simulate(load_task(TASK, overrides=overrides), 11, 0, Stopwatch())
+
+
+@pytest.fixture(scope="module")
+def caught() -> tuple[Scene, EpisodeRecord]:
+    return episode()
+
+
+def places(scene: Scene, record: EpisodeRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Return where carton and hand are before every frame (frames + 1, 3) [m]."""
+    carton, hand = [], []
+    arm = scene.robot("franka").arms[0]
+    for state in record.states:
+        scene.world.restore_state(state)
+        carton.append(scene.object_pose("carton")[:3, 3].copy())
+        hand.append(scene.world.body_pose(arm.tool_body)[:3, 3].copy())
+    return np.array(carton), np.array(hand)
+
+
+def test_a_carton_is_taken_off_a_running_belt(caught: tuple[Scene, EpisodeRecord]) -> None:
+    scene, record = caught
+    assert record.success, record.failure
+    carton, _ = places(scene, record)
+    speed = np.diff(carton[:, 0])[8:30] * scene.instance.fps
+    assert speed == pytest.approx(SPEED, rel=0.01), "friction carries it, nothing else"
+    assert [span.skill for span in record.timeline] == ["dynamicpick", "place"]
+
+
+def test_the_hand_goes_along_with_the_belt_while_the_fingers_close(caught: tuple[Scene, EpisodeRecord]) -> None:
+    scene, record = caught
+    _, hand = places(scene, record)
+    gripper = record.asked[:, scene.robot("franka").arms[0].gripper_ctrl_index[0]]
+    asked = np.flatnonzero(~np.isnan(gripper))
+    closing = int(asked[np.flatnonzero(np.diff(gripper[asked]) < 0)[0] + 1])
+    rode = hand[closing + 12] - hand[closing + 2]
+    assert rode[0] == pytest.approx(SPEED * 10 / scene.instance.fps, rel=0.15)
+    assert np.abs(rode[1:]).max() < 0.003
+
+
+def test_it_replays_bit_for_bit(caught: tuple[Scene, EpisodeRecord]) -> None:
+    assert replay(caught[1]).exact
+
+
+def test_the_arm_stays_where_it_is_while_nothing_comes() -> None:
+    scene, record = episode("objects.0.linear_velocity=[0.0]", "data.max_episode_length=60")
+    assert record.failure is not None
+    assert record.failure.reason == "out_of_frames"
+    _, hand = places(scene, record)
+    assert np.linalg.norm(hand - hand[0], axis=1).max() < 0.01
+
+
+def test_a_meeting_that_cannot_be_made_in_time_says_so() -> None:
+    _, record = episode("skills.0.franka.0.left.0.pick_range=[-0.25, -0.24]")
+    assert record.failure is not None
+    assert record.failure.reason == "too_late"
+    assert "move pick_range further on" in record.failure.detail
+
+
+def test_stretched_targets_keep_their_end_and_their_way() -> None:
+    way = np.linspace([0.0, 1.0], [1.0, 3.0], 6)
+    slow = stretched(way, 20)
+    assert slow.shape == (20, 2)
+    assert slow[-1] == pytest.approx(way[-1])
+    assert np.diff(slow, axis=0) == pytest.approx(np.tile(np.diff(slow, axis=0)[0], (19, 1)))
+    assert len(stretched(way, 2)) == 5, "never faster than given"

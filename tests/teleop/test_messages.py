@@ -1,0 +1,57 @@
+"""Whatever a page sends is a message or an InputError."""
+
+import json
+
+import numpy as np
+import pytest
+
+from handloom.errors import InputError
+from handloom.retarget import ControllerSnapshot
+from handloom.teleop.messages import CommandMessage, InputMessage, PingMessage, parsed_message
+
+HAND = {"grip_position": [0.0, 1.0, -0.3], "grip_orientation": [0, 0, 0, 1], "grip_is_valid": True, "squeeze_value": 1}
+
+
+def test_samples_commands_and_pings_are_read() -> None:
+    read = parsed_message(json.dumps({"type": "input", "seq": 3, "controller_right": HAND, "controller_left": None}))
+    assert isinstance(read, InputMessage)
+    assert (read.seq, read.controller_left) == (3, None)
+    assert isinstance(read.controller_right, ControllerSnapshot)
+    assert parsed_message('{"type": "command", "command": "start"}') == CommandMessage(command="start")
+    assert parsed_message('{"type": "ping", "sent": 1.5}') == PingMessage(sent=1.5)
+
+
+def test_numbers_that_are_none_reach_the_nodes_which_know_how_to_hold() -> None:
+    read = parsed_message('{"type": "input", "seq": 0, "controller_right": {"grip_position": [NaN, 1e999, 0]}}')
+    assert isinstance(read, InputMessage)
+    assert read.controller_right is not None
+    assert np.isnan(np.asarray(read.controller_right.grip_position)[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"bytes", "text, not bytes"),
+        ("x" * 5000, "4096 characters at most"),
+        ("{", "is JSON"),
+        ("[" * 4000, "is JSON"),
+        ("[]", "an object"),
+        ('{"type": "inptu"}', "did you mean 'input'"),
+        ('{"type": 3}', "no message of type"),
+        ('{"type": "input"}', "seq must be"),
+        ('{"type": "input", "seq": true}', "seq must be"),
+        ('{"type": "input", "seq": -1}', "seq must be"),
+        ('{"type": "input", "seq": 1e300}', "seq must be"),
+        ('{"type": "input", "seq": 1, "admin": true}', "no field 'admin'"),
+        ('{"type": "input", "seq": 1, "controller_right": []}', "mapping of fields"),
+        ('{"type": "input", "seq": 1, "controller_right": {"grip_position": [1]}}', "shape"),
+        ('{"type": "input", "seq": 1, "controller_right": {"trigger_value": "x"}}', "must be a number"),
+        ('{"type": "input", "seq": 1, "controller_right": {"trigger_value": 1' + "0" * 400 + "}}", "too large"),
+        ('{"type": "command", "command": "rm"}', "no command 'rm'"),
+        ('{"type": "command"}', "no command"),
+        ('{"type": "ping"}', "when it was sent"),
+    ],
+)
+def test_what_is_no_message_is_refused_with_the_reason(text: str | bytes, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parsed_message(text)

@@ -1,0 +1,63 @@
+"""Live pictures: the newest state, every view, and an operator's view in which left is left."""
+
+import io
+import threading
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from handloom.errors import NotFoundError
+from handloom.scene import Scene, build_scene
+from handloom.spatial import matrix_from_quat
+from handloom.tasks import load_task, sample_task
+from handloom.teleop.picture_stream import OPERATOR, PictureStream, fitted, operator_view
+
+
+def scene_of(task: str) -> Scene:
+    return build_scene(sample_task(load_task(task), 0, 0))
+
+
+def test_every_view_is_drawn_in_order_within_the_size_and_again_for_a_newer_state() -> None:
+    scene, sets, drawn = scene_of("fr3_pick_place"), [], threading.Semaphore(0)
+    stream = PictureStream(lambda pictures: (sets.append(pictures), drawn.release()), size=(64, 48))
+    try:
+        stream.show(scene)
+        assert drawn.acquire(timeout=60)
+        scene.world.data.ctrl[0] += 0.5
+        scene.world.step(200)
+        stream.offer(scene.world.save_state())
+        assert drawn.acquire(timeout=60)
+    finally:
+        stream.close()
+    assert [camera.name for camera in stream.cameras_of(scene)] == [OPERATOR, "head", "hand"]
+    sizes = [Image.open(io.BytesIO(picture)).size for picture in sets[-1]]
+    assert sizes == [(64, 48), (48, 48), (48, 48)]
+    assert sets[0][0] != sets[-1][0]
+
+
+def test_a_view_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    stream = PictureStream(lambda pictures: None, cameras=("opertor",))
+    try:
+        with pytest.raises(NotFoundError, match="did you mean 'operator'"):
+            stream.cameras_of(scene_of("fr3_pick_place"))
+    finally:
+        stream.close()
+
+
+@pytest.mark.parametrize("task", ["fr3_pick_place", "so101_stack_cubes", "lift2_handover", "genie1_two_plates"])
+def test_in_the_operators_view_left_is_left_and_away_is_up(task: str) -> None:
+    scene = scene_of(task)
+    camera = operator_view(scene, (320, 240))
+    robot = scene.instance.robots[0]
+    R = matrix_from_quat(np.array(robot.quat))
+    R_camera = matrix_from_quat(np.array(camera.quat))  # OpenCV: x right, y down, z ahead.
+    assert (R_camera.T @ R @ [0.0, 1.0, 0.0])[0] < -0.5
+    assert (R_camera.T @ R @ [1.0, 0.0, 0.0])[1] < -0.3
+
+
+def test_a_camera_keeps_its_shape_when_it_is_fitted() -> None:
+    camera = scene_of("lift2_handover").instance.cameras[0]
+    assert (camera.width, camera.height) == (320, 160)
+    small = fitted(camera, 100, 100)
+    assert (small.width, small.height) == (100, 50)

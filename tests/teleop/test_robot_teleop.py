@@ -1,0 +1,192 @@
+"""Arms behind a clutch: engaging moves nothing, releasing stops, and what the hand does is followed."""
+
+import numpy as np
+import pytest
+
+from handloom.retarget import (
+    ControllerSnapshot,
+    DeviceFrame,
+    ExecutionState,
+    SqueezeGate,
+    TeleopSession,
+    TeleopSessionConfig,
+)
+from handloom.scene import Scene, build_scene
+from handloom.tasks import load_task, sample_task
+from handloom.teleop.robot_teleop import RobotTeleop
+
+DT = 1.0 / 60.0
+TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_handover", "split_aloha_tidy_shelf", "genie1_two_plates")
+
+
+def scene_of(task: str) -> Scene:
+    return build_scene(sample_task(load_task(task), 0, 0))
+
+
+class Driven:
+    """A scene's robots under a session whose frames the test gives; physics is left out: commands are judged."""
+
+    def __init__(self, task: str) -> None:
+        self.scene = scene_of(task)
+        self.robot = RobotTeleop(self.scene)
+        self.frame = DeviceFrame(time_ns=0)
+        self.session = TeleopSession(TeleopSessionConfig("test", self.robot.graph, devices=lambda: self.frame))
+        self.session.__enter__()
+
+    def tick(self, *, state: ExecutionState = ExecutionState.RUNNING, **hands: ControllerSnapshot | None) -> np.ndarray:
+        self.frame = DeviceFrame(time_ns=self.frame.time_ns + 16_666_667, state=state, **hands)
+        outputs = self.session.step(self.robot.inputs())
+        return self.robot.targets(outputs, DT, running=state == ExecutionState.RUNNING)
+
+    def tools(self) -> np.ndarray:
+        """Where the commanded tools are (arms, 3) [m]."""
+        return np.array([arm.follower.T_base_tool[:3, 3] for arm in self.robot.arms])
+
+
+def hand(
+    position=(0.0, 1.0, -0.3), quat=(0.0, 0.0, 0.0, 1.0), *, squeeze=1.0, valid=True, **more
+) -> ControllerSnapshot:
+    return ControllerSnapshot(
+        grip_position=position, grip_orientation=quat, grip_is_valid=valid, squeeze_value=squeeze, **more
+    )
+
+
+def random_hand(rng: np.random.Generator) -> ControllerSnapshot | None:
+    """Return what a tracker may say: mostly a hand, sometimes nothing, NaN, a zero quaternion or an invalid pose."""
+    position, quat = rng.uniform(-1.0, 2.0, 3), rng.normal(size=4)
+    kind = rng.integers(10)
+    if kind == 0:
+        return None
+    if kind == 1:
+        position[rng.integers(3)] = rng.choice([np.nan, np.inf, 1e30])
+    if kind == 2:
+        quat[:] = 0.0
+    if kind == 3:
+        quat[rng.integers(4)] = np.nan
+    return hand(position, quat, squeeze=float(rng.choice([0.0, 1.0], p=[0.3, 0.7])), valid=kind != 4)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_engaging_never_moves_an_arm_in_a_thousand_random_sequences(task: str) -> None:
+    driven, rng = Driven(task), np.random.default_rng(24)
+    latches, worst = 0, 0.0
+    engaged = [False] * len(driven.robot.arms)
+    while latches < 1000 // len(TASKS):
+        state = ExecutionState(rng.choice(["running", "paused", "stopped"], p=[0.9, 0.05, 0.05]))
+        hands = {arm.device: random_hand(rng) for arm in driven.robot.arms}
+        before = driven.tools()
+        driven.tick(state=state, **hands)
+        jump = np.linalg.norm(driven.tools() - before, axis=1)
+        for number, arm in enumerate(driven.robot.arms):
+            if arm.is_engaged and not engaged[number]:
+                latches, worst = latches + 1, max(worst, float(jump[number]))
+            elif not arm.is_engaged:
+                assert jump[number] == 0.0
+            engaged[number] = arm.is_engaged
+    assert worst < 1e-6
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_commands_stay_finite_and_within_the_speed_of_the_joints_whatever_trackers_say(task: str) -> None:
+    driven, rng = Driven(task), np.random.default_rng(7)
+    last = driven.scene.world.data.ctrl.copy()
+    for _ in range(60):
+        targets = driven.tick(**{arm.device: random_hand(rng) for arm in driven.robot.arms})
+        targets = np.where(np.isnan(targets), last, targets)
+        assert np.all(np.isfinite(targets))
+        for arm in driven.robot.arms:
+            if not arm.follows_positions:
+                index = arm.arm.ctrl_index
+                assert np.all(np.abs(targets - last)[index] <= arm.arm.spec.speed_limit * DT * (1 + 1e-9))
+        last = targets
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_tool_follows_the_hand_in_the_directions_in_which_the_robot_looks(task: str) -> None:
+    driven = Driven(task)
+    arm = driven.robot.arms[0]
+    start = arm.arm.T_world_base @ arm.follower.T_base_tool
+    forward = driven.robot.T_world_anchor[:3, :3] @ np.array([0.0, 0.0, -1.0])
+    for k in range(60):
+        # 3 cm ahead and 2 cm up: the device looks along -z, and its y is up.
+        share = min(k / 30, 1.0)
+        driven.tick(**{arm.device: hand((0.0, 1.0 + 0.02 * share, -0.3 - 0.03 * share))})
+    moved = (arm.arm.T_world_base @ arm.follower.T_base_tool)[:3, 3] - start[:3, 3]
+    assert np.allclose(moved, 0.03 * forward + [0.0, 0.0, 0.02], atol=1.5e-3)
+    assert abs(forward[2]) < 1e-9
+
+
+def test_releasing_stops_the_arm_at_once_and_grasping_again_goes_on_from_there() -> None:
+    driven = Driven("fr3_pick_place")
+    driven.tick(controller_right=hand())
+    driven.tick(controller_right=hand((0.0, 1.05, -0.3)))
+    stopped = driven.tools()
+    for _ in range(5):
+        driven.tick(controller_right=hand((0.0, 1.05, -0.3), squeeze=0.0))
+    assert np.array_equal(driven.tools(), stopped)
+    driven.tick(controller_right=hand((0.5, 0.2, 0.4)))
+    assert np.array_equal(driven.tools(), stopped)
+
+
+def test_an_arm_pushed_against_the_table_comes_back_as_soon_as_the_hand_does() -> None:
+    driven = Driven("fr3_pick_place")
+    for k in range(240):
+        driven.tick(controller_right=hand((0.0, 1.0 - 0.005 * k, -0.3)))
+    low = driven.tools()[0, 2]
+    for k in range(60):
+        driven.tick(controller_right=hand((0.0, 1.0 - 0.005 * 239 + 0.005 * k, -0.3)))
+    assert driven.tools()[0, 2] > low + 0.15  # The hand came back by 0.295 m; the clutch slipped at 0.10 m.
+
+
+def test_the_trigger_closes_the_gripper_and_a_lost_controller_keeps_it_closed() -> None:
+    driven = Driven("fr3_pick_place")
+    index = driven.robot.arms[0].arm.gripper_ctrl_index
+    assert driven.tick(controller_right=hand())[index] == pytest.approx(0.04)
+    assert driven.tick(controller_right=hand(trigger_value=1.0))[index] == pytest.approx(0.0)
+    assert driven.tick(controller_right=None)[index] == pytest.approx(0.0)
+
+
+def test_the_roll_of_the_hand_turns_the_wrist_of_an_arm_with_five_joints_and_engaging_does_not() -> None:
+    driven = Driven("so101_stack_cubes")
+    arm = driven.robot.arms[0]
+    turned = (0.0, 0.0, np.sin(0.2), np.cos(0.2))
+    start = driven.scene.world.data.ctrl[arm.arm.ctrl_index[-1]]
+    assert driven.tick(controller_right=hand(quat=turned))[arm.arm.ctrl_index[-1]] == pytest.approx(start, abs=1e-9)
+    for _ in range(60):
+        targets = driven.tick(controller_right=hand())
+    assert abs(targets[arm.arm.ctrl_index[-1]] - start) == pytest.approx(0.4, abs=1e-3)
+
+
+def test_two_controllers_drive_two_arms_and_neither_moves_the_other() -> None:
+    driven = Driven("lift2_handover")
+    assert [(arm.arm.name, arm.device) for arm in driven.robot.arms] == [
+        ("left", "controller_left"),
+        ("right", "controller_right"),
+    ]
+    start = driven.tools()
+    for k in range(30):
+        driven.tick(controller_left=hand((0.0, 1.0 + 0.001 * k, -0.3)), controller_right=hand(squeeze=0.0))
+    moved = np.linalg.norm(driven.tools() - start, axis=1)
+    assert moved[0] > 0.02
+    assert moved[1] == 0.0
+
+
+def test_sticks_drive_the_base_at_half_a_metre_per_second_and_not_while_paused() -> None:
+    driven = Driven("lift2_handover")
+    base = driven.robot.bases[0]
+    before = driven.scene.world.data.ctrl[base._index].copy()
+    sticks = {"controller_left": hand(squeeze=0.0, thumbstick_y=1.0), "controller_right": hand(squeeze=0.0)}
+    for _ in range(60):
+        targets = driven.tick(**sticks)
+    assert targets[base._index] - before == pytest.approx([0.5, 0.0, 0.0], abs=1e-6)
+    paused = driven.tick(state=ExecutionState.PAUSED, **sticks)
+    assert np.array_equal(paused[base._index], targets[base._index])
+
+
+def test_a_gate_passes_a_controller_on_only_while_it_is_squeezed() -> None:
+    from handloom.retarget import ControllerInput, group_of
+
+    gate = SqueezeGate("gate")
+    for squeeze, passed in ((0.0, False), (0.5, False), (0.51, True)):
+        group = group_of(ControllerInput(), *hand(squeeze=squeeze).slots())
+        assert gate({"controller_right": group})["controller_right"].is_none is not passed
