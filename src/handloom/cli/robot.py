@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from handloom.cli.flags import File, Number, OptionalOutput, Output, Robot, Robots
+from handloom.cli.flags import NO_HINT, File, Number, OptionalFile, OptionalOutput, Output, Robot, Robots
 
 FAILED = 1
 
@@ -92,8 +92,8 @@ def add(
     /,
     *,
     output: OptionalOutput = None,
-    gripper: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
-    at: Annotated[str | None, tyro.conf.arg(metavar="BODY")] = None,
+    gripper: OptionalFile = None,
+    at: Annotated[str | None, tyro.conf.arg(metavar="BODY", help_behavior_hint=NO_HINT)] = None,
     overwrite: bool = False,
     package: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=FOLDER", help_behavior_hint="")] = (),
     allow_outside: bool = False,

@@ -23,6 +23,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "close": ("Close the {0}.", "Shut the {0}."),
     "dexpick": ("Pick up the {0}.", "Take the {0}."),
     "dexplace": ("Drop the {0} into the {1}.", "Put the {0} into the {1}."),
+    "dynamicpick": ("Take the {0} while it moves.", "Catch the {0}.", "Grasp the {0} as it comes along."),
     "fail_pick": ("Pick up the {0}.", "Grasp the {0} and lift it.", "Take the {0}."),
     "flip": ("Turn the {0} over.", "Flip the {0}."),
     "goto__pose": ("Move the hand.", "Move the hand to the next place."),
