@@ -41,7 +41,7 @@ def page() -> str:
         "Made by `tools/write_task_library.py`; do not edit.",
         "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML "
         "file to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
-        "attempts without pictures, few of them since the success terms were sharpened; planning as a share of the "
+        "attempts without pictures, on a seed on which nothing was tuned; planning as a share of the "
         "work, and "
         "simulated seconds per second of one core.",
         _table(tasks, measured),
