@@ -5,8 +5,8 @@ import pytest
 
 from handloom.errors import ConfigError
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.landing import BESIDE, HeldSize, place_points
 from handloom.skills.orientations import Alignment, sample_orientations
-from handloom.skills.place import BESIDE, HeldSize, place_points
 from handloom.spatial import random_rotations
 
 HELD = HeldSize(rise=0.03, half_width=0.02)
