@@ -80,3 +80,10 @@ def test_stretched_targets_keep_their_end_and_their_way() -> None:
     assert slow[-1] == pytest.approx(way[-1])
     assert np.diff(slow, axis=0) == pytest.approx(np.tile(np.diff(slow, axis=0)[0], (19, 1)))
     assert len(stretched(way, 2)) == 5, "never faster than given"
+
+
+def test_grasps_are_turned_about_the_hand_and_shifted_in_height() -> None:
+    _, record = episode(
+        "skills.0.franka.0.left.0.pivot_angle_z=[5, 8]", "skills.0.franka.0.left.0.pos_adjust_z=[0.0, 0.004]"
+    )
+    assert record.success, record.failure

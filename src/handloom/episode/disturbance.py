@@ -13,10 +13,6 @@ from handloom.tasks.config.task_config import DisturbanceConfig
 
 DAMPING = 0.1
 """Of the least squares that turn an offset of the hand into one of the joints [m or rad]."""
-
-
-GRAVITY = 9.81
-"""[m/s^2]."""
 PUSHED = (0.02, 0.05)
 """How far an object slides when pushed [m]."""
 LEAST_FRICTION = 0.3
@@ -115,7 +111,7 @@ class Disturbance:
         touched = np.any(world.model.geom_bodyid[world.data.contact.geom] == body, axis=-1)
         friction = float(world.data.contact.friction[touched, 0].max(initial=LEAST_FRICTION))
         # It speeds up under the push, then friction stops it: way = speed * time / 2 + speed^2 / (2 * braking).
-        braking = friction * GRAVITY
+        braking = friction * float(np.linalg.norm(world.model.opt.gravity))
         speed = braking * (math.hypot(PUSH_SECONDS / 2.0, math.sqrt(2.0 * way / braking)) - PUSH_SECONDS / 2.0)
         strength = float(world.model.body_subtreemass[body]) * (speed / PUSH_SECONDS + braking)
         self._force[phase] = strength * np.array([math.cos(angle), math.sin(angle)])

@@ -1,5 +1,6 @@
 """Grasp an object that moves: wait for it, meet it, go along while the fingers close, lift it."""
 
+from collections import deque
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,8 +21,8 @@ from handloom.skills.grasp_poses import (
     filtered,
     gripper_of,
 )
-from handloom.skills.skill import Phase, Skill, between, command_at
-from handloom.spatial import invert_pose, make_pose, translation
+from handloom.skills.skill import Skill, between, command_at
+from handloom.spatial import invert_pose, matrix_from_rotvec, translation
 from handloom.values import Check, Command, FunnelStage
 
 NEAR = 0.5
@@ -59,7 +60,7 @@ class Meeting:
 
 
 class DynamicPick(Skill[DynamicPickConfig]):
-    """The published dynamic pick, for any steady motion: a belt, a rolling ball, the hand of another arm.
+    """The published dynamic pick, for objects that move steadily, as on a belt.
 
     Places are measured along the object's way, which on a belt along world x is the published x. The object is assumed
     to keep its velocity and its orientation until it is grasped.
@@ -74,14 +75,10 @@ class DynamicPick(Skill[DynamicPickConfig]):
         self._from_z = float(self.scene.object_pose(name)[2, 3])
         self._start = (self.controller.arm.T_world_base @ self.controller.commanded_pose)[:3, 3]
         self._lift = float(between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max))
-        self._seen: dict[float, Array] = {}
+        self._seen: deque[tuple[float, Array]] = deque(maxlen=WATCHED)
+        """Time [s] and place (3,) [m] of the object in the last frames."""
         self._meeting: Meeting | None = None
         self._begun = False
-
-    @property
-    def phase(self) -> Phase:
-        """On its way to the object until the fingers close."""
-        return "reach" if self._begun and self.manip_list and self.controller.gripper_state == OPEN else ""
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
@@ -125,11 +122,11 @@ class DynamicPick(Skill[DynamicPickConfig]):
         The velocity is zero until it is steady.
         """
         now = float(self.scene.world.data.time)
-        self._seen[now] = self.scene.object_pose(self.config.objects[0])[:3, 3].copy()
-        times = sorted(self._seen)[-WATCHED:]
-        if len(times) < WATCHED:
+        if not self._seen or now > self._seen[-1][0]:  # A frame may ask more than once.
+            self._seen.append((now, self.scene.object_pose(self.config.objects[0])[:3, 3].copy()))
+        if len(self._seen) < WATCHED:
             return 0.0, np.zeros(3)
-        p = np.array([self._seen[t] for t in times])
+        times, p = (np.array(column) for column in zip(*self._seen, strict=True))
         v = np.diff(p, axis=0) / np.diff(times)[:, None]
         velocity = v.mean(axis=0)
         if np.linalg.norm(v - velocity, axis=1).max() > STEADY * np.linalg.norm(velocity):
@@ -203,10 +200,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
         if config.pivot_angle_z is not None:
             angle = -np.deg2rad(between(self.rng, *config.pivot_angle_z, (len(T_base_tool),)))
-            turn = np.zeros((len(angle), 3, 3))
-            turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0] = np.cos(angle), -np.sin(angle), np.sin(angle)
-            turn[:, 1, 1], turn[:, 2, 2] = np.cos(angle), 1.0
-            T_base_tool = T_base_tool @ make_pose(turn, np.zeros((len(angle), 3)))
+            T_base_tool[:, :3, :3] @= matrix_from_rotvec(angle[:, None] * np.array([0.0, 0.0, 1.0]))
         T_base_tool, taken = attainable_grasps(self, T_base_tool)
         y = float((invert_pose(arm.T_world_base) @ self.scene.object_pose(name))[1, 3])
         passing = taken & filtered(T_base_tool, config, arm.spec.approach, None, y)

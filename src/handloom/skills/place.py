@@ -188,13 +188,16 @@ class Place(Skill[PlaceConfig]):
         config, controller = self.config, self.controller
         T_base_world = invert_pose(controller.arm.T_world_base)
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
-        before, at, owner = [], [], []
+        before: list[Array] = []
+        at: list[Array] = []
+        owner: list[int] = []
         for k, grasp in enumerate(T_base_tool):
             T_tool_object = invert_pose(grasp) @ T_base_object
             places = self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object))
-            for pre, place in zip(*places, strict=True) if places is not None else ():
-                if owner.count(k) < FORESEEN:
-                    before, at, owner = [*before, pre], [*at, place], [*owner, k]
+            if places is not None:
+                before.extend(places[0][:FORESEEN])
+                at.extend(places[1][:FORESEEN])
+                owner += [k] * min(FORESEEN, len(places[0]))
         ways = np.full(len(T_base_tool), np.inf)
         if not owner:
             return ways

@@ -95,8 +95,8 @@ class DynamicPickConfig(Tolerances, Filters):
     """[s]"""
     pick_bias: float = 0.0
     """[m]"""
-    tcp_offset: float = 0.125
-    grasp_scale: float = Field(default=1.0, gt=0)
+    tcp_offset: Annotated[float, UnusedKey("the hand's own offset is used")] = 0.125
+    grasp_scale: Annotated[float, UnusedKey("objects are annotated here, in their real size")] = 1.0
     pre_grasp_offset: float = Field(default=0.1, ge=0)
     pivot_angle_z: Range | None = None
     """Random turn of each candidate about its own z [deg]."""
@@ -106,7 +106,7 @@ class DynamicPickConfig(Tolerances, Filters):
     post_grasp_offset_min: float = 0.05
     post_grasp_offset_max: float = 0.05
     lift_th: float = 0.0
-    test_mode: TestMode = "forward"
+    test_mode: Annotated[TestMode, UnusedKey("a meeting is always planned as a whole, for its time counts")] = "forward"
 
 
 class FailPickConfig(Tolerances, Filters):

@@ -45,13 +45,6 @@ PLACE: dict[str, Any] = {
     "success_mode": "resting",
 }
 """Keys of every short place: the middle of the object over the middle of the target, let go just above contact."""
-
-
-def _pick_keys(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a short pick; one that says how it approaches is not widened."""
-    return {key: value for key, value in PICK.items() if key != "approach_widest" or "approach" not in given}
-
-
 WHERE: dict[str, dict[str, Any]] = {
     "in": {"keep_upright": 25, "keep_upright_widest": 80},
     "on": {},
@@ -91,6 +84,11 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
             for k, skill in enumerate(lane)
         ]
     _describe(task)
+
+
+def _pick_keys(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a short pick; one that says how it approaches is not widened."""
+    return {key: value for key, value in PICK.items() if key != "approach_widest" or "approach" not in given}
 
 
 def _lanes(stages: list[Any], where: KeyPath) -> Iterator[tuple[KeyPath, list[Any]]]:
