@@ -13,7 +13,7 @@ from handloom.scene import Scene, build_scene
 from handloom.skills import Schedule
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
-from handloom.skills.configs import SKILL_CONFIGS
+from handloom.skills.configs.picks import PickConfig
 from handloom.skills.grasp_poses import Preshape, annotated_grasps, attainable_grasps, gripper_of
 from handloom.skills.pick import Pick
 from handloom.spatial import invert_pose
@@ -50,7 +50,7 @@ def pick_in(folder: Path, category: str) -> tuple[Scene, Pick]:
     things = {"name": "it", "category": category, "at": (0.23, 90.0)}
     scene = build_scene(sample_task(load_task(desk(folder, things, skills=[{"pick": "it"}])), 0, 0))
     controller = ArmController(scene, scene.robot("so101").arm("left"))
-    config = SKILL_CONFIGS["pick"].model_validate({"name": "pick", "objects": ["it"]})
+    config = PickConfig.model_validate({"name": "pick", "objects": ["it"]})
     return scene, Pick(scene, controller, config, np.random.default_rng(0))
 
 
