@@ -153,8 +153,8 @@ def quad(values: ArrayLike) -> Quat:
     return (w, x, y, z)
 
 
-VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "front_axis", "anchor")
-"""Points and directions of a link, which turn with the object frame."""
+VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "normal", "push", "front_axis", "anchor")
+"""Points and directions of a link, which turn with the object frame; ``push`` may be None."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +197,10 @@ class Link:
     """Dry friction of the joint [N or N m]; keeps doors where they are left."""
     stiffness: float = 0.0
     """Spring towards zero [N/m or N m/rad]."""
+    latch: float = 0.0
+    """Pull at the head that gets past the catch at the closed end [N]; 0: there is none."""
+    stop: float = 0.02
+    """Time constant of the end stops [s]."""
     counterbalance: float = 0.0
     """Share of the link's weight that a spring or a stay carries, 0 to 1."""
     drives: str | None = None
@@ -233,6 +237,7 @@ class Link:
             damping=self.damping * torque / length,
             frictionloss=self.frictionloss * torque,
             stiffness=self.stiffness * torque / length,
+            latch=self.latch * scale**3,
         )
 
     def moved(self, offset: Point) -> "Link":

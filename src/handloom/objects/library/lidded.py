@@ -150,7 +150,7 @@ def trash_can(c: Choices) -> Blueprint:
         box((0.052, 0.014, 0.010), (0.0, -2 * radius - 0.007, 0.006), **top),
         box((0.060, 0.050, 0.007), (0.0, -0.040, 0.0), **tread),
     ]
-    feel: Feel = {"frictionloss": 0.01, "damping": 0.02}
+    feel = joint_feel(c, "sprung lid")
     lid = _lid((0.0, radius, z + _GAP), (0.0, -2 * radius - 0.009, 0.006), (0.0, -radius, 0.018), feel, swing=1.31)
     pedal = Link(
         name="pedal",
