@@ -1,4 +1,4 @@
-"""Joints feel like those at home: friction, springs, catches and stops are drawn from stated ranges and act in physics."""
+"""Joints feel like those at home: friction, springs, catches and stops come from stated ranges and act in physics."""
 
 from pathlib import Path
 

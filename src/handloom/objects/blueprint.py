@@ -145,7 +145,7 @@ class Blueprint:
         for link in self.links:
             rows.append((link.name, link.kind, link.parent, link.drives))
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
-            numbers += (*link.normal, *(link.push or link.head))
+            numbers += (*link.normal, *(link.push or link.head), *link.pushed_from)
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
             numbers += (link.counterbalance, link.ratio, link.latch, link.stop)
         for name, keypoint in sorted(self.keypoints.items()):

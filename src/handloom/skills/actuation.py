@@ -28,8 +28,12 @@ OPENED = 0.85
 """Share of the wanted motion that counts as opened or turned."""
 SHUT = 0.03
 """Share of the range within which a joint counts as closed."""
+STEEPEST = 1.35
+"""Largest angle between the way fingers point and the way into a standing lid behind which they reach [rad]."""
 TILT, ROLL, POINT = 0.35, 0.06, 0.002
 """Tolerances of grasps on handles: tilt about the handle, squareness to it [rad], place [m]."""
+SWEEP_TILT = 0.12
+"""How far from the closed lid's normal fingers that sweep may point [rad]: the palm passes close over handles."""
 PUSH_TILT, PUSH_ROLL = 0.25, 0.4
 """How far from the surface's normal the fingers may push, and be turned about it [rad]; friction holds them there."""
 
@@ -126,6 +130,20 @@ def perturbed(T: Array, spread: RandomPose, rng: np.random.Generator) -> Array:
     return T @ make_pose(matrix_from_euler_deg(drawn(spread.orientation)), drawn(spread.position))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Touch:
+    """One manner of moving a joint: how the hand is posed on the moving part, and how it goes along."""
+
+    setting: PlannerSetting
+    """Constraints and motions of the hand."""
+    contact: Array
+    """Point of the hand (3,), in the tool frame, that keeps to the joint's path [m]."""
+    lift: float = 0.0
+    """How far before the surface ``link_contact_point`` is taken [m]."""
+    pivots: Sequence[float] = (1.0,)
+    """How much of a hinge's turn the hand makes too, tried in this order."""
+
+
 def grasp_setting(link: Link, delta: float) -> PlannerSetting:
     """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad]."""
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
@@ -155,13 +173,40 @@ def push_setting(link: Link, delta: float, tip: float) -> PlannerSetting:
     return PlannerSetting(
         constraint_list=(
             _meets("link_contact_point", POINT),
-            _hand("tool_tail", link.normal, 1.0, PUSH_TILT),
+            _hand("tool_tail", link.pushed_from, 1.0, PUSH_TILT),
             # The hand is wide where its fingers close: that way lies along the handle, not across it.
-            _hand("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
+            _hand("tool_side", np.cross(link.pushed_from, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
         ),
         modify_actuation_motion=("approach", -tip),
         pre_actuation_motions=(("approach", -APPROACH),),
         post_actuation_motions=(move, ("approach", PRESS)),
+        success_threshold=SHUT * (link.range[1] - link.range[0]),
+    )
+
+
+def sweep_setting(link: Link, delta: float, tip: float, thick: float) -> PlannerSetting:
+    """Return how closed fingers reach behind a standing lid or door and sweep it shut by ``delta`` [rad].
+
+    The hand does not turn with the lid: it points the way that pushes the closed lid in, so that the fingers lie flat
+    behind the lid where it stands and end upon it with their tips.
+
+    Args:
+        link: The moving part.
+        delta: Motion of the joint.
+        tip: How far the fingertips reach past the hand's ``tool_head`` [m].
+        thick: How far the fingertips begin from the surface [m]: as far as they are thick.
+    """
+    turn = float(np.clip(delta, -STEEPEST, STEEPEST)) * np.asarray(link.axis)
+    back = matrix_from_rotvec(turn) @ np.asarray(link.pushed_from)
+    return PlannerSetting(
+        constraint_list=(
+            _meets("link_contact_point", POINT),
+            _hand("tool_tail", back.tolist(), 1.0, SWEEP_TILT),
+            _hand("tool_side", np.cross(back, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
+        ),
+        modify_actuation_motion=("approach", -tip),
+        pre_actuation_motions=(("approach", -APPROACH),),
+        post_actuation_motions=(("rotate", delta), ("approach", thick)),
         success_threshold=SHUT * (link.range[1] - link.range[0]),
     )
 

@@ -1,6 +1,5 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -11,21 +10,23 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.objects import Link
-from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints, read_keypoints
+from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
 from handloom.skills.actuation import (
+    SHUT,
     HandMotions,
     JointAxis,
     KeyFrames,
+    Touch,
     grasp_setting,
     perturbed,
     push_setting,
+    sweep_setting,
 )
 from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
     ArtPreplanConfig,
     CloseConfig,
     OpenConfig,
-    PlannerSetting,
     RotateConfig,
 )
 from handloom.skills.grasp_poses import gripper_of
@@ -42,6 +43,10 @@ SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
 PIVOTS = (1.0, 0.5, 0.0)
 """How far the hand turns with a hinge whose handle it may pivot on, tried in this order."""
+STANDING = 1.0
+"""From this angle on [rad], a lid or door is swept shut from behind rather than pushed square."""
+CLEAR = 0.003
+"""Distance at which the fingers reach behind a standing lid [m]."""
 PACE, APPROACH_PACE = 0.5, 0.7
 """Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
 RETREATS = (0.08, 0.05, 0.03)
@@ -79,17 +84,17 @@ class ArticulatedSkill(Skill[ConfigT]):
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve for hand poses, choose one whose whole way is possible, and write the commands."""
-        way = self._prepare()
-        if way is None:
+        ways = self._prepare()
+        if not ways:
             return
-        path = self._free_path(way)
+        path = ways[0].approach[:1] if self._held else self._free_path(ways)
         if path is not None:
-            self.manip_list = self._commands(way[0], path)
+            self.manip_list = self._commands(ways[0], path)
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
-        joint, setting = self._keypoints.link.joint, self._setting
+        joint, setting = self._keypoints.link.joint, self._touch.setting
         state = {
             "start": self._start,
             "threshold": setting.success_threshold,
@@ -104,23 +109,52 @@ class ArticulatedSkill(Skill[ConfigT]):
             terms.append(Check(name="fingers_only", arguments=touch, share=1.0))
         return tuple(terms)
 
-    def _prepare(self) -> list[JointWay] | None:
-        """Return ways to move the joint, best first; None after telling why there is none."""
+    def _prepare(self) -> list[JointWay]:
+        """Return ways to move the joint, best first; none after telling why."""
         config, name = self.config, self.config.objects[0]
-        wanted = config.grasp if config.grasp is not None else self.action != "close"
-        self._grips = wanted and self.controller.arm.suction is None
         self._keypoints = self._annotation()
         link = self._keypoints.link
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
-        self._setting = config.planner_setting or self._own_setting(link)
+        self._held = self._grips and self._has_hold(link)
         self.controller.ignored = config.ignore_substring
+        ways: list[JointWay] = []
+        for touch in self._touches(link):
+            self._touch, self.failure = touch, None
+            ways = self._held_ways() if self._held else self._free_ways()
+            if ways:
+                break
+        return ways
+
+    def _has_hold(self, link: Link) -> bool:
+        """Return whether the fingers are closed on the moving part already."""
+        arm, moving = self.controller.arm, [f"{self.config.objects[0]}/{link.name}"]
+        return self.controller.gripper_state < 0 and bool(self.scene.world.touching(arm.finger_bodies, moving))
+
+    def _held_ways(self) -> list[JointWay]:
+        """Return the way along the joint from where the hand holds it."""
+        self.controller.refresh()
+        # Frame 1 is the contact: nothing leads up to it.
+        there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
+        setting = self._touch.setting.model_copy(update=there)
+        why = ""
+        for pivot in self._touch.pivots:
+            way = self._way(
+                self.controller.target, KeyFrames.of(self.controller.commanded_pose, setting, self._motions(pivot))
+            )
+            if isinstance(way, JointWay):
+                return [way]
+            why = way
+        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {why}")
+        return []
+
+    def _free_ways(self) -> list[JointWay]:
+        """Return ways that begin with an empty hand."""
         try:
             goals = self._goals()
         except ConstraintError as error:
             self.fail(FunnelStage.REACH, "constraint_cannot_hold", str(error), candidates=CANDIDATES)
-            return None
-        ways = self._ways(goals)
-        return ways or None
+            return []
+        return self._ways(goals)
 
     def _annotation(self) -> JointKeypoints:
         """Return the keypoints of the joint, from a file where the config names one."""
@@ -130,32 +164,54 @@ class ArticulatedSkill(Skill[ConfigT]):
             raise ConfigError(f"{config.name}: {name} ({asset.name}) has no joint")
         index = asset.joint_index(config.joint)
         link = asset.joints[index]
+        self._grips = self._wants_hold(link)
         file = None if config.obj_info_path is None else Path(config.obj_info_path)
         stands_in = asset.parameters.get("path") is None
         if file is None or (stands_in and not file.is_file()):
             return joint_keypoints(link, index, "open" if self._grips else self.action)
         return read_keypoints(file, link, index)
 
-    def _own_setting(self, link: Link) -> PlannerSetting:
-        """Return the setting of an object without one in the task: from its keypoints."""
+    def _wants_hold(self, link: Link) -> bool:
+        """Return whether the hand takes hold: a panel that slides across its front cannot be pushed shut."""
+        across = link.kind == "slide" and abs(np.dot(link.axis, link.normal)) < 0.5
+        wanted = self.config.grasp if self.config.grasp is not None else self.action != "close" or across
+        return wanted and self.controller.arm.suction is None
+
+    def _delta(self, link: Link) -> float:
+        """Return how far the joint is to move [m or rad]."""
         low, high = link.range
         if self.action == "close":
-            delta = min(max(0.0, low), high) - self._start
-        else:
-            delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
-            delta = float(np.clip(self._start + delta, low, high)) - self._start
+            return min(max(0.0, low), high) - self._start
+        delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
+        return float(np.clip(self._start + delta, low, high)) - self._start
+
+    def _touches(self, link: Link) -> list[Touch]:
+        """Return the manners of moving the joint, first choice first: the task's own, or those of the object."""
+        arm = self.controller.arm.spec
+        head = np.asarray(arm.keypoints.tool_head[:3], float)
+        if self.config.planner_setting is not None:
+            return [Touch(setting=self.config.planner_setting, contact=head)]
+        delta, shut = self._delta(link), SHUT * (link.range[1] - link.range[0])
         if self._grips:
             setting = grasp_setting(link, delta)
-            if self.action != "close":
-                return setting
-            return setting.model_copy(update={"success_threshold": push_setting(link, delta, 0.0).success_threshold})
-        arm = self.controller.arm.spec
-        head = float(np.asarray(arm.keypoints.tool_head[:3]) @ arm.approach)
-        return push_setting(link, delta, gripper_of(self).fingertip(0) - head)
+            if self.action == "close":
+                setting = setting.model_copy(update={"success_threshold": shut})
+            # A bar along the hinge lets the hand turn less than the joint.
+            along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
+            return [Touch(setting=setting, contact=head, pivots=PIVOTS if along else PIVOTS[:1])]
+        gripper = gripper_of(self)
+        tip = gripper.fingertip(0) - float(head @ arm.approach)
+        push = Touch(setting=push_setting(link, delta, tip), contact=head)
+        if link.kind == "slide":
+            return [push]
+        thick = gripper.finger_thickness(0) + CLEAR
+        swept = sweep_setting(link, delta, tip, thick)
+        sweep = Touch(setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
+        return [sweep, push] if abs(delta) > STANDING else [push, sweep]
 
     def _goals(self) -> Array:
         """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
-        setting, motions = self._setting, self._motions(1.0)
+        setting, motions = self._touch.setting, self._motions(1.0)
         terms = self._frame().terms(setting.constraint_list)
         T = solve_terms(terms, CANDIDATES, self.rng)
         arm = self.controller.arm.spec
@@ -175,6 +231,9 @@ class ArticulatedSkill(Skill[ConfigT]):
             k.body: T_base_world @ self.scene.world.body_pose(f"{name}/{k.body}") for k in keypoints.points.values()
         }
         points = {n: body[k.body][:3, :3] @ k.position + body[k.body][:3, 3] for n, k in keypoints.points.items()}
+        points[LINK_CONTACT] += (
+            self._touch.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.pushed_from)
+        )
         axes = {n: body[a.body][:3, :3] @ np.asarray(a.direction) for n, a in keypoints.axes.items()}
         hand = self.controller.arm.spec.keypoints
         tool = {n: np.asarray(getattr(hand, n)[:3], float) for n in ("tool_head", "tool_tail", "tool_side")}
@@ -185,22 +244,14 @@ class ArticulatedSkill(Skill[ConfigT]):
         T_base_world = invert_pose(arm.T_world_base)
         T = T_base_world @ self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
         axis, anchor = T[:3, :3] @ np.asarray(link.axis), T[:3, :3] @ np.asarray(link.anchor) + T[:3, 3]
-        contact = np.asarray(arm.spec.keypoints.tool_head[:3], float)
         joint = JointAxis(axis=axis, anchor=anchor, pivot=pivot)
-        return HandMotions(joint=joint, approach=arm.spec.approach, contact=contact)
-
-    def _pivots(self) -> Sequence[float]:
-        """Return how far the hand may turn with the joint: a bar along the hinge lets it pivot."""
-        link = self._keypoints.link
-        own = self.config.planner_setting is None
-        along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
-        return PIVOTS if own and along and self._grips else PIVOTS[:1]
+        return HandMotions(joint=joint, approach=arm.spec.approach, contact=self._touch.contact)
 
     def _ways(self, goals: Array) -> list[JointWay]:
         """Return the ways that are continuous from the approach to the end, best first, at most ``WAYS``."""
         controller, chain = self.controller, self.controller.chain
         motions = self._motions(1.0)
-        first = [KeyFrames.first(goal, self._setting, motions) for goal in goals]
+        first = [KeyFrames.first(goal, self._touch.setting, motions) for goal in goals]
         poses = np.array(first).reshape(-1, 4, 4)
         reachable, free, last = 0, 0, "there is none"
         # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
@@ -221,8 +272,8 @@ class ArticulatedSkill(Skill[ConfigT]):
         ways: list[JointWay] = []
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
-            for pivot in self._pivots():
-                way = self._way(q[i], KeyFrames.of(goals[i], self._setting, self._motions(pivot)))
+            for pivot in self._touch.pivots:
+                way = self._way(q[i], KeyFrames.of(goals[i], self._touch.setting, self._motions(pivot)))
                 if isinstance(way, JointWay):
                     ways.append(way)
                     break
@@ -285,7 +336,8 @@ class ArticulatedSkill(Skill[ConfigT]):
         end = (way.frames.actuation or [contact])[-1]
         coming = "open_gripper" if self._grips else "close_gripper"
         commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
-        commands.append(command_at(start, coming, path=path))
+        if not self._held:
+            commands.append(command_at(start, coming, path=path))
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
@@ -293,6 +345,8 @@ class ArticulatedSkill(Skill[ConfigT]):
             commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
+        if config.hold and self._grips:
+            return commands
         if self._grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
@@ -329,7 +383,7 @@ class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
     def simple_generate_manip_cmds(self) -> None:
         """Solve as the later skill will, and hold still for one frame."""
         self._pose = self.controller.commanded_pose
-        if self._prepare() is not None:
+        if self._prepare():
             self.manip_list = [self.stay("update_specific", ignore_substring=self.config.ignore_substring)]
 
     def checks(self) -> tuple[Check, ...]:

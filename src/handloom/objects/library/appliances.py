@@ -228,11 +228,13 @@ def laptop(c: Choices) -> Blueprint:
         origin=(0.0, y / 2, z),
         axis=(-1.0, 0.0, 0.0),
         range=(0.0, 2.2),
-        head=(0.0, -y + 0.004, lid),
-        tail=(0.0, -y / 2, lid),
+        # The fingers close on the front edge, which stands off the deck once the lid is ajar.
+        head=(0.0, -y + 0.010, lid / 2),
+        tail=(0.0, -y / 2, lid / 2),
         contact_axis=(-1.0, 0.0, 0.0),
-        normal=(0.0, 0.0, 1.0),
+        normal=(0.0, -1.0, 0.0),
         push=(0.0, -0.85 * y, lid),
+        push_normal=(0.0, 0.0, 1.0),
         **joint_feel(c, "laptop"),
         counterbalance=0.8,
     )

@@ -250,7 +250,8 @@ def door(
         tail=(0.5 * edge, -thick - 0.029, 0.0),
         contact_axis=(0.0, 0.0, -1.0),
         normal=(0.0, -1.0, 0.0),
-        push=(side * (x - 0.080), -thick, 0.0),
+        # Beside the handle and near the edge: fingers that reach behind a door that stands open get at it, too.
+        push=(side * (x - 0.022), -thick, 0.36 * z),
         **feel,
     )
     return link, parts

@@ -29,7 +29,8 @@ def fridge(c: Choices) -> Blueprint:
     split = foot + (1.0 - share) * (z - foot)
     shell = Appearance(color=rgb(color), substance="steel", fill=0.12)
     white, dark = (0.93, 0.94, 0.95), (0.16, 0.16, 0.17)
-    metal = Appearance(color=rgb("silver" if color != "silver" else "black"), substance="steel", fill=0.4)
+    shiny = rgb("silver" if color != "silver" else "black")
+    metal = Appearance(color=shiny, substance="steel", fill=0.4)
     parts = [p.moved((0.0, 0.0, foot)) for p in carcass((x, y, z - foot), wall, shell)]
     inner = x - 2 * wall
     parts += [
@@ -54,7 +55,7 @@ def fridge(c: Choices) -> Blueprint:
         parts += [*leaf, box((x - 0.04, 0.003, tall - 0.03), gasket, **decor(white, name))]
         links.append(link)
     badge = (-0.5 * x if hinge == "right" else 0.5 * x, -thick, 0.30 * (z - split))
-    parts.append(box((0.20 * x, 0.002, 0.014), badge, **decor(metal["color"], "freezer_door")))
+    parts.append(box((0.20 * x, 0.002, 0.014), badge, **decor(shiny, "freezer_door")))
     return Blueprint(
         words=("fridge", "refrigerator", "icebox"),
         color=color,
@@ -155,7 +156,7 @@ def tool_chest(c: Choices) -> Blueprint:
         tail=(0.0, -0.90 * y, roof + 0.031),
         contact_axis=(-1.0, 0.0, 0.0),
         normal=(0.0, 0.0, 1.0),
-        push=(0.32 * x, -0.68 * y, roof),
+        push=(0.38 * x, -0.68 * y, roof),
         counterbalance=0.85,
         **feel,
     )
