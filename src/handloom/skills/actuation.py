@@ -131,7 +131,7 @@ def perturbed(T: Array, spread: RandomPose, rng: np.random.Generator) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Touch:
+class Manner:
     """One manner of moving a joint: how the hand is posed on the moving part, and how it goes along."""
 
     setting: PlannerSetting

@@ -16,7 +16,7 @@ from handloom.skills.actuation import (
     HandMotions,
     JointAxis,
     KeyFrames,
-    Touch,
+    Manner,
     grasp_setting,
     perturbed,
     push_setting,
@@ -94,7 +94,7 @@ class ArticulatedSkill(Skill[ConfigT]):
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
-        joint, setting = self._keypoints.link.joint, self._touch.setting
+        joint, setting = self._keypoints.link.joint, self._manner.setting
         state = {
             "start": self._start,
             "threshold": setting.success_threshold,
@@ -118,8 +118,8 @@ class ArticulatedSkill(Skill[ConfigT]):
         self._held = self._grips and self._has_hold(link)
         self.controller.ignored = config.ignore_substring
         ways: list[JointWay] = []
-        for touch in self._touches(link):
-            self._touch, self.failure = touch, None
+        for manner in self._manners(link):
+            self._manner, self.failure = manner, None
             ways = self._held_ways() if self._held else self._free_ways()
             if ways:
                 break
@@ -135,9 +135,9 @@ class ArticulatedSkill(Skill[ConfigT]):
         self.controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
-        setting = self._touch.setting.model_copy(update=there)
+        setting = self._manner.setting.model_copy(update=there)
         why = ""
-        for pivot in self._touch.pivots:
+        for pivot in self._manner.pivots:
             way = self._way(
                 self.controller.target, KeyFrames.of(self.controller.commanded_pose, setting, self._motions(pivot))
             )
@@ -185,12 +185,12 @@ class ArticulatedSkill(Skill[ConfigT]):
         delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
         return float(np.clip(self._start + delta, low, high)) - self._start
 
-    def _touches(self, link: Link) -> list[Touch]:
+    def _manners(self, link: Link) -> list[Manner]:
         """Return the manners of moving the joint, first choice first: the task's own, or those of the object."""
         arm = self.controller.arm.spec
         head = np.asarray(arm.keypoints.tool_head[:3], float)
         if self.config.planner_setting is not None:
-            return [Touch(setting=self.config.planner_setting, contact=head)]
+            return [Manner(setting=self.config.planner_setting, contact=head)]
         delta, shut = self._delta(link), SHUT * (link.range[1] - link.range[0])
         if self._grips:
             setting = grasp_setting(link, delta)
@@ -198,20 +198,20 @@ class ArticulatedSkill(Skill[ConfigT]):
                 setting = setting.model_copy(update={"success_threshold": shut})
             # A bar along the hinge lets the hand turn less than the joint.
             along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
-            return [Touch(setting=setting, contact=head, pivots=PIVOTS if along else PIVOTS[:1])]
+            return [Manner(setting=setting, contact=head, pivots=PIVOTS if along else PIVOTS[:1])]
         gripper = gripper_of(self)
         tip = gripper.fingertip(0) - float(head @ arm.approach)
-        push = Touch(setting=push_setting(link, delta, tip), contact=head)
+        push = Manner(setting=push_setting(link, delta, tip), contact=head)
         if link.kind == "slide":
             return [push]
         thick = gripper.finger_thickness(0) + CLEAR
         swept = sweep_setting(link, delta, tip, thick)
-        sweep = Touch(setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
+        sweep = Manner(setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
         return [sweep, push] if abs(delta) > STANDING else [push, sweep]
 
     def _goals(self) -> Array:
         """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
-        setting, motions = self._touch.setting, self._motions(1.0)
+        setting, motions = self._manner.setting, self._motions(1.0)
         terms = self._frame().terms(setting.constraint_list)
         T = solve_terms(terms, CANDIDATES, self.rng)
         arm = self.controller.arm.spec
@@ -232,7 +232,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         }
         points = {n: body[k.body][:3, :3] @ k.position + body[k.body][:3, 3] for n, k in keypoints.points.items()}
         points[LINK_CONTACT] += (
-            self._touch.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.pushed_from)
+            self._manner.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.pushed_from)
         )
         axes = {n: body[a.body][:3, :3] @ np.asarray(a.direction) for n, a in keypoints.axes.items()}
         hand = self.controller.arm.spec.keypoints
@@ -245,13 +245,13 @@ class ArticulatedSkill(Skill[ConfigT]):
         T = T_base_world @ self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
         axis, anchor = T[:3, :3] @ np.asarray(link.axis), T[:3, :3] @ np.asarray(link.anchor) + T[:3, 3]
         joint = JointAxis(axis=axis, anchor=anchor, pivot=pivot)
-        return HandMotions(joint=joint, approach=arm.spec.approach, contact=self._touch.contact)
+        return HandMotions(joint=joint, approach=arm.spec.approach, contact=self._manner.contact)
 
     def _ways(self, goals: Array) -> list[JointWay]:
         """Return the ways that are continuous from the approach to the end, best first, at most ``WAYS``."""
         controller, chain = self.controller, self.controller.chain
         motions = self._motions(1.0)
-        first = [KeyFrames.first(goal, self._touch.setting, motions) for goal in goals]
+        first = [KeyFrames.first(goal, self._manner.setting, motions) for goal in goals]
         poses = np.array(first).reshape(-1, 4, 4)
         reachable, free, last = 0, 0, "there is none"
         # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
@@ -272,8 +272,8 @@ class ArticulatedSkill(Skill[ConfigT]):
         ways: list[JointWay] = []
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
-            for pivot in self._touch.pivots:
-                way = self._way(q[i], KeyFrames.of(goals[i], self._touch.setting, self._motions(pivot)))
+            for pivot in self._manner.pivots:
+                way = self._way(q[i], KeyFrames.of(goals[i], self._manner.setting, self._motions(pivot)))
                 if isinstance(way, JointWay):
                     ways.append(way)
                     break
