@@ -118,10 +118,21 @@ def raised_above(scene: Scene, *, object: str, target: str, by: float, part: str
     return bool(world_box(scene, object)[0, 2] > world_box(scene, target, part)[0, 2] + by)
 
 
-def touches(scene: Scene, *, object: str, target: str) -> bool:
-    """Return whether an object touches a target."""
+def touches(scene: Scene, *, object: str, target: str, through: bool = False) -> bool:
+    """Return whether an object touches a target, or with ``through`` something in or on it: a second egg in a bowl."""
     world = scene.world
-    return world.touching(world.subtree(scene.body_of(object)), world.subtree(scene.body_of(target)))
+    bodies, waiting, seen = world.subtree(scene.body_of(object)), [target], {object, target}
+    while waiting:
+        support = world.subtree(scene.body_of(waiting.pop()))
+        if world.touching(bodies, support):
+            return True
+        for other in [name for name in scene.assets if through and name not in seen]:
+            inside = over_box(scene, object=other, target=target, margin=0.0)
+            inside = inside and above_bottom(scene, object=other, target=target)
+            if inside and world.touching(world.subtree(scene.body_of(other)), support):
+                seen.add(other)
+                waiting.append(other)
+    return False
 
 
 def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:

@@ -126,12 +126,12 @@ class FailPick(Skill[FailPickConfig]):
     def _grasps(self, name: str) -> Array:
         """Return grasps T_base_tool (n, 4, 4) that pass the filters, good ones mostly first."""
         config = self.config
-        T_base_tool, score = annotated_grasps(self, name)
-        if len(T_base_tool) == 0:
-            return T_base_tool
-        T_base_tool, taken = attainable_grasps(self, T_base_tool)
+        grasps = annotated_grasps(self, name)
+        if len(grasps.score) == 0:
+            return grasps.T_base_tool
+        T_base_tool, taken = attainable_grasps(self, name, grasps)
         kept = np.flatnonzero(taken & direction_mask(T_base_tool, config, self.controller.arm.spec.approach))
         if len(kept) == 0:
             detail = f"none of {len(T_base_tool)} grasps of {name} passes; widen filter_x/y/z_dir"
             self.fail(FunnelStage.GRASP, "filters_leave_nothing", detail, candidates=len(T_base_tool))
-        return T_base_tool[kept[drawn_by_score(self.rng, score[kept], TESTED)]]
+        return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]

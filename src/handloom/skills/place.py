@@ -142,7 +142,7 @@ class Place(Skill[PlaceConfig]):
             "cup": (Check(name="raised_above", arguments={**pair, "by": CUP_RISE}), overlap),
             "resting": (
                 over,
-                Check(name="touches", arguments={"object": held, "target": target}),
+                Check(name="touches", arguments={"object": held, "target": target, "through": True}),
                 Check(name="released", arguments=side),
             ),
             "inside": (
@@ -345,7 +345,7 @@ class Place(Skill[PlaceConfig]):
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
-        opened = {"drive": Preshape.for_rims(gripper_of(self)).drive} if config.rim or self.controller.by_rim else {}
+        opened = self._let_go()
         commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
@@ -355,6 +355,15 @@ class Place(Skill[PlaceConfig]):
             retreat = place @ translation(self._retreat)
             commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2), **opened))
         return commands
+
+    def _let_go(self) -> dict[str, Array]:
+        """Return how far the fingers open: fully, but little at a rim, and no further than needed with a single jaw."""
+        gripper = gripper_of(self)
+        if self.config.rim or self.controller.by_rim:
+            return {"drive": Preshape.for_rims(gripper).drive}
+        if gripper.symmetric:
+            return {}
+        return {"drive": Preshape.to_let_go(gripper, self.controller.arm.gripper_positions).drive}
 
 
 def _unit(vector: tuple[float, float, float]) -> Array:
