@@ -58,8 +58,8 @@ def test_the_pushed_point_lies_on_the_surface_and_the_normal_points_out_of_it(ob
         return
     data = posed(obj, joint)
     R = data.body(joint.name).xmat.reshape(3, 3)
-    outside = in_world(data, joint.name, joint.push) + 0.02 * R @ joint.pushed_from
-    far, body = first_hit(obj, data, outside, -R @ joint.pushed_from)
+    outside = in_world(data, joint.name, joint.push) + 0.02 * R @ joint.normal
+    far, body = first_hit(obj, data, outside, -R @ joint.normal)
     assert body == joint.name
     assert far == pytest.approx(0.02, abs=1e-6)
 
@@ -68,7 +68,7 @@ def test_the_pushed_point_lies_on_the_surface_and_the_normal_points_out_of_it(ob
 def test_the_head_is_the_middle_of_what_the_fingers_close_upon(obj, joint):
     data = posed(obj, joint, 0.4 if obj.category == "laptop" else 0.0)  # Closed, the deck is under its edge.
     R = data.body(joint.name).xmat.reshape(3, 3)
-    head, closing = in_world(data, joint.name, joint.head), R @ np.cross(joint.normal, joint.contact_axis)
+    head, closing = in_world(data, joint.name, joint.head), R @ np.cross(joint.held_from, joint.contact_axis)
     sides = [first_hit(obj, data, head + side * 0.035 * closing, -side * closing) for side in (1.0, -1.0)]
     assert {body for _, body in sides} == {joint.name}
     assert sides[0][0] == pytest.approx(sides[1][0], abs=1e-6)

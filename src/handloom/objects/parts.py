@@ -153,19 +153,8 @@ def quad(values: ArrayLike) -> Quat:
     return (w, x, y, z)
 
 
-VECTORS_OF_LINKS = (
-    "origin",
-    "axis",
-    "head",
-    "tail",
-    "contact_axis",
-    "normal",
-    "push",
-    "push_normal",
-    "front_axis",
-    "anchor",
-)
-"""Points and directions of a link, which turn with the object frame; those of the push may be None."""
+VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "normal", "push", "grip", "front_axis", "anchor")
+"""Points and directions of a link, which turn with the object frame."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,8 +187,8 @@ class Link:
     """Unit vector out of the surface at the head: the hand comes from there."""
     push: Point | None = None
     """Point of the surface that is pushed to close the joint [m]; None: the head."""
-    push_normal: Point | None = None
-    """Unit vector out of the surface at the pushed point; None: the normal at the head."""
+    grip: Point | None = None
+    """Unit vector to where a hand comes from that takes the head; None: the normal. An edge is taken from beyond it."""
     front_axis: Point = (0.0, -1.0, 0.0)
     """Side of the base that faces the user, in the base frame."""
     parent: str = "object"
@@ -231,9 +220,9 @@ class Link:
         return f"{self.name}_joint"
 
     @property
-    def pushed_from(self) -> Point:
-        """Unit vector out of the surface at the pushed point."""
-        return self.normal if self.push_normal is None else self.push_normal
+    def held_from(self) -> Point:
+        """Unit vector to where a hand comes from that takes the head."""
+        return self.normal if self.grip is None else self.grip
 
     def in_parent(self, position: Point) -> Point:
         """Return a point of the link in the frame of the parent, with the joint at zero [m]."""

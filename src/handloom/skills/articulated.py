@@ -1,6 +1,7 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,29 +12,21 @@ from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.objects import Link
 from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
-from handloom.skills.actuation import (
-    SHUT,
-    HandMotions,
-    JointAxis,
-    KeyFrames,
-    Manner,
-    grasp_setting,
-    perturbed,
-    push_setting,
-    sweep_setting,
-)
+from handloom.skills.actuation import HandMotions, JointAxis, KeyFrames, perturbed
 from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
     ArtPreplanConfig,
     CloseConfig,
     OpenConfig,
+    PlannerSetting,
     RotateConfig,
 )
 from handloom.skills.grasp_poses import gripper_of
+from handloom.skills.joint_manners import Job, Manner, hand_point, holding, pushing
 from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
 from handloom.skills.skill import ConfigT, Skill, command_at, hand_check, plan_failure
 from handloom.spatial import invert_pose, translation
-from handloom.values import Check, Command, FunnelStage
+from handloom.values import Check, Command, Failure, FunnelStage
 
 CANDIDATES = 64
 """Hand poses that are solved for; the arm chooses among them."""
@@ -41,18 +34,14 @@ WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
 SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
-PIVOTS = (1.0, 0.5, 0.0)
-"""How far the hand turns with a hinge whose handle it may pivot on, tried in this order."""
-STANDING = 1.0
-"""From this angle on [rad], a lid or door is swept shut from behind rather than pushed square."""
-CLEAR = 0.003
-"""Distance at which the fingers reach behind a standing lid [m]."""
 PACE, APPROACH_PACE = 0.5, 0.7
 """Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
 RETREATS = (0.08, 0.05, 0.03)
 """How far the hand draws back after it has let go, as far as the arm can [m]."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
 """Frames the fingers get to close and to open at most; published: 40."""
+BEYOND = 1.2
+"""How far a stand-in is opened, as a multiple of what the task counts as open."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
 
@@ -110,20 +99,22 @@ class ArticulatedSkill(Skill[ConfigT]):
         return tuple(terms)
 
     def _prepare(self) -> list[JointWay]:
-        """Return ways to move the joint, best first; none after telling why."""
-        config, name = self.config, self.config.objects[0]
-        self._keypoints = self._annotation()
-        link = self._keypoints.link
+        """Return ways to move the joint in the first manner that has any, best first; none after telling why."""
+        name = self.config.objects[0]
+        link = self._link()
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
-        self._held = self._grips and self._has_hold(link)
-        self.controller.ignored = config.ignore_substring
-        ways: list[JointWay] = []
+        self.controller.ignored = self.config.ignore_substring
+        first: Failure | None = None
         for manner in self._manners(link):
             self._manner, self.failure = manner, None
+            self._keypoints = self._annotation()
+            self._held = manner.grips and self._has_hold(link)
             ways = self._held_ways() if self._held else self._free_ways()
             if ways:
-                break
-        return ways
+                return ways
+            first = first or self.failure
+        self.failure = first
+        return []
 
     def _has_hold(self, link: Link) -> bool:
         """Return whether the fingers are closed on the moving part already."""
@@ -132,15 +123,14 @@ class ArticulatedSkill(Skill[ConfigT]):
 
     def _held_ways(self) -> list[JointWay]:
         """Return the way along the joint from where the hand holds it."""
-        self.controller.refresh()
+        controller, why = self.controller, ""
+        controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
         setting = self._manner.setting.model_copy(update=there)
-        why = ""
         for pivot in self._manner.pivots:
-            way = self._way(
-                self.controller.target, KeyFrames.of(self.controller.commanded_pose, setting, self._motions(pivot))
-            )
+            frames = KeyFrames.of(controller.commanded_pose, setting, self._motions(pivot))
+            way = self._way(controller.target, frames)
             if isinstance(way, JointWay):
                 return [way]
             why = way
@@ -156,58 +146,63 @@ class ArticulatedSkill(Skill[ConfigT]):
             return []
         return self._ways(goals)
 
+    def _doing(self) -> Action:
+        """Return what is done to the joint."""
+        return self.action
+
+    def _given_setting(self) -> PlannerSetting | None:
+        """Return the setting of the task; None where it has none, or one of an asset that another stands in for.
+
+        Axes, signs and lengths of a setting are those of one asset's annotation; a stand-in has its own.
+        """
+        return None if self.scene.assets[self.config.objects[0]].stands_in else self.config.planner_setting
+
+    def _link(self) -> Link:
+        """Return the moving part."""
+        asset = self.scene.assets[self.config.objects[0]]
+        if not asset.articulated:
+            raise ConfigError(f"{self.config.name}: {self.config.objects[0]} ({asset.name}) has no joint")
+        return asset.joints[asset.joint_index(self.config.joint)]
+
     def _annotation(self) -> JointKeypoints:
         """Return the keypoints of the joint, from a file where the config names one."""
-        config, name = self.config, self.config.objects[0]
-        asset = self.scene.assets[name]
-        if not asset.articulated:
-            raise ConfigError(f"{config.name}: {name} ({asset.name}) has no joint")
+        config, link = self.config, self._link()
+        asset = self.scene.assets[config.objects[0]]
         index = asset.joint_index(config.joint)
-        link = asset.joints[index]
-        self._grips = self._wants_hold(link)
         file = None if config.obj_info_path is None else Path(config.obj_info_path)
         stands_in = asset.parameters.get("path") is None
         if file is None or (stands_in and not file.is_file()):
-            return joint_keypoints(link, index, "open" if self._grips else self.action)
+            return joint_keypoints(link, index, "open" if self._manner.grips else self._doing())
         return read_keypoints(file, link, index)
-
-    def _wants_hold(self, link: Link) -> bool:
-        """Return whether the hand takes hold: a panel that slides across its front cannot be pushed shut."""
-        across = link.kind == "slide" and abs(np.dot(link.axis, link.normal)) < 0.5
-        wanted = self.config.grasp if self.config.grasp is not None else self.action != "close" or across
-        return wanted and self.controller.arm.suction is None
 
     def _delta(self, link: Link) -> float:
         """Return how far the joint is to move [m or rad]."""
-        low, high = link.range
-        if self.action == "close":
+        given, (low, high) = self.config.planner_setting, link.range
+        if self._doing() == "close":
             return min(max(0.0, low), high) - self._start
-        delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
+        amount = self.config.amount * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+        delta = amount * (1.0 if abs(high) >= abs(low) else -1.0)
         return float(np.clip(self._start + delta, low, high)) - self._start
 
-    def _manners(self, link: Link) -> list[Manner]:
-        """Return the manners of moving the joint, first choice first: the task's own, or those of the object."""
-        arm = self.controller.arm.spec
-        head = np.asarray(arm.keypoints.tool_head[:3], float)
-        if self.config.planner_setting is not None:
-            return [Manner(setting=self.config.planner_setting, contact=head)]
-        delta, shut = self._delta(link), SHUT * (link.range[1] - link.range[0])
-        if self._grips:
-            setting = grasp_setting(link, delta)
-            if self.action == "close":
-                setting = setting.model_copy(update={"success_threshold": shut})
-            # A bar along the hinge lets the hand turn less than the joint.
-            along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
-            return [Manner(setting=setting, contact=head, pivots=PIVOTS if along else PIVOTS[:1])]
-        gripper = gripper_of(self)
-        tip = gripper.fingertip(0) - float(head @ arm.approach)
-        push = Manner(setting=push_setting(link, delta, tip), contact=head)
-        if link.kind == "slide":
-            return [push]
-        thick = gripper.finger_thickness(0) + CLEAR
-        swept = sweep_setting(link, delta, tip, thick)
-        sweep = Manner(setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
-        return [sweep, push] if abs(delta) > STANDING else [push, sweep]
+    def _manners(self, link: Link) -> Iterator[Manner]:
+        """Yield manners of moving the joint, first choice first: the task's own, or those of the object.
+
+        Where nothing says how, a joint that no finger can push shut is shut by its handle. What counts as success is
+        the task's where it says so.
+        """
+        config, shuts = self.config, self._doing() == "close"
+        fingers, given = self.controller.arm.suction is None, self._given_setting()
+        holds = fingers and (config.grasp if config.grasp is not None else not shuts)
+        if given is not None:
+            yield Manner(grips=holds, setting=given, contact=hand_point(self.controller.arm.spec))
+            return
+        job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self))
+        own = [pushing(job)] if not holds else []
+        own += [holding(job)] if holds or (fingers and config.grasp is None) else []
+        told = config.planner_setting
+        kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
+        for manner in (m for manners in own for m in manners):
+            yield replace(manner, setting=manner.setting.model_copy(update=kept))
 
     def _goals(self) -> Array:
         """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
@@ -232,7 +227,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         }
         points = {n: body[k.body][:3, :3] @ k.position + body[k.body][:3, 3] for n, k in keypoints.points.items()}
         points[LINK_CONTACT] += (
-            self._manner.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.pushed_from)
+            self._manner.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.normal)
         )
         axes = {n: body[a.body][:3, :3] @ np.asarray(a.direction) for n, a in keypoints.axes.items()}
         hand = self.controller.arm.spec.keypoints
@@ -286,7 +281,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         """Return the way through all frames from joints (n,) at the first one, or why there is none."""
         controller, itself = self.controller, self.controller.obstacles_of(self.config.objects[0])
         paths = []
-        for poses, ignore in ((frames.approach[1:], () if self._grips else itself), (frames.actuation, itself)):
+        for poses, ignore in ((frames.approach[1:], () if self._manner.grips else itself), (frames.actuation, itself)):
             if not poses:
                 paths.append(q[None])
                 continue
@@ -334,20 +329,20 @@ class ArticulatedSkill(Skill[ConfigT]):
         without = (*own, *self.controller.obstacles_of(name))
         start, contact = way.frames.approach[0], way.frames.approach[-1]
         end = (way.frames.actuation or [contact])[-1]
-        coming = "open_gripper" if self._grips else "close_gripper"
+        coming = "open_gripper" if self._manner.grips else "close_gripper"
         commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
         if not self._held:
             commands.append(command_at(start, coming, path=path))
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
-        if self._grips:
+        if self._manner.grips:
             commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
-        if config.hold and self._grips:
+        if config.hold and self._manner.grips:
             return commands
-        if self._grips:
+        if self._manner.grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
@@ -379,6 +374,11 @@ class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
     """The published preplan: look at the start of a long task whether a joint can be moved, and do nothing."""
 
     Config: ClassVar = ArtPreplanConfig
+
+    def _doing(self) -> Action:
+        """Return what the later skill does; published settings name it."""
+        setting = self.config.planner_setting
+        return "close" if setting is not None and str(setting.task_name).startswith("Close") else self.action
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve as the later skill will, and hold still for one frame."""

@@ -232,9 +232,9 @@ def laptop(c: Choices) -> Blueprint:
         head=(0.0, -y + 0.010, lid / 2),
         tail=(0.0, -y / 2, lid / 2),
         contact_axis=(-1.0, 0.0, 0.0),
-        normal=(0.0, -1.0, 0.0),
+        normal=(0.0, 0.0, 1.0),
         push=(0.0, -0.85 * y, lid),
-        push_normal=(0.0, 0.0, 1.0),
+        grip=(0.0, -1.0, 0.0),
         **joint_feel(c, "laptop"),
         counterbalance=0.8,
     )

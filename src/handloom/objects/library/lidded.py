@@ -153,12 +153,7 @@ def trash_can(c: Choices) -> Blueprint:
     feel = joint_feel(c, "sprung lid")
     lid = _lid((0.0, radius, z + _GAP), (0.0, -2 * radius - 0.014, 0.006), (0.0, -radius, 0.018), feel, swing=1.31)
     # The lip is taken from the front, one finger above and one below it.
-    lid = replace(
-        lid,
-        normal=(0.0, -1.0, 0.0),
-        push=(0.0, -1.4 * radius, 0.030 if style == "round" else 0.018),
-        push_normal=(0.0, 0.0, 1.0),
-    )
+    lid = replace(lid, grip=(0.0, -1.0, 0.0), push=(0.0, -1.4 * radius, 0.030 if style == "round" else 0.018))
     pedal = Link(
         name="pedal",
         kind="hinge",
