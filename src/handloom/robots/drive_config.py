@@ -16,7 +16,7 @@ class DriveConfig(Config):
     """How a base drives: which joints are wheels, and their measures. A limit of 0 means none."""
 
     kind: Literal["differential", "holonomic", "ackermann", "planar", "legged"]
-    """``planar``: joints move the base over the floor directly, and its wheels are for show. ``legged``: it walks on a
+    """``planar``: joints move the base over the floor directly, its wheels only roll along. ``legged``: it walks on a
     policy."""
     base_path: str
     """Body that moves over the floor: x forward, z up."""

@@ -161,7 +161,7 @@ class Navigate(MobileSkill[NavigateConfig]):
 
 
 def driving_goals(scene: Scene, base: MobileBase, config: SkillConfig) -> list[Array]:
-    """Return the poses of the base (3,) that a skill may drive to from where it is told to be, nearest first."""
+    """Return the poses of the base (3,) that a skill may drive to from where it is told to be, best first."""
     here = base.commanded_pose
     if isinstance(config, MobileRotateConfig):
         return [np.array([here[0], here[1], here[2] + config.target])]
@@ -180,7 +180,9 @@ def driving_goals(scene: Scene, base: MobileBase, config: SkillConfig) -> list[A
     box, T = local_box(scene, config.objects[-1])
     headings = [_yaw_of(T, k) for k in range(4)] if wanted is None else [wanted]
     goals = [_stand_at(faced, box, T, heading, config) for heading in headings]
-    return sorted(goals, key=lambda goal: float(np.hypot(*(goal[:2] - here[:2]))))
+    # An object on furniture is reached from the side it lies at; furniture itself from the side that is nearest.
+    near = faced if len(config.objects) > 1 else here[:2]
+    return sorted(goals, key=lambda goal: float(np.hypot(*(goal[:2] - near))))
 
 
 def _yaw_of(T: Array, quarter: int) -> float:

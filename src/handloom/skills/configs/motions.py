@@ -141,8 +141,8 @@ class NavigateConfig(SkillConfig):
     position: tuple[float, float] | None = None
     """A place in the world to go to instead of an object [m]."""
     yaw: float | None = Field(default=None, ge=-360.0, le=360.0)
-    """Heading in the world at the end [deg]; absent: that of the way there, or whichever side of the furniture is
-    nearest and free."""
+    """Heading in the world at the end [deg]; absent: that of the way to a position; at furniture, from whichever free
+    side is nearest to the object or, without another object, to the robot."""
     stand_off: float = Field(default=0.6, ge=0.0, le=5.0)
     """Distance between the middle of the base and the edge of the furniture [m]."""
     sideways: float = Field(default=0.0, ge=-2.0, le=2.0)
