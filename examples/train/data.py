@@ -91,6 +91,7 @@ def prepare_episode(how: Preparation, number: int) -> None:
         "opening": columns["observation.state"][:, -1],
         "opening_asked": action[:, -1],
         "frames": frames,
+        "objects": np.array(handled_objects(scene, record)),
         "T_base_object": np.linalg.inv(arm.T_world_base) @ object_poses(scene, record, frames),
         "T_tool_tcp": arm.spec.T_tool_tcp,
         "joints": len(arm.joint_names),
@@ -108,9 +109,15 @@ def prepare_episode(how: Preparation, number: int) -> None:
     part.rename(Path(how.out) / f"{number:06d}.npz")
 
 
+def handled_objects(scene: Scene, record: EpisodeRecord) -> tuple[str, ...]:
+    """Return the movable objects that the task's skills name; those that only lie about differ from scene to scene."""
+    named = {name for span in record.timeline for name in span.objects}
+    return tuple(name for name in movable_objects(scene) if name in named)
+
+
 def object_poses(scene: Scene, record: EpisodeRecord, frames: Array) -> Array:
-    """Return T_world_object (frames, objects, 4, 4) of the movable objects."""
-    names = movable_objects(scene)
+    """Return T_world_object (frames, objects, 4, 4) of the handled objects."""
+    names = handled_objects(scene, record)
     return np.array([[scene.object_pose(name) for name in names] for _ in states(scene, record, frames)])
 
 

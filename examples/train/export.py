@@ -90,20 +90,15 @@ def quaternion(R: Tensor) -> Tensor:
     return nn.functional.normalize(options[torch.arange(len(R)), best], dim=-1)
 
 
-def export(
-    weights: tyro.conf.Positional[Path], file: tyro.conf.Positional[Path], *, objects: tuple[str, ...] = ()
-) -> None:
+def export(weights: tyro.conf.Positional[Path], file: tyro.conf.Positional[Path]) -> None:
     """Write a policy as ONNX.
 
     Args:
         weights: What train.py wrote.
         file: The ONNX file.
-        objects: Names of the task's movable objects in their order, for a policy that sees true poses.
     """
     trained = Trained(str(weights))
     config = trained.config
-    if not config.cameras and len(objects) != config.objects:
-        raise SystemExit(f"name the {config.objects} movable objects of the task with --objects")
     pose, size = torch.tensor([[0.4, 0.0, 0.4, 0.0, 1.0, 0.0, 0.0]]), config.size
     given: dict[str, Tensor] = {STATE[0]: torch.zeros(1, trained.joints + 1), STATE[1]: pose}
     given["noise"] = torch.zeros(1, CHUNK * STEP)
@@ -113,7 +108,7 @@ def export(
         }
     else:
         # One tensor for each: the exporter would take the same one for the same input.
-        names = [WORLD, *(f"observation.objects.{name}" for name in objects)]
+        names = [WORLD, *(f"observation.objects.{name}" for name in config.objects)]
         given |= {name: pose.clone() for name in names}
     network = Deployed(trained).eval()
     torch.onnx.export(

@@ -30,8 +30,8 @@ class ModelConfig:
 
     cameras: tuple[str, ...] = ()
     """Pictures it sees, by camera name; none: it sees true poses."""
-    objects: int = 2
-    """Movable objects of the task."""
+    objects: tuple[str, ...] = ()
+    """Names of the objects that the task's skills handle."""
     size: int = 128
     """Width and height of a picture [px]."""
     head: str = "direct"
@@ -45,7 +45,7 @@ class ModelConfig:
     @property
     def state_size(self) -> int:
         """Numbers that describe the robot and, without cameras, the objects."""
-        return 10 + (0 if self.cameras else self.objects * 12)
+        return 10 + (0 if self.cameras else len(self.objects) * 12)
 
 
 class Encoder(nn.Module):
@@ -120,7 +120,7 @@ class Network(nn.Module):
         seen = config.state_size + sum(encoder.size for encoder in self.encoders)
         dropout = 0.1 if config.cameras else 0.0
         self.trunk = nn.Sequential(nn.Linear(seen, hidden), Residual(hidden, dropout), Residual(hidden, dropout))
-        self.objects = nn.Linear(hidden, config.objects * 3)
+        self.objects = nn.Linear(hidden, len(config.objects) * 3)
         """Where the objects are, seen from the tool: only asked for in training, so that pictures are understood."""
         given = answer + 1 if config.head == "flow" else 0
         self.head = nn.Sequential(
@@ -235,7 +235,7 @@ class Trained:
             # The world's axes are the base's of this one arm up to where it stands: poses come in the world.
             T_world_tool = _pose(observation["observation.ee_pose.world"].astype(float))
             T_base_world = _pose(pose) @ np.linalg.inv(T_world_tool)
-            poses = [value for name, value in observation.items() if name.startswith("observation.objects.")]
+            poses = [observation[f"observation.objects.{name}"] for name in self.config.objects]
             objects = np.array([[T_base_world @ _pose(value.astype(float)) for value in poses]])
         opening = observation["observation.state"][-1:]
         state = torch.from_numpy(state_vector(T_base_tcp[None], opening, objects))

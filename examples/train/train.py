@@ -101,7 +101,8 @@ def train(
     first = np.load(files[0])
     cameras = tuple(first["cameras"].tolist()) if pictures else ()
     size = first["pictures"].shape[2] if pictures else 128
-    config = ModelConfig(cameras=cameras, objects=first["T_base_object"].shape[1], head=head, size=size, stride=STRIDE)
+    objects = tuple(first["objects"].tolist())
+    config = ModelConfig(cameras=cameras, objects=objects, head=head, size=size, stride=STRIDE)
     held = max(1, len(files) // 20)
     begin = time.monotonic()
     known = {name: torch.from_numpy(value).to(device) for name, value in load(files[held:], config).items()}

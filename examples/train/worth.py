@@ -23,6 +23,7 @@ def worth(
     demonstrations: tuple[int, ...] = (100, 300, 1000),
     disturb: tuple[float, ...] = (0.0, 0.02),
     see: tuple[str, ...] = ("pictures", "objects"),
+    variant: str = "clean",
     head: str = "direct",
     minutes: float = 2.0,
     scenes: int = 100,
@@ -38,6 +39,7 @@ def worth(
         demonstrations: Numbers of demonstrations to train on; the smaller sets are parts of the largest.
         disturb: Disturbances of the expert [m].
         see: What policies see: pictures, objects (their true poses).
+        variant: clean or randomized: clutter, looks, shapes, masses, of demonstrations and of test scenes.
         head: direct or flow.
         minutes: Bound on the training of each policy.
         scenes: Unseen scenes to evaluate on.
@@ -49,7 +51,8 @@ def worth(
     rows = []
     for number, push in enumerate(disturb):
         run = output / f"run_{push:g}"
-        made = ["--successes", str(max(demonstrations)), "--seed", str(seed + number), "--disturb", str(push)]
+        scene = ["--set", f"data.variant={variant}"]
+        made = [*scene, "--successes", str(max(demonstrations)), "--seed", str(seed + number), "--disturb", str(push)]
         _handloom("generate", task, *made, "-o", str(run), "--render", "none", "--workers", str(workers))
         _python("data.py", str(run / "dataset"), str(output / f"prepared_{push:g}"), "--workers", str(workers))
         for count in demonstrations:
@@ -61,7 +64,17 @@ def worth(
                     options += ["--pictures"] if sense == "pictures" else []
                     _python("train.py", str(output / f"prepared_{push:g}"), "-o", str(weights), *options)
                 result = output / f"evaluation_{name}"
-                tested = ["-n", str(scenes), "--seed", str(test_seed), "-o", str(result), "--workers", str(workers)]
+                tested = [
+                    *scene,
+                    "-n",
+                    str(scenes),
+                    "--seed",
+                    str(test_seed),
+                    "--workers",
+                    str(workers),
+                    "-o",
+                    str(result),
+                ]
                 _handloom("evaluate", task, "--policy", "model:Trained", "--weights", str(weights), *tested)
                 found = json.loads((result / "evaluation.json").read_text())
                 rows.append({"see": sense, "demonstrations": count, "disturb": push, **found})
