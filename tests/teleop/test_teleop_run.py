@@ -254,6 +254,7 @@ def test_a_page_names_what_it_records(tmp_path: Path) -> None:
         client.send('{"type": "mark", "kind": "subtask", "text": ""}')  # A controller's button: the task's own words.
         told = page.state_when(client, lambda s: s.get("mark", "").startswith("Pick up the"))
         assert told["suggestions"][0].startswith("Put the")
+        assert told["done"] == []  # Naming it is not doing it.
         client.send('{"type": "mark", "kind": "instruction", "text": "Tidy up."}')
         page.state_when(client, lambda s: s["said"] == "Tidy up." and s["seconds"] > told["seconds"] + 0.2)
         page.command(client, "save")

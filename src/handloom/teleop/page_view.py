@@ -88,7 +88,9 @@ class PageView:
             mark=source.marks[-1][1] if source.marks else "",
             suggestions=list(source.suggestions),
             progress=round(source.goals.progress, 3),
-            done=[{"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.timeline],
+            done=[
+                {"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.goals.timeline
+            ],
             goals=[
                 {
                     "skill": config.name,
