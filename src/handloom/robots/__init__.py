@@ -1,7 +1,7 @@
 """Robots as data: configuration, description, the zoo."""
 
 from handloom.robots.drive_config import DriveConfig
-from handloom.robots.grasp_poses import tool_poses_of_grasps
+from handloom.robots.grasp_poses import constrained_rows, tool_poses_of_grasps
 from handloom.robots.load import (
     TARGET_CLASSES,
     load_robot,
@@ -26,6 +26,7 @@ __all__ = [
     "RobotConfig",
     "RobotDescription",
     "TemplateRobot",
+    "constrained_rows",
     "load_robot",
     "make_robot",
     "published_robot",

@@ -1,6 +1,7 @@
 """From grasp annotations to end-effector poses of one arm."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +94,7 @@ def tool_poses_of_grasps(
     Raises:
         InputError: Wrong shape, no row, a value that is not finite, or constraints that keep nothing.
     """
-    rows = _checked_rows(grasps)
+    rows = constrained_rows(_checked_rows(grasps), constraints)
     offset = arm.tcp_offset if tcp_offset is None else float(tcp_offset)
     if not (np.isfinite(offset) and np.isfinite(grasp_scale)):
         raise InputError(f"tcp_offset and grasp_scale must be finite, got {offset} and {grasp_scale}")
@@ -104,11 +105,34 @@ def tool_poses_of_grasps(
     T_object_tool = T_obj_tcp.copy()
     approach = T_obj_tcp[:, :3, :3] @ arm.approach
     T_object_tool[:, :3, 3] += approach * (depths - offset)[:, None]
-    keep = _kept(T_obj_tcp[:, :3, 3], constraints)
-    T_object_tool, scores = T_object_tool[keep], rows[keep, 0]
     turned = T_object_tool.copy()
     turned[:, :3, :3] = T_object_tool[:, :3, :3] @ HALF_TURNS[arm.ee_axis]
-    return np.concatenate([T_object_tool, turned]), np.concatenate([scores, scores])
+    return np.concatenate([T_object_tool, turned]), np.concatenate([rows[:, 0], rows[:, 0]])
+
+
+def constrained_rows(rows: NDArray[Any], constraints: Sequence[object] | None) -> NDArray[Any]:
+    """Return the rows (n, 16 or 17) whose positions lie in the window of ``[axis, low, high]``; all when it is None.
+
+    Raises:
+        InputError: The window is no window, or nothing lies in it.
+    """
+    if constraints is None:
+        return rows
+    if len(constraints) != 3:
+        raise InputError(f"constraints are [axis, low, high], got {list(constraints)!r}")
+    axis, low, high = constraints
+    if axis not in OBJECT_AXES:
+        raise unknown_name("object axis (first of constraints)", str(axis), OBJECT_AXES)
+    values = rows[:, 13 + OBJECT_AXES[str(axis)]].astype(float)
+    start, span = values.min(), np.ptp(values)
+    lower, upper = (start + float(share) * span for share in (low, high))  # pyright: ignore[reportArgumentType]
+    keep = (values >= lower) & (values <= upper)
+    if not keep.any():
+        raise InputError(
+            f"constraints {list(constraints)!r} keep none of {len(values)} grasps, which lie between "
+            f"{start:.4f} and {start + span:.4f} m along {axis}"
+        )
+    return rows[keep]
 
 
 def clipped_widths(arm: Arm, widths: ArrayLike) -> Array:
@@ -143,24 +167,3 @@ def _checked_rows(grasps: ArrayLike) -> Array:
     if bad.size:
         raise InputError(f"{bad.size} of {len(rows)} grasps have values that are not finite, the first is row {bad[0]}")
     return rows
-
-
-def _kept(positions: Array, constraints: Sequence[object] | None) -> NDArray[np.bool_]:
-    """Return which positions (n, 3) lie in the window of ``[axis, low, high]``."""
-    if constraints is None:
-        return np.ones(len(positions), bool)
-    if len(constraints) != 3:
-        raise InputError(f"constraints are [axis, low, high], got {list(constraints)!r}")
-    axis, low, high = constraints
-    if axis not in OBJECT_AXES:
-        raise unknown_name("object axis (first of constraints)", str(axis), OBJECT_AXES)
-    values = positions[:, OBJECT_AXES[str(axis)]]
-    start, span = values.min(), np.ptp(values)
-    lower, upper = (start + float(share) * span for share in (low, high))  # pyright: ignore[reportArgumentType]
-    keep = (values >= lower) & (values <= upper)
-    if not keep.any():
-        raise InputError(
-            f"constraints {list(constraints)!r} keep none of {len(values)} grasps, which lie between "
-            f"{start:.4f} and {start + span:.4f} m along {axis}"
-        )
-    return keep

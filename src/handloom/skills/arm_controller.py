@@ -158,6 +158,12 @@ class ArmController:
         return self._target
 
     @property
+    def partly_open(self) -> dict[str, Array]:
+        """The ``drive`` of an open gripper that is not fully open, as a parameter of commands; nothing otherwise."""
+        whole = self.gripper_state != OPEN or np.array_equal(self._opened, self.arm.spec.gripper_open)
+        return {} if whole else {"drive": self._opened}
+
+    @property
     def commanded_pose(self) -> Array:
         """T_base_tool (4, 4) at the commanded joints."""
         return self.chain.T_base_tool(self._target)
@@ -172,9 +178,9 @@ class ArmController:
             raise unknown_name("command function", command.function, FUNCTIONS)
         if command.function != "in_plane_rotation":
             self._rotation_start = None
-        before = self.gripper_state
+        before, opened = self.gripper_state, self._opened
         getattr(self, FUNCTIONS[command.function])(command)
-        self._watch_gripper(changed=self.gripper_state != before)
+        self._watch_gripper(changed=self.gripper_state != before or not np.array_equal(self._opened, opened))
         gripper = self._opened if self.gripper_state == OPEN else self.arm.spec.gripper_closed
         return self._target, gripper
 

@@ -13,6 +13,9 @@ POSE = 6
 """Joints an arm needs to take any pose in its reach."""
 SEEDS = 8
 """Starting points per pose: most candidates are out of reach, and the others are found from the first few."""
+TRADED = 0.0013
+"""A turn of the axis by the whole tolerance is as bad as missing the point by this much [m]: so much that the axis is
+kept where it can be, so little that the point, which has a millimetre, is not missed for it."""
 ROUNDING = 0.01
 """How far rounded corners may stay from the way points [rad or m]."""
 
@@ -44,7 +47,12 @@ def attainable(
         return T_base_tool, np.ones(len(T_base_tool), bool)
     x, y, z = np.asarray(axis_tool, float).tolist()
     options = IkOptions(
-        orientation=Orientation.AXIS, tool_axis=(x, y, z), rotation_tolerance=angle, max_seeds=SEEDS, threads=1
+        orientation=Orientation.AXIS,
+        tool_axis=(x, y, z),
+        rotation_tolerance=angle,
+        rotation_weight=min(IkOptions.rotation_weight, TRADED / angle),
+        max_seeds=SEEDS,
+        threads=1,
     )
     T_base_point = T_base_tool.copy()
     T_base_point[:, :3, 3] += T_base_tool[:, :3, :3] @ np.asarray(point_tool, float)

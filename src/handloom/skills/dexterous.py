@@ -97,7 +97,7 @@ class DexPick(Skill[DexPickConfig]):
 
     def _grasps(self, name: str) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of our own, good ones mostly first; none after telling why."""
-        T_base_tool, score = annotated_grasps(self, name, source="lying")
+        T_base_tool, score, *_ = annotated_grasps(self, name, source="lying")
         gripper = gripper_of(self)
         passing = np.ones(len(T_base_tool), bool)
         if not len(passing):

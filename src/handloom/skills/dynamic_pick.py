@@ -192,21 +192,23 @@ class DynamicPick(Skill[DynamicPickConfig]):
     def _grasps(self, name: str, moved: Array) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why."""
         config, arm = self.config, self.controller.arm
-        T_base_tool, score = annotated_grasps(self, name)
+        grasps = annotated_grasps(self, name)
+        T_base_tool = grasps.T_base_tool
         if len(T_base_tool) == 0:
             return T_base_tool
         T_base_tool[:, :3, 3] += arm.T_world_base[:3, :3].T @ moved
+        grasps.T_base_object[:3, 3] += arm.T_world_base[:3, :3].T @ moved
         low, high = np.broadcast_to(config.pos_adjust_z, 2)
         T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
         if config.pivot_angle_z is not None:
             angle = -np.deg2rad(between(self.rng, *config.pivot_angle_z, (len(T_base_tool),)))
             T_base_tool[:, :3, :3] @= matrix_from_rotvec(angle[:, None] * np.array([0.0, 0.0, 1.0]))
-        T_base_tool, taken = attainable_grasps(self, T_base_tool)
+        T_base_tool, taken = attainable_grasps(self, name, grasps)
         y = float((invert_pose(arm.T_world_base) @ self.scene.object_pose(name))[1, 3])
         passing = taken & filtered(T_base_tool, config, arm.spec.approach, None, y)
         level = len(gripper_of(self).position) - 1.0
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
-        return T_base_tool[kept[drawn_by_score(self.rng, score[kept], TESTED)]]
+        return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]
 
     def _commands(self, meeting: Meeting) -> list[Command]:
         """Return one command per frame until the fingers have closed, since the time of meeting is fixed; then lift."""

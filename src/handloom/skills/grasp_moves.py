@@ -9,7 +9,7 @@ from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.parts import Hold
-from handloom.skills.grasp_poses import Preshape
+from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command
@@ -132,7 +132,11 @@ class GraspMoves:
         commands = [skill.stay("update_pose_cost_metric"), skill.stay("update_specific", ignore_substring=own)]
         pre_grasp = self._pre_grasps(skill, grasp)
         if self.pre_grasp_offset > 0.0:
-            commands.append(command_at(pre_grasp, "open_gripper", **chosen.params(next(paths)), **opened))
+            # A jaw that was opened a little, to let go inside something, is opened further once it is out of it.
+            little = {} if gripper_of(skill).symmetric or opened else skill.controller.partly_open
+            commands.append(command_at(pre_grasp, "open_gripper", **chosen.params(next(paths)), **opened, **little))
+            if little:
+                commands += [command_at(pre_grasp, "open_gripper", until_still=True)] * self.close_steps
         if self.hold is not None:
             commands.append(command_at(pre_grasp, "update_pose_cost_metric", hold_vec_weight=self.hold))
         commands.append(command_at(grasp, "update_specific", ignore_substring=without))

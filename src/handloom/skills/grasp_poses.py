@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError
 from handloom.grasping import (
+    RIM,
     RIM_OPENING,
     AnnotateOptions,
     GripperShape,
@@ -18,12 +19,15 @@ from handloom.grasping import (
     convex_parts,
     grasps_for,
     lying_grasps_for,
+    object_parts,
     read_grasps,
     rim_grasps_for,
     suction_grasps_for,
 )
+from handloom.grasping.grasp_file import DEPTH, WIDTH
 from handloom.objects import ObjectAsset
-from handloom.robots import tool_poses_of_grasps
+from handloom.robots import constrained_rows, tool_poses_of_grasps
+from handloom.skills.arm_motion import POSE
 from handloom.skills.configs.parts import Filters
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.orientations import direction_mask
@@ -35,6 +39,11 @@ Source = Literal["any", "lying", "rim"]
 """Which grasps of an object are looked at."""
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
+LET_GO = 0.12
+"""Share of its stroke by which a single jaw opens to let go: 10 mm at the tip of an SO-101. Opened fully inside a bowl,
+it would push the wall aside and lift the bowl on it."""
+PIVOT = 0.001
+"""Grasps whose contacts lie in the same millimetre of the fingers are turned about the same line [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,8 +60,34 @@ class Preshape:
     @classmethod
     def for_rims(cls, gripper: GripperShape) -> "Preshape":
         """Return the opening that grasps of rims were searched with."""
-        level = gripper.level_at(RIM_OPENING)
+        return cls.at(gripper, gripper.level_at(RIM_OPENING))
+
+    @classmethod
+    def to_let_go(cls, gripper: GripperShape, drive: Array) -> "Preshape":
+        """Return the opening at which fingers that stand at ``drive`` (g,) [m or rad] have let go of what they hold."""
+        closed, opened = gripper.arm.gripper_closed, gripper.arm.gripper_open
+        levels = len(gripper.position) - 1
+        held = levels * float(np.clip((drive - closed) @ (opened - closed) / np.sum((opened - closed) ** 2), 0.0, 1.0))
+        return cls.at(gripper, min(held + levels * LET_GO, levels))
+
+    @classmethod
+    def at(cls, gripper: GripperShape, level: float) -> "Preshape":
+        """Return the opening at a level of the gripper's shape."""
         return cls(level=level, drive=gripper.drive_at(level), joints=gripper.joints_at(level))
+
+
+class Grasps(NamedTuple):
+    """n candidates for one object."""
+
+    T_base_tool: Array
+    """(n, 4, 4)"""
+    score: Array
+    """(n,) least coefficient of friction that holds."""
+    size: Array
+    """(n, 2): distance of the two contacts, and how far the fingertips reach past them [m]."""
+    source: Source
+    T_base_object: Array
+    """Where the object is (4, 4)."""
 
 
 def gripper_of(skill: Skill) -> GripperShape:
@@ -61,10 +96,8 @@ def gripper_of(skill: Skill) -> GripperShape:
     return GripperShape.of(skill.scene.robot(arm.robot_name).description, arm.spec)
 
 
-def annotated_grasps(
-    skill: Skill, name: str, keys: PickConfig | None = None, *, source: Source = "any"
-) -> tuple[Array, Array]:
-    """Return grasps T_base_tool (n, 4, 4) of an object and their scores (n,); none after telling the skill why.
+def annotated_grasps(skill: Skill, name: str, keys: PickConfig | None = None, *, source: Source = "any") -> Grasps:
+    """Return grasps of an object; none after telling the skill why.
 
     Args:
         skill: The skill that asks.
@@ -74,6 +107,7 @@ def annotated_grasps(
             the object alone, or those of its rims.
     """
     arm, gripper = skill.controller.arm, gripper_of(skill)
+    T_base_object = invert_pose(arm.T_world_base) @ skill.scene.object_pose(name)
     asset = skill.scene.assets[name]
     file = None if keys is None or source != "any" else grasp_file(asset, keys)
     if arm.spec.suction is not None and file is None:
@@ -88,21 +122,23 @@ def annotated_grasps(
         if suction is not None:
             place = f"flat patch for a cup of {suction.cup_radius:.3f} m radius"
         skill.fail(FunnelStage.GRASP, "no_grasp", f"{name} has no {place}")
-        return np.zeros((0, 4, 4)), np.zeros(0)
+        return Grasps(np.zeros((0, 4, 4)), np.zeros(0), np.zeros((0, 2)), source, T_base_object)
     # Our own annotations are of the object in its real size; only those of a file may need scaling.
     scale = 1.0 if keys is None or file is None else keys.grasp_scale
     tcp_offset, constraints = (None, None) if keys is None else (keys.tcp_offset, keys.constraints)
     try:
-        T_object_tool, score = tool_poses_of_grasps(
-            arm.spec, rows, grasp_scale=scale, tcp_offset=tcp_offset, constraints=constraints
-        )
+        rows = constrained_rows(rows, constraints)
+        T_object_tool, score = tool_poses_of_grasps(arm.spec, rows, grasp_scale=scale, tcp_offset=tcp_offset)
     except InputError as error:
         skill.fail(FunnelStage.GRASP, "constraints_leave_nothing", str(error), candidates=len(rows))
-        return np.zeros((0, 4, 4)), np.zeros(0)
+        return Grasps(np.zeros((0, 4, 4)), np.zeros(0), np.zeros((0, 2)), source, T_base_object)
+    size = rows[:, [WIDTH, DEPTH]].astype(float)
     if not gripper.symmetric:
         # Half a turn would put a pivoting jaw where the fixed one has to be.
         T_object_tool, score = T_object_tool[: len(score) // 2], score[: len(score) // 2]
-    return invert_pose(arm.T_world_base) @ skill.scene.object_pose(name) @ T_object_tool, score
+    else:
+        size = np.concatenate([size, size])
+    return Grasps(T_base_object @ T_object_tool, score, size, source, T_base_object)
 
 
 def grasp_file(asset: ObjectAsset, keys: PickConfig) -> Path | None:
@@ -125,14 +161,43 @@ def grasp_file(asset: ObjectAsset, keys: PickConfig) -> Path | None:
     return None
 
 
-def attainable_grasps(skill: Skill, T_base_tool: Array) -> tuple[Array, NDArray[np.bool_]]:
+def attainable_grasps(skill: Skill, name: str, grasps: Grasps) -> tuple[Array, NDArray[np.bool_]]:
     """Return grasps (n, 4, 4) that an arm of few joints can take in their place, and which were found (n,).
 
-    The fingers still close on the same two places: turning about the closing axis keeps a grasp a grasp.
+    The hand turns about the line on which its fingers close, so that they close on the same two places; a grasp that
+    would bring the hand into the object from its new side is not taken.
     """
     arm = skill.controller.arm.spec
-    tool, closing = arm.T_tool_tcp[:3, 3], arm.R_ee_graspnet[:, 1]
-    return skill.controller.attainable(T_base_tool, point_tool=tool, axis_tool=closing)
+    if skill.controller.chain.dof >= POSE:
+        return grasps.T_base_tool, np.ones(len(grasps.score), bool)
+    points, level = _contacts(skill, grasps)
+    T_base_tool, taken = grasps.T_base_tool.copy(), np.zeros(len(grasps.score), bool)
+    for along in np.unique(points):
+        rows = np.flatnonzero(points == along)
+        T_base_tool[rows], taken[rows] = skill.controller.attainable(
+            grasps.T_base_tool[rows], point_tool=along * arm.approach, axis_tool=arm.R_ee_graspnet[:, 1]
+        )
+    if arm.suction is None:
+        options = RIM if grasps.source == "rim" else AnnotateOptions()
+        T_object_tool = invert_pose(grasps.T_base_object) @ T_base_tool[taken]
+        R, hand = T_object_tool[:, :3, :3] @ arm.R_ee_graspnet, np.ascontiguousarray(T_object_tool[:, :3, 3])
+        solid = object_parts(skill.scene.assets[name])
+        taken[taken] = clear_of(solid, gripper_of(skill), R, hand, level[taken], options)
+    return T_base_tool, taken
+
+
+def _contacts(skill: Skill, grasps: Grasps) -> tuple[Array, Array]:
+    """Return how far along the approach (n,) the contacts lie [m], and the level (n,) at which fingers clear them."""
+    arm, gripper = skill.controller.arm.spec, gripper_of(skill)
+    tcp, opened = float(arm.T_tool_tcp[:3, 3] @ arm.approach), len(gripper.position) - 1.0
+    if arm.suction is not None:
+        return np.full(len(grasps.score), tcp), np.full(len(grasps.score), opened)
+    depths, index = np.unique(grasps.size[:, 1].round(6), return_inverse=True)
+    table = gripper.grips(tuple(depths.tolist()), 0.0)
+    level, middle = table.at_opening(grasps.size[:, 0] + 2.0 * AnnotateOptions.clearance, index)
+    # Rows of a file may name a depth or width at which the pads do not meet.
+    along = np.where(np.isnan(level), tcp, middle[:, 0])
+    return PIVOT * np.round(along / PIVOT), np.where(np.isnan(level), opened, level)
 
 
 def clear_grasps(

@@ -20,6 +20,7 @@ from handloom.skills.grasp_poses import (
     grasp_file,
     gripper_of,
 )
+from handloom.skills.orientations import widened
 from handloom.skills.skill import Phase, Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
@@ -30,6 +31,8 @@ STILL = 0.05
 """Speed below which an object that was moved is grasped where it lies [m/s]."""
 WIDER = 3
 """Steps in which an approach is widened."""
+WIDER_FILTERS = (20.0, 25.0)
+"""How much the filters of a stand-in's grasps are widened, one after the other [deg]: they were written for others."""
 TESTED = 128
 """Candidates that are tested at most."""
 
@@ -51,6 +54,11 @@ class Pick(Skill[PickConfig]):
             if self.manip_list:
                 return
             self.failure, self.config = None, self.config.model_copy(update={"approach": angle})
+            self._choose(name)
+        for degrees in WIDER_FILTERS if self.scene.assets[name].stands_in else ():
+            if self.manip_list or self.failure is None:
+                return
+            self.failure, self.config = None, widened(self.config, degrees)
             self._choose(name)
 
     def _wider(self) -> list[tuple[str, float]]:
@@ -131,12 +139,12 @@ class Pick(Skill[PickConfig]):
     def _candidates(self, name: str, source: Source) -> Array:
         """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
         config = self.config
-        T_base_tool, score = annotated_grasps(self, name, config, source=source)
-        if len(T_base_tool) == 0:
-            return T_base_tool
+        grasps = annotated_grasps(self, name, config, source=source)
+        if len(grasps.score) == 0:
+            return grasps.T_base_tool
         if config.fixed_orientation is not None:
-            T_base_tool[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
-        T_base_tool, taken = attainable_grasps(self, T_base_tool)
+            grasps.T_base_tool[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
+        T_base_tool, taken = attainable_grasps(self, name, grasps)
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
         passing = taken & filtered(
             T_base_tool, config, self.controller.arm.spec.approach, config.direction_to_obj, T_base_object[1, 3]
@@ -145,4 +153,4 @@ class Pick(Skill[PickConfig]):
         gripper = gripper_of(self)
         level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
-        return T_base_tool[kept[drawn_by_score(self.rng, score[kept], TESTED)]]
+        return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]
