@@ -20,7 +20,7 @@ from handloom.tasks.sampling.settling_world import STEP, SamplingError
 from handloom.values import FluidInstance, ObjectInstance
 
 MAX_GRAINS = 500
-"""More grains cost more than they show; physics of 300 takes 0.15 s of computing per second."""
+"""More grains cost more than they show; physics of 300 takes 0.15 to 0.2 s of computing per second."""
 SETTLE_SECONDS = 1.0
 WATER = 1000.0
 """Density of a grain when the task gives none [kg/m^3]."""
