@@ -24,7 +24,6 @@ from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
     ArtPreplanConfig,
     CloseConfig,
-    OpenConfig,
     PlannerSetting,
     RotateConfig,
 )
@@ -88,7 +87,8 @@ class ArticulatedSkill(Skill[ConfigT]):
             return
         path = self._free_path(way)
         if path is not None:
-            self.manip_list = self._commands(way[0], path)
+            commands = self._commands(way[0], path)
+            self.manip_list = commands if self.failure is None else []
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
@@ -179,6 +179,7 @@ class ArticulatedSkill(Skill[ConfigT]):
             amount = self.config.amount * (high - low) if given is None else BEYOND * abs(given.success_threshold)
             delta = amount * (1.0 if abs(high) >= abs(low) else -1.0)
             delta = float(np.clip(self._start + delta, low, high)) - self._start
+        self._delta = delta
         setting = self._moving_setting(link, delta, wider)
         if given is None:
             return setting
@@ -265,7 +266,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
             for pivot in self._pivots():
-                way = self._way(q[i], KeyFrames.of(goals[i], self._setting, self._motions(pivot)))
+                way = self._way(q[i], self._frames(goals[i], pivot))
                 if isinstance(way, JointWay):
                     ways.append(way)
                     break
@@ -273,6 +274,14 @@ class ArticulatedSkill(Skill[ConfigT]):
             if len(ways) == WAYS:
                 break
         return ways, why
+
+    def _driving(self, T_base_tool: Array) -> list[Command]:
+        """Return what the base does while the hand holds on at a pose (4, 4): nothing."""
+        return []
+
+    def _frames(self, goal: Array, pivot: float) -> KeyFrames:
+        """Return where the hand goes on its way to a goal (4, 4) and along the joint."""
+        return KeyFrames.of(goal, self._setting, self._motions(pivot))
 
     def _way(self, q: Array, frames: KeyFrames) -> JointWay | str:
         """Return the way through all frames from joints (n,) at the first one, or why there is none."""
@@ -336,17 +345,12 @@ class ArticulatedSkill(Skill[ConfigT]):
             commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
+        commands += self._driving(contact)
         if self._grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
         return commands
-
-
-class Open(ArticulatedSkill[OpenConfig]):
-    """The published open; the hand lets go and draws back at the end."""
-
-    Config: ClassVar = OpenConfig
 
 
 class Close(ArticulatedSkill[CloseConfig]):
