@@ -39,7 +39,7 @@ class Open(ArticulatedSkill[OpenConfig]):
             )
         axis = self.scene.world.body_pose(f"{name}/{link.name}")[:3, :3] @ np.asarray(link.axis)
         here = base.commanded_pose
-        self._base_goal = here + self._delta * np.array([axis[0], axis[1], 0.0])
+        self._base_goal = here + self._delta(link) * np.array([axis[0], axis[1], 0.0])
         path = np.stack([here, self._base_goal])
         blocked = BasePlanner(self.scene, base, ignore=[f"{name}/"]).blocked(path)
         if blocked:
