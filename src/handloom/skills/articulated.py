@@ -129,8 +129,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
         setting = self._manner.setting.model_copy(update=there)
         for pivot in self._manner.pivots:
-            frames = KeyFrames.of(controller.commanded_pose, setting, self._motions(pivot))
-            way = self._way(controller.target, frames)
+            way = self._way(controller.target, self._frames(controller.commanded_pose, setting, pivot))
             if isinstance(way, JointWay):
                 return [way]
             why = way
@@ -268,7 +267,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
             for pivot in self._manner.pivots:
-                way = self._way(q[i], self._frames(goals[i], pivot))
+                way = self._way(q[i], self._frames(goals[i], self._manner.setting, pivot))
                 if isinstance(way, JointWay):
                     ways.append(way)
                     break
@@ -281,9 +280,9 @@ class ArticulatedSkill(Skill[ConfigT]):
         """Return what the base does while the hand holds on at a pose (4, 4): nothing."""
         return []
 
-    def _frames(self, goal: Array, pivot: float) -> KeyFrames:
+    def _frames(self, goal: Array, setting: PlannerSetting, pivot: float) -> KeyFrames:
         """Return where the hand goes on its way to a goal (4, 4) and along the joint."""
-        return KeyFrames.of(goal, self._manner.setting, self._motions(pivot))
+        return KeyFrames.of(goal, setting, self._motions(pivot))
 
     def _way(self, q: Array, frames: KeyFrames) -> JointWay | str:
         """Return the way through all frames from joints (n,) at the first one, or why there is none."""

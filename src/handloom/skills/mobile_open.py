@@ -10,7 +10,7 @@ from handloom.errors import ConfigError
 from handloom.skills.actuation import KeyFrames
 from handloom.skills.articulated import PACE, ArticulatedSkill
 from handloom.skills.base_planner import BasePlanner
-from handloom.skills.configs.articulated import OpenConfig
+from handloom.skills.configs.articulated import OpenConfig, PlannerSetting
 from handloom.skills.mobile import SETTLE, base_check, base_of, drive_commands, is_aimed
 from handloom.skills.skill import command_at
 from handloom.values import Check, Command, FunnelStage
@@ -24,8 +24,8 @@ class Open(ArticulatedSkill[OpenConfig]):
 
     Config: ClassVar = OpenConfig
 
-    def _frames(self, goal: Array, pivot: float) -> KeyFrames:
-        frames = super()._frames(goal, pivot)
+    def _frames(self, goal: Array, setting: PlannerSetting, pivot: float) -> KeyFrames:
+        frames = super()._frames(goal, setting, pivot)
         return replace(frames, actuation=[]) if self.config.by_driving else frames
 
     def _driving(self, T_base_tool: Array) -> list[Command]:
