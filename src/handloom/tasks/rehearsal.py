@@ -91,8 +91,10 @@ def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
     told: set[tuple[str, ...]] = set()
     for keys, skill in placed_skills(task.config):
         _, _, robot, _, arm_name, _ = keys
-        arm = scene.robot(str(robot)).arm(str(arm_name))
         for name in skill.objects:
+            arm = (
+                _nearest_arm(scene, name, str(robot)) if skill.both_arms else scene.robot(str(robot)).arm(str(arm_name))
+            )
             if (str(robot), str(arm_name), name) in told:
                 continue
             told.add((str(robot), str(arm_name), name))
@@ -106,6 +108,11 @@ def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
                     f"{where}: {name} lies {distance:.2f} m from the base of {robot}'s {arm_name} arm, which reaches "
                     f"{reach:.2f} m at that height; move it {distance - reach + 0.05:.2f} m towards {_heading(-offset)}"
                 )
+
+
+def _nearest_arm(scene: Scene, name: str, robot: str) -> SceneArm:
+    p = scene.object_pose(name)[:3, 3]
+    return min(scene.robot(robot).arms, key=lambda arm: float(np.linalg.norm(p - arm.T_world_base[:3, 3])))
 
 
 def _comes_down(skill: SkillConfig) -> bool:
