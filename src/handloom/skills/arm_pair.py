@@ -52,14 +52,19 @@ class ArmPair:
         return self._planner.plan_chain(self.target, moves, ignore=self._left_out)
 
     def take(self, solids: Sequence[str]) -> None:
-        """Let both hands hold solids, by the planner's names, from now on, as they lie in them."""
+        """Let both hands hold solids, by the planner's names, from now on.
+
+        They are where they are while the hands are where they are commanded to be: plans start there, and hands sag.
+        """
         first, second = self._arms
         self._planner.update(self._scene.world.data)
         self._held = tuple(solids)
-        world, robot = self._scene.world, self._planner.robot
-        holding = {group.link for group in robot.groups if group.body == second.holder}
-        touching = [group.body for group in robot.groups if group.link in holding]
-        attach_solids(self._planner, self._held, first.holder, world.body_pose(first.holder), may_touch=touching)
+        robot = self._planner.robot
+        groups = {group.body: group for group in robot.groups}
+        holder, link = groups[first.holder], groups[second.holder].link
+        T_world_holder = robot.tree.T_root_links(self.target)[holder.link] @ holder.T_link_body
+        touching = [group.body for group in robot.groups if group.link == link]
+        attach_solids(self._planner, self._held, first.holder, T_world_holder, may_touch=touching)
 
     def plan_carry(
         self, q: Array, T_base_tool: Array, hold: Hold | None = None, *, meets: Sequence[str] = ()
@@ -70,8 +75,7 @@ class ArmPair:
             q: Where the way starts.
             T_base_tool: Where it ends.
             hold: What a way around obstacles keeps; None goes straight or not at all.
-            meets: Obstacles that the object is put on. Arms sag by a millimetre more than their targets say, and that
-                is how far they hold an object from where it is planned to be.
+            meets: Obstacles that the object is put on, and may touch.
         """
         line = self._planner.plan_straight(q, T_base_tool, together=True, ignore=(*self._left_out, *meets))
         if line.ok or hold is None:
