@@ -150,3 +150,16 @@ def test_scaling_keeps_angles_and_scales_slides():
     assert small.joints[0].range[1] == pytest.approx(0.5 * cabinet.joints[0].range[1])
     wide, tiny = (make_object("microwave", rng=np.random.default_rng(3), scale=s) for s in (1.0, 0.5))
     assert tiny.joints[0].range == wide.joints[0].range
+
+
+@pytest.mark.parametrize("category", ARTICULATED)
+def test_every_vector_of_a_joint_turns_with_the_object_frame(category):
+    plain = built(category, 0)
+    turned = make_object(category, parameters={**plain.parameters, "up": "y"})
+    R = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    for before, after in zip(plain.joints, turned.joints, strict=True):
+        for key in ("axis", "contact_axis", "normal", "front_axis", "head", "tail", "push", "grip"):
+            if getattr(before, key) is None:
+                assert getattr(after, key) is None
+            else:
+                np.testing.assert_allclose(getattr(after, key), R @ getattr(before, key), atol=1e-12)

@@ -19,6 +19,8 @@ DAMPING = 0.02
 """Of the least squares: near a singularity joints stay slow and the tool lags behind instead [m or rad]."""
 GAP = (1e-5, 1e-4)
 """The tool is there [m], [rad]."""
+PULL = 0.1
+"""Share of the way to a wanted posture that redundant joints go per step."""
 MARGIN = 0.01
 """Distance that commands keep from joint limits [rad]."""
 
@@ -121,8 +123,15 @@ class Actions:
         return low, high
 
 
-def nearest_joints(chain: Chain, q: Array, T_base_tool: Array) -> Array:
-    """Return joints (n,) near given ones that bring the tool to a pose (4, 4), or as near to it as the limits allow."""
+def nearest_joints(chain: Chain, q: Array, T_base_tool: Array, *, posture: Array | None = None) -> Array:
+    """Return joints (n,) near given ones that bring the tool to a pose (4, 4), or as near to it as the limits allow.
+
+    Args:
+        chain: The arm.
+        q: Joints to start from (n,).
+        T_base_tool: The pose.
+        posture: Joints (n,) that a redundant arm is drawn to while it goes there; None leaves it as it is.
+    """
     lower, upper = chain.lower + MARGIN, chain.upper - MARGIN
     for _ in range(ITERATIONS):
         here = chain.T_base_tool(q)
@@ -132,7 +141,11 @@ def nearest_joints(chain: Chain, q: Array, T_base_tool: Array) -> Array:
         if np.linalg.norm(error[:3]) < GAP[0] and np.linalg.norm(error[3:]) < GAP[1]:
             break
         J = chain.jacobian(q)
-        step = J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(6), error)
+        JJ = J @ J.T + DAMPING**2 * np.eye(6)
+        step = J.T @ np.linalg.solve(JJ, error)
+        if posture is not None:
+            away = PULL * (posture - q)
+            step += away - J.T @ np.linalg.solve(JJ, J @ away)
         q = np.clip(q + step, np.minimum(lower, q), np.maximum(upper, q))
     return q
 

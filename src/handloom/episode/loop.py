@@ -52,6 +52,7 @@ PLACEMENT = frozenset(
     {
         "above_bottom",
         "ahead",
+        "filled",
         "inside",
         "joint_state",
         "left_of",
@@ -61,6 +62,7 @@ PLACEMENT = frozenset(
         "over_box",
         "overlapping",
         "points_up",
+        "poured",
         "raised_above",
         "released",
         "right_of",
@@ -69,6 +71,8 @@ PLACEMENT = frozenset(
     }
 )
 """Success terms about where an object is put; others, such as ``grasped``, end with their skill."""
+CONTENTS = frozenset({"filled", "poured"})
+"""Those about what is in an object, which stand wherever the object is put later."""
 JOINT_SKILLS = frozenset({"open", "close", "rotate"})
 """Skills that move a joint of an object, and not the object."""
 SHOWN_REST = 5
@@ -192,7 +196,9 @@ def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tupl
         checks = [
             check
             for check in span.checks
-            if check.name in PLACEMENT and stands and not (check.name == "joint_state" and turned & set(span.objects))
+            if check.name in PLACEMENT
+            and (stands or check.name in CONTENTS)
+            and not (check.name == "joint_state" and turned & set(span.objects))
         ]
         final = last[span.robot, span.arm] is span
         goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))

@@ -28,6 +28,8 @@ _GEOM = {
 _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_SLIDE}
 _Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
 """Turns z up to y up: x stays, z becomes y."""
+_THIRDS: tuple[Quat, Quat] = ((0.5, 0.5, 0.5, 0.5), (0.5, -0.5, -0.5, -0.5))
+"""Turn x to y, y to z, z to x; and back."""
 _ROLLING = (0.005, 0.0005)
 """Torsional and rolling friction [m] of round parts: the contact patch of a fruit is some millimetres wide."""
 
@@ -97,7 +99,16 @@ class Blueprint:
 
     def y_up(self) -> "Blueprint":
         """Return the object in a frame with y up and its front to +z, as published assets have it."""
-        R = matrix_from_quat(_Y_UP)
+        return self._turned(_Y_UP)
+
+    def along(self, axis: str) -> "Blueprint":
+        """Return the object turned by thirds of a turn about (1, 1, 1) until its longest side lies along an axis."""
+        turns = ("xyz".index(axis) - int(np.argmax(np.ptp(self.aabb(), axis=0)))) % 3
+        return self if turns == 0 else self._turned(_THIRDS[turns - 1])
+
+    def _turned(self, quat: Quat) -> "Blueprint":
+        """Return the object in a frame in which it is turned by a quaternion wxyz."""
+        R = matrix_from_quat(quat)
 
         def turned(vector: Point) -> Point:
             return point(R @ vector)
@@ -105,10 +116,11 @@ class Blueprint:
         return replace(
             self,
             parts=tuple(
-                replace(p, position=turned(p.position), quat=quad(quat_multiply(_Y_UP, p.quat))) for p in self.parts
+                replace(p, position=turned(p.position), quat=quad(quat_multiply(quat, p.quat))) for p in self.parts
             ),
             links=tuple(
-                replace(link, **{key: turned(getattr(link, key)) for key in VECTORS_OF_LINKS}) for link in self.links
+                replace(link, **{k: turned(v) for k in VECTORS_OF_LINKS if (v := getattr(link, k)) is not None})
+                for link in self.links
             ),
             keypoints={name: replace(k, position=turned(k.position)) for name, k in self.keypoints.items()},
             axes={name: replace(axis, direction=turned(axis.direction)) for name, axis in self.axes.items()},
@@ -140,7 +152,7 @@ class Blueprint:
         for link in self.links:
             rows.append((link.name, link.kind, link.parent, link.drives))
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
-            numbers += (*link.normal, *(link.push or link.head))
+            numbers += (*link.normal, *(link.push or link.head), *(link.grip or ()))
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
             numbers += (link.counterbalance, link.ratio)
         for name, keypoint in sorted(self.keypoints.items()):

@@ -153,7 +153,7 @@ def quad(values: ArrayLike) -> Quat:
     return (w, x, y, z)
 
 
-VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "front_axis", "anchor")
+VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "normal", "push", "grip", "front_axis", "anchor")
 """Points and directions of a link, which turn with the object frame."""
 
 
@@ -187,6 +187,8 @@ class Link:
     """Unit vector out of the surface at the head: the hand comes from there."""
     push: Point | None = None
     """Point of the surface that is pushed to close the joint [m]; None: the head."""
+    grip: Point | None = None
+    """Unit vector to where a hand comes from that takes the head; None: the normal. An edge is taken from beyond it."""
     front_axis: Point = (0.0, -1.0, 0.0)
     """Side of the base that faces the user, in the base frame."""
     parent: str = "object"

@@ -11,6 +11,7 @@ from handloom.objects import ObjectAsset
 from handloom.robots import RobotDescription
 from handloom.scene.assets import asset_of, robot_description
 from handloom.scene.fixtures import add_surface
+from handloom.scene.grains import Grains
 from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
 from handloom.scene.suction import add_suction, bind_suction
 from handloom.sim import World
@@ -27,8 +28,7 @@ HIDDEN_GROUP = 3
 def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
     """Add every grain as a body ``fluid/<i>`` that slides along x, y and z.
 
-    Balls without friction have no reason to turn, so three joints do; contacts have one dimension, whatever the other
-    side has, because the grains' priority decides.
+    MuJoCo moves them and sees no contact; ``Grains`` resolves those.
     """
     spec.add_material(name="fluid", rgba=[*fluid.color, fluid.opacity], specular=0.6, shininess=0.8)
     for i, position in enumerate(fluid.positions):
@@ -42,8 +42,8 @@ def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
             type=mujoco.mjtGeom.mjGEOM_SPHERE,
             size=[fluid.radius, 0, 0],
             mass=fluid.mass,
-            condim=1,
-            priority=1,
+            contype=0,
+            conaffinity=0,
             material="fluid",
             group=2,
         )
@@ -74,7 +74,9 @@ def build_scene(instance: TaskInstance) -> Scene:
     for obj in instance.objects:
         set_joints(world, obj.name, obj.joints)
     world.forward()
-    return Scene(instance=instance, world=world, robots=robots, assets=assets)
+    solid = {obj.name: np.array(assets[obj.name].up) for obj in instance.objects if obj.solid}
+    grains = None if instance.fluid is None else Grains(world, instance.fluid, solid)
+    return Scene(instance=instance, world=world, robots=robots, assets=assets, grains=grains)
 
 
 def scene_spec(

@@ -20,6 +20,10 @@ ARC_STEP = 0.06
 """Angle between poses on an arc [rad]: chords of a door 0.4 m wide stay within 0.2 mm of it."""
 APPROACH = 0.08
 """Length of the straight way to the contact [m]."""
+NEAR = 0.05
+"""The same where the hand leans [m]."""
+SHY = 0.012
+"""How far a hand that leans holds back: its fingertips would meet what the handle stands on [m]."""
 PRESS = 0.003
 """How far fingers press on after a joint has met its stop [m]."""
 LEAD = 1.08
@@ -126,41 +130,50 @@ def perturbed(T: Array, spread: RandomPose, rng: np.random.Generator) -> Array:
     return T @ make_pose(matrix_from_euler_deg(drawn(spread.orientation)), drawn(spread.position))
 
 
-def grasp_setting(link: Link, delta: float) -> PlannerSetting:
-    """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad]."""
+def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSetting:
+    """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad].
+
+    Args:
+        link: The moving part.
+        delta: Motion of the joint.
+        wider: How much further than usual the hand may lean, about the handle and along it [rad].
+    """
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
-    turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, link.normal)) > 0.9
+    normal = link.grip or link.normal
+    turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, normal)) > 0.9
     return PlannerSetting(
         constraint_list=(
             _meets("articulated_object_head", POINT),
-            _hand("tool_tail", link.normal, 1.0, ROLL if turns_in_hand else TILT),
-            _hand("tool_tail", link.contact_axis, 0.0, ROLL),
+            _hand("tool_tail", normal, 1.0, ROLL if turns_in_hand else TILT + wider),
+            _hand("tool_tail", link.contact_axis, 0.0, ROLL + (0.0 if turns_in_hand else wider)),
             _hand("tool_side", link.contact_axis, 0.0, ROLL),
         ),
-        pre_actuation_motions=(("approach", -APPROACH),),
+        modify_actuation_motion=None if wider == 0.0 else ("approach", -SHY),
+        pre_actuation_motions=(("approach", -APPROACH if wider == 0.0 else -NEAR),),
         post_actuation_motions=(move,),
         success_threshold=OPENED * abs(delta),
     )
 
 
-def push_setting(link: Link, delta: float, tip: float) -> PlannerSetting:
+def push_setting(link: Link, delta: float, tip: float, wider: float = 0.0) -> PlannerSetting:
     """Return how closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
 
     Args:
         link: The moving part.
         delta: Motion of the joint.
         tip: How far the fingertips reach past the hand's ``tool_head`` [m].
+        wider: How much further than usual the hand may lean from the surface's normal [rad].
     """
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)
     return PlannerSetting(
         constraint_list=(
             _meets("link_contact_point", POINT),
-            _hand("tool_tail", link.normal, 1.0, PUSH_TILT),
+            _hand("tool_tail", link.normal, 1.0, PUSH_TILT + wider),
             # The hand is wide where its fingers close: that way lies along the handle, not across it.
             _hand("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
         ),
         modify_actuation_motion=("approach", -tip),
-        pre_actuation_motions=(("approach", -APPROACH),),
+        pre_actuation_motions=(("approach", -APPROACH if wider == 0.0 else -NEAR),),
         post_actuation_motions=(move, ("approach", PRESS)),
         success_threshold=SHUT * (link.range[1] - link.range[0]),
     )

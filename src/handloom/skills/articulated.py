@@ -48,6 +48,10 @@ RETREATS = (0.08, 0.05, 0.03)
 """How far the hand draws back after it has let go, as far as the arm can [m]."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
 """Frames the fingers get to close and to open at most; published: 40."""
+WIDER = (0.0, 0.35, 0.7, 1.2)
+"""How much further the hand may lean on a handle or a surface, tried in this order [rad]: short wrists need it."""
+BEYOND = 1.2
+"""How far a stand-in is opened, as a multiple of what the task counts as open."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
 
@@ -105,22 +109,49 @@ class ArticulatedSkill(Skill[ConfigT]):
         return tuple(terms)
 
     def _prepare(self) -> list[JointWay] | None:
-        """Return ways to move the joint, best first; None after telling why there is none."""
-        config, name = self.config, self.config.objects[0]
-        wanted = config.grasp if config.grasp is not None else self.action != "close"
-        self._grips = wanted and self.controller.arm.suction is None
+        """Return ways to move the joint, best first; None after telling why there is none.
+
+        Where nothing says how, a joint that no finger can push shut is shut by its handle.
+        """
+        config, given = self.config, self._given_setting()
+        wanted = config.grasp if config.grasp is not None else self._doing() != "close"
+        ways = self._prepared(grips=wanted)
+        if ways is None and given is None and config.grasp is None and not wanted:
+            failure = self.failure
+            ways = self._prepared(grips=True)
+            self.failure = None if ways else failure
+        return ways
+
+    def _prepared(self, *, grips: bool) -> list[JointWay] | None:
+        """Return ways to move the joint with fingers that hold its handle, or push."""
+        name, given = self.config.objects[0], self._given_setting()
+        self._grips = grips and self.controller.arm.suction is None
         self._keypoints = self._annotation()
         link = self._keypoints.link
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
-        self._setting = config.planner_setting or self._own_setting(link)
-        self.controller.ignored = config.ignore_substring
-        try:
-            goals = self._goals()
-        except ConstraintError as error:
-            self.fail(FunnelStage.REACH, "constraint_cannot_hold", str(error), candidates=CANDIDATES)
-            return None
-        ways = self._ways(goals)
-        return ways or None
+        self.controller.ignored = self.config.ignore_substring
+        for wider in WIDER if given is None else WIDER[:1]:
+            self.failure, self._setting = None, given or self._own_setting(link, wider)
+            try:
+                goals = self._goals()
+            except ConstraintError as error:
+                self.fail(FunnelStage.REACH, "constraint_cannot_hold", str(error), candidates=CANDIDATES)
+                return None
+            ways = self._ways(goals)
+            if ways:
+                return ways
+        return None
+
+    def _doing(self) -> Action:
+        """Return what is done to the joint."""
+        return self.action
+
+    def _given_setting(self) -> PlannerSetting | None:
+        """Return the setting of the task; None where it has none, or one of an asset that another stands in for.
+
+        Axes, signs and lengths of a setting are those of one asset's annotation; a stand-in has its own.
+        """
+        return None if self.scene.assets[self.config.objects[0]].stands_in else self.config.planner_setting
 
     def _annotation(self) -> JointKeypoints:
         """Return the keypoints of the joint, from a file where the config names one."""
@@ -133,25 +164,37 @@ class ArticulatedSkill(Skill[ConfigT]):
         file = None if config.obj_info_path is None else Path(config.obj_info_path)
         stands_in = asset.parameters.get("path") is None
         if file is None or (stands_in and not file.is_file()):
-            return joint_keypoints(link, index, "open" if self._grips else self.action)
+            return joint_keypoints(link, index, "open" if self._grips else self._doing())
         return read_keypoints(file, link, index)
 
-    def _own_setting(self, link: Link) -> PlannerSetting:
-        """Return the setting of an object without one in the task: from its keypoints."""
-        low, high = link.range
-        if self.action == "close":
+    def _own_setting(self, link: Link, wider: float) -> PlannerSetting:
+        """Return the setting from the object's keypoints, the hand leaning further by ``wider`` [rad].
+
+        What counts as success is the task's where it says so.
+        """
+        given, (low, high) = self.config.planner_setting, link.range
+        if self._doing() == "close":
             delta = min(max(0.0, low), high) - self._start
         else:
-            delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
+            amount = self.config.amount * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+            delta = amount * (1.0 if abs(high) >= abs(low) else -1.0)
             delta = float(np.clip(self._start + delta, low, high)) - self._start
+        setting = self._moving_setting(link, delta, wider)
+        if given is None:
+            return setting
+        kept = {"success_threshold": given.success_threshold, "success_mode": given.success_mode}
+        return setting.model_copy(update=kept)
+
+    def _moving_setting(self, link: Link, delta: float, wider: float) -> PlannerSetting:
+        """Return how the hand moves the joint by ``delta`` [m or rad]."""
         if self._grips:
-            setting = grasp_setting(link, delta)
-            if self.action != "close":
+            setting = grasp_setting(link, delta, wider)
+            if self._doing() != "close":
                 return setting
             return setting.model_copy(update={"success_threshold": push_setting(link, delta, 0.0).success_threshold})
         arm = self.controller.arm.spec
         head = float(np.asarray(arm.keypoints.tool_head[:3]) @ arm.approach)
-        return push_setting(link, delta, gripper_of(self).fingertip(0) - head)
+        return push_setting(link, delta, gripper_of(self).fingertip(0) - head, wider)
 
     def _goals(self) -> Array:
         """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
@@ -192,7 +235,7 @@ class ArticulatedSkill(Skill[ConfigT]):
     def _pivots(self) -> Sequence[float]:
         """Return how far the hand may turn with the joint: a bar along the hinge lets it pivot."""
         link = self._keypoints.link
-        own = self.config.planner_setting is None
+        own = self._given_setting() is None
         along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
         return PIVOTS if own and along and self._grips else PIVOTS[:1]
 
@@ -325,6 +368,11 @@ class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
     """The published preplan: look at the start of a long task whether a joint can be moved, and do nothing."""
 
     Config: ClassVar = ArtPreplanConfig
+
+    def _doing(self) -> Action:
+        """Return what the later skill does; published settings name it."""
+        setting = self.config.planner_setting
+        return "close" if setting is not None and str(setting.task_name).startswith("Close") else self.action
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve as the later skill will, and hold still for one frame."""

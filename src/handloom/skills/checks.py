@@ -237,6 +237,30 @@ def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
     return bool(scene.object_pose(object)[2, 3] - from_z > by)
 
 
+def _grains(scene: Scene, container: str) -> Array:
+    """Return which grains (n,) lie in a container."""
+    if scene.grains is None:
+        raise ConfigError(f"nothing can be poured into {container}: the task has no fluid")
+    return scene.grains.inside(container)
+
+
+def poured(scene: Scene, *, container: str, target: str, share: float, spilled: float) -> bool:
+    """Return whether a share of all grains is in a target, and few are in neither the target nor their container."""
+    there, left = _grains(scene, target), _grains(scene, container)
+    lost = len(there) - int((there | left).sum())
+    return bool(there.sum() >= share * len(there) and lost <= spilled * len(there))
+
+
+def filled(scene: Scene, *, container: str, radius: float, above: int, below: int) -> bool:
+    """Return whether the number of grains in a container, nearer to its middle than a radius [m], is within bounds.
+
+    The published term counts grains at any height, so that it holds while a full bottle is held over an empty cup.
+    """
+    flat = (scene.grain_positions() - scene.object_pose(container)[:3, 3])[:, :2]
+    count = int((_grains(scene, container) & (np.linalg.norm(flat, axis=1) < radius)).sum())
+    return above < count < below
+
+
 def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
     """Return whether the robots' joints and an object move slower than ``speed`` [m/s or rad/s].
 
@@ -251,6 +275,7 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "above_bottom": above_bottom,
     "ahead": ahead,
     "calm": calm,
+    "filled": filled,
     "fingers_only": fingers_only,
     "grasped": grasped,
     "gripper_open": gripper_open,
@@ -270,6 +295,7 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "overlapping": overlapping,
     "point_at": point_at,
     "points_up": points_up,
+    "poured": poured,
     "raised_above": raised_above,
     "released": released,
     "right_of": right_of,

@@ -24,6 +24,8 @@ CANDIDATES = 32
 """Poses tested; published: 20."""
 WIDER = 3
 """Steps in which ``keep_upright`` is widened."""
+RAISED = (0.04, 0.04)
+"""How much higher a stand-in is let go, one after the other, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 FORESEEN = 8
@@ -43,7 +45,7 @@ XY_MARGIN = 0.015
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
 HALF = 0.5
-"""Success mode ``inside``: share of the object where the config gives none."""
+"""Success mode ``inside``: share of the object where the config gives none; of the largest overlap of stand-ins."""
 
 
 class Place(Skill[PlaceConfig]):
@@ -60,6 +62,16 @@ class Place(Skill[PlaceConfig]):
                 return
             self.failure, self.config = None, self.config.model_copy(update={"keep_upright": float(angle)})
             self._choose()
+        for rise in RAISED if self._stands_in() else ():
+            if self.manip_list:
+                return
+            higher = {"place_z_offset": self.config.place_z_offset + rise}
+            self.failure, self.config = None, self.config.model_copy(update=higher)
+            self._choose()
+
+    def _stands_in(self) -> bool:
+        """Return whether what is held or what it goes to stands in for an asset: heights belong to sizes of others."""
+        return any(self.scene.assets[name].stands_in for name in self.config.objects[:2] if name in self.scene.assets)
 
     def _choose(self) -> None:
         """Write the commands of the first place whose moves are all possible, or say why there is none."""
@@ -87,7 +99,7 @@ class Place(Skill[PlaceConfig]):
         chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
         if chosen is not None:
             goal = place[chosen.index]
-            if config.until_contact:
+            if config.until_contact or (self._stands_in() and config.success_mode != "height"):
                 goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
             self._place_z = float(goal[2, 3])
             self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
@@ -118,7 +130,7 @@ class Place(Skill[PlaceConfig]):
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
-        overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
+        overlap = Check(name="overlapping", arguments={**pair, "above": self._overlap_asked()})
         over = Check(name="over_box", arguments={**pair, "margin": 0.0})
         modes = {
             "3diou": (overlap,),
@@ -146,6 +158,16 @@ class Place(Skill[PlaceConfig]):
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *attitude_checks(config), *calm)
+
+    def _overlap_asked(self) -> float:
+        """Return how much the boxes must overlap: as the task says, or half of what stand-ins can with their sizes."""
+        if not self._stands_in():
+            return self.config.success_th
+        held = self.scene.assets[self.config.objects[0]]
+        upright, box = np.sort(held.extent), world_box(self.scene, self.config.objects[1])
+        inside = float(np.prod(np.minimum(upright, box[1] - box[0])))
+        most = inside / (float(np.prod(upright)) + float(np.prod(box[1] - box[0])) - inside)
+        return min(self.config.success_th, HALF * most)
 
     def _places(
         self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None

@@ -29,6 +29,8 @@ SKILLS = {
     "open": "handloom.skills.articulated:Open",
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
+    "pour": "handloom.skills.pour:Pour",
+    "pour__water__succ": "handloom.skills.pour:PourWaterSucc",
     "rotate": "handloom.skills.articulated:Rotate",
     "rotate__obj": "handloom.skills.rotate_held:RotateObj",
     "scan": "handloom.skills.flip_and_scan:Scan",

@@ -22,7 +22,7 @@ CONFIGURATIONS = 60_000
 """Random arm configurations from which the reach is found; a hundred or more are at the height of a table."""
 BY_HAND = ("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick")
 """Skills that take hold of an object."""
-CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan")
+CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan", "pour")
 """Skills whose first object must be held."""
 
 

@@ -232,6 +232,7 @@ def laptop(c: Choices) -> Blueprint:
         contact_axis=(-1.0, 0.0, 0.0),
         normal=(0.0, 0.0, 1.0),
         push=(0.0, -0.85 * y, lid),
+        grip=(0.0, -1.0, 0.0),
         **joint_feel(c, "laptop"),
         counterbalance=0.8,
     )

@@ -34,6 +34,7 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "open": articulated.OpenConfig,
     "pick": picks.PickConfig,
     "place": places.PlaceConfig,
+    "pour": motions.PourConfig,
     "pour__water__succ": motions.PourWaterSuccConfig,
     "rotate": articulated.RotateConfig,
     "rotate__obj": places.RotateObjConfig,

@@ -131,15 +131,45 @@ class MobileTranslateConfig(SkillConfig):
     """[m]"""
 
 
-class PourWaterSuccConfig(SkillConfig):
-    """Judge a pour by the grains in the container."""
+class PourMotion(SkillConfig):
+    """How a held container is emptied into another (ours)."""
+
+    tilt: float = Field(default=115.0, gt=0, le=170)
+    """How far the container is tilted about its lip [deg]."""
+    height: float = Field(default=0.025, ge=0)
+    """Least height of the lip over the rim of the target [m]."""
+    aim: float = Field(default=0.35, ge=0, lt=1)
+    """How far before the middle of the target the lip stands, as a share of the target's inner radius."""
+    pace: float = Field(default=0.5, gt=0, le=1)
+    """Speed of the tilt, as a share of the arm's usual speed."""
+    drain_steps: int = Field(default=90, ge=1)
+    """Frames at most that the container stays tilted; it goes back as soon as nothing flows any more."""
+
+
+class PourConfig(PourMotion):
+    """Pour the grains in ``objects[0]``, which is held, into ``objects[1]`` (ours)."""
+
+    objects_needed: ClassVar[int] = 2
+    poured: float = Field(default=0.7, gt=0, le=1)
+    """Least share of all grains that must be in the target."""
+    spilled: float = Field(default=0.1, ge=0, le=1)
+    """Largest share of all grains that may be in neither of the two."""
+
+
+class PourWaterSuccConfig(PourMotion):
+    """Judge a pour by the grains in the container; with ``objects`` also pour, as ``pour`` does (ours)."""
 
     container_name: str = "cup"
+    """The container that must have been filled."""
     container_radius: float = Field(default=0.025, gt=0)
+    """Grains in the container count when they are, seen from above, nearer to its middle than this [m]."""
     particle_num_th_min: int = 50
+    """There must be more grains than this."""
     particle_num_th_max: int = 300
+    """There must be fewer grains than this."""
     container_up: tuple[tuple[str, Literal[0, 1, 2, "x", "y", "z"], float], ...] = ()
     """Object, one of its own axes, and the least that this axis points up, as the cosine of the angle."""
     gripper_state: GripperState = -1
+    """Gripper while it waits."""
     gripper: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
     objects_needed: ClassVar[int] = 0
