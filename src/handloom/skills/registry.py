@@ -11,6 +11,7 @@ from handloom.skills.skill import Skill, register_skill
 SKILLS = {
     "approach__rotate": "handloom.skills.rotate_held:ApproachRotate",
     "artpreplan": "handloom.skills.articulated:ArtPreplan",
+    "carry": "handloom.skills.carry:Carry",
     "close": "handloom.skills.articulated:Close",
     "dexpick": "handloom.skills.dexterous:DexPick",
     "dexplace": "handloom.skills.dexterous:DexPlace",

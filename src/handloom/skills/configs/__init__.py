@@ -14,6 +14,7 @@ from handloom.skills.configs.parts import SkillConfig
 SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "approach__rotate": places.ApproachRotateConfig,
     "artpreplan": articulated.ArtPreplanConfig,
+    "carry": places.CarryConfig,
     "close": articulated.CloseConfig,
     "dexpick": picks.DexPickConfig,
     "dexplace": places.DexPlaceConfig,
