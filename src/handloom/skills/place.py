@@ -99,7 +99,10 @@ class Place(Skill[PlaceConfig]):
         chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
         if chosen is not None:
             goal = place[chosen.index]
-            if config.until_contact or (self._stands_in() and config.success_mode != "height"):
+            gently = not config.until_contact and self._stands_in() and config.success_mode != "height"
+            # Down among the walls of a container, the next move of the joints would take it along.
+            self._rises = gently and self._retreat is None and chosen.paths[1] is not None
+            if config.until_contact or gently:
                 goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
             self._place_z = float(goal[2, 3])
             self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
@@ -354,6 +357,10 @@ class Place(Skill[PlaceConfig]):
             commands.append(command_at(place, "update_specific", ignore_substring=without))
             retreat = place @ translation(self._retreat)
             commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2), **opened))
+        elif self._rises and chosen.paths[1] is not None:
+            commands.append(command_at(place, "update_specific", ignore_substring=self.controller.obstacles_of(name)))
+            back = chosen.paths[1][::-1]
+            commands.append(command_at(pre, "open_gripper", straight=True, path=back, **opened))
         return commands
 
     def _let_go(self) -> dict[str, Array]:
