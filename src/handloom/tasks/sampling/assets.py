@@ -27,6 +27,7 @@ FURNITURE = frozenset(
         "drawer_cabinet",
         "electric_cooker",
         "faucet",
+        "fridge",
         "hinged_cabinet",
         "knob",
         "laptop",
@@ -39,7 +40,10 @@ FURNITURE = frozenset(
         "pot",
         "safe",
         "shelf",
+        "sliding_cabinet",
+        "tool_chest",
         "trash_can",
+        "valve",
         "washing_machine",
     )
 )
@@ -167,23 +171,15 @@ OPEN = {
 }
 """Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
 
-ARTICULATED = frozenset(
-    [
-        "drawer_cabinet",
-        "electric_cooker",
-        "faucet",
-        "hinged_cabinet",
-        "knob",
-        "laptop",
-        "lidded_box",
-        "microwave",
-        "oven",
-        "pot",
-        "safe",
-        "trash_can",
-        "washing_machine",
-    ]
-)
+ARTICULATED = FURNITURE - {
+    "barcode_scanner",
+    "conveyor",
+    "double_conveyor",
+    "low_basket",
+    "mug_tree",
+    "place_mat",
+    "shelf",
+}
 """Categories of the library that have a joint."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
 """Word of an annotation's name > what has such a joint; anything else is a lid."""
