@@ -1,4 +1,4 @@
-"""Where a held object is put down, how far it can be lowered until it touches what is below, and how it must lie then."""
+"""Where a held object is put down, how far it can be lowered to what is below it, and how it must lie then."""
 
 from typing import NamedTuple
 
