@@ -47,6 +47,12 @@ def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
     A published file, which brings no model, is the robot of the zoo that its class stands for, with the keys in which
     the file differs; where the file is not there, the robot of the zoo of the same name stands in.
     """
+    if entry.name not in task.robot_sources:
+        task.robot_sources[entry.name] = _found_source(task, entry)
+    return task.robot_sources[entry.name]
+
+
+def _found_source(task: Task, entry: RobotEntry) -> RobotSource:
     given, overrides = entry.robot_config_file, _with_base(task, entry)
     if given in robot_names():
         return RobotSource(given, overrides)
