@@ -9,9 +9,9 @@ from PIL import Image
 
 from handloom.errors import NotFoundError
 from handloom.scene import Scene, build_scene
-from handloom.spatial import matrix_from_quat
+from handloom.spatial import invert_pose, matrix_from_quat
 from handloom.tasks import load_task, sample_task
-from handloom.teleop.picture_stream import OPERATOR, PictureStream, fitted, operator_view
+from handloom.teleop.picture_stream import OPERATOR, RIGHT_EYE, PictureStream, fitted, operator_view
 
 
 def scene_of(task: str) -> Scene:
@@ -34,6 +34,31 @@ def test_every_view_is_drawn_in_order_within_the_size_and_again_for_a_newer_stat
     sizes = [Image.open(io.BytesIO(picture)).size for picture in sets[-1]]
     assert sizes == [(64, 48), (48, 48), (48, 48)]
     assert sets[0][0] != sets[-1][0]
+
+
+def test_a_headset_gets_the_operators_view_for_both_eyes() -> None:
+    scene, sets, drawn = scene_of("fr3_pick_place"), [], threading.Semaphore(0)
+    stream = PictureStream(
+        lambda pictures: (sets.append(pictures), drawn.release()), size=(64, 48), cameras=(OPERATOR,)
+    )
+    try:
+        stream.show(scene)
+        assert drawn.acquire(timeout=60)
+        stream.eye_distance = 0.064
+        stream.offer(scene.world.save_state())
+        assert drawn.acquire(timeout=60)
+        left, right = stream.cameras_of(scene)
+    finally:
+        stream.close()
+    assert [len(pictures) for pictures in sets] == [1, 2]
+    assert sets[0][0] == sets[1][0] != sets[1][1]
+    assert (left.name, right.name, left.quat) == (OPERATOR, RIGHT_EYE, right.quat)
+    assert np.linalg.norm(np.subtract(right.position, left.position)) == pytest.approx(0.064)
+    # A point lies further left in the picture of the right eye: by f * distance / depth.
+    point = scene.object_pose("cube")[:3, 3]
+    seen = [invert_pose(camera.T_parent_camera) @ [*point, 1.0] for camera in (left, right)]
+    pixels = [camera.fx * p[0] / p[2] for camera, p in zip((left, right), seen, strict=True)]
+    assert pixels[0] - pixels[1] == pytest.approx(left.fx * 0.064 / seen[0][2])
 
 
 def test_a_view_that_does_not_exist_is_refused_with_those_that_do() -> None:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -45,8 +46,11 @@ class PictureStream:
         self._publish, self._size, self._preset, self._names = publish, size, preset, tuple(cameras)
         self._changed = threading.Condition()
         self._scene: Scene | None = None
+        self._views: tuple[Scene, tuple[CameraSpec, ...]] | None = None
         self._state: Array | None = None
         self._closed = False
+        self.eye_distance = 0.0
+        """Of a headset [m]: the operator's view is then drawn a second time, for the right eye; 0 draws it once."""
         self.drawn: deque[float] = deque(maxlen=300)
         """When the last sets of pictures were finished [s]."""
         self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
@@ -72,7 +76,13 @@ class PictureStream:
         self._thread.join()
 
     def cameras_of(self, scene: Scene) -> tuple[CameraSpec, ...]:
-        """Return what is drawn of a scene."""
+        """Return what is drawn of a scene; asked first while it is in its first state, which decides on the view."""
+        if self._views is None or self._views[0] is not scene:
+            self._views = scene, self._chosen(scene)
+        distance, chosen = self.eye_distance, self._views[1]
+        return *chosen, *(right_eye(c, distance) for c in chosen if distance > 0.0 and c.name == OPERATOR)
+
+    def _chosen(self, scene: Scene) -> tuple[CameraSpec, ...]:
         cameras = [fitted(camera, *self._size) for camera in scene.instance.cameras]
         known = {camera.name: camera for camera in (operator_view(scene, self._size), *cameras)}
         for name in self._names:
@@ -91,8 +101,10 @@ class PictureStream:
                 scene, state, self._state = self._scene, self._state, None
             if scene is None or state is None:
                 continue
+            cameras = self.cameras_of(scene)
             if drawing is None or drawing.scene is not scene:
-                drawing = LiveDrawing(scene, self.cameras_of(scene), self._preset)
+                drawing = LiveDrawing(scene, cameras, self._preset)
+            drawing.cameras = cameras
             self._publish(drawing.files(state))
             self.drawn.append(time.monotonic())
 
@@ -107,7 +119,7 @@ class LiveDrawing:
     """
 
     def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str) -> None:
-        self.scene, self._cameras = scene, cameras
+        self.scene, self.cameras = scene, cameras
         self._model = scene.world.model
         self._data = mujoco.MjData(self._model)
         self._renderer = Renderer(self._model, preset)
@@ -121,8 +133,8 @@ class LiveDrawing:
         mujoco.mj_setState(self._model, self._data, state, STATE)
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
-        images = self._renderer.render(self._data, self._cameras)
-        return [np.asarray(images[camera.name]["rgb"]) for camera in self._cameras]
+        images = self._renderer.render(self._data, self.cameras)
+        return [np.asarray(images[camera.name]["rgb"]) for camera in self.cameras]
 
 
 OPERATOR = "operator"
@@ -154,6 +166,16 @@ def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
     return CameraSpec.looking_at(
         OPERATOR, tuple(centre.tolist()), eye=tuple(eye.tolist()), width=width, height=height, focal=0.95 * height
     )
+
+
+RIGHT_EYE = "operator_right"
+"""Name of that view for the right eye."""
+
+
+def right_eye(left: CameraSpec, distance: float) -> CameraSpec:
+    """Return a camera beside another one, to the right of it by a distance [m], that looks the same way."""
+    x, y, z = (np.array(left.position) + matrix_from_quat(np.array(left.quat)) @ (distance, 0.0, 0.0)).tolist()
+    return replace(left, name=RIGHT_EYE, position=(x, y, z))
 
 
 def _sees(scene: Scene, eye: Array, point: Array) -> bool:
