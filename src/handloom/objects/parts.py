@@ -199,6 +199,10 @@ class Link:
     """Dry friction of the joint [N or N m]; keeps doors where they are left."""
     stiffness: float = 0.0
     """Spring towards zero [N/m or N m/rad]."""
+    latch: float = 0.0
+    """Pull at the head that gets past the catch at the closed end [N]; 0: there is none."""
+    stop: float = 0.02
+    """Time constant of the end stops [s]."""
     counterbalance: float = 0.0
     """Share of the link's weight that a spring or a stay carries, 0 to 1."""
     drives: str | None = None
@@ -214,6 +218,11 @@ class Link:
     def joint(self) -> str:
         """Name of the joint."""
         return f"{self.name}_joint"
+
+    @property
+    def held_from(self) -> Point:
+        """Unit vector to where a hand comes from that takes the head."""
+        return self.normal if self.grip is None else self.grip
 
     def in_parent(self, position: Point) -> Point:
         """Return a point of the link in the frame of the parent, with the joint at zero [m]."""
@@ -235,6 +244,7 @@ class Link:
             damping=self.damping * torque / length,
             frictionloss=self.frictionloss * torque,
             stiffness=self.stiffness * torque / length,
+            latch=self.latch * scale**3,
         )
 
     def moved(self, offset: Point) -> "Link":

@@ -27,6 +27,7 @@ FURNITURE = frozenset(
         "drawer_cabinet",
         "electric_cooker",
         "faucet",
+        "fridge",
         "hinged_cabinet",
         "knob",
         "laptop",
@@ -39,7 +40,10 @@ FURNITURE = frozenset(
         "pot",
         "safe",
         "shelf",
+        "sliding_cabinet",
+        "tool_chest",
         "trash_can",
+        "valve",
         "washing_machine",
     )
 )
