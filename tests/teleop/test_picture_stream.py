@@ -81,6 +81,18 @@ def test_in_the_operators_view_left_is_left_and_away_is_up(task: str) -> None:
     assert (R_camera.T @ R @ [1.0, 0.0, 0.0])[1] < -0.3
 
 
+def test_the_operators_view_rides_on_a_base_that_drives() -> None:
+    scene = scene_of("lift2_fetch_carton")
+    base = scene.robot(scene.instance.robots[0].name).base
+    camera = operator_view(scene, (64, 48))
+    assert camera.parent == base.body
+    T_world_camera = scene.world.body_pose(base.body) @ camera.T_parent_camera
+    carton = next(obj.name for obj in scene.instance.objects if not obj.fixed)
+    seen = invert_pose(T_world_camera) @ [*scene.object_pose(carton)[:3, 3], 1.0]
+    assert seen[2] > 0.0
+    assert np.abs(camera.fx * seen[:2] / seen[2]).max() < 0.5 * camera.width
+
+
 def test_a_camera_keeps_its_shape_when_it_is_fitted() -> None:
     camera = scene_of("lift2_handover").instance.cameras[0]
     assert (camera.width, camera.height) == (320, 160)

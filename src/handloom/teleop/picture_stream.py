@@ -15,7 +15,7 @@ from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.render import Renderer
 from handloom.scene import Scene
-from handloom.spatial import matrix_from_quat
+from handloom.spatial import invert_pose, matrix_from_quat, pos_quat_from_pose
 from handloom.values import CameraSpec
 
 QUALITY = 80
@@ -143,6 +143,10 @@ SHOULDERS = ((-0.7, 0.42, 0.75), (-0.7, -0.42, 0.75), (-0.25, 0.6, 0.8))
 HEADS = ((-0.42, 0.0, 0.85), (-0.16, 0.0, 0.8), (-0.03, 0.0, 0.75))
 """Where its eye may be, beside one arm or between two: ahead, to the left of and above what is handled [m]. The first
 from which most of that is seen is taken."""
+ABOVE = ((-0.75, 0.0, 0.9), (-0.5, 0.0, 0.9), (-0.3, 0.0, 0.9))
+"""The same for a base that drives: far enough back to see what it drives to."""
+AT_HAND = 0.7
+"""How far ahead of such a base its hands work [m]."""
 LARGE_ARM = 0.45
 """The robot stands this far from what a large arm handles [m]; a smaller one is looked at from nearer by."""
 
@@ -156,16 +160,30 @@ def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
         handled = [arm.world.body_pose(arm.tool_body)[:3, 3] for r in scene.robots.values() for arm in r.arms]
     centre = np.mean(handled, axis=0)
     away = float((R.T @ (centre - np.array(robot.position)))[0])
+    base = scene.robot(robot.name).base
+    if base is not None:  # What it will handle may be in another room: it looks where its hands work.
+        away = AT_HAND
+        centre = np.array([*(np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2], centre[2]])
     # What lies far to one side draws the view only half-way.
     centre[:2] = 0.5 * (centre[:2] + (np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2])
     two = sum(len(r.arms) for r in scene.robots.values()) > 1
     share = 1.0 if two else float(np.clip(away / LARGE_ARM, 0.5, 1.0))
-    eyes = [centre + share * (R @ np.array(place)) for place in (HEADS if two else SHOULDERS)]
-    eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in handled))
+    places = ABOVE if base is not None else HEADS if two else SHOULDERS
+    eyes = [centre + share * (R @ np.array(place)) for place in places]
+    # Where a head is in the way of the space between the hands, it is in the way of what will happen there, too.
+    watched = [*handled, *(centre + R @ np.array([0.0, side, 0.0]) for side in (-0.15, 0.0, 0.15))]
+    eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in watched))
     width, height = size
-    return CameraSpec.looking_at(
+    view = CameraSpec.looking_at(
         OPERATOR, tuple(centre.tolist()), eye=tuple(eye.tolist()), width=width, height=height, focal=0.95 * height
     )
+    return view if base is None else _carried(view, base.body, scene.world.body_pose(base.body))
+
+
+def _carried(camera: CameraSpec, body: str, T_world_body: Array) -> CameraSpec:
+    """Return a camera that rides on a body, from where it is fixed in the world now."""
+    position, quat = pos_quat_from_pose(invert_pose(T_world_body) @ camera.T_parent_camera)
+    return replace(camera, parent=body, position=tuple(position.tolist()), quat=tuple(quat.tolist()))
 
 
 RIGHT_EYE = "operator_right"
