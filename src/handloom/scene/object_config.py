@@ -108,8 +108,8 @@ class ObjectConfig(Config):
     linear_velocity: tuple[Annotated[float, Field(ge=-2, le=2)], ...] | None = None
     """Surface velocity of a conveyor along its x axis [m/s]; the first number counts."""
     linear_track_list: Annotated[Any, UnusedKey("a conveyor has one track here")] = None
-    angular_velocity: tuple[Annotated[float, Field(ge=-6, le=6)], ...] | None = None
-    """Angular velocity of a turntable about its z axis [rad/s]; the first number counts."""
+    angular_velocity: tuple[Annotated[float, Field(ge=-360, le=360)], ...] | None = None
+    """Angular velocity of a turntable [deg/s]; the last number, about its z axis, counts."""
     angular_track_list: Annotated[Any, UnusedKey("a turntable is one track here")] = None
     velocity_ranges: tuple[tuple[float, float], ...] = ()
     """Ranges of the velocity of a belt [m/s or rad/s]; one is drawn, then a value in it. Two ranges, as

@@ -147,8 +147,9 @@ def _belt_speed(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, floa
     if entry.velocity_ranges:
         low, high = entry.velocity_ranges[int(rng.integers(len(entry.velocity_ranges)))]
         return {"speed": float(rng.uniform(low, high))}
-    given = entry.angular_velocity if entry.category == "turntable" else entry.linear_velocity
-    return {"speed": float(given[0])} if given else {}
+    if entry.category == "turntable":
+        return {"speed": float(np.deg2rad(entry.angular_velocity[-1]))} if entry.angular_velocity else {}
+    return {"speed": float(entry.linear_velocity[0])} if entry.linear_velocity else {}
 
 
 def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Generator) -> ChosenAsset:
@@ -193,6 +194,7 @@ ARTICULATED = FURNITURE - {
     "mug_tree",
     "place_mat",
     "shelf",
+    "turntable",
 }
 """Categories of the library that have a joint."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
@@ -211,6 +213,10 @@ FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.3
 """Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
 BELOW = -0.3
 """A region this far below the top of its target is the floor beside it [m]."""
+
+
+HOLLOW = {"bottle": "carafe", "can": "cup", "pot": "cup", "teapot": "watering_can"}
+"""Category > hollow one without a lid that stands in where a fluid is in it."""
 
 
 def place_targets(config: TaskConfig) -> set[str]:
@@ -235,6 +241,9 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         if stand_in.category == "bin" and _on_floor(task, entry.name):
             size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": FLOOR_HEIGHT}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
+    fluid = task.config.fluid
+    if fluid is not None and fluid.container_name == entry.name:
+        stand_in = replace(stand_in, category=HOLLOW.get(stand_in.category, stand_in.category))
     # Published assets have y up in their own frame, and the angles and axes of a task mean that frame.
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
     return replace(stand_in, parameters={**stand_in.parameters, **({"up": "y"} if usd else {})})
