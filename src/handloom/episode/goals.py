@@ -20,8 +20,8 @@ RETRY = 30
 """Frames after which a skill that the expert would find no way for is begun again."""
 JOINT_WAYPOINTS = frozenset({"heuristic__skill", "home", "joint__ctrl", "wait"})
 """Skills that say how an arm is bent on its way, which a person cannot know."""
-WAYPOINTS = JOINT_WAYPOINTS | {"goto__pose", "move"}
-"""Skills that say where a hand goes on its way; a person finds other ways."""
+WAYPOINTS = JOINT_WAYPOINTS | {"goto__pose", "mobile__rotate", "mobile__translate", "move", "navigate"}
+"""Skills that say where a hand or the base goes on its way; a person finds other ways."""
 
 
 class _AtOnce:

@@ -29,7 +29,7 @@ SKILLS = {
     "mobile__translate": "handloom.skills.mobile:MobileTranslate",
     "move": "handloom.skills.tool_motions:MoveSkill",
     "navigate": "handloom.skills.mobile:Navigate",
-    "open": "handloom.skills.articulated:Open",
+    "open": "handloom.skills.mobile_open:Open",
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
     "pour": "handloom.skills.pour:Pour",

@@ -48,6 +48,12 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
 DRIVING = frozenset({"mobile__rotate", "mobile__translate", "navigate"})
 """Skills that drive the base of their robot."""
 
+
+def drives_base(skill: SkillConfig) -> bool:
+    """Return whether a skill drives the base of its robot."""
+    return skill_name(skill.name) in DRIVING or bool(getattr(skill, "by_driving", False))
+
+
 OWN_SKILL = "my_module:MySkill"
 """Tag of a user's own skill, named ``module:Class`` in the task file; the class brings its own config."""
 
