@@ -185,15 +185,12 @@ OPEN = {
 }
 """Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
 
-ARTICULATED = FURNITURE - {
-    "barcode_scanner",
-    "conveyor",
-    "double_conveyor",
-    "low_basket",
-    "mug_tree",
-    "place_mat",
-    "shelf",
-}
+ARTICULATED = frozenset(
+    (
+        *("drawer_cabinet", "electric_cooker", "faucet", "hinged_cabinet", "knob", "laptop", "lidded_box"),
+        *("microwave", "oven", "pot", "safe", "trash_can", "washing_machine"),
+    )
+)
 """Categories of the library that have a joint."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
 """Word of an annotation's name > what has such a joint; anything else is a lid."""
