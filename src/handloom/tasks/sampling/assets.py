@@ -185,16 +185,15 @@ OPEN = {
 }
 """Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
 
-ARTICULATED = FURNITURE - {
-    "barcode_scanner",
-    "conveyor",
-    "double_conveyor",
-    "low_basket",
-    "mug_tree",
-    "place_mat",
-    "shelf",
-}
+ARTICULATED = frozenset(
+    (
+        *("drawer_cabinet", "electric_cooker", "faucet", "hinged_cabinet", "knob", "laptop", "lidded_box"),
+        *("microwave", "oven", "pot", "safe", "trash_can", "washing_machine"),
+    )
+)
 """Categories of the library that have a joint."""
+POURED_FROM = "carafe"
+"""Stands in for whatever a fluid is poured from."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
 """Word of an annotation's name > what has such a joint; anything else is a lid."""
 VOLUMES = {"laptop": 0.01}
@@ -235,6 +234,8 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         if stand_in.category == "bin" and _on_floor(task, entry.name):
             size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": FLOOR_HEIGHT}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
+    if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
+        stand_in = replace(stand_in, category=POURED_FROM)  # Whatever it is called, grains must fit in and come out.
     # Published assets have y up in their own frame, and the angles and axes of a task mean that frame.
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
     return replace(stand_in, parameters={**stand_in.parameters, **({"up": "y"} if usd else {})})
