@@ -114,7 +114,7 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
             if failure is not None:
                 break
             resting += 1
-            targets = np.full(world.model.nu, np.nan)
+            targets = stopping_targets(scene)
         begin = time.perf_counter()
         if disturbance is not None:
             wanted = targets = np.where(np.isnan(targets), wanted, targets)
@@ -142,6 +142,15 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         failure=failure or not_lasting(scene, source.timeline),
         stage_seconds=seconds,
     )
+
+
+def stopping_targets(scene: Scene) -> Array:
+    """Return targets (controls,) that keep every joint where it is told to be: NaN, and no speed of any base."""
+    targets = np.full(scene.world.model.nu, np.nan)
+    for robot in scene.robots.values():
+        if robot.base is not None:
+            robot.base.drive_at(targets, np.zeros(3))
+    return targets
 
 
 def apply_targets(scene: Scene, targets: Array) -> None:

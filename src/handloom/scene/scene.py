@@ -14,6 +14,7 @@ from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
 from handloom.robots import Arm, RobotDescription
 from handloom.scene.grains import Grains
+from handloom.scene.mobile_base import MobileBase
 from handloom.sim import World
 from handloom.values import TaskInstance
 
@@ -99,6 +100,8 @@ class SceneRobot:
     name: str
     description: RobotDescription
     arms: tuple[SceneArm, ...]
+    base: MobileBase | None = None
+    """The base, if skills and policies drive it; None when it stays where it stands."""
 
     def arm(self, name: str) -> SceneArm:
         """Return the arm called ``left`` or ``right``."""

@@ -55,6 +55,23 @@ def joints_at(scene: Scene, *, robot: str, arm: str, joints: Sequence[float], di
     return bool(np.linalg.norm(scene.robot(robot).arm(arm).joints - np.asarray(joints, float)) < distance)
 
 
+def base_at(scene: Scene, *, robot: str, pose: Sequence[float], distance: float, angle: float) -> bool:
+    """Return whether a base is within ``distance`` [m] and ``angle`` [rad] of x, y [m], yaw [rad] in the world."""
+    base = scene.robot(robot).base
+    if base is None:
+        raise ConfigError(f"the base of {robot} does not drive")
+    off = base.pose - np.asarray(pose, float)
+    turn = (off[2] + np.pi) % (2.0 * np.pi) - np.pi
+    return bool(np.hypot(off[0], off[1]) < distance and abs(turn) < angle)
+
+
+def base_clear(scene: Scene, *, robot: str, held: Sequence[str]) -> bool:
+    """Return whether a robot touches nothing but the objects that it holds."""
+    world, own = scene.world, (f"{robot}/", *(f"{name}/" for name in held))
+    others = [name for name in world.bodies if not name.startswith(own)]
+    return not world.touching([name for name in world.bodies if name.startswith(f"{robot}/")], others)
+
+
 def near(scene: Scene, *, object: str, target: str, distance: float, flat: bool = False) -> bool:
     """Return whether the origins of two objects are closer than ``distance`` [m]; ``flat`` leaves out the height."""
     offset = scene.object_pose(object)[:3, 3] - scene.object_pose(target)[:3, 3]
@@ -274,6 +291,8 @@ def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
 CHECKS: dict[str, Callable[..., bool]] = {
     "above_bottom": above_bottom,
     "ahead": ahead,
+    "base_at": base_at,
+    "base_clear": base_clear,
     "calm": calm,
     "filled": filled,
     "fingers_only": fingers_only,

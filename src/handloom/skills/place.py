@@ -38,6 +38,10 @@ HELD_ANGLE = 0.05
 """Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Shares of the way down to contact, tried in this order."""
+DEEP = 0.03
+"""A fall from the given place that is farther than this is into a container: poses for it are sought deeper [m]."""
+SPARE = 0.01
+"""Room that is left above the bottom while poses are sought [m]; the last of the way is found for the chosen one."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
@@ -86,23 +90,42 @@ class Place(Skill[PlaceConfig]):
             return
         pre, place = places
         self.controller.ignored = config.ignore_substring
-        moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         self._retreat = self._retreat_vector()
+        # The retreat leaves the object behind, so nothing has to be held any more.
+        holds = [kept, HeldParts.given(config.post_place_hold_vec_weight), None][: 2 if self._retreat is None else 3]
+        for down in self._depths(place, T_base_world, T_tool_object) if not any(holds) else (0.0,):
+            self.failure, lower = None, place.copy()
+            lower[:, :3, 3] -= down * T_base_world[:3, 2]
+            chosen = choose(self, self._moves(pre, lower), test_mode=config.test_mode, holds=holds)
+            if chosen is not None:
+                goal = lower[chosen.index]
+                if self._until_contact():
+                    goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
+                self._place_z = float(goal[2, 3])
+                self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
+                return
+
+    def _until_contact(self) -> bool:
+        """Return whether the object is lowered: as the config says, or where a stand-in has another size than meant."""
+        return self.config.until_contact or (self._stands_in() and self.config.success_mode != "height")
+
+    def _depths(self, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[float, ...]:
+        """Return how far below the given poses (n, 4, 4) to look first: into a container, as deep as the hand fits."""
+        if not self._until_contact():
+            return (0.0,)
+        drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place[0] @ T_tool_object)
+        return (*(share * (drop - SPARE) for share in LOWERED), 0.0) if drop > DEEP else (0.0,)
+
+    def _moves(self, pre: Array, place: Array) -> list[Move]:
+        """Return the moves to poses (n, 4, 4) before and at the place, and away from it."""
+        moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         if self._retreat is not None:
             # The retreat is tested too: an arm that cannot get away again has not placed anything. By then the object
             # is let go; carried along in the test, it would hit the hole it was put into.
-            left = self.controller.obstacles_of(config.objects[0])
+            left = self.controller.obstacles_of(self.config.objects[0])
             away = place @ translation(self._retreat)
             moves.append(Move(T_base_tool=away, straight=True, released=left))
-        holds = [kept, HeldParts.given(config.post_place_hold_vec_weight)]
-        # The retreat leaves the object behind, so nothing has to be held any more.
-        chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
-        if chosen is not None:
-            goal = place[chosen.index]
-            if config.until_contact or (self._stands_in() and config.success_mode != "height"):
-                goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
-            self._place_z = float(goal[2, 3])
-            self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
+        return moves
 
     def has_terms(self) -> bool:
         """Return whether what the success mode compares with is known; most modes need no plan."""

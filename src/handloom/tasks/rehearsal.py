@@ -9,8 +9,12 @@ from handloom.motion.kinematics import Chain
 from handloom.render import camera_pose, project
 from handloom.scene import Scene, SceneArm, build_scene
 from handloom.scene.measures import world_box
+from handloom.scene.mobile_base import MobileBase
 from handloom.skills import SKILLS, SkillConfig
-from handloom.skills.configs import skill_name
+from handloom.skills.base_planner import BasePlanner
+from handloom.skills.configs import DRIVING, skill_name
+from handloom.skills.configs.motions import NavigateConfig
+from handloom.skills.mobile import driving_goals
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.sampling.sample_task import sample_task
@@ -41,7 +45,7 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> tuple[str, ...]:
             except HandloomError as error:
                 found[_located(task, str(error))] = None
                 break
-            mistakes = [*_out_of_reach(task, scene), *_blind(task, scene)]
+            mistakes = [*_blind(task, scene), *_out_of_reach(task, scene)]
             if mistakes:
                 found |= dict.fromkeys(mistakes)
                 break  # Another scene would say the same with other numbers.
@@ -88,13 +92,27 @@ def _not_held(task: Task) -> Iterator[str]:
 
 
 def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
+    """Objects that an arm cannot reach from where its base is by then, and places its base cannot drive to.
+
+    The base of the scene is moved on the way.
+    """
     told: set[tuple[str, ...]] = set()
+    carried: set[str] = set()
     for keys, skill in placed_skills(task.config):
         _, _, robot, _, arm_name, _ = keys
+        base = scene.robot(str(robot)).base
+        if base is not None and skill_name(skill.name) in DRIVING:
+            wrong = _drive(scene, base, skill)
+            if wrong:
+                yield f"{task.where(*keys)}: {wrong}"
+                return  # From here on nothing would be where it should.
+            continue
         arm = scene.robot(str(robot)).arm(str(arm_name))
         for name in skill.objects:
-            if (str(robot), str(arm_name), name) in told:
+            if (str(robot), str(arm_name), name) in told or name in carried:
                 continue
+            if base is not None and skill_name(skill.name) in BY_HAND:
+                carried.add(name)
             told.add((str(robot), str(arm_name), name))
             offset = scene.object_pose(name)[:3, 3] - arm.T_world_base[:3, 3]
             distance = float(np.linalg.norm(offset[:2]))
@@ -106,6 +124,26 @@ def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
                     f"{where}: {name} lies {distance:.2f} m from the base of {robot}'s {arm_name} arm, which reaches "
                     f"{reach:.2f} m at that height; move it {distance - reach + 0.05:.2f} m towards {_heading(-offset)}"
                 )
+
+
+def _drive(scene: Scene, base: MobileBase, skill: SkillConfig) -> str:
+    """Put the base where a skill drives it, with the arms as they start; return why that cannot be, or nothing."""
+    here, reasons = base.pose, []
+    planner = BasePlanner(scene, base, ignore=[f"{o.name}/" for o in scene.instance.objects if not o.fixed])
+    for goal in driving_goals(scene, base, skill):
+        if isinstance(skill, NavigateConfig):
+            result = planner.plan(here, goal)
+            reason = "" if result.ok else result.reason
+        else:
+            reason = planner.blocked(np.stack([here, goal]))
+        if not reason:
+            scene.world.data.qpos[base.qpos_index] = base.joints_at(goal)
+            base.hold()
+            scene.world.forward()
+            return ""
+        reasons.append(f"({goal[0]:.2f}, {goal[1]:.2f}) m: {reason}")
+    where = f"({here[0]:.2f}, {here[1]:.2f}) m"
+    return f"{skill.name} finds no way for the base of {base.robot_name} from {where} to {'; or to '.join(reasons)}"
 
 
 def _comes_down(skill: SkillConfig) -> bool:

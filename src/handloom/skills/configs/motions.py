@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from handloom.config import Config, Quaternion, UnusedKey
 from handloom.skills.configs.parts import Filters, SkillConfig, Triple
@@ -118,17 +118,44 @@ class TrackConfig(SkillConfig):
 
 
 class MobileRotateConfig(SkillConfig):
-    """Turn the mobile base."""
+    """Turn the mobile base where it stands."""
 
-    target: float = 0.785
-    """[rad]"""
+    target: float = Field(default=0.785, ge=-12.6, le=12.6)
+    """Angle, counterclockwise [rad]."""
 
 
 class MobileTranslateConfig(SkillConfig):
-    """Move the mobile base."""
+    """Move the mobile base in a straight line, without turning it."""
 
     target: tuple[float, float] = (0.0, 0.0)
-    """[m]"""
+    """Way [m] along the base's joints x and y: forward and to the left as it stood at the start, as published."""
+    frame: Literal["start", "base"] = "start"
+    """``base``: forward and to the left as it stands now (ours)."""
+
+
+class NavigateConfig(SkillConfig):
+    """Drive to an object or a place, around everything in the way, and face it (ours)."""
+
+    objects: tuple[str, ...] = Field(default=(), max_length=2)
+    """What to go to and face, and the furniture to stand at if that is another: ``[cup, table]``."""
+    position: tuple[float, float] | None = None
+    """A place in the world to go to instead of an object [m]."""
+    yaw: float | None = Field(default=None, ge=-360.0, le=360.0)
+    """Heading in the world at the end [deg]; absent: that of the way to a position; at furniture, from whichever free
+    side is nearest to the object or, without another object, to the robot."""
+    stand_off: float = Field(default=0.6, ge=0.0, le=5.0)
+    """Distance between the middle of the base and the edge of the furniture [m]."""
+    sideways: float = Field(default=0.0, ge=-2.0, le=2.0)
+    """How far to the left of the robot's middle the object is at the end [m]: in front of the arm that reaches it."""
+
+    @model_validator(mode="after")
+    def _goes_somewhere(self) -> "NavigateConfig":
+        if bool(self.objects) == (self.position is not None):
+            given = "both" if self.objects else "neither"
+            raise ValueError(
+                f"navigate goes to objects, [what to face, furniture], or to a position [x, y]; got {given}"
+            )
+        return self
 
 
 class PourMotion(SkillConfig):
