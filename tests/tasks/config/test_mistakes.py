@@ -60,7 +60,6 @@ IN_A_SCENE = {
     "a region out of reach": (PLACE, "[[-0.55, 0.4, 0], [-0.5, 0.45, 0]]", r":6: .*reaches 0\.9\d m.*towards -y and \+x"),
     "a region off the table": (PLACE, "[[-2.5, 0, 0], [-2.1, 0.2, 0]]", r":6: .*x from -2\.5 to -2\.1 m.*ends at -0\.70"),
     "an object that was not picked": ("  - {pick: apple}\n", "", r":10: .*needs apple in the hand.*\{pick: apple\}"),
-    "a skill that does not run yet": ("{pick: apple}", "{name: mobile__rotate, objects: [apple]}", r":10: .*not run yet"),
     "a camera that sees nothing": ("data:", "cameras: [{name: franka_head, translation: [0, 3, 1], orientation: [1, 0, 0, 0]}, {name: franka_hand, translation: [0, 0, -0.2]}]\ndata:", r"no camera has apple in its picture.*look_at"),
     "a camera in the table": ("data:", "cameras: [{name: front, translation: [0, 0, 0.74], look_at: [0, 0.3, 0.75]}]\ndata:", r"front is inside table"),
 }  # fmt: skip
