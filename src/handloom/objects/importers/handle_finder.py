@@ -28,7 +28,7 @@ ELONGATED = 1.3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Hold:
+class HandHold:
     """Points and directions of a moving part, in its own frame."""
 
     what: Literal["handle", "knob", "rim", "edge"]
@@ -45,7 +45,7 @@ class Hold:
     """Point of the surface (3,) that closes it [m]; None: there is none."""
 
 
-def find_hold(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> Hold:
+def find_hold(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> HandHold:
     """Return where a hand works on the moving part of a hinge or slide joint.
 
     The largest solid piece is the panel. A piece that stands out from it the way the joint opens is its handle, the
@@ -80,13 +80,13 @@ def find_hold(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> Hold:
         line = _direction(piece, normal, along)
         if np.ptp(piece @ _cross(normal, line)) <= WIDEST:
             head = _centre(piece, normal, line)
-            return Hold(what="handle", head=head, contact_axis=line, normal=normal, push=push)
+            return HandHold(what="handle", head=head, contact_axis=line, normal=normal, push=push)
     edge = float((panel @ free).max())
     middle, level = _middle(panel, along), _middle(panel, normal)
     if np.ptp(panel @ normal) <= THICKEST:
         head = (edge - DEPTH) * free + middle * along + level * normal
-        return Hold(what="rim", head=head, contact_axis=along, normal=normal, grip=free, push=push)
-    return Hold(
+        return HandHold(what="rim", head=head, contact_axis=along, normal=normal, grip=free, push=push)
+    return HandHold(
         what="edge", head=edge * free + middle * along + front * normal, contact_axis=along, normal=normal, push=push
     )
 
@@ -116,15 +116,15 @@ def _facing(panel: Array, usual: Array, axis: Array) -> Array:
     return way(best)
 
 
-def _knob(pieces: list[Array], out: Array, anchor: Array) -> Hold:
+def _knob(pieces: list[Array], out: Array, anchor: Array) -> HandHold:
     """Return the hold on what turns about its own middle: its outermost piece that fits between the fingers."""
     for piece in sorted(pieces, key=lambda p: -float((p @ out).max())):
         line = _direction(piece, out, _any_across(out))
         if np.ptp(piece @ _cross(out, line)) <= WIDEST:
-            return Hold(what="knob", head=_centre(piece, out, line), contact_axis=line, normal=out)
+            return HandHold(what="knob", head=_centre(piece, out, line), contact_axis=line, normal=out)
     cloud = np.concatenate(pieces)
     line = _any_across(out)
-    return Hold(
+    return HandHold(
         what="edge", head=anchor + (float((cloud @ out).max()) - anchor @ out) * out, contact_axis=line, normal=out
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from handloom.objects.choices import Value
 from handloom.objects.geometry import Reach, posed
-from handloom.objects.importers.handle_finder import Hold, find_hold
+from handloom.objects.importers.handle_finder import HandHold, find_hold
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft
 from handloom.objects.keypoints import joint_keypoints
 from handloom.objects.object_asset import ObjectAsset, SpecSource
@@ -36,7 +36,7 @@ def annotated_links(model: mujoco.MjModel, draft: ReportDraft) -> tuple[Link, ..
     return tuple(links)
 
 
-def _annotated(model: mujoco.MjModel, joint: int, body: int, hold: Hold) -> Link:
+def _annotated(model: mujoco.MjModel, joint: int, body: int, hold: HandHold) -> Link:
     axis, anchor = model.jnt_axis[joint].copy(), model.jnt_pos[joint].copy()
     low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.pi, np.pi)
     hinge = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE
