@@ -1,51 +1,77 @@
 """A deep check of a task: samples scenes and looks at what only a scene can show."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from handloom.errors import HandloomError
-from handloom.motion.kinematics import Chain
 from handloom.render import camera_pose, project
-from handloom.scene import Scene, SceneArm, build_scene
+from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
-from handloom.skills import SKILLS, SkillConfig
+from handloom.skills import SKILLS
 from handloom.skills.configs import skill_name
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.grasp_rehearsal import Reach, Trouble, comes_down, heading, troubles
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.values import CameraSpec
 
-SCENES = 2
+SCENES = 3
 """Scenes that are sampled."""
-CONFIGURATIONS = 60_000
-"""Random arm configurations from which the reach is found; a hundred or more are at the height of a table."""
 BY_HAND = ("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick")
 """Skills that take hold of an object."""
 CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan")
 """Skills whose first object must be held."""
 
 
-def rehearse(task: Task, *, scenes: int = SCENES) -> tuple[str, ...]:
-    """Sample scenes of a task and return what is wrong with them, one line each, with file and line where there is one.
+class Rehearsal(NamedTuple):
+    """What a look at sampled scenes has shown."""
+
+    mistakes: tuple[str, ...]
+    """What is wrong, one line each, with file and line where there is one."""
+    notes: tuple[str, ...] = ()
+    """What is known of the scenes otherwise."""
+
+
+def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
+    """Sample scenes of a task and return what is wrong with them, and in how many of them every object can be taken.
 
     Args:
         task: A task that was loaded, so that its keys are right.
         scenes: How many scenes are looked at.
     """
     found = dict.fromkeys([*_without_place(task), *_cannot_run(task), *_not_held(task)])
-    if not found:
-        for episode in range(scenes):
-            try:
-                scene = build_scene(sample_task(task, 0, episode))
-            except HandloomError as error:
-                found[_located(task, str(error))] = None
-                break
-            mistakes = [*_out_of_reach(task, scene), *_blind(task, scene)]
-            if mistakes:
-                found |= dict.fromkeys(mistakes)
-                break  # Another scene would say the same with other numbers.
-    return tuple(found)
+    met: list[tuple[Trouble, ...]] = []
+    reach = Reach()
+    for episode in range(0 if found else scenes):
+        try:
+            scene = build_scene(sample_task(task, 0, episode))
+        except HandloomError as error:
+            return Rehearsal((_located(task, str(error)),))
+        mistakes = [*_out_of_reach(task, scene, reach), *_blind(task, scene)]
+        if mistakes:
+            # Another scene would say the same with other numbers.
+            return Rehearsal(tuple(dict.fromkeys(mistakes)))
+        met.append(tuple(troubles(task, scene, reach)))
+    if found:
+        return Rehearsal(tuple(found))
+    return _summary(task, met)
+
+
+def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
+    """Return a mistake for what is possible in no scene, and a note about what is possible in some."""
+    first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}
+    count = {keys: sum(any(t.keys == keys for t in scene) for scene in met) for keys in first}
+    mistakes = [f"{task.where(*keys)}: {first[keys]}" for keys in first if count[keys] == len(met)]
+    if mistakes:
+        return Rehearsal(tuple(mistakes))
+    if not any(skill_name(skill.name) == "pick" for _, skill in placed_skills(task.config)):
+        return Rehearsal(())
+    free = sum(not scene for scene in met)
+    notes = [f"{free} of {len(met)} sampled scenes: every object can be grasped and put where it belongs"]
+    notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
+    return Rehearsal((), tuple(notes))
 
 
 def _located(task: Task, text: str) -> str:
@@ -87,7 +113,7 @@ def _not_held(task: Task) -> Iterator[str]:
             yield f"{task.where(*keys)}: {name} needs {first} in the hand; pick it up before, with {{pick: {first}}}"
 
 
-def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
+def _out_of_reach(task: Task, scene: Scene, reach: Reach) -> Iterator[str]:
     told: set[tuple[str, ...]] = set()
     for keys, skill in placed_skills(task.config):
         _, _, robot, _, arm_name, _ = keys
@@ -96,50 +122,19 @@ def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
             if (str(robot), str(arm_name), name) in told:
                 continue
             told.add((str(robot), str(arm_name), name))
-            offset = scene.object_pose(name)[:3, 3] - arm.T_world_base[:3, 3]
+            base = arm.T_world_base[:3, 3]
+            # Of a cabinet, the arm needs to get to the front only.
+            offset = np.clip(base, *world_box(scene, name)) - base
+            offset[2] = scene.object_pose(name)[2, 3] - base[2]
             distance = float(np.linalg.norm(offset[:2]))
-            reach = _reach(scene, arm, float(offset[2]), down=_comes_down(skill))
-            if distance > reach:
+            far = reach.furthest(scene, arm, float(offset[2]), down=comes_down(skill))
+            if distance > far:
                 region = next((i for i, r in enumerate(task.config.regions) if r.object == name), None)
                 where = task.where("regions", region) if region is not None else task.where(*keys, "objects")
                 yield (
                     f"{where}: {name} lies {distance:.2f} m from the base of {robot}'s {arm_name} arm, which reaches "
-                    f"{reach:.2f} m at that height; move it {distance - reach + 0.05:.2f} m towards {_heading(-offset)}"
+                    f"{far:.2f} m at that height; move it {distance - far + 0.05:.2f} m towards {heading(-offset)}"
                 )
-
-
-def _comes_down(skill: SkillConfig) -> bool:
-    """Return whether a skill has the hand come from above."""
-    approach = getattr(skill, "approach", None)
-    return approach == "down" or (isinstance(approach, tuple) and approach[0] == "down")
-
-
-def _reach(scene: Scene, arm: SceneArm, height: float, *, down: bool) -> float:
-    """Return how far from its base, seen from above, an arm can take hold of things [m].
-
-    Args:
-        scene: The scene.
-        arm: The arm.
-        height: Height of the things above the arm's base [m].
-        down: Whether the hand must point down, to within 50 degrees.
-    """
-    chain = Chain.from_model(
-        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
-    )
-    lower, upper = chain.sampling_box
-    q = np.random.default_rng(0).uniform(lower, upper, (CONFIGURATIONS, len(lower)))
-    tips = arm.T_world_base @ chain.T_base_tool(q, threads=1) @ arm.spec.T_tool_tcp
-    offset = tips[:, :3, 3] - arm.T_world_base[:3, 3]
-    fits = np.abs(offset[:, 2] - height) < 0.08
-    if down:
-        fits &= (tips[:, :3, :3] @ arm.spec.approach)[:, 2] < -np.cos(np.deg2rad(50.0))
-    return float(np.linalg.norm(offset[fits, :2], axis=1).max(initial=0.0))
-
-
-def _heading(offset: np.ndarray) -> str:
-    """Return a horizontal direction in words, e.g. ``-y and +x``, the larger part first."""
-    parts = sorted(((abs(offset[k]), f"{'+' if offset[k] > 0 else '-'}{'xy'[k]}") for k in range(2)), reverse=True)
-    return " and ".join(word for size, word in parts if size > 0.3 * parts[0][0])
 
 
 def _blind(task: Task, scene: Scene) -> Iterator[str]:
