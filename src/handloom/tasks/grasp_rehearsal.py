@@ -108,14 +108,14 @@ def heading(offset: Array) -> str:
     return " and ".join(word for size, word in parts if size > 0.3 * parts[0][0])
 
 
-def troubles(task: Task, scene: Scene, reach: Reach) -> Iterator[Trouble]:
+def troubles(task: Task, scene: Scene) -> Iterator[Trouble]:
     """Yield the picks and places of a task that cannot be done in a scene as it is sampled.
 
     A pick is planned by the skill itself, by inverse kinematics only: width of the hand, approach, reach, collisions.
     Of a place, some pose over the target must be reachable with the object held by such a grasp. What earlier skills
     have moved is not looked at again.
     """
-    rehearsal = _Rehearsal(scene, reach)
+    rehearsal = _Rehearsal(scene, tuple(f"{entry.name}/" for entry in task.config.objects))
     skills = dict(placed_skills(task.config))
     for keys, skill in skills.items():
         text = rehearsal.trouble(keys, skill, skills)
@@ -128,7 +128,8 @@ class _Rehearsal:
     """What is known of a scene while its skills are gone through."""
 
     scene: Scene
-    reach: Reach
+    objects: tuple[str, ...]
+    """What the task brings, as parts of the names of obstacles."""
     moved: set[str] = field(default_factory=set)
     """Objects that earlier skills have taken away."""
     changed: bool = False
@@ -235,7 +236,7 @@ class _Rehearsal:
         arm, place = controller.arm, world_box(self.scene, name).mean(axis=0)
         offset = place - arm.T_world_base[:3, 3]
         distance = float(np.linalg.norm(offset[:2]))
-        controller.ignored = tuple(self.scene.assets)  # What lies about is no limit of the arm.
+        controller.ignored = self.objects  # What lies about is no limit of the arm.
         near, far = reached_band(controller, offset[:2], float(place[2]), "down")
         controller.ignored = ()
         text = f"it lies {distance:.2f} m from the base of {arm.robot_name}'s {arm.name} arm, which gets "

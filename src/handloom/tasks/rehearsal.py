@@ -53,7 +53,7 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
         if mistakes:
             # Another scene would say the same with other numbers.
             return Rehearsal(tuple(dict.fromkeys(mistakes)))
-        met.append(tuple(troubles(task, scene, reach)))
+        met.append(tuple(troubles(task, scene)))
     if found:
         return Rehearsal(tuple(found))
     return _summary(task, met)
