@@ -21,9 +21,17 @@ def test_the_cube_is_seen_and_large_in_the_main_picture(demonstration):
     audit = data.audit(*demonstration)
     assert audit.coverage > 0.008
     assert audit.seen > 0.95
-    assert 0.0 < audit.idle < 0.5
+    assert 0.0 < audit.idle < 0.1
     assert 1.0 <= audit.path_ratio < 3.0
     assert audit.landing < 0.01
+
+
+def test_a_thing_is_let_go_at_the_bottom_of_a_drawer_and_not_above_its_rim():
+    scene, record = simulate(load_task("fr3_put_in_drawer"), 91, 0, Stopwatch())
+    assert record.success
+    placed = next(span for span in record.timeline if span.skill == "place")
+    fall, _ = data._landing(scene, record, placed)
+    assert 0.0 <= fall < 0.012
 
 
 def test_a_camera_that_looks_away_sees_nothing(demonstration):

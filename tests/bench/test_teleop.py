@@ -14,3 +14,4 @@ def test_latency_and_pictures_are_measured_for_two_views_and_for_all() -> None:
     for row in result.rows:
         assert 0.0 < row["latency_median_ms"] <= row["latency_p99_ms"]
         assert row["pictures_per_s"] > 0.0
+        assert min(row[f"{what}_cpu_ms"] for what in ("command", "physics", "pictures")) > 0.0

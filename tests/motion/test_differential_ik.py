@@ -135,6 +135,22 @@ def test_a_base_that_drives_keeps_the_distances_to_what_it_carries() -> None:
     assert clearance.clearance(arm.joints) == pytest.approx(before, abs=1e-9)
 
 
+def test_distances_follow_the_other_arm_wherever_it_goes() -> None:
+    scene = build_scene(sample_task(load_task("lift2_handover"), 0, 0))
+    world = scene.world
+    arm, other = next(iter(scene.robots.values())).arms
+    chain = Chain.from_model(world.model, arm.tool_body, arm.base_body, arm.joint_names, qpos=world.data.qpos)
+    kept = Clearance(world.model, world.data, chain)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        world.data.qpos[other.qpos_index] += rng.normal(scale=0.2, size=len(other.qpos_index))
+        world.forward()
+        kept.update(world.data)
+        made = Clearance(world.model, world.data, chain)
+        for q in arm.joints + rng.normal(scale=0.3, size=(20, chain.dof)):
+            assert kept.clearance(q) == pytest.approx(made.clearance(q), abs=1e-12)
+
+
 def test_a_bounded_step_meets_the_conditions_of_the_optimum() -> None:
     rng = np.random.default_rng(3)
     for _ in range(300):

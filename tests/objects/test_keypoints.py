@@ -12,7 +12,10 @@ from handloom.objects.keypoints import action_of, joint_keypoints, read_keypoint
 
 SEEDS = (3, 11, 42)
 """Random parameters; every seed is another size, handle and scale."""
-MIDDLES = ("drawer_cabinet", "hinged_cabinet", "microwave", "oven", "washing_machine", "pot", "knob", "safe")
+MIDDLES = (
+    *("drawer_cabinet", "fridge", "hinged_cabinet", "knob", "microwave", "oven", "pot", "safe", "sliding_cabinet"),
+    *("laptop", "tool_chest", "valve", "washing_machine"),
+)
 """Categories whose every handle or knob is held at its middle."""
 
 
@@ -63,13 +66,13 @@ def test_the_pushed_point_lies_on_the_surface_and_the_normal_points_out_of_it(ob
 
 @pytest.mark.parametrize(("obj", "joint"), [p for p in EVERY_JOINT if p.id.startswith(MIDDLES)])
 def test_the_head_is_the_middle_of_what_the_fingers_close_upon(obj, joint):
-    data = posed(obj, joint)
+    data = posed(obj, joint, 0.4 if obj.category == "laptop" else 0.0)  # Closed, the deck is under its edge.
     R = data.body(joint.name).xmat.reshape(3, 3)
-    head, closing = in_world(data, joint.name, joint.head), R @ np.cross(joint.normal, joint.contact_axis)
-    sides = [first_hit(obj, data, head + side * 0.05 * closing, -side * closing) for side in (1.0, -1.0)]
+    head, closing = in_world(data, joint.name, joint.head), R @ np.cross(joint.held_from, joint.contact_axis)
+    sides = [first_hit(obj, data, head + side * 0.035 * closing, -side * closing) for side in (1.0, -1.0)]
     assert {body for _, body in sides} == {joint.name}
     assert sides[0][0] == pytest.approx(sides[1][0], abs=1e-6)
-    assert sides[0][0] < 0.05  # There is something between the fingers, and they can be 50 mm away from its middle.
+    assert sides[0][0] < 0.035  # There is something between the fingers, and they can be 35 mm away from its middle.
 
 
 @pytest.mark.parametrize(("obj", "joint"), EVERY_JOINT)
@@ -96,17 +99,6 @@ def test_points_and_axes_move_as_the_compiled_joint_moves(obj, joint):
             r = link - anchor
             expected = anchor + r * np.cos(q) + np.cross(axis, r) * np.sin(q) + axis * (axis @ r) * (1 - np.cos(q))
         np.testing.assert_allclose(moved, expected, atol=1e-6)
-
-
-def test_friction_of_joints_is_drawn_from_stated_ranges_and_reaches_physics():
-    values = set()
-    for seed in range(4):
-        drawer = make_object("drawer_cabinet", rng=np.random.default_rng(seed))
-        dof = drawer.model.joint(drawer.joints[0].joint).dofadr[0]
-        assert 1.0 <= drawer.model.dof_frictionloss[dof] <= 3.0
-        assert 4.0 <= drawer.model.dof_damping[dof] <= 10.0
-        values.add(float(drawer.model.dof_frictionloss[dof]))
-    assert len(values) == 4
 
 
 def test_an_annotation_written_is_read_back_the_same(tmp_path):

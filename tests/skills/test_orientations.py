@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from handloom.skills.configs.parts import Filters
-from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
+from handloom.skills.orientations import BASE_AXIS as BASE
+from handloom.skills.orientations import Alignment, direction_mask, sample_orientations, widened
 from handloom.spatial import make_pose, random_rotations
 
 Z = np.array([0.0, 0.0, 1.0])
@@ -90,3 +91,16 @@ def test_an_approach_means_the_same_whichever_axis_of_the_hand_reaches(poses, ax
     angle = np.rad2deg(np.arccos(np.clip(poses[:, :3, :3] @ np.array(axis, float) @ np.array(direction, float), -1, 1)))
     np.testing.assert_array_equal(kept, (angle >= low) & (angle <= high))
     assert kept.any()
+
+
+@pytest.mark.parametrize("given", [("forward", 60), ("downward", 140), ("forward", 135, 45), ("downward", 120, 160)])
+def test_a_widened_filter_keeps_what_passed_and_lets_more_through(poses, given):
+    filters = Filters(filter_z_dir=given)
+    before = direction_mask(poses, filters, Z)
+    after = direction_mask(poses, widened(filters, 20.0), Z)
+    assert np.all(after[before])
+    angle = np.rad2deg(np.arccos(poses[:, BASE[given[0]], 2]))
+    added = angle[after & ~before]
+    edges = np.array(given[1:])
+    assert len(added)
+    assert np.all(np.abs(added[:, None] - edges).min(axis=1) <= 20.0 + 1e-9)

@@ -1,5 +1,6 @@
 """Picks at a given pose, and picks that miss on purpose."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,15 @@ def test_a_miss_whose_filters_leave_nothing_says_so(instance: TaskInstance) -> N
     assert record.failure is not None
     assert (record.failure.stage, record.failure.reason) == (FunnelStage.GRASP, "filters_leave_nothing")
     assert record.failure.counts["candidates"] > 0
+
+
+def test_what_is_tuned_for_a_missing_file_is_left_out_for_its_stand_in(instance: TaskInstance) -> None:
+    (cube,) = [o for o in instance.objects if o.name == "cube"]
+    standing = replace(cube, parameters={**cube.parameters, "up": "y"})
+    others = tuple(standing if o is cube else o for o in instance.objects)
+    tuned = {"adjust_trans_offset": [0.05, 0.0, 0.1], "manual_adjust_ori": [["x", -15]]}
+    shift = {"pre_grasp_offset": 0.0, "pre_grasp_offset_manual": [-0.1, 0.0, 0.0]}
+    skill = manual_pick(replace(instance, objects=others), **tuned, **shift)
+    T = np.broadcast_to(np.eye(4), (3, 4, 4)).copy()
+    np.testing.assert_array_equal(skill.adjusted(T), T)
+    assert (skill.moves(0.1).pre_grasp_offset, skill.moves(0.1).pre_grasp_shift) == (0.1, (0.0, 0.0, 0.0))

@@ -42,7 +42,7 @@ class Audit:
     seen: float
     """Share of pictures in which some camera sees the object in work."""
     idle: float
-    """Share of frames in which nothing of the robots moves."""
+    """Share of the dataset's frames in which nothing of the robots moves."""
     path_ratio: float
     """Length of the tools' ways over the straight distances between grasps and releases."""
     wrist_turn: float
@@ -129,7 +129,7 @@ def audit(scene: Scene, record: EpisodeRecord) -> Audit:
     return Audit(
         coverage=_or_nan(shares[0]) if shares else np.nan,
         seen=_or_nan(_seen(np.max(shares, axis=0))) if shares else np.nan,
-        idle=_idle(scene, qpos, record.instance.fps),
+        idle=_idle(scene, qpos, record),
         path_ratio=_path_ratio(record, tools),
         wrist_turn=max((_wrist_turn(scene, span, qpos) for span in record.timeline), default=np.nan),
         fall=max((fall for fall, _ in landings), default=np.nan),
@@ -166,12 +166,12 @@ def _geoms(scene: Scene, name: str) -> NDArray[np.intp]:
     return np.flatnonzero(np.isin(world.model.geom_bodyid, bodies))
 
 
-def _idle(scene: Scene, qpos: Array, fps: int) -> float:
-    """Return the share of frames in which no joint of a robot moves."""
+def _idle(scene: Scene, qpos: Array, record: EpisodeRecord) -> float:
+    """Return the share of the frames that the dataset shows in which no joint of a robot moves."""
     joints = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.qpos_index]
     fingers = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.gripper_qpos_index]
-    speed = np.abs(np.diff(qpos[:, [*joints, *fingers]], axis=0)) * fps
-    return float(np.mean(np.all(speed < STILL, axis=1)))
+    speed = np.abs(np.diff(qpos[:, [*joints, *fingers]], axis=0)) * record.instance.fps
+    return float(np.mean(np.all(speed < STILL, axis=1)[record.kept]))
 
 
 def _tool_path(scene: Scene, arm: SceneArm, qpos: Array) -> Array:
@@ -208,7 +208,7 @@ def _landing(scene: Scene, record: EpisodeRecord, span: SkillSpan) -> tuple[floa
     world, name = scene.world, span.objects[0]
     mine = world.subtree(scene.body_of(name))
     fingers = scene.robot(span.robot).arm(span.arm).finger_bodies
-    released, height, deepest = False, 0.0, 0.0
+    released, height, deepest = False, np.nan, 0.0  # A suction cup has no fingers: its fall stays unknown.
     for state in record.states[span.start : span.end + 1]:
         mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), mujoco.mjtState.mjSTATE_INTEGRATION)
         world.forward()

@@ -1,4 +1,4 @@
-"""Latency from the page to the robot's target, and pictures per second, over a socket on this machine."""
+"""Latency from the page to the robot's target, pictures per second over a socket on this machine, processor time."""
 
 import json
 import tempfile
@@ -13,11 +13,15 @@ import numpy as np
 from handloom.bench.result import BenchResult
 from handloom.engine import RunDirectory, RunSettings
 from handloom.engine.run_settings import TELEOP
+from handloom.episode.loop import apply_targets
 from handloom.errors import require
-from handloom.tasks import load_task, sample_task
+from handloom.retarget import ControllerSnapshot, DeviceFrame, DeviceRecording
+from handloom.scene import build_scene
+from handloom.seeding import generator
+from handloom.tasks import load_task, sample_task, worded_skills
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.operator_source import OperatorSource
-from handloom.teleop.picture_stream import OPERATOR
+from handloom.teleop.operator_source import OperatorSource, RecordedInput
+from handloom.teleop.picture_stream import OPERATOR, Drawing, PictureStream
 from handloom.teleop.teleop_run import TeleopRun
 
 TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_dual_pick_place")
@@ -29,7 +33,11 @@ RATE = 60.0
 
 
 def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECONDS) -> BenchResult:
-    """Drive each task for some seconds with two views, and the first one with all of its views, too."""
+    """Drive each task for some seconds with two views, and the first one with all of its views, too.
+
+    Latency and rates are those of a machine that has two cores free; the processor time of a frame's commands, of its
+    physics and of its pictures says what it takes, whatever else runs.
+    """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
     return BenchResult(bench="teleop", rows=(*rows, _measured(names[0], seed, seconds, views=0)))
 
@@ -44,7 +52,50 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
             TeleopRun(RunDirectory.begin(Path(folder) / "run", settings), task), PageOptions(cameras=chosen)
         )
         figures = _Page(app, seconds).drive()
-    return {"name": f"{name}, {len(chosen)} views of 320x240 or less", **figures}
+    work = _processor_time(name, seed, chosen, frames=round(0.25 * seconds * RATE))
+    return {"name": f"{name}, {len(chosen)} views of 320x240 or less", **figures, **work}
+
+
+def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: int) -> dict[str, float]:
+    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and a set of pictures."""
+    task = load_task(name, overrides=("data.max_episode_length=100000",))
+    instance = sample_task(task, seed, 0)
+    scene = build_scene(instance)
+    ticks = tuple(
+        DeviceFrame(time_ns=round(1e9 * k / RATE), controller_left=hand, controller_right=hand)
+        for k in range(4 * frames)
+        if (hand := ControllerSnapshot.from_record(_hand(k)))
+    )
+    operator = RecordedInput(DeviceRecording(frames=ticks, end_time_ns=ticks[-1].time_ns + 1))
+    source = OperatorSource(scene, worded_skills(task, instance), generator(seed, 0, "skills"), operator=operator)
+    pictures = PictureStream(lambda files: None, cameras=cameras)
+    drawing = Drawing(scene, pictures.cameras_of(scene), "fast")
+    pictures.close()
+    spent: dict[str, list[float]] = {"command_cpu_ms": [], "physics_cpu_ms": [], "pictures_cpu_ms": []}
+    for frame in range(frames):
+        moments = [time.thread_time()]
+        targets = source.next(frame)
+        moments.append(time.thread_time())
+        if targets is not None:
+            apply_targets(scene, targets)
+        scene.world.step(instance.substeps)
+        moments.append(time.thread_time())
+        drawing.files(scene.world.save_state())
+        moments.append(time.thread_time())
+        for values, cost in zip(spent.values(), np.diff(moments), strict=True):
+            values.append(1e3 * cost)
+    return {what: float(np.median(values[len(values) // 5 :])) for what, values in spent.items()}
+
+
+def _hand(tick: int) -> dict[str, Any]:
+    """Return what a controller says that is moved in a circle, its squeeze held."""
+    angle = 2.0 * np.pi * tick / RATE / 4.0
+    return {
+        "grip_position": [0.04 * np.sin(angle), 1.0 + 0.04 * (np.cos(angle) - 1.0), 0.0],
+        "grip_orientation": [0.0, 0.0, 0.0, 1.0],
+        "grip_is_valid": True,
+        "squeeze_value": 1.0,
+    }
 
 
 class _Page:
@@ -111,13 +162,7 @@ class _Page:
         begin = time.monotonic()
         for seq in range(round(self._seconds * RATE)):
             time.sleep(max(0.0, begin + seq / RATE - time.monotonic()))
-            angle = 2.0 * np.pi * seq / RATE / 4.0
-            hand = {
-                "grip_position": [0.04 * np.sin(angle), 1.0 + 0.04 * (np.cos(angle) - 1.0), 0.0],
-                "grip_orientation": [0.0, 0.0, 0.0, 1.0],
-                "grip_is_valid": True,
-                "squeeze_value": 1.0,
-            }
+            hand = _hand(seq)
             self._sent[seq] = time.monotonic()
             message = {"type": "input", "seq": seq, "controller_left": hand, "controller_right": hand}
             socket.send(json.dumps(message))

@@ -202,7 +202,7 @@ def run(
         loaded,
         seed=seed,
         source=source,
-        unit_size=unit_size if unit_size is not None else _unit_size(goal, workers or cores()),
+        unit_size=unit_size if unit_size is not None else unit_size_of(goal, workers or cores()),
         render=render,
         preset=preset,
         codec=codec,
@@ -225,25 +225,54 @@ def run(
         RunDirectory.discard(folder)
     directory = RunDirectory.begin(folder, settings)
     compile_kernels()
+    return carry_out(
+        directory, goal, chosen, name=task, shard=part, staging=staging or "", keep_going=keep_going, json=json
+    )
+
+
+def carry_out(
+    directory: RunDirectory,
+    goal: Goal,
+    executor: Executor,
+    *,
+    name: str,
+    shard: tuple[int, int] = ALL,
+    staging: str = "",
+    keep_going: bool = False,
+    json: bool = False,
+) -> int:
+    """Run attempts with the progress display until the goal is reached, tell what came out, return the exit code.
+
+    Args:
+        directory: The run.
+        goal: When to stop.
+        executor: Runs the attempts.
+        name: What the user calls the task.
+        shard: Part of the run.
+        staging: URL by way of which episodes come back.
+        keep_going: Go on although the first attempts all failed for the same reason.
+        json: Print the report as JSON instead of the progress display.
+    """
     display = GenerateDisplay(goal, quiet=json)
-    hopeless = HopelessRun(directory.stop_file(part), enabled=goal.successes is not None and not keep_going)
+    stop_file = directory.stop_file(shard)
+    hopeless = HopelessRun(stop_file, enabled=goal.successes is not None and not keep_going)
 
     def on_receipts(receipts: dict[int, Receipt]) -> None:
         display.update(receipts)
         hopeless.update(receipts)
 
-    with display, _stop_on_interrupt(directory.stop_file(part), display):
-        outcome = generate_run(directory, goal, chosen, shard=part, staging=staging or "", on_receipts=on_receipts)
+    with display, _stop_on_interrupt(stop_file, display):
+        outcome = generate_run(directory, goal, executor, shard=shard, staging=staging, on_receipts=on_receipts)
     if hopeless.reason:
         print(
             f"stopped: the first {HOPELESS} attempts all failed with {hopeless.reason}; see below, and handloom check "
-            f"{task}; --keep-going goes on all the same",
+            f"{name}; --keep-going goes on all the same",
             file=sys.stderr,
         )
-    return _tell(outcome, goal, workers=chosen.workers, as_json=json)
+    return _tell(outcome, goal, workers=executor.workers, as_json=json)
 
 
-def _unit_size(goal: Goal, workers: int) -> int:
+def unit_size_of(goal: Goal, workers: int) -> int:
     """Return a unit size that leaves every worker several units."""
     wanted = goal.successes or goal.bound
     return min(4, max(1, wanted // (8 * max(workers, 1))))

@@ -41,6 +41,7 @@ VERBS = {
     "export": Verb("handloom.cli.dataset:export", "a dataset in another format"),
     "report": Verb("handloom.cli.report:run", "funnel, failure reasons and rates of a run"),
     "teleop": Verb("handloom.cli.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
+    "augment": Verb("handloom.cli.augment:run", "new demonstrations in new scenes, made of a few that exist"),
     "evaluate": Verb("handloom.cli.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"),
     "object": Verb("handloom.cli.object", "show: draw variants of an object; import: read one from a file"),
     "grasp": Verb("handloom.cli.grasp:run", "find grasps of an object for a gripper, draw them, test them in physics"),

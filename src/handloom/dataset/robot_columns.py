@@ -2,7 +2,9 @@
 
 Canonical: ``observation.state`` (joints and opening of every arm), ``action`` (joint targets and opening asked for),
 both openings from 0, closed, to 1, open; ``observation.gripper_width`` (openings [m]); ``observation.ee_pose.base``
-and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz).
+and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz). Where the base drives, state
+and action end with its velocity in its own frame, measured and asked for, and ``observation.base_pose`` and
+``observation.base_velocity`` are columns of their own.
 
 Reference: ``states.*``, ``actions.*`` (the state of the next frame, the last one repeated) and ``master_actions.*``
 (what was commanded), with ``left_`` and ``right_`` for robots with two arms.
@@ -66,6 +68,18 @@ class ArmSeries:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BaseSeries:
+    """A base that drives, over T frames."""
+
+    pose: Array
+    """Measured x, y [m] and yaw [rad] in the world (T, 3); the yaw counts on, it does not wrap."""
+    velocity: Array
+    """Measured speed forward and to the left [m/s] and yaw rate [rad/s], in the frame of the base (T, 3)."""
+    command: Array
+    """The same, asked for in each frame (T, 3)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RobotSeries:
     """One robot over T frames."""
 
@@ -73,6 +87,8 @@ class RobotSeries:
     """Its arms; left before right."""
     T_world_robot: Array
     """Pose of the robot in the world (T, 4, 4)."""
+    base: BaseSeries | None = None
+    """Its base, where that drives."""
 
     def __post_init__(self) -> None:
         """Refuse a robot without arms, or arms of different lengths."""
@@ -81,12 +97,17 @@ class RobotSeries:
             raise InputError(
                 f"a robot needs arms and a base of one length; got {sorted(lengths)} and {np.shape(self.T_world_robot)}"
             )
+        shapes = [] if self.base is None else [np.shape(values) for values in vars(self.base).values()]
+        if any(shape != (*lengths, 3) for shape in shapes):
+            raise InputError(f"a base has series of three values over {sorted(lengths)} frames, got shapes {shapes}")
         if len({arm.name for arm in self.arms}) != len(self.arms):
             raise InputError("two arms have the same name")
 
 
 POSE_NAMES = ("x", "y", "z", "qw", "qx", "qy", "qz")
 EULER_NAMES = ("x", "y", "z", "roll", "pitch", "yaw")
+TWIST_NAMES = ("base_vx", "base_vy", "base_wz")
+"""Velocity of a base in its own frame: forward and left [m/s], yaw rate [rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +136,11 @@ def canonical_columns(robot: RobotSeries) -> Columns:
     action = [part for arm in arms for part in (arm.joint_command, arm.gripper_openness[:, None])]
     in_base = [pose7(arm.T_armbase_ee) for arm in arms]
     in_world = [pose7(robot.T_world_robot @ arm.T_robot_armbase @ arm.T_armbase_ee) for arm in arms]
+    own: dict[str, tuple[Any, NDArray[Any]]] = {}
+    if robot.base is not None:
+        joints, state, action = [*joints, *TWIST_NAMES], [*state, robot.base.velocity], [*action, robot.base.command]
+        own["observation.base_pose"] = (("x", "y", "yaw"), robot.base.pose)
+        own["observation.base_velocity"] = (TWIST_NAMES, robot.base.velocity)
     return _columns(
         {
             "observation.state": (joints, np.concatenate(state, axis=1)),
@@ -122,6 +148,7 @@ def canonical_columns(robot: RobotSeries) -> Columns:
             "observation.ee_pose.base": (poses, np.concatenate(in_base, axis=1)),
             "observation.ee_pose.world": (poses, np.concatenate(in_world, axis=1)),
             "observation.gripper_width": ([f"{_prefix(arm)}width" for arm in arms], np.concatenate(widths, axis=1)),
+            **own,
         }
     )
 

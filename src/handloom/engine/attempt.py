@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
+from handloom.engine.augmentation import PREFIX as AUGMENT
 from handloom.engine.journal import Receipt
-from handloom.engine.policies import PREFIX
+from handloom.engine.policies import PREFIX as POLICY
 from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
@@ -90,9 +91,11 @@ def simulate(
         make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
         stages = worded_skills(task, instance)
         commands = make(scene, stages, generator(seed, episode, "skills", task=task.name))
-        if source != EXPERT and not source.startswith(PREFIX):
+        if source != EXPERT and not source.startswith(POLICY):
             rng = generator(seed, episode, "goals", task=task.name)
-            commands = JudgedSource(commands, Goals(scene, stages, rng, hold=1))
+            # Of people's ways, and of those made of them, places on the expert's way are not asked.
+            goals = Goals(scene, stages, rng, hold=1, waypoints=not source.startswith(AUGMENT))
+            commands = JudgedSource(commands, goals)
         noise = generator(seed, episode, "disturbance", task=task.name)
         disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
     record = run_episode(scene, commands, disturbance)

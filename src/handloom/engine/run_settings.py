@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 from handloom.config import Config, import_named, load_config, read_document
 from handloom.dataset.robot_columns import DETAILED, STYLES
 from handloom.dataset.video_codec import CODECS
-from handloom.engine.policies import PREFIX, policy_factory
+from handloom.engine import augmentation, policies
 from handloom.episode.loop import Source
 from handloom.errors import ConfigError, InputError, NotFoundError, suggest, unknown_name
 from handloom.render.preset import CPU_PRESETS
@@ -51,8 +51,10 @@ def source_factory(name: str) -> SourceFactory:
         NotAllowedError: It is a user's own, and that was not allowed.
         InputError: A user's own cannot be imported.
     """
-    if name.startswith(PREFIX):
-        return policy_factory(name)
+    if name.startswith(policies.PREFIX):
+        return policies.policy_factory(name)
+    if name.startswith(augmentation.PREFIX):
+        return augmentation.augmenting_factory(name)
     if ":" not in name and name not in SOURCES:
         raise NotFoundError(f"no source named {name!r}; {suggest(name, SOURCES)}; write your own as my_module:MySource")
     return import_named("source", name, SOURCES, own="my_module:MySource")

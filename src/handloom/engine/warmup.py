@@ -66,6 +66,10 @@ def _draw() -> None:
         video.add(images[instance.cameras[0].name]["rgb"])
 
 
+def _pour() -> None:
+    build_scene(sample_task(load_task("fr3_pour_cup_bowl"), 0, 0)).world.step()
+
+
 def _follow() -> None:
     policy = RmpFlow(**(load_supported_motion_policy_config("fr3") or {}))
     q, none = policy.robot.default_q, np.zeros(0)
@@ -74,5 +78,5 @@ def _follow() -> None:
         smoothed.compute_joint_targets(q, np.zeros_like(q), none, none, smoothed.maximum_substep_size)
 
 
-STEPS = {"drawing": _draw, "planning": _plan_and_write, "motion policies": _follow}
+STEPS = {"drawing": _draw, "planning": _plan_and_write, "motion policies": _follow, "pouring": _pour}
 """What is compiled side by side; the longer step first."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.dataset.robot_columns import POSE_NAMES
+from handloom.dataset.robot_columns import POSE_NAMES, TWIST_NAMES
 from handloom.errors import InputError, unknown_name
 from handloom.motion.kinematics import Chain
 from handloom.scene import Scene, SceneArm
@@ -19,6 +19,8 @@ DAMPING = 0.02
 """Of the least squares: near a singularity joints stay slow and the tool lags behind instead [m or rad]."""
 GAP = (1e-5, 1e-4)
 """The tool is there [m], [rad]."""
+PULL = 0.1
+"""Share of the way to a wanted posture that redundant joints go per step."""
 MARGIN = 0.01
 """Distance that commands keep from joint limits [rad]."""
 
@@ -29,7 +31,8 @@ class Actions:
     Kinds: ``joint``, the dataset's ``action`` (joint targets [rad] and opening 0 to 1 of every arm); ``tool_pose``,
     the end effector in the arm's base (x y z [m], quaternion wxyz) and opening; ``tool_delta``, a step of the
     commanded end effector in its own frame (translation [m], rotation vector [rad]) and opening; ``controls``, the
-    actuator targets themselves, NaN where the present one is kept.
+    actuator targets themselves, NaN where the present one is kept. All but the last end with the velocity of every base
+    that drives, in its own frame (forward and left [m/s], yaw rate [rad/s]).
 
     Args:
         scene: The scene; nothing of it is changed.
@@ -47,6 +50,9 @@ class Actions:
             for name, robot in scene.robots.items()
             for arm in robot.arms
         ]
+        self._bases = [
+            (f"{name}." * several, robot.base) for name, robot in scene.robots.items() if robot.base is not None
+        ]
         self._chains = [_chain(scene, arm) for _, arm in self._arms] if kind.startswith("tool") else []
         self._goals: list[Array | None] = [None] * len(self._arms)
         """Where steps have led each tool so far (4, 4); None before the first."""
@@ -57,7 +63,8 @@ class Actions:
         if self.kind == "controls":
             model = self._scene.world.model
             return tuple(model.actuator(k).name for k in range(model.nu))
-        return tuple(f"{prefix}{name}" for prefix, arm in self._arms for name in (*KINDS[self.kind](arm), "gripper"))
+        arms = [f"{prefix}{name}" for prefix, arm in self._arms for name in (*KINDS[self.kind](arm), "gripper")]
+        return (*arms, *(f"{prefix}{name}" for prefix, _ in self._bases for name in TWIST_NAMES))
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the smallest and largest sensible values (n,), (n,)."""
@@ -71,6 +78,10 @@ class Actions:
             lower, upper = self._arm_bounds(arm)
             low += [*lower, 0.0]
             high += [*upper, 1.0]
+        for _, base in self._bases:
+            most = [base.drive.max_linear_speed] * 2 + [base.drive.max_angular_speed]
+            low += [-speed for speed in most]
+            high += most
         return np.array(low), np.array(high)
 
     def targets(self, action: Sequence[float] | Array) -> Array:
@@ -83,7 +94,8 @@ class Actions:
         if not np.isfinite(values).all():
             raise InputError(f"an action has values that are not finite: {values}")
         targets = np.full(self._scene.world.model.nu, np.nan)
-        width = len(values) // len(self._arms) if self.kind != "joint" else 0
+        twists = len(TWIST_NAMES) * len(self._bases)
+        width = (len(values) - twists) // len(self._arms) if self.kind != "joint" else 0
         start = 0
         for number, (_, arm) in enumerate(self._arms):
             count = (width or len(arm.joint_names) + 1) - 1
@@ -94,6 +106,9 @@ class Actions:
                 1.0 - opening
             ) * arm.spec.gripper_closed + opening * arm.spec.gripper_open
             start += count + 1
+        for _, base in self._bases:
+            base.drive_at(targets, values[start : start + len(TWIST_NAMES)])
+            start += len(TWIST_NAMES)
         return targets
 
     def _joints(self, number: int, arm: SceneArm, values: Array) -> Array:
@@ -121,8 +136,15 @@ class Actions:
         return low, high
 
 
-def nearest_joints(chain: Chain, q: Array, T_base_tool: Array) -> Array:
-    """Return joints (n,) near given ones that bring the tool to a pose (4, 4), or as near to it as the limits allow."""
+def nearest_joints(chain: Chain, q: Array, T_base_tool: Array, *, posture: Array | None = None) -> Array:
+    """Return joints (n,) near given ones that bring the tool to a pose (4, 4), or as near to it as the limits allow.
+
+    Args:
+        chain: The arm.
+        q: Joints to start from (n,).
+        T_base_tool: The pose.
+        posture: Joints (n,) that a redundant arm is drawn to while it goes there; None leaves it as it is.
+    """
     lower, upper = chain.lower + MARGIN, chain.upper - MARGIN
     for _ in range(ITERATIONS):
         here = chain.T_base_tool(q)
@@ -132,7 +154,11 @@ def nearest_joints(chain: Chain, q: Array, T_base_tool: Array) -> Array:
         if np.linalg.norm(error[:3]) < GAP[0] and np.linalg.norm(error[3:]) < GAP[1]:
             break
         J = chain.jacobian(q)
-        step = J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(6), error)
+        JJ = J @ J.T + DAMPING**2 * np.eye(6)
+        step = J.T @ np.linalg.solve(JJ, error)
+        if posture is not None:
+            away = PULL * (posture - q)
+            step += away - J.T @ np.linalg.solve(JJ, J @ away)
         q = np.clip(q + step, np.minimum(lower, q), np.maximum(upper, q))
     return q
 

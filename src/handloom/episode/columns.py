@@ -8,13 +8,14 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.dataset import ArmSeries, Columns, Feature, RobotSeries, robot_columns, video_feature
-from handloom.dataset.robot_columns import DETAILED
+from handloom.dataset.robot_columns import DETAILED, BaseSeries
 from handloom.episode.detailed_columns import detailed_columns, mistakes
 from handloom.episode.loop import within_ranges
 from handloom.motion.kinematics import Chain
 from handloom.render import Images, Renderer
 from handloom.scene import Scene, SceneArm, SceneRobot
-from handloom.spatial import invert_pose, pose_from_pos_quat
+from handloom.scene.mobile_base import MobileBase, body_twist
+from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, pose_from_pos_quat
 from handloom.values import CameraSpec, EpisodeRecord
 
 
@@ -32,9 +33,30 @@ def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
     placed = {robot.name: pose_from_pos_quat(robot.position, robot.quat) for robot in record.instance.robots}
     series = {}
     for name, robot in scene.robots.items():
-        arms = tuple(_arm_series(scene, robot, arm, qpos, controls, placed[name]) for arm in robot.arms)
-        series[name] = RobotSeries(arms=arms, T_world_robot=np.broadcast_to(placed[name], (len(qpos), 4, 4)))
+        T_world_robot, here, base = np.broadcast_to(placed[name], (len(qpos), 4, 4)), placed[name], None
+        if robot.base is not None:
+            base = _base_series(robot.base, qpos, recorded_qvel(scene, record)[record.kept], controls)
+            T_world_robot = placed[name] @ _driven(qpos[:, robot.base.qpos_index])
+            here = placed[name] @ _driven(scene.world.data.qpos[robot.base.qpos_index])
+        arms = tuple(_arm_series(scene, robot, arm, qpos, controls, here) for arm in robot.arms)
+        series[name] = RobotSeries(arms=arms, T_world_robot=T_world_robot, base=base)
     return series
+
+
+def _base_series(base: MobileBase, qpos: Array, qvel: Array, controls: Array) -> BaseSeries:
+    joints = qpos[:, base.qpos_index]
+    return BaseSeries(
+        pose=base.poses(joints),
+        velocity=body_twist(qvel[:, base.dof_index], joints[:, 2]),
+        command=body_twist(controls[:, base.ctrl_index], joints[:, 2]),
+    )
+
+
+def _driven(joints: Array) -> Array:
+    """Return how far the joints x, y, yaw (..., 3) of a base have carried its robot, as poses (..., 4, 4)."""
+    zero = np.zeros_like(joints[..., :1])
+    turn = matrix_from_rotvec(np.concatenate([zero, zero, joints[..., 2:]], axis=-1))
+    return make_pose(turn, np.concatenate([joints[..., :2], zero], axis=-1))
 
 
 def asked_controls(scene: Scene, record: EpisodeRecord) -> Array:
@@ -52,6 +74,13 @@ def recorded_qpos(scene: Scene, record: EpisodeRecord) -> Array:
     # MuJoCo stores a state as its parts in the order of their bits: time comes first, then positions.
     start = mujoco.mj_stateSize(scene.world.model, mujoco.mjtState.mjSTATE_TIME)
     return record.states[:, start : start + scene.world.model.nq]
+
+
+def recorded_qvel(scene: Scene, record: EpisodeRecord) -> Array:
+    """Return the velocities (frames + 1, nv) inside the recorded integration states."""
+    model = scene.world.model
+    start = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_TIME | mujoco.mjtState.mjSTATE_QPOS)
+    return record.states[:, start : start + model.nv]
 
 
 def _arm_series(

@@ -52,6 +52,7 @@ PLACEMENT = frozenset(
     {
         "above_bottom",
         "ahead",
+        "filled",
         "inside",
         "joint_state",
         "left_of",
@@ -61,6 +62,7 @@ PLACEMENT = frozenset(
         "over_box",
         "overlapping",
         "points_up",
+        "poured",
         "raised_above",
         "released",
         "right_of",
@@ -69,6 +71,8 @@ PLACEMENT = frozenset(
     }
 )
 """Success terms about where an object is put; others, such as ``grasped``, end with their skill."""
+CONTENTS = frozenset({"filled", "poured"})
+"""Those about what is in an object, which stand wherever the object is put later."""
 JOINT_SKILLS = frozenset({"open", "close", "rotate"})
 """Skills that move a joint of an object, and not the object."""
 SHOWN_REST = 5
@@ -110,7 +114,7 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
             if failure is not None:
                 break
             resting += 1
-            targets = np.full(world.model.nu, np.nan)
+            targets = stopping_targets(scene)
         begin = time.perf_counter()
         if disturbance is not None:
             wanted = targets = np.where(np.isnan(targets), wanted, targets)
@@ -138,6 +142,15 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         failure=failure or not_lasting(scene, source.timeline),
         stage_seconds=seconds,
     )
+
+
+def stopping_targets(scene: Scene) -> Array:
+    """Return targets (controls,) that keep every joint where it is told to be: NaN, and no speed of any base."""
+    targets = np.full(scene.world.model.nu, np.nan)
+    for robot in scene.robots.values():
+        if robot.base is not None:
+            robot.base.drive_at(targets, np.zeros(3))
+    return targets
 
 
 def apply_targets(scene: Scene, targets: Array) -> None:
@@ -192,7 +205,9 @@ def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tupl
         checks = [
             check
             for check in span.checks
-            if check.name in PLACEMENT and stands and not (check.name == "joint_state" and turned & set(span.objects))
+            if check.name in PLACEMENT
+            and (stands or check.name in CONTENTS)
+            and not (check.name == "joint_state" and turned & set(span.objects))
         ]
         final = last[span.robot, span.arm] is span
         goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))

@@ -18,6 +18,8 @@ LEVELS = 17
 """Openings the shape is known at. Between two of them a pivoting jaw is off a straight line by less than 0.1 mm."""
 TIP = (0.005, 0.01, 0.02)
 """Distances from the fingertips at which an opening is measured [m]; the first that lies on both pads counts."""
+TIP_LENGTH = 0.02
+"""What reaches to within this distance of the fingertips is part of a finger [m]."""
 SETTLE_STEPS = 200
 """Steps of 5 ms at each opening: the drives of real grippers settle within a few tenths of a second."""
 TURNING = 0.02
@@ -184,6 +186,13 @@ class GripperShape:
         """Return how far ahead of the end effector [m], along the approach, the hand reaches at a level."""
         at = self._at_level(level)
         return float(max(_reach(at, part, np.array([1.0, 0.0, 0.0])) for part in range(len(self.parts.kind))))
+
+    def finger_thickness(self, level: int) -> float:
+        """Return how far [m] the fingers reach to either side of the plane they close in, near their tips."""
+        at, tip = self._at_level(level), self.fingertip(level) - TIP_LENGTH
+        sides = (np.array([0.0, 0.0, s]) for s in (-1.0, 1.0))
+        near = [k for k in range(len(self.parts.kind)) if _reach(at, k, np.array([1.0, 0.0, 0.0])) > tip]
+        return float(max(_reach(at, part, side) for side in sides for part in near))
 
     def drive_at(self, level: float) -> Array:
         """Return the targets of the drive (d,) [m or rad] that bring the fingers to a level."""

@@ -1,7 +1,6 @@
 """Distances of an arm to what it must not touch, and how they change with its joints."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 import mujoco
@@ -9,9 +8,10 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.collision import CollisionRobot, CollisionWorld, ExactChecker
+from handloom.motion.collision.obstacle import T_body_geom
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion.kinematics.joint_tree import body_id
-from handloom.spatial import invert_pose, make_pose
+from handloom.spatial import invert_pose, make_pose, quat_from_matrix
 
 
 class Distances(NamedTuple):
@@ -37,7 +37,6 @@ class Clearance(ExactChecker):
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, chain: Chain, *, ignore: Iterable[str] = ()) -> None:
-        self._source = model
         self._base = body_id(model, chain.base)
         qpos = data.qpos.copy()
         tree = JointTree.from_model(model, chain.joint_names, root=chain.base, qpos=qpos)
@@ -45,20 +44,27 @@ class Clearance(ExactChecker):
         root = int(model.body_rootid[self._base])
         counts = (model.body_weldid == 0) | (model.body_rootid == root)
         left_out = np.flatnonzero((tree.body_link >= 0) | ~counts).tolist()
-        self._world = CollisionWorld.from_model(model, data, exclude_bodies=left_out, ignore=ignore)
-        self._T_base_world = np.eye(4)
-        super().__init__(tree, robot.parts, tuple(self._world), robot.ignored)
+        obstacles = tuple(CollisionWorld.from_model(model, data, exclude_bodies=left_out, ignore=ignore))
+        super().__init__(tree, robot.parts, obstacles, robot.ignored)
+        geoms = np.array([obstacle.geom for obstacle in obstacles], np.intp)
+        self._carriers = model.geom_bodyid[geoms]
+        """Body of the model that carries each obstacle (k,)."""
+        self._T_carrier_obstacle = np.array([T_body_geom(model, geom) for geom in geoms]).reshape(-1, 4, 4)
+        self._places = np.array([self._model.body(f"obstacle:{o.name}").id for o in obstacles], np.intp)
+        self._T_base_carrier = np.full((len(geoms), 4, 4), np.nan)
         self.update(data)
 
     def update(self, data: mujoco.MjData) -> None:
-        """Take over where the obstacles are now."""
+        """Take over where the obstacles are now; what has not moved in the base of the arm costs nothing."""
         T_base_world = invert_pose(make_pose(data.xmat[self._base].reshape(3, 3), data.xpos[self._base]))
-        known = {obstacle.name: obstacle for obstacle in self._world}
-        self._world.update_from(self._source, data)
-        same_base = np.array_equal(T_base_world, self._T_base_world)
-        self._T_base_world = T_base_world
-        moved = [o for o in self._world if not same_base or o is not known[o.name]]
-        self.place(replace(o, T_world_obstacle=T_base_world @ o.T_world_obstacle) for o in moved)
+        T_world_carrier = make_pose(data.xmat[self._carriers].reshape(-1, 3, 3), data.xpos[self._carriers])
+        T_base_carrier = T_base_world @ T_world_carrier
+        moved = np.flatnonzero(np.any(T_base_carrier != self._T_base_carrier, axis=(1, 2)))
+        self._T_base_carrier = T_base_carrier
+        if len(moved):
+            T = T_base_world @ (T_world_carrier[moved] @ self._T_carrier_obstacle[moved])
+            self._model.body_pos[self._places[moved]] = T[:, :3, 3]
+            self._model.body_quat[self._places[moved]] = quat_from_matrix(T[:, :3, :3])
 
     def near(self, q: Array, within: float) -> Distances:
         """Return the pairs that are nearer than a distance [m] at a configuration (n,)."""

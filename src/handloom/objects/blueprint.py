@@ -9,6 +9,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.objects.joint_feel import catch_of
 from handloom.objects.materials import BARE_METALS, substance
 from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
 from handloom.render.textures import add_texture
@@ -28,6 +29,10 @@ _GEOM = {
 _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_SLIDE}
 _Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
 """Turns z up to y up: x stays, z becomes y."""
+_NEVER = 1e3
+"""A length [m] that the noses of a catch are never apart: its spring presses and does not pull."""
+_THIRDS: tuple[Quat, Quat] = ((0.5, 0.5, 0.5, 0.5), (0.5, -0.5, -0.5, -0.5))
+"""Turn x to y, y to z, z to x; and back."""
 _ROLLING = (0.005, 0.0005)
 """Torsional and rolling friction [m] of round parts: the contact patch of a fruit is some millimetres wide."""
 
@@ -97,7 +102,16 @@ class Blueprint:
 
     def y_up(self) -> "Blueprint":
         """Return the object in a frame with y up and its front to +z, as published assets have it."""
-        R = matrix_from_quat(_Y_UP)
+        return self._turned(_Y_UP)
+
+    def along(self, axis: str) -> "Blueprint":
+        """Return the object turned by thirds of a turn about (1, 1, 1) until its longest side lies along an axis."""
+        turns = ("xyz".index(axis) - int(np.argmax(np.ptp(self.aabb(), axis=0)))) % 3
+        return self if turns == 0 else self._turned(_THIRDS[turns - 1])
+
+    def _turned(self, quat: Quat) -> "Blueprint":
+        """Return the object in a frame in which it is turned by a quaternion wxyz."""
+        R = matrix_from_quat(quat)
 
         def turned(vector: Point) -> Point:
             return point(R @ vector)
@@ -105,10 +119,11 @@ class Blueprint:
         return replace(
             self,
             parts=tuple(
-                replace(p, position=turned(p.position), quat=quad(quat_multiply(_Y_UP, p.quat))) for p in self.parts
+                replace(p, position=turned(p.position), quat=quad(quat_multiply(quat, p.quat))) for p in self.parts
             ),
             links=tuple(
-                replace(link, **{key: turned(getattr(link, key)) for key in VECTORS_OF_LINKS}) for link in self.links
+                replace(link, **{k: turned(v) for k in VECTORS_OF_LINKS if (v := getattr(link, k)) is not None})
+                for link in self.links
             ),
             keypoints={name: replace(k, position=turned(k.position)) for name, k in self.keypoints.items()},
             axes={name: replace(axis, direction=turned(axis.direction)) for name, axis in self.axes.items()},
@@ -140,9 +155,9 @@ class Blueprint:
         for link in self.links:
             rows.append((link.name, link.kind, link.parent, link.drives))
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
-            numbers += (*link.normal, *(link.push or link.head))
+            numbers += (*link.normal, *(link.push or link.head), *(link.grip or ()))
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
-            numbers += (link.counterbalance, link.ratio)
+            numbers += (link.counterbalance, link.ratio, link.latch, link.stop)
         for name, keypoint in sorted(self.keypoints.items()):
             rows.append((name, keypoint.body))
             numbers += keypoint.position
@@ -166,6 +181,7 @@ class Blueprint:
         bodies = {ROOT: spec.worldbody.add_body(name=ROOT)}
         for link in self.links:
             bodies[link.name] = _add_link(bodies[link.parent], link)
+            _add_catch(spec, bodies[link.parent], bodies[link.name], link)
             # A free parent is exempt from contact with its child, a welded one is not: make both cases the same.
             spec.add_exclude(bodyname1=link.parent, bodyname2=link.name)
         for link in self.links:
@@ -197,8 +213,23 @@ def _add_link(parent: "mujoco.MjsBody", link: Link) -> "mujoco.MjsBody":
         frictionloss=link.frictionloss,
         stiffness=[link.stiffness, 0.0, 0.0],
         armature=1e-4,
+        solref_limit=[link.stop, 1.0],
     )
     return body
+
+
+def _add_catch(spec: mujoco.MjSpec, parent: "mujoco.MjsBody", body: "mujoco.MjsBody", link: Link) -> None:
+    """Hold the joint at its closed end: a passive spring between a nose on each body, see ``Catch``."""
+    catch = catch_of(link)
+    if catch is None:
+        return
+    noses = (f"{link.name}_nose", f"{link.name}_catch")
+    body.add_site(name=noses[0], pos=catch.on_link, group=4)
+    parent.add_site(name=noses[1], pos=catch.on_parent, group=4)
+    spring = spec.add_tendon(name=f"{link.name}_latch", stiffness=[catch.stiffness, 0.0, 0.0])
+    spring.springlength[:] = [catch.reach, _NEVER]
+    for nose in noses:
+        spring.wrap_site(nose)
 
 
 def _add_drive(spec: mujoco.MjSpec, link: Link, driven: Link) -> None:

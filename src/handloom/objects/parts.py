@@ -153,7 +153,7 @@ def quad(values: ArrayLike) -> Quat:
     return (w, x, y, z)
 
 
-VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "front_axis", "anchor")
+VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "normal", "push", "grip", "front_axis", "anchor")
 """Points and directions of a link, which turn with the object frame."""
 
 
@@ -187,6 +187,8 @@ class Link:
     """Unit vector out of the surface at the head: the hand comes from there."""
     push: Point | None = None
     """Point of the surface that is pushed to close the joint [m]; None: the head."""
+    grip: Point | None = None
+    """Unit vector to where a hand comes from that takes the head; None: the normal. An edge is taken from beyond it."""
     front_axis: Point = (0.0, -1.0, 0.0)
     """Side of the base that faces the user, in the base frame."""
     parent: str = "object"
@@ -197,6 +199,10 @@ class Link:
     """Dry friction of the joint [N or N m]; keeps doors where they are left."""
     stiffness: float = 0.0
     """Spring towards zero [N/m or N m/rad]."""
+    latch: float = 0.0
+    """Pull at the head that gets past the catch at the closed end [N]; 0: there is none."""
+    stop: float = 0.02
+    """Time constant of the end stops [s]."""
     counterbalance: float = 0.0
     """Share of the link's weight that a spring or a stay carries, 0 to 1."""
     drives: str | None = None
@@ -212,6 +218,11 @@ class Link:
     def joint(self) -> str:
         """Name of the joint."""
         return f"{self.name}_joint"
+
+    @property
+    def held_from(self) -> Point:
+        """Unit vector to where a hand comes from that takes the head."""
+        return self.normal if self.grip is None else self.grip
 
     def in_parent(self, position: Point) -> Point:
         """Return a point of the link in the frame of the parent, with the joint at zero [m]."""
@@ -233,6 +244,7 @@ class Link:
             damping=self.damping * torque / length,
             frictionloss=self.frictionloss * torque,
             stiffness=self.stiffness * torque / length,
+            latch=self.latch * scale**3,
         )
 
     def moved(self, offset: Point) -> "Link":

@@ -67,6 +67,10 @@ CATEGORIES: Final[dict[str, str]] = {
     "drawer_cabinet": "handloom.objects.library.furniture:drawer_cabinet",
     "hinged_cabinet": "handloom.objects.library.furniture:hinged_cabinet",
     "safe": "handloom.objects.library.furniture:safe",
+    "fridge": "handloom.objects.library.household:fridge",
+    "sliding_cabinet": "handloom.objects.library.household:sliding_cabinet",
+    "tool_chest": "handloom.objects.library.household:tool_chest",
+    "valve": "handloom.objects.library.household:valve",
     "beaker": "handloom.objects.library.laboratory:beaker",
     "flask": "handloom.objects.library.laboratory:flask",
     "petri_dish": "handloom.objects.library.laboratory:petri_dish",
@@ -149,7 +153,8 @@ def make_object(
         scale: Factor on all lengths, or one for each axis; masses follow with the volume. Default 1.
         color: Colour word of the main part, e.g. ``"red"``.
         parameters: Fixed parameters, for example all of another object's; with a ``path`` the file is imported. ``up``
-            is ``y`` for an object frame with y up, as published assets have it.
+            is ``y`` for an object frame with y up, as published assets have it, ``long_axis`` the axis of that frame
+            along which its longest side lies.
 
     Raises:
         NotFoundError: No such category or colour.
@@ -165,11 +170,16 @@ def make_object(
     factors, up = _factors(category, given.pop("scale", 1.0)), given.pop("up", "z")
     if up not in ("y", "z"):
         raise InputError(f"{category}: up must be y or z, got {up!r}")
+    long_axis = given.pop("long_axis", None)
+    if long_axis not in (None, "x", "y", "z"):
+        raise InputError(f"{category}: long_axis must be x, y or z, got {long_axis!r}")
     choices = Choices(rng, given, category)
     drawing = _drawing(category)(choices)
     taken: dict[str, Value] = {"scale": factors[0] if len(set(factors)) == 1 else factors, **choices.finish()}
     if up == "y":
         drawing, taken = drawing.y_up(), {**taken, "up": "y"}
+    if long_axis is not None:
+        drawing, taken = drawing.along(str(long_axis)), {**taken, "long_axis": long_axis}
     scaled = drawing.scaled(factors[0]) if len(set(factors)) == 1 else drawing.stretched(factors)
     return asset_from_blueprint(category, scaled.centered(), taken)
 

@@ -16,7 +16,7 @@ class DriveConfig(Config):
     """How a base drives: which joints are wheels, and their measures. A limit of 0 means none."""
 
     kind: Literal["differential", "holonomic", "ackermann", "planar", "legged"]
-    """``planar``: joints move the base over the floor directly, and its wheels are for show. ``legged``: it walks on a
+    """``planar``: joints move the base over the floor directly, its wheels only roll along. ``legged``: it walks on a
     policy."""
     base_path: str
     """Body that moves over the floor: x forward, z up."""
@@ -25,6 +25,10 @@ class DriveConfig(Config):
     Planar: x, y, yaw."""
     steering_names: tuple[str, ...] = ()
     """Joints that turn the steered wheels: left, right."""
+    rolling_names: tuple[str, ...] = ()
+    """Planar: wheel joints that turn in step with the base where a task lets it drive; they carry nothing."""
+    swivel_names: tuple[str, ...] = ()
+    """Planar: joints that steer them, one per wheel; none: the wheels have rollers."""
     feet: tuple[str, ...] = ()
     """Touch sensors of a legged robot, and the sites they are at; each is under a foot."""
     policy: str = "policy"
@@ -63,6 +67,7 @@ class DriveConfig(Config):
             raise ValueError(f"a {self.kind} drive has at least 3 wheel_names, not {len(self.wheel_names)}")
         if len(self.steering_names) != steered:
             raise ValueError(f"a {self.kind} drive has {steered} steering_names, not {len(self.steering_names)}")
+        self._rolling_wheels_fit()
         if (self.kind == "legged") != bool(self.feet):
             raise ValueError(f"a {self.kind} drive has {'no' if self.feet else 'at least one of'} feet")
         needed = {
@@ -76,3 +81,11 @@ class DriveConfig(Config):
             if getattr(self, key) <= 0.0:
                 raise ValueError(f"a {self.kind} drive needs {key} > 0")
         return self
+
+    def _rolling_wheels_fit(self) -> None:
+        if self.rolling_names and self.kind != "planar":
+            raise ValueError(f"rolling_names are wheels of a planar drive, this one is {self.kind}")
+        if self.rolling_names and self.wheel_radius <= 0.0:
+            raise ValueError("rolling_names need wheel_radius > 0")
+        if self.swivel_names and len(self.swivel_names) != len(self.rolling_names):
+            raise ValueError(f"{len(self.rolling_names)} rolling_names need as many swivel_names or none")

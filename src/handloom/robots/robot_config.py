@@ -216,6 +216,9 @@ class RobotConfig(Config):
     extra_depth: ExtraDepth | None = None
     drive: DriveConfig | None = None
     """How the base drives; None: it does not."""
+    base: Literal["held", "drivable"] = "held"
+    """``drivable``: skills and policies drive the base of a task's robot; ``held``: it stays where it stands. A task
+    with a skill that drives makes its robot drivable by itself."""
     physics: PhysicsOptions = PhysicsOptions()
     cameras: dict[str, CameraMount] = Field(default_factory=dict)
 
@@ -226,6 +229,15 @@ class RobotConfig(Config):
         if isinstance(given, dict) and given.get("drive") and not given.get("left_joint_names"):
             return {**NO_ARM, **given}
         return given
+
+    @model_validator(mode="after")
+    def _only_planar_bases_drive(self) -> Self:
+        if self.base == "drivable" and (self.drive is None or self.drive.kind != "planar"):
+            kind = "no drive" if self.drive is None else f"a drive of kind {self.drive.kind}"
+            raise ValueError(
+                f"base: drivable needs a planar drive, and this robot has {kind}; lift2 and split_aloha have one"
+            )
+        return self
 
     @model_validator(mode="after")
     def _names_agree_with_indices(self) -> Self:

@@ -11,6 +11,8 @@ from handloom.objects import ObjectAsset
 from handloom.robots import RobotDescription
 from handloom.scene.assets import asset_of, robot_description
 from handloom.scene.fixtures import add_surface
+from handloom.scene.grains import Grains
+from handloom.scene.mobile_base import bind_base, free_base
 from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
 from handloom.scene.suction import add_suction, bind_suction
 from handloom.sim import World
@@ -27,8 +29,7 @@ HIDDEN_GROUP = 3
 def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
     """Add every grain as a body ``fluid/<i>`` that slides along x, y and z.
 
-    Balls without friction have no reason to turn, so three joints do; contacts have one dimension, whatever the other
-    side has, because the grains' priority decides.
+    MuJoCo moves them and sees no contact; ``Grains`` resolves those.
     """
     spec.add_material(name="fluid", rgba=[*fluid.color, fluid.opacity], specular=0.6, shininess=0.8)
     for i, position in enumerate(fluid.positions):
@@ -42,8 +43,8 @@ def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
             type=mujoco.mjtGeom.mjGEOM_SPHERE,
             size=[fluid.radius, 0, 0],
             mass=fluid.mass,
-            condim=1,
-            priority=1,
+            contype=0,
+            conaffinity=0,
             material="fluid",
             group=2,
         )
@@ -68,13 +69,18 @@ def build_scene(instance: TaskInstance) -> Scene:
     """Compile the scene of an instance, with robots and objects at their start and every joint held there."""
     spec, descriptions, assets = instance_spec(instance)
     world = World.from_spec(spec)
-    robots = {name: _bind(world, name, description) for name, description in descriptions.items()}
+    robots = {name: _bind(world, name, d, fps=instance.fps) for name, d in descriptions.items()}
     for robot in instance.robots:
         set_joints(world, robot.name, robot.joints)
     for obj in instance.objects:
         set_joints(world, obj.name, obj.joints)
+    for bound in robots.values():
+        if bound.base is not None:
+            bound.base.hold()
     world.forward()
-    return Scene(instance=instance, world=world, robots=robots, assets=assets)
+    solid = {obj.name: np.array(assets[obj.name].up) for obj in instance.objects if obj.solid}
+    grains = None if instance.fluid is None else Grains(world, instance.fluid, solid)
+    return Scene(instance=instance, world=world, robots=robots, assets=assets, grains=grains)
 
 
 def scene_spec(
@@ -173,6 +179,8 @@ def add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescr
         if actuator.biasprm[1] != 0.0:  # A position servo; a plain motor has no stiffness to vary.
             actuator.gainprm = np.asarray(actuator.gainprm) * robot.gain_scale
             actuator.biasprm = np.asarray(actuator.biasprm) * robot.gain_scale
+    if description.config.base == "drivable":
+        free_base(child, description)
     spec.attach(child, prefix=f"{robot.name}/", frame=frame)
 
 
@@ -205,13 +213,13 @@ def _exclude_neglected(spec: mujoco.MjSpec, instance: TaskInstance) -> None:
                 spec.add_exclude(bodyname1=robot_body, bodyname2=body)
 
 
-def _bind(world: World, name: str, description: RobotDescription) -> SceneRobot:
+def _bind(world: World, name: str, description: RobotDescription, *, fps: int) -> SceneRobot:
     prefix = f"{name}/"
     arms = tuple(
         SceneArm(world=world, robot_name=name, prefix=prefix, spec=arm, suction=bind_suction(world, prefix, arm))
         for arm in description.arms
     )
-    return SceneRobot(name=name, description=description, arms=arms)
+    return SceneRobot(name=name, description=description, arms=arms, base=bind_base(world, name, description, fps=fps))
 
 
 def set_joints(world: World, prefix: str, joints: Mapping[str, float]) -> None:

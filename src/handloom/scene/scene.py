@@ -13,6 +13,8 @@ from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
 from handloom.robots import Arm, RobotDescription
+from handloom.scene.grains import Grains
+from handloom.scene.mobile_base import MobileBase
 from handloom.sim import World
 from handloom.values import TaskInstance
 
@@ -98,6 +100,8 @@ class SceneRobot:
     name: str
     description: RobotDescription
     arms: tuple[SceneArm, ...]
+    base: MobileBase | None = None
+    """The base, if skills and policies drive it; None when it stays where it stands."""
 
     def arm(self, name: str) -> SceneArm:
         """Return the arm called ``left`` or ``right``."""
@@ -124,6 +128,8 @@ class Scene:
     robots: Mapping[str, SceneRobot]
     assets: Mapping[str, ObjectAsset]
     """What each object and fixture is made of."""
+    grains: Grains | None = None
+    """The fluid, if the task has one."""
 
     def robot(self, name: str) -> SceneRobot:
         """Return a robot by its name in the task."""
@@ -150,6 +156,4 @@ class Scene:
 
     def grain_positions(self) -> Array:
         """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""
-        count = 0 if self.instance.fluid is None else len(self.instance.fluid.positions)
-        first = self.world.body_index("fluid/0") if count else 0
-        return self.world.data.xpos[first : first + count].copy()
+        return np.zeros((0, 3)) if self.grains is None else self.grains.positions()

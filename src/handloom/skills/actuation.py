@@ -1,15 +1,12 @@
 """Key frames of the hand on a joint: where it comes from, where it touches, and the way along the joint's own path."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.objects import Link
 from handloom.skills.configs.articulated import (
     BASE_MOTIONS,
-    KeypointConstraint,
     Motion,
     PlannerSetting,
     RandomPose,
@@ -18,20 +15,6 @@ from handloom.spatial import make_pose, matrix_from_euler_deg, matrix_from_rotve
 
 ARC_STEP = 0.06
 """Angle between poses on an arc [rad]: chords of a door 0.4 m wide stay within 0.2 mm of it."""
-APPROACH = 0.08
-"""Length of the straight way to the contact [m]."""
-PRESS = 0.003
-"""How far fingers press on after a joint has met its stop [m]."""
-LEAD = 1.08
-"""How far the hand goes for a motion of 1: a handle yields between the fingers."""
-OPENED = 0.85
-"""Share of the wanted motion that counts as opened or turned."""
-SHUT = 0.03
-"""Share of the range within which a joint counts as closed."""
-TILT, ROLL, POINT = 0.35, 0.06, 0.002
-"""Tolerances of grasps on handles: tilt about the handle, squareness to it [rad], place [m]."""
-PUSH_TILT, PUSH_ROLL = 0.25, 0.4
-"""How far from the surface's normal the fingers may push, and be turned about it [rad]; friction holds them there."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,67 +107,6 @@ def perturbed(T: Array, spread: RandomPose, rng: np.random.Generator) -> Array:
         return rng.uniform(np.minimum(low, high), np.maximum(low, high), (len(T), 3))
 
     return T @ make_pose(matrix_from_euler_deg(drawn(spread.orientation)), drawn(spread.position))
-
-
-def grasp_setting(link: Link, delta: float) -> PlannerSetting:
-    """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad]."""
-    move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
-    turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, link.normal)) > 0.9
-    return PlannerSetting(
-        constraint_list=(
-            _meets("articulated_object_head", POINT),
-            _hand("tool_tail", link.normal, 1.0, ROLL if turns_in_hand else TILT),
-            _hand("tool_tail", link.contact_axis, 0.0, ROLL),
-            _hand("tool_side", link.contact_axis, 0.0, ROLL),
-        ),
-        pre_actuation_motions=(("approach", -APPROACH),),
-        post_actuation_motions=(move,),
-        success_threshold=OPENED * abs(delta),
-    )
-
-
-def push_setting(link: Link, delta: float, tip: float) -> PlannerSetting:
-    """Return how closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
-
-    Args:
-        link: The moving part.
-        delta: Motion of the joint.
-        tip: How far the fingertips reach past the hand's ``tool_head`` [m].
-    """
-    move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)
-    return PlannerSetting(
-        constraint_list=(
-            _meets("link_contact_point", POINT),
-            _hand("tool_tail", link.normal, 1.0, PUSH_TILT),
-            # The hand is wide where its fingers close: that way lies along the handle, not across it.
-            _hand("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
-        ),
-        modify_actuation_motion=("approach", -tip),
-        pre_actuation_motions=(("approach", -APPROACH),),
-        post_actuation_motions=(move, ("approach", PRESS)),
-        success_threshold=SHUT * (link.range[1] - link.range[0]),
-    )
-
-
-def _meets(target: str, tolerance: float) -> KeypointConstraint:
-    return KeypointConstraint(
-        name="fingers_contact_with_link0",
-        keypoint_name="tool_head",
-        target_keypoint_name=target,
-        tolerance=tolerance,
-    )
-
-
-def _hand(to: str, axis: Sequence[float], cosine: float, tolerance: float) -> KeypointConstraint:
-    x, y, z = axis
-    return KeypointConstraint(
-        name="hand_parallel_to_link0_edge",
-        axis_from_keypoint_name="tool_head",
-        axis_to_keypoint_name=to,
-        target_axis=(x, y, z),
-        target_inner_product=cosine,
-        tolerance=tolerance,
-    )
 
 
 def _shifted(T: Array, shift: Array) -> Array:

@@ -44,13 +44,22 @@ FUNCTIONS = {
     "detach_obj": "_detach_command",
     "dummy_forward": "_joints",
     "in_plane_rotation": "_in_plane_rotation",
+    "mobile_move": "_stand",
     "open_gripper": "_open",
     "update_pose_cost_metric": "_update_pose_cost_metric",
     "update_specific": "_update_specific",
 }
 """Published name of a command function > method that carries it out."""
 INSTANT = frozenset(
-    {"attach_obj", "detach_obj", "in_plane_rotation", "update_pose_cost_metric", "update_specific", "dummy_forward"}
+    {
+        "attach_obj",
+        "detach_obj",
+        "dummy_forward",
+        "in_plane_rotation",
+        "mobile_move",
+        "update_pose_cost_metric",
+        "update_specific",
+    }
 )
 """Functions that are done after one frame, wherever the hand is."""
 TIMELESS = frozenset({"attach_obj", "detach_obj", "update_pose_cost_metric", "update_specific"})
@@ -314,6 +323,10 @@ class ArmController:
         self._detach_all(self.held)
         self.held = ()
         self._move(command)
+
+    def _stand(self, command: Command) -> None:
+        """Keep the arm as it is while the base drives; the schedule drives it."""
+        self.num_last_cmd += 1
 
     def _joints(self, command: Command) -> None:
         self.gripper_state = OPEN if command.params["gripper_state"] > 0 else CLOSED

@@ -1,7 +1,7 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,15 +11,8 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.objects import Link
-from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints, read_keypoints
-from handloom.skills.actuation import (
-    HandMotions,
-    JointAxis,
-    KeyFrames,
-    grasp_setting,
-    perturbed,
-    push_setting,
-)
+from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
+from handloom.skills.actuation import HandMotions, JointAxis, KeyFrames, perturbed
 from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
     ArtPreplanConfig,
@@ -29,10 +22,11 @@ from handloom.skills.configs.articulated import (
     RotateConfig,
 )
 from handloom.skills.grasp_poses import gripper_of
+from handloom.skills.joint_manners import Job, Manner, hand_point, holding, pushing
 from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
 from handloom.skills.skill import ConfigT, Skill, command_at, hand_check, plan_failure
 from handloom.spatial import invert_pose, translation
-from handloom.values import Check, Command, FunnelStage
+from handloom.values import Check, Command, Failure, FunnelStage
 
 CANDIDATES = 64
 """Hand poses that are solved for; the arm chooses among them."""
@@ -40,14 +34,14 @@ WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
 SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
-PIVOTS = (1.0, 0.5, 0.0)
-"""How far the hand turns with a hinge whose handle it may pivot on, tried in this order."""
 PACE, APPROACH_PACE = 0.5, 0.7
 """Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
 RETREATS = (0.08, 0.05, 0.03)
 """How far the hand draws back after it has let go, as far as the arm can [m]."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
 """Frames the fingers get to close and to open at most; published: 40."""
+BEYOND = 1.2
+"""How far a stand-in is opened, as a multiple of what the task counts as open."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
 
@@ -79,17 +73,17 @@ class ArticulatedSkill(Skill[ConfigT]):
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve for hand poses, choose one whose whole way is possible, and write the commands."""
-        way = self._prepare()
-        if way is None:
+        ways = self._prepare()
+        if not ways:
             return
-        path = self._free_path(way)
+        path = ways[0].approach[:1] if self._held else self._free_path(ways)
         if path is not None:
-            self.manip_list = self._commands(way[0], path)
+            self.manip_list = self._commands(ways[0], path)
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
-        joint, setting = self._keypoints.link.joint, self._setting
+        joint, setting = self._keypoints.link.joint, self._manner.setting
         state = {
             "start": self._start,
             "threshold": setting.success_threshold,
@@ -104,58 +98,115 @@ class ArticulatedSkill(Skill[ConfigT]):
             terms.append(Check(name="fingers_only", arguments=touch, share=1.0))
         return tuple(terms)
 
-    def _prepare(self) -> list[JointWay] | None:
-        """Return ways to move the joint, best first; None after telling why there is none."""
-        config, name = self.config, self.config.objects[0]
-        wanted = config.grasp if config.grasp is not None else self.action != "close"
-        self._grips = wanted and self.controller.arm.suction is None
-        self._keypoints = self._annotation()
-        link = self._keypoints.link
+    def _prepare(self) -> list[JointWay]:
+        """Return ways to move the joint in the first manner that has any, best first; none after telling why."""
+        name = self.config.objects[0]
+        link = self._link()
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
-        self._setting = config.planner_setting or self._own_setting(link)
-        self.controller.ignored = config.ignore_substring
+        self.controller.ignored = self.config.ignore_substring
+        first: Failure | None = None
+        for manner in self._manners(link):
+            self._manner, self.failure = manner, None
+            self._keypoints = self._annotation()
+            self._held = manner.grips and self._has_hold(link)
+            ways = self._held_ways() if self._held else self._free_ways()
+            if ways:
+                return ways
+            first = first or self.failure
+        self.failure = first
+        return []
+
+    def _has_hold(self, link: Link) -> bool:
+        """Return whether the fingers are closed on the moving part already."""
+        arm, moving = self.controller.arm, [f"{self.config.objects[0]}/{link.name}"]
+        return self.controller.gripper_state < 0 and bool(self.scene.world.touching(arm.finger_bodies, moving))
+
+    def _held_ways(self) -> list[JointWay]:
+        """Return the way along the joint from where the hand holds it."""
+        controller, why = self.controller, ""
+        controller.refresh()
+        # Frame 1 is the contact: nothing leads up to it.
+        there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
+        setting = self._manner.setting.model_copy(update=there)
+        for pivot in self._manner.pivots:
+            frames = KeyFrames.of(controller.commanded_pose, setting, self._motions(pivot))
+            way = self._way(controller.target, frames)
+            if isinstance(way, JointWay):
+                return [way]
+            why = way
+        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {why}")
+        return []
+
+    def _free_ways(self) -> list[JointWay]:
+        """Return ways that begin with an empty hand."""
         try:
             goals = self._goals()
         except ConstraintError as error:
             self.fail(FunnelStage.REACH, "constraint_cannot_hold", str(error), candidates=CANDIDATES)
-            return None
-        ways = self._ways(goals)
-        return ways or None
+            return []
+        return self._ways(goals)
+
+    def _doing(self) -> Action:
+        """Return what is done to the joint."""
+        return self.action
+
+    def _given_setting(self) -> PlannerSetting | None:
+        """Return the setting of the task; None where it has none, or one of an asset that another stands in for.
+
+        Axes, signs and lengths of a setting are those of one asset's annotation; a stand-in has its own.
+        """
+        return None if self.scene.assets[self.config.objects[0]].stands_in else self.config.planner_setting
+
+    def _link(self) -> Link:
+        """Return the moving part."""
+        asset = self.scene.assets[self.config.objects[0]]
+        if not asset.articulated:
+            raise ConfigError(f"{self.config.name}: {self.config.objects[0]} ({asset.name}) has no joint")
+        return asset.joints[asset.joint_index(self.config.joint)]
 
     def _annotation(self) -> JointKeypoints:
         """Return the keypoints of the joint, from a file where the config names one."""
-        config, name = self.config, self.config.objects[0]
-        asset = self.scene.assets[name]
-        if not asset.articulated:
-            raise ConfigError(f"{config.name}: {name} ({asset.name}) has no joint")
+        config, link = self.config, self._link()
+        asset = self.scene.assets[config.objects[0]]
         index = asset.joint_index(config.joint)
-        link = asset.joints[index]
         file = None if config.obj_info_path is None else Path(config.obj_info_path)
         stands_in = asset.parameters.get("path") is None
         if file is None or (stands_in and not file.is_file()):
-            return joint_keypoints(link, index, "open" if self._grips else self.action)
+            return joint_keypoints(link, index, "open" if self._manner.grips else self._doing())
         return read_keypoints(file, link, index)
 
-    def _own_setting(self, link: Link) -> PlannerSetting:
-        """Return the setting of an object without one in the task: from its keypoints."""
-        low, high = link.range
-        if self.action == "close":
-            delta = min(max(0.0, low), high) - self._start
-        else:
-            delta = self.config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0)
-            delta = float(np.clip(self._start + delta, low, high)) - self._start
-        if self._grips:
-            setting = grasp_setting(link, delta)
-            if self.action != "close":
-                return setting
-            return setting.model_copy(update={"success_threshold": push_setting(link, delta, 0.0).success_threshold})
-        arm = self.controller.arm.spec
-        head = float(np.asarray(arm.keypoints.tool_head[:3]) @ arm.approach)
-        return push_setting(link, delta, gripper_of(self).fingertip(0) - head)
+    def _delta(self, link: Link) -> float:
+        """Return how far the joint is to move [m or rad]."""
+        given, (low, high) = self.config.planner_setting, link.range
+        if self._doing() == "close":
+            return min(max(0.0, low), high) - self._start
+        amount = self.config.amount * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+        delta = amount * (1.0 if abs(high) >= abs(low) else -1.0)
+        return float(np.clip(self._start + delta, low, high)) - self._start
+
+    def _manners(self, link: Link) -> Iterator[Manner]:
+        """Yield manners of moving the joint, first choice first: the task's own, or those of the object.
+
+        Where nothing says how, a joint that no finger can push shut is shut by its handle. What counts as success is
+        the task's where it says so.
+        """
+        config, shuts = self.config, self._doing() == "close"
+        fingers, given = self.controller.arm.suction is None, self._given_setting()
+        holds = fingers and (config.grasp if config.grasp is not None else not shuts)
+        if given is not None:
+            yield Manner(grips=holds, setting=given, contact=hand_point(self.controller.arm.spec))
+            return
+        job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self))
+        own = [pushing(job)] if not holds else []
+        own += [holding(job)] if holds or (fingers and config.grasp is None) else []
+        told = config.planner_setting
+        kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
+        for manner in (m for manners in own for m in manners):
+            yield replace(manner, setting=manner.setting.model_copy(update=kept))
 
     def _goals(self) -> Array:
         """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
-        setting, motions = self._setting, self._motions(1.0)
+        setting, motions = self._manner.setting, self._motions(1.0)
         terms = self._frame().terms(setting.constraint_list)
         T = solve_terms(terms, CANDIDATES, self.rng)
         arm = self.controller.arm.spec
@@ -175,6 +226,9 @@ class ArticulatedSkill(Skill[ConfigT]):
             k.body: T_base_world @ self.scene.world.body_pose(f"{name}/{k.body}") for k in keypoints.points.values()
         }
         points = {n: body[k.body][:3, :3] @ k.position + body[k.body][:3, 3] for n, k in keypoints.points.items()}
+        points[LINK_CONTACT] += (
+            self._manner.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.normal)
+        )
         axes = {n: body[a.body][:3, :3] @ np.asarray(a.direction) for n, a in keypoints.axes.items()}
         hand = self.controller.arm.spec.keypoints
         tool = {n: np.asarray(getattr(hand, n)[:3], float) for n in ("tool_head", "tool_tail", "tool_side")}
@@ -185,22 +239,14 @@ class ArticulatedSkill(Skill[ConfigT]):
         T_base_world = invert_pose(arm.T_world_base)
         T = T_base_world @ self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
         axis, anchor = T[:3, :3] @ np.asarray(link.axis), T[:3, :3] @ np.asarray(link.anchor) + T[:3, 3]
-        contact = np.asarray(arm.spec.keypoints.tool_head[:3], float)
         joint = JointAxis(axis=axis, anchor=anchor, pivot=pivot)
-        return HandMotions(joint=joint, approach=arm.spec.approach, contact=contact)
-
-    def _pivots(self) -> Sequence[float]:
-        """Return how far the hand may turn with the joint: a bar along the hinge lets it pivot."""
-        link = self._keypoints.link
-        own = self.config.planner_setting is None
-        along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
-        return PIVOTS if own and along and self._grips else PIVOTS[:1]
+        return HandMotions(joint=joint, approach=arm.spec.approach, contact=self._manner.contact)
 
     def _ways(self, goals: Array) -> list[JointWay]:
         """Return the ways that are continuous from the approach to the end, best first, at most ``WAYS``."""
         controller, chain = self.controller, self.controller.chain
         motions = self._motions(1.0)
-        first = [KeyFrames.first(goal, self._setting, motions) for goal in goals]
+        first = [KeyFrames.first(goal, self._manner.setting, motions) for goal in goals]
         poses = np.array(first).reshape(-1, 4, 4)
         reachable, free, last = 0, 0, "there is none"
         # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
@@ -221,8 +267,8 @@ class ArticulatedSkill(Skill[ConfigT]):
         ways: list[JointWay] = []
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
-            for pivot in self._pivots():
-                way = self._way(q[i], KeyFrames.of(goals[i], self._setting, self._motions(pivot)))
+            for pivot in self._manner.pivots:
+                way = self._way(q[i], KeyFrames.of(goals[i], self._manner.setting, self._motions(pivot)))
                 if isinstance(way, JointWay):
                     ways.append(way)
                     break
@@ -235,7 +281,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         """Return the way through all frames from joints (n,) at the first one, or why there is none."""
         controller, itself = self.controller, self.controller.obstacles_of(self.config.objects[0])
         paths = []
-        for poses, ignore in ((frames.approach[1:], () if self._grips else itself), (frames.actuation, itself)):
+        for poses, ignore in ((frames.approach[1:], () if self._manner.grips else itself), (frames.actuation, itself)):
             if not poses:
                 paths.append(q[None])
                 continue
@@ -283,17 +329,20 @@ class ArticulatedSkill(Skill[ConfigT]):
         without = (*own, *self.controller.obstacles_of(name))
         start, contact = way.frames.approach[0], way.frames.approach[-1]
         end = (way.frames.actuation or [contact])[-1]
-        coming = "open_gripper" if self._grips else "close_gripper"
+        coming = "open_gripper" if self._manner.grips else "close_gripper"
         commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
-        commands.append(command_at(start, coming, path=path))
+        if not self._held:
+            commands.append(command_at(start, coming, path=path))
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
-        if self._grips:
+        if self._manner.grips:
             commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
-        if self._grips:
+        if config.hold and self._manner.grips:
+            return commands
+        if self._manner.grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
@@ -326,10 +375,15 @@ class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
 
     Config: ClassVar = ArtPreplanConfig
 
+    def _doing(self) -> Action:
+        """Return what the later skill does; published settings name it."""
+        setting = self.config.planner_setting
+        return "close" if setting is not None and str(setting.task_name).startswith("Close") else self.action
+
     def simple_generate_manip_cmds(self) -> None:
         """Solve as the later skill will, and hold still for one frame."""
         self._pose = self.controller.commanded_pose
-        if self._prepare() is not None:
+        if self._prepare():
             self.manip_list = [self.stay("update_specific", ignore_substring=self.config.ignore_substring)]
 
     def checks(self) -> tuple[Check, ...]:

@@ -55,6 +55,23 @@ def joints_at(scene: Scene, *, robot: str, arm: str, joints: Sequence[float], di
     return bool(np.linalg.norm(scene.robot(robot).arm(arm).joints - np.asarray(joints, float)) < distance)
 
 
+def base_at(scene: Scene, *, robot: str, pose: Sequence[float], distance: float, angle: float) -> bool:
+    """Return whether a base is within ``distance`` [m] and ``angle`` [rad] of x, y [m], yaw [rad] in the world."""
+    base = scene.robot(robot).base
+    if base is None:
+        raise ConfigError(f"the base of {robot} does not drive")
+    off = base.pose - np.asarray(pose, float)
+    turn = (off[2] + np.pi) % (2.0 * np.pi) - np.pi
+    return bool(np.hypot(off[0], off[1]) < distance and abs(turn) < angle)
+
+
+def base_clear(scene: Scene, *, robot: str, held: Sequence[str]) -> bool:
+    """Return whether a robot touches nothing but the objects that it holds."""
+    world, own = scene.world, (f"{robot}/", *(f"{name}/" for name in held))
+    others = [name for name in world.bodies if not name.startswith(own)]
+    return not world.touching([name for name in world.bodies if name.startswith(f"{robot}/")], others)
+
+
 def near(scene: Scene, *, object: str, target: str, distance: float, flat: bool = False) -> bool:
     """Return whether the origins of two objects are closer than ``distance`` [m]; ``flat`` leaves out the height."""
     offset = scene.object_pose(object)[:3, 3] - scene.object_pose(target)[:3, 3]
@@ -237,6 +254,30 @@ def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
     return bool(scene.object_pose(object)[2, 3] - from_z > by)
 
 
+def _grains(scene: Scene, container: str) -> Array:
+    """Return which grains (n,) lie in a container."""
+    if scene.grains is None:
+        raise ConfigError(f"nothing can be poured into {container}: the task has no fluid")
+    return scene.grains.inside(container)
+
+
+def poured(scene: Scene, *, container: str, target: str, share: float, spilled: float) -> bool:
+    """Return whether a share of all grains is in a target, and few are in neither the target nor their container."""
+    there, left = _grains(scene, target), _grains(scene, container)
+    lost = len(there) - int((there | left).sum())
+    return bool(there.sum() >= share * len(there) and lost <= spilled * len(there))
+
+
+def filled(scene: Scene, *, container: str, radius: float, above: int, below: int) -> bool:
+    """Return whether the number of grains in a container, nearer to its middle than a radius [m], is within bounds.
+
+    The published term counts grains at any height, so that it holds while a full bottle is held over an empty cup.
+    """
+    flat = (scene.grain_positions() - scene.object_pose(container)[:3, 3])[:, :2]
+    count = int((_grains(scene, container) & (np.linalg.norm(flat, axis=1) < radius)).sum())
+    return above < count < below
+
+
 def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
     """Return whether the robots' joints and an object move slower than ``speed`` [m/s or rad/s].
 
@@ -250,7 +291,10 @@ def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
 CHECKS: dict[str, Callable[..., bool]] = {
     "above_bottom": above_bottom,
     "ahead": ahead,
+    "base_at": base_at,
+    "base_clear": base_clear,
     "calm": calm,
+    "filled": filled,
     "fingers_only": fingers_only,
     "grasped": grasped,
     "gripper_open": gripper_open,
@@ -270,6 +314,7 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "overlapping": overlapping,
     "point_at": point_at,
     "points_up": points_up,
+    "poured": poured,
     "raised_above": raised_above,
     "released": released,
     "right_of": right_of,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,21 @@ def _passes(component: Array, given: DirectionFilter) -> NDArray[np.bool_]:
     if given[0] in NEGATIVE:
         return (component <= bounds[0]) & (component >= (bounds[1] if len(bounds) > 1 else -np.inf))
     return (component >= bounds[0]) & (component <= (bounds[1] if len(bounds) > 1 else np.inf))
+
+
+FiltersT = TypeVar("FiltersT", bound=Filters)
+
+
+def widened(filters: FiltersT, degrees: float) -> FiltersT:
+    """Return a config whose direction filters let through as much more on every side [deg]."""
+    update = {}
+    for key in ("filter_x_dir", "filter_y_dir", "filter_z_dir"):
+        given: DirectionFilter | None = getattr(filters, key)
+        if given is not None:
+            first = -degrees if given[0] in NEGATIVE else degrees
+            angles = (angle + step for angle, step in zip(given[1:], (first, -first), strict=False))
+            update[key] = (given[0], *(float(np.clip(angle, 0.0, 180.0)) for angle in angles))
+    return filters.model_copy(update=update)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

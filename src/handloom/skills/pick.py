@@ -20,6 +20,7 @@ from handloom.skills.grasp_poses import (
     grasp_file,
     gripper_of,
 )
+from handloom.skills.orientations import widened
 from handloom.skills.skill import Phase, Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check
@@ -30,6 +31,8 @@ STILL = 0.05
 """Speed below which an object that was moved is grasped where it lies [m/s]."""
 WIDER = 3
 """Steps in which an approach is widened."""
+WIDER_FILTERS = (20.0, 25.0)
+"""How much the filters of a stand-in's grasps are widened, one after the other [deg]: they were written for others."""
 TESTED = 128
 """Candidates that are tested at most."""
 
@@ -51,6 +54,11 @@ class Pick(Skill[PickConfig]):
             if self.manip_list:
                 return
             self.failure, self.config = None, self.config.model_copy(update={"approach": angle})
+            self._choose(name)
+        for degrees in WIDER_FILTERS if self.scene.assets[name].stands_in else ():
+            if self.manip_list or self.failure is None:
+                return
+            self.failure, self.config = None, widened(self.config, degrees)
             self._choose(name)
 
     def _wider(self) -> list[tuple[str, float]]:

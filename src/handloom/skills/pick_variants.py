@@ -18,6 +18,8 @@ from handloom.spatial import make_pose, matrix_from_rotvec
 from handloom.values import Check, FunnelStage
 
 AXES = {"x": 0, "y": 1, "z": 2}
+STANDOFF = 0.05
+"""Straight way to a grasp of a stand-in whose task gives none [m]."""
 TESTED = 128
 """Misses tested at most; published: 30."""
 
@@ -25,7 +27,8 @@ TESTED = 128
 class ManualPick(Pick):
     """The published manual pick: a pick whose grasps are turned and shifted first.
 
-    The hand turns about the point between its fingertips, so that they still meet the object.
+    The hand turns about the point between its fingertips, so that they still meet the object. What is tuned are the
+    grasps of one asset's file; those of a stand-in are taken as they are, from as far away.
     """
 
     Config: ClassVar = ManualPickConfig
@@ -37,11 +40,16 @@ class ManualPick(Pick):
         given = super().moves(lift)
         if config.hold_vec_weight is not None:
             given = replace(given, hold=config.hold_vec_weight, hold_ends=config.start_lr_skill)
+        if self._stands_in():
+            away = float(np.linalg.norm(config.pre_grasp_offset_manual)) or STANDOFF
+            return replace(given, pre_grasp_offset=max(given.pre_grasp_offset, away))
         return replace(given, pre_grasp_shift=config.pre_grasp_offset_manual)
 
     def adjusted(self, T_base_tool: Array) -> Array:
         """Return grasps (n, 4, 4) turned as ``adjust_ori`` and ``manual_adjust_ori`` ask, then shifted."""
         config = self.config
+        if self._stands_in():
+            return T_base_tool
         if config.adjust_ori is not None:
             T_base_tool = self._best_turned(T_base_tool)
         for axis, degrees in config.manual_adjust_ori:
@@ -49,6 +57,9 @@ class ManualPick(Pick):
         shifted = T_base_tool.copy()
         shifted[:, :3, 3] += config.adjust_trans_offset
         return shifted
+
+    def _stands_in(self) -> bool:
+        return self.scene.assets[self.config.objects[0]].stands_in
 
     def _best_turned(self, T_base_tool: Array) -> Array:
         """Return each grasp at the turn that makes a component of a hand axis smallest or largest."""

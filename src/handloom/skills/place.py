@@ -24,6 +24,8 @@ CANDIDATES = 32
 """Poses tested; published: 20."""
 WIDER = 3
 """Steps in which ``keep_upright`` is widened."""
+RAISED = (0.04, 0.04)
+"""How much higher a stand-in is let go, one after the other, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 FORESEEN = 8
@@ -36,6 +38,10 @@ HELD_ANGLE = 0.05
 """Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Shares of the way down to contact, tried in this order."""
+DEEP = 0.03
+"""A fall from the given place that is farther than this is into a container: poses for it are sought deeper [m]."""
+SPARE = 0.01
+"""Room that is left above the bottom while poses are sought [m]; the last of the way is found for the chosen one."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 XY_MARGIN = 0.015
@@ -43,7 +49,7 @@ XY_MARGIN = 0.015
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
 HALF = 0.5
-"""Success mode ``inside``: share of the object where the config gives none."""
+"""Success mode ``inside``: share of the object where the config gives none; of the largest overlap of stand-ins."""
 
 
 class Place(Skill[PlaceConfig]):
@@ -60,6 +66,16 @@ class Place(Skill[PlaceConfig]):
                 return
             self.failure, self.config = None, self.config.model_copy(update={"keep_upright": float(angle)})
             self._choose()
+        for rise in RAISED if self._stands_in() else ():
+            if self.manip_list:
+                return
+            higher = {"place_z_offset": self.config.place_z_offset + rise}
+            self.failure, self.config = None, self.config.model_copy(update=higher)
+            self._choose()
+
+    def _stands_in(self) -> bool:
+        """Return whether what is held or what it goes to stands in for an asset: heights belong to sizes of others."""
+        return any(self.scene.assets[name].stands_in for name in self.config.objects[:2] if name in self.scene.assets)
 
     def _choose(self) -> None:
         """Write the commands of the first place whose moves are all possible, or say why there is none."""
@@ -74,23 +90,42 @@ class Place(Skill[PlaceConfig]):
             return
         pre, place = places
         self.controller.ignored = config.ignore_substring
-        moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         self._retreat = self._retreat_vector()
+        # The retreat leaves the object behind, so nothing has to be held any more.
+        holds = [kept, HeldParts.given(config.post_place_hold_vec_weight), None][: 2 if self._retreat is None else 3]
+        for down in self._depths(place, T_base_world, T_tool_object) if not any(holds) else (0.0,):
+            self.failure, lower = None, place.copy()
+            lower[:, :3, 3] -= down * T_base_world[:3, 2]
+            chosen = choose(self, self._moves(pre, lower), test_mode=config.test_mode, holds=holds)
+            if chosen is not None:
+                goal = lower[chosen.index]
+                if self._until_contact():
+                    goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
+                self._place_z = float(goal[2, 3])
+                self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
+                return
+
+    def _until_contact(self) -> bool:
+        """Return whether the object is lowered: as the config says, or where a stand-in has another size than meant."""
+        return self.config.until_contact or (self._stands_in() and self.config.success_mode != "height")
+
+    def _depths(self, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[float, ...]:
+        """Return how far below the given poses (n, 4, 4) to look first: into a container, as deep as the hand fits."""
+        if not self._until_contact():
+            return (0.0,)
+        drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place[0] @ T_tool_object)
+        return (*(share * (drop - SPARE) for share in LOWERED), 0.0) if drop > DEEP else (0.0,)
+
+    def _moves(self, pre: Array, place: Array) -> list[Move]:
+        """Return the moves to poses (n, 4, 4) before and at the place, and away from it."""
+        moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         if self._retreat is not None:
             # The retreat is tested too: an arm that cannot get away again has not placed anything. By then the object
             # is let go; carried along in the test, it would hit the hole it was put into.
-            left = self.controller.obstacles_of(config.objects[0])
+            left = self.controller.obstacles_of(self.config.objects[0])
             away = place @ translation(self._retreat)
             moves.append(Move(T_base_tool=away, straight=True, released=left))
-        holds = [kept, HeldParts.given(config.post_place_hold_vec_weight)]
-        # The retreat leaves the object behind, so nothing has to be held any more.
-        chosen = choose(self, moves, test_mode=config.test_mode, holds=[*holds, None][: len(moves)])
-        if chosen is not None:
-            goal = place[chosen.index]
-            if config.until_contact:
-                goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
-            self._place_z = float(goal[2, 3])
-            self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
+        return moves
 
     def has_terms(self) -> bool:
         """Return whether what the success mode compares with is known; most modes need no plan."""
@@ -118,7 +153,7 @@ class Place(Skill[PlaceConfig]):
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
-        overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
+        overlap = Check(name="overlapping", arguments={**pair, "above": self._overlap_asked()})
         over = Check(name="over_box", arguments={**pair, "margin": 0.0})
         modes = {
             "3diou": (overlap,),
@@ -146,6 +181,16 @@ class Place(Skill[PlaceConfig]):
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *attitude_checks(config), *calm)
+
+    def _overlap_asked(self) -> float:
+        """Return how much the boxes must overlap: as the task says, or half of what stand-ins can with their sizes."""
+        if not self._stands_in():
+            return self.config.success_th
+        held = self.scene.assets[self.config.objects[0]]
+        upright, box = np.sort(held.extent), world_box(self.scene, self.config.objects[1])
+        inside = float(np.prod(np.minimum(upright, box[1] - box[0])))
+        most = inside / (float(np.prod(upright)) + float(np.prod(box[1] - box[0])) - inside)
+        return min(self.config.success_th, HALF * most)
 
     def _places(
         self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None

@@ -17,7 +17,7 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.skill import Phase, Skill, plan_failure
 from handloom.skills.traffic import MARGIN, Traffic
-from handloom.values import Failure, FunnelStage, SkillSpan
+from handloom.values import Command, Failure, FunnelStage, SkillSpan
 
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
 """Stage > robot > block > arm > skill configs, as the task file nests them."""
@@ -108,6 +108,7 @@ class Schedule:
             joints, gripper = _one_frame(skill)
             targets[arm.ctrl_index] = joints
             targets[arm.gripper_ctrl_index] = gripper
+            self._drive(targets, lane.robot, skill.manip_list[0])
             self.room = min(self.room, _room(skill))
             if not skill.is_feasible():
                 if not any(other.active for other in self._lanes if other is not lane):
@@ -116,6 +117,16 @@ class Schedule:
                 lane.not_before = frame + RETRY
                 skill.controller.num_plan_failed = 0
         return targets
+
+    def _drive(self, targets: Array, robot: str, command: Command) -> None:
+        """Write what a command asks of the base: a pose in this frame, or wheels steered for what comes."""
+        base = self.scene.robot(robot).base
+        if base is None or command.function != "mobile_move":
+            return
+        if "aim" in command.params:
+            base.aim(targets, command.params["aim"])
+        else:
+            base.go(targets, command.params["pose"])
 
     def _judge_active(self, frame: int) -> None:
         """Look at what the last frame did: end skills that are done, and the episode if one of them did not succeed."""

@@ -9,8 +9,12 @@ from handloom.errors import HandloomError
 from handloom.render import camera_pose, project
 from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
-from handloom.skills import SKILLS
-from handloom.skills.configs import skill_name
+from handloom.scene.mobile_base import MobileBase
+from handloom.skills import SKILLS, SkillConfig
+from handloom.skills.base_planner import BasePlanner
+from handloom.skills.configs import DRIVING, skill_name
+from handloom.skills.configs.motions import NavigateConfig
+from handloom.skills.mobile import driving_goals
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.grasp_rehearsal import Reach, Trouble, comes_down, heading, troubles
@@ -21,7 +25,7 @@ SCENES = 3
 """Scenes that are sampled."""
 BY_HAND = ("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick")
 """Skills that take hold of an object."""
-CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan")
+CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan", "pour")
 """Skills whose first object must be held."""
 
 
@@ -49,11 +53,11 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
             scene = build_scene(sample_task(task, 0, episode))
         except HandloomError as error:
             return Rehearsal((_located(task, str(error)),))
-        mistakes = [*_out_of_reach(task, scene, reach), *_blind(task, scene)]
+        met.append(tuple(troubles(task, scene)))  # Before what follows moves bases.
+        mistakes = [*_blind(task, scene), *_out_of_reach(task, scene, reach)]
         if mistakes:
             # Another scene would say the same with other numbers.
             return Rehearsal(tuple(dict.fromkeys(mistakes)))
-        met.append(tuple(troubles(task, scene)))
     if found:
         return Rehearsal(tuple(found))
     return _summary(task, met)
@@ -114,18 +118,32 @@ def _not_held(task: Task) -> Iterator[str]:
 
 
 def _out_of_reach(task: Task, scene: Scene, reach: Reach) -> Iterator[str]:
+    """Objects that an arm cannot reach from where its base is by then, and places its base cannot drive to.
+
+    The base of the scene is moved on the way.
+    """
     told: set[tuple[str, ...]] = set()
+    carried: set[str] = set()
     for keys, skill in placed_skills(task.config):
         _, _, robot, _, arm_name, _ = keys
+        base = scene.robot(str(robot)).base
+        if base is not None and skill_name(skill.name) in DRIVING:
+            wrong = _drive(scene, base, skill)
+            if wrong:
+                yield f"{task.where(*keys)}: {wrong}"
+                return  # From here on nothing would be where it should.
+            continue
         arm = scene.robot(str(robot)).arm(str(arm_name))
         for name in skill.objects:
-            if (str(robot), str(arm_name), name) in told:
+            if (str(robot), str(arm_name), name) in told or name in carried:
                 continue
+            if base is not None and skill_name(skill.name) in BY_HAND:
+                carried.add(name)
             told.add((str(robot), str(arm_name), name))
-            base = arm.T_world_base[:3, 3]
+            origin = arm.T_world_base[:3, 3]
             # Of a cabinet, the arm needs to get to the front only.
-            offset = np.clip(base, *world_box(scene, name)) - base
-            offset[2] = scene.object_pose(name)[2, 3] - base[2]
+            offset = np.clip(origin, *world_box(scene, name)) - origin
+            offset[2] = scene.object_pose(name)[2, 3] - origin[2]
             distance = float(np.linalg.norm(offset[:2]))
             far = reach.furthest(scene, arm, float(offset[2]), down=comes_down(skill))
             if distance > far:
@@ -135,6 +153,26 @@ def _out_of_reach(task: Task, scene: Scene, reach: Reach) -> Iterator[str]:
                     f"{where}: {name} lies {distance:.2f} m from the base of {robot}'s {arm_name} arm, which reaches "
                     f"{far:.2f} m at that height; move it {distance - far + 0.05:.2f} m towards {heading(-offset)}"
                 )
+
+
+def _drive(scene: Scene, base: MobileBase, skill: SkillConfig) -> str:
+    """Put the base where a skill drives it, with the arms as they start; return why that cannot be, or nothing."""
+    here, reasons = base.pose, []
+    planner = BasePlanner(scene, base, ignore=[f"{o.name}/" for o in scene.instance.objects if not o.fixed])
+    for goal in driving_goals(scene, base, skill):
+        if isinstance(skill, NavigateConfig):
+            result = planner.plan(here, goal)
+            reason = "" if result.ok else result.reason
+        else:
+            reason = planner.blocked(np.stack([here, goal]))
+        if not reason:
+            scene.world.data.qpos[base.qpos_index] = base.joints_at(goal)
+            base.hold()
+            scene.world.forward()
+            return ""
+        reasons.append(f"({goal[0]:.2f}, {goal[1]:.2f}) m: {reason}")
+    where = f"({here[0]:.2f}, {here[1]:.2f}) m"
+    return f"{skill.name} finds no way for the base of {base.robot_name} from {where} to {'; or to '.join(reasons)}"
 
 
 def _blind(task: Task, scene: Scene) -> Iterator[str]:

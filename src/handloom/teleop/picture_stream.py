@@ -81,7 +81,7 @@ class PictureStream:
         return tuple(known[name] for name in self._names or known)
 
     def _run(self) -> None:
-        drawing: _Drawing | None = None
+        drawing: Drawing | None = None
         while True:
             with self._changed:
                 while self._state is None and not self._closed:
@@ -92,13 +92,19 @@ class PictureStream:
             if scene is None or state is None:
                 continue
             if drawing is None or drawing.scene is not scene:
-                drawing = _Drawing(scene, self.cameras_of(scene), self._preset)
-            self._publish([jpeg(image) for image in drawing.draw(state)])
+                drawing = Drawing(scene, self.cameras_of(scene), self._preset)
+            self._publish(drawing.files(state))
             self.drawn.append(time.monotonic())
 
 
-class _Drawing:
-    """A renderer with a state of its own."""
+class Drawing:
+    """A renderer with a state of its own.
+
+    Args:
+        scene: What is drawn; only its model is read.
+        cameras: The views.
+        preset: How much work goes into a picture.
+    """
 
     def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str) -> None:
         self.scene, self._cameras = scene, cameras
@@ -106,7 +112,12 @@ class _Drawing:
         self._data = mujoco.MjData(self._model)
         self._renderer = Renderer(self._model, preset)
 
+    def files(self, state: Array) -> list[bytes]:
+        """Return the pictures of a state as JPEG files, in the order of the cameras."""
+        return [jpeg(image) for image in self.draw(state)]
+
     def draw(self, state: Array) -> list[np.ndarray]:
+        """Return the pictures of a state (h, w, 3), in the order of the cameras."""
         mujoco.mj_setState(self._model, self._data, state, STATE)
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)

@@ -192,6 +192,7 @@ class BaseTeleop:
         prefix = robot.arms[0].prefix
         self._index = np.array([ctrl_of_joint(scene.world, prefix + name) for name in drive.wheel_names])
         self._most = drive.max_linear_speed or np.inf, drive.max_angular_speed or np.inf
+        self._base = robot.base
         self._joints = scene.world.data.ctrl[self._index].copy()
         node = LocomotionRootCmdRetargeter(LocomotionRootCmdRetargeterConfig(), f"{self.name}.sticks")
         ports = {device: controllers.output(device) for device in ControllersSource.devices}
@@ -200,6 +201,8 @@ class BaseTeleop:
     @property
     def yaw(self) -> float:
         """How far the base was told to turn since its joints were zero [rad]."""
+        if self._base is not None:
+            return float(self._base.world.data.act[self._base.act_index[2]])
         return float(self._joints[2])
 
     def command(self, outputs: RetargeterIO, dt: float, targets: Array, *, running: bool) -> None:
@@ -207,6 +210,9 @@ class BaseTeleop:
         vx, vy, turn = outputs[self.name][0][:3].astype(float) if running else np.zeros(3)
         fast = float(np.hypot(vx, vy))
         share = min(1.0, self._most[0] / max(fast, 1e-12), self._most[1] / max(abs(turn), 1e-12))
+        if self._base is not None:
+            self._base.drive_at(targets, share * np.array([vx, vy, turn]))
+            return
         cos, sin = np.cos(self.yaw), np.sin(self.yaw)
         self._joints += share * dt * np.array([cos * vx - sin * vy, sin * vx + cos * vy, turn])
         targets[self._index] = self._joints

@@ -101,3 +101,11 @@ def test_robots_called_left_and_right_are_no_arms(tmp_path):
         "skills:\n  - left: [{left: [{pick: apple}]}]\n    right: [{left: [{name: home}]}]\n"
     )
     assert list(load_task(file).config.skills[0]) == ["left", "right"]
+
+
+def test_a_short_pour_names_what_it_pours_into(tmp_path):
+    task = loaded(tmp_path, "  - {pick: apple}\n  - {pour: apple, into: bowl, spilled: 0.2}\n")
+    pour = task.config.skills[0]["franka"][0]["left"][1]
+    assert (pour.name, pour.objects, pour.spilled) == ("pour", ("apple", "bowl"), 0.2)
+    with pytest.raises(ConfigError, match=r"say what into, e\.g\. \{pour: apple, into: bowl\}"):
+        loaded(tmp_path, "  - {pour: apple}\n")

@@ -1,20 +1,22 @@
 """Plan motions of one or several arms among obstacles."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion.kinematics.joint_tree import WORLD
-from handloom.motion.planning.cartesian_line import CartesianLine, LineResult, judge_line
+from handloom.motion.planning.arm_group import ArmGroup
+from handloom.motion.planning.cartesian_line import CartesianLine, LineResult, judge_line, straight_move
 from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
 from handloom.motion.planning.move_planner import MovePlanner
-from handloom.motion.planning.moves import Hold, Move
+from handloom.motion.planning.moves import Hold, KeptHold, Move
 from handloom.motion.planning.path_end import BlockedEnd, OpenEnd, PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
@@ -56,26 +58,31 @@ class ArmPlanner:
         state = self.data
         names = [name for chain in self.chains for name in chain.joint_names]
         tree = JointTree.from_model(model, names, qpos=state.qpos.copy())
-        self.columns = tuple(np.array([names.index(j) for j in chain.joint_names]) for chain in self.chains)
-        """Where each arm's joints are in a configuration."""
+        self.arms = ArmGroup.of(self.chains, model, state)
+        """The arms as one chain, with their bases where they are now."""
         moved = np.flatnonzero(tree.body_link >= 0).tolist()
         self.world = CollisionWorld.from_model(model, state, exclude_bodies=moved) if world is None else world
         """Obstacles; add, move and switch them at will between requests."""
         robot = CollisionRobot.from_model(model, tree, qpos=state.qpos, tolerance=self.options.sphere_tolerance)
         self._search = Search(self.options, tree.dof)
-        self._free_ik = FreeIk(self.chains, self.columns, self.options.ik, branches=self.options.branches)
-        self._line = CartesianLine(
-            self.chains[0],
-            self.options.ik,
-            step=self.options.line_step,
-            turn=self.options.line_turn,
-            jump=self.options.line_jump,
-        )
+        self._free_ik = FreeIk(self.arms, self.options.ik, branches=self.options.branches)
+        self._line = self._lines()
         self._use(robot)
 
     def _use(self, robot: CollisionRobot) -> None:
         self._scene = SceneCheck(robot, self.world, per_unit=self.options.checks_per_unit)
-        self._open_end = OpenEnd(self._scene, self.chains, self.columns)
+        self._open_end = OpenEnd(self._scene, self.arms)
+
+    def _lines(self) -> CartesianLine:
+        options = self.options
+        return CartesianLine(
+            self.arms, options.ik, step=options.line_step, turn=options.line_turn, jump=options.line_jump
+        )
+
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], ...]:
+        """Where each arm's joints are in a configuration."""
+        return self.arms.columns
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -97,6 +104,9 @@ class ArmPlanner:
         old = self._scene.robot
         tree = JointTree.from_model(self.model, self.joint_names, qpos=data.qpos.copy())
         self.world.update_from(self.model, data)
+        if len(self.arms) > 1:
+            self.arms = self.arms.at(self.model, data)
+            self._line = self._lines()
         ours = tree.body_link != WORLD
         same = np.allclose(tree.T_parent_joint, old.tree.T_parent_joint, atol=1e-9)
         if not (same and np.allclose(tree.T_link_body[ours], old.tree.T_link_body[ours], atol=1e-9)):
@@ -141,7 +151,7 @@ class ArmPlanner:
             q_start: Present configuration (n,).
             q_goal: Wanted configuration (n,).
             ignore: Further obstacles, by part of their name, that do not count for this request.
-            hold: Part of the tool's orientation to keep on the way, for one arm.
+            hold: Part of the tool's orientation to keep on the way, and of two arms their tools' relative pose.
         """
         context = self._context((*self._ignore, *ignore))
         start = context.start(q_start)
@@ -154,10 +164,9 @@ class ArmPlanner:
             context.notes.append("the start is the goal")
             return context.succeed(start.q[None], goal=0)
         if hold is not None:
-            tilt = float(hold.tilt(self._chain(), goal.q, self._begin_hold(context, hold, start.q)))
-            if tilt > hold.tolerance:
-                reason = f"the goal tilts the held axis by {tilt:.3f} rad, more than {hold.tolerance:.3f} rad"
-                return context.fail(PlanStatus.HOLD_BROKEN, reason, excess=tilt - hold.tolerance)
+            broken, excess = self._begin_hold(context, hold, start.q).broken(self.arms.tools(goal.q))
+            if broken:
+                return context.fail(PlanStatus.HOLD_BROKEN, f"the goal {broken}", excess=excess)
         found = context.find(start, [goal])
         return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
 
@@ -179,7 +188,8 @@ class ArmPlanner:
             T_base_tool: Candidate poses (m, 4, 4) in the arm's base, or one (4, 4); (m, arms, 4, 4) for several arms.
             scores: Higher is better (m,); the order given when None.
             ignore: Further obstacles, by part of their name, that do not count for this request.
-            hold: Part of the tool's orientation to keep on the way, for one arm; candidates that break it are left out.
+            hold: Part of the tool's orientation to keep on the way, and of two arms their tools' relative pose;
+                candidates that break it are left out.
         """
         stage = Move(T_base_tool=T_base_tool)
         if hold is None:
@@ -188,9 +198,8 @@ class ArmPlanner:
         inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
             return inside
-        direction = self._begin_hold(context, hold, inside)
-        keeps = stage.poses(1)[:, 0, :3, :3] @ hold.unit_axis @ direction >= np.cos(hold.tolerance)
-        planner = MovePlanner(context, self._free_ik, self._line, [stage], arms=1, ignore=(*self._ignore, *ignore))
+        keeps = self._begin_hold(context, hold, inside).keeps(stage.poses(len(self.arms)))
+        planner = MovePlanner(context, self._free_ik, self._line, [stage], ignore=(*self._ignore, *ignore))
         return planner.plan(q_start, scores, only=keeps)
 
     def plan_chain(
@@ -215,46 +224,54 @@ class ArmPlanner:
             raise InputError("a chain needs at least one stage, and the first one must not be straight")
         everywhere = (*self._ignore, *ignore)
         context = self._context((*everywhere, *stages[0].ignore))
-        arms = len(self.chains)
-        planner = MovePlanner(context, self._free_ik, self._line, stages, arms=arms, ignore=everywhere)
+        planner = MovePlanner(context, self._free_ik, self._line, stages, ignore=everywhere)
         return planner.plan(q_start, scores)
 
     def plan_straight(
-        self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = (), released: Iterable[str] = ()
+        self,
+        q_start: ArrayLike,
+        T_base_tool: ArrayLike,
+        *,
+        ignore: Iterable[str] = (),
+        released: Iterable[str] = (),
+        together: bool = False,
     ) -> PlanResult:
-        """Move the tool of the first arm on a straight line, turning evenly on the way.
+        """Move the tool on a straight line, turning evenly on the way; those of several arms at the same time.
 
         Lines are checked exactly and without padding, because they are meant for approaching objects.
 
         Args:
             q_start: Present configuration (n,).
-            T_base_tool: Pose at the end (4, 4) in the arm's base.
+            T_base_tool: Pose at the end (4, 4) in the arm's base; (arms, 4, 4) for several arms.
             ignore: Further obstacles, by part of their name, that do not count for this request.
             released: Attached objects that were let go: the hand leaves them behind.
+            together: Move the tools of several arms as one body, which they carry: the point halfway between them moves
+                straight. Their relative poses must be the same at both ends.
         """
         context = self._context((*self._ignore, *ignore), released=released)
         T = np.asarray(T_base_tool, float)
-        if T.shape != (4, 4):
-            raise InputError(f"a straight move needs one pose (4, 4), got shape {T.shape}")
-        self._chain()
+        wanted = (4, 4) if len(self.arms) == 1 else (len(self.arms), 4, 4)
+        if T.shape != wanted:
+            raise InputError(f"a straight move needs one pose {wanted} here, got shape {T.shape}")
         inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
             return inside
         if not np.all(np.isfinite(T)):
             return context.fail(PlanStatus.INVALID_REQUEST, "the goal pose is not finite")
-        path = judge_line(context, self._line.follow(inside[None], T[None])[0])
+        path = straight_move(context, self._line, inside, T.reshape(-1, 4, 4), together=together)
         return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
 
     def plan_through(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
-        """Move the tool of the first arm through poses (k, 4, 4), straight from each to the next: along an arc.
+        """Move the tool through poses (k, 4, 4), straight from each to the next: along an arc.
 
         Args:
             q_start: Present configuration (n,).
-            T_base_tool: Poses in the arm's base, close enough together that chords will do.
+            T_base_tool: Poses in the arm's base, close enough together that chords will do; (k, arms, 4, 4) for
+                several arms.
             ignore: Further obstacles, by part of their name, that do not count for this request.
         """
         context = self._context((*self._ignore, *ignore))
-        poses = Move(T_base_tool=T_base_tool).poses(1)[:, 0]
+        poses = Move(T_base_tool=T_base_tool).poses(len(self.arms))
         inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
             return inside
@@ -264,32 +281,32 @@ class ArmPlanner:
             legs.append(line.path[1:])
             if not line.arrived:
                 done = (k + line.fraction) / len(poses)
-                broken = LineResult(path=np.concatenate(legs), fraction=min(done, 0.999), jumped=line.jumped)
-                judged = judge_line(context, broken)
+                judged = judge_line(context, replace(line, path=np.concatenate(legs), fraction=min(done, 0.999)))
                 assert isinstance(judged, PlanResult)
                 return judged
         path = judge_line(context, LineResult(path=np.concatenate(legs), fraction=1.0, jumped=False))
         return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
 
     def plan_task_space(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
-        """Find a path of one arm to one tool pose by JT-RRT, without solving for its configurations first.
+        """Find a path to one tool pose per arm by JT-RRT, without solving for configurations first.
 
         ``plan_to_poses`` is faster and more often successful; this one is for targets whose solutions are hard to
         enumerate, and for comparison.
 
         Args:
             q_start: Present configuration (n,).
-            T_base_tool: Target pose (4, 4) in the arm's base.
+            T_base_tool: Target pose (4, 4) in the arm's base; (1, 2, 4, 4) for two arms.
             ignore: Further obstacles, by part of their name, that do not count for this request.
         """
+        self._at_most_two("plan_task_space")
         context = self._context((*self._ignore, *ignore))
-        T, chain = Move(T_base_tool=T_base_tool).poses(1)[0, 0], self._chain()
+        T = Move(T_base_tool=T_base_tool).poses(len(self.arms))[0]
         if not np.all(np.isfinite(T)):
             return context.fail(PlanStatus.INVALID_REQUEST, "the goal pose is not finite")
         start = context.start(q_start)
         if isinstance(start, PlanResult):
             return start
-        context.use(TaskSpaceSearch(self.options, chain, T))
+        context.use(TaskSpaceSearch(self.options, self.arms, T))
         found = context.find(start, [])
         return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
 
@@ -304,19 +321,16 @@ class ArmPlanner:
             return context.fail(PlanStatus.GOAL_IN_COLLISION, reason, touches=goal.touches or goal.near)
         return goal
 
-    def _begin_hold(self, context: PlanContext, hold: Hold, q_start: Array) -> Array:
-        """Search under a hold from now on; return the direction (3,) of the held axis at the start, in the base."""
-        chain = self._chain()
-        direction = chain.T_base_tool(q_start)[:3, :3] @ hold.unit_axis
-        context.use(HoldSearch(self.options, chain, hold, direction))
-        return direction
+    def _begin_hold(self, context: PlanContext, hold: Hold, q_start: Array) -> KeptHold:
+        """Search under a hold from now on; return it as it is at the start."""
+        self._at_most_two("a hold")
+        kept = KeptHold(hold, self.arms, q_start)
+        context.use(HoldSearch(self.options, kept, self.arms.dof))
+        return kept
 
-    def _chain(self) -> Chain:
-        """Return the only arm, for requests that make sense for one arm alone."""
-        first, *others = self.chains
-        if others:
-            raise InputError("this request is for one arm; plan the arms one after the other")
-        return first
+    def _at_most_two(self, what: str) -> None:
+        if len(self.arms) > 2:
+            raise InputError(f"{what} is for one arm or two, and this planner moves {len(self.arms)}")
 
     def _context(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> PlanContext:
         self._scene.refresh(ignore, released=released)

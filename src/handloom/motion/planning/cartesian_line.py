@@ -1,4 +1,4 @@
-"""Straight moves of the tool: follow the line with continuous joint motion, judge whether it is free."""
+"""Straight moves of tools: follow the lines with continuous joint motion, judge whether they are free."""
 
 import math
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
-from handloom.motion.kinematics import Chain, IkOptions, IkSolver
+from handloom.motion.kinematics import IkOptions, IkSolver
 from handloom.motion.kinematics.ik_kernels import descend, make_scratch
+from handloom.motion.planning.arm_group import ArmGroup
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.spatial import rotvec_from_matrix
@@ -21,10 +22,10 @@ ARRIVED, UNREACHABLE, JUMPED = 0, 1, 2
 
 @inner_kernel
 def turn_by(R, axis, angle, out):
-    """Write the rotation R (3, 3), turned about a unit axis of the base by an angle [rad] (Rodrigues), to ``out``."""
+    """Write the columns of R (3, k), turned about a unit axis of the base by an angle [rad] (Rodrigues), to ``out``."""
     x, y, z, s, c = axis[0], axis[1], axis[2], math.sin(angle), math.cos(angle)
     t = 1.0 - c
-    for j in range(3):
+    for j in range(R.shape[1]):
         a, b, d = R[0, j], R[1, j], R[2, j]
         dot = x * a + y * b + z * d
         out[0, j] = a * c + s * (y * d - z * b) + t * dot * x
@@ -33,12 +34,14 @@ def turn_by(R, axis, angle, out):
 
 
 class Lines(NamedTuple):
-    """Straight moves, each from its own configuration."""
+    """Straight moves of a point, with the tool fixed to it while it turns; each from its own configuration."""
 
     R: Array
     """Rotations of the tool at the start (m, 3, 3)."""
     p: Array
-    """Positions of the tool at the start (m, 3) [m]."""
+    """Positions of the point at the start (m, 3) [m]."""
+    lever: Array
+    """From the point to the tool, at the start (m, 3, 1) [m]; zero when the tool itself moves straight."""
     turn: Array
     """Rotation vectors in the base (m, 3) [rad]."""
     shift: Array
@@ -72,7 +75,7 @@ def follow_lines(chain, problem, lines, jump, followed):
     out, reached, outcome, turn = followed.q, followed.reached, followed.outcome, lines.turn
     n, steps = out.shape[2], out.shape[1] - 1
     w, q = make_scratch(n), np.empty(n)
-    R, p, axis = np.empty((3, 3)), np.empty(3), np.zeros(3)
+    R, p, axis, lever = np.empty((3, 3)), np.empty(3), np.zeros(3), np.empty((3, 1))
     for line in range(out.shape[0]):
         angle = math.sqrt(turn[line, 0] ** 2 + turn[line, 1] ** 2 + turn[line, 2] ** 2)
         for i in range(3):
@@ -81,8 +84,9 @@ def follow_lines(chain, problem, lines, jump, followed):
         reached[line], outcome[line] = 0, ARRIVED
         for k in range(1, steps + 1):
             turn_by(lines.R[line], axis, angle * k / steps, R)
+            turn_by(lines.lever[line], axis, angle * k / steps, lever)
             for i in range(3):
-                p[i] = lines.p[line, i] + lines.shift[line, i] * k / steps
+                p[i] = lines.p[line, i] + lines.shift[line, i] * k / steps + lever[i, 0]
             distance, left = descend(chain, problem, R, p, q, w)
             if distance > problem.position_tolerance or left > problem.rotation_tolerance:
                 outcome[line] = UNREACHABLE
@@ -99,6 +103,8 @@ def follow_lines(chain, problem, lines, jump, followed):
 
 TRACKING = 0.1
 """Poses on a line are met to this fraction of the tolerances, so that small errors do not add up to a jitter."""
+TRACKING_TOGETHER = 0.02
+"""The same for several arms: between hands half a metre apart, a quarter of a degree is two millimetres."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,6 +117,8 @@ class LineResult:
     """Part of the line that was followed, 0 to 1."""
     jumped: bool
     """Whether it ended because the arm would have had to jump."""
+    tool: str = ""
+    """Tool that came no further, where there are several."""
 
     @property
     def arrived(self) -> bool:
@@ -119,39 +127,66 @@ class LineResult:
 
 
 class CartesianLine:
-    """Moves the tool of a chain along straight lines, turning evenly on the way."""
+    """Moves the tools of one or several arms along straight lines at the same time, turning evenly on the way."""
 
-    def __init__(self, chain: Chain, options: IkOptions, *, step: float, turn: float, jump: float) -> None:
-        self._chain, self._step, self._turn, self._jump = chain, step, turn, jump
-        self._problem = IkSolver(chain, options).problem(tighten=TRACKING)
+    def __init__(self, arms: ArmGroup, options: IkOptions, *, step: float, turn: float, jump: float) -> None:
+        self.arms = arms
+        self._step, self._turn, self._jump = step, turn, jump
+        tighten = TRACKING if len(arms) == 1 else TRACKING_TOGETHER
+        self._problems = [IkSolver(chain, options).problem(tighten=tighten) for chain in arms.chains]
 
-    def follow(self, q_start: Array, T_base_goal: Array) -> list[LineResult]:
-        """Follow lines from configurations (m, n) to tool poses (m, 4, 4) in the base of the chain."""
+    def follow(self, q_start: Array, T_base_goal: Array, *, together: bool = False) -> list[LineResult]:
+        """Follow lines from configurations (m, n) to tool poses (m, arms, 4, 4), each in the base of its arm.
+
+        Args:
+            q_start: Where the lines start.
+            T_base_goal: Where they end.
+            together: Move the tools as one body, whose point halfway between them moves straight; start and goal
+                have them in the same poses relative to one another.
+        """
         q = np.ascontiguousarray(q_start, float)
-        T = self._chain.T_base_tool(q)
-        turn = rotvec_from_matrix(T_base_goal[:, :3, :3] @ np.swapaxes(T[:, :3, :3], 1, 2))
-        shift = T_base_goal[:, :3, 3] - T[:, :3, 3]
-        longest = np.linalg.norm(shift, axis=1).max(initial=0.0) / self._step
-        steps = max(1, int(np.ceil(max(longest, np.linalg.norm(turn, axis=1).max(initial=0.0) / self._turn))))
-        lines = Lines(
-            np.ascontiguousarray(T[:, :3, :3]),
-            np.ascontiguousarray(T[:, :3, 3]),
-            np.ascontiguousarray(turn),
-            np.ascontiguousarray(shift),
-            q,
+        T = self.arms.tools(q)
+        turn = rotvec_from_matrix(T_base_goal[..., :3, :3] @ np.swapaxes(T[..., :3, :3], -1, -2))
+        p, p_goal = (self.arms.middle(poses) if together else poses[..., :3, 3] for poses in (T, T_base_goal))
+        shift, lever = p_goal - p, T[..., :3, 3] - p
+        longest = np.linalg.norm(shift, axis=-1).max(initial=0.0) / self._step
+        steps = max(1, int(np.ceil(max(longest, np.linalg.norm(turn, axis=-1).max(initial=0.0) / self._turn))))
+        whole = np.empty((len(q), steps + 1, q.shape[1]))
+        reached, outcome = np.empty((2, len(self.arms), len(q)), np.int64)
+        for arm, (chain, columns) in enumerate(zip(self.arms.chains, self.arms.columns, strict=True)):
+            values = (T[:, arm, :3, :3], p[:, arm], lever[:, arm, :, None], turn[:, arm], shift[:, arm], q[:, columns])
+            out = np.empty((len(q), steps + 1, chain.dof))
+            lines, followed = Lines(*map(np.ascontiguousarray, values)), FollowedLines(out, reached[arm], outcome[arm])
+            follow_lines(chain.arrays, self._problems[arm], lines, self._jump, followed)
+            whole[..., columns] = out
+        return [self._result(whole[k], reached[:, k], outcome[:, k]) for k in range(len(q))]
+
+    def _result(self, path: Array, reached: NDArray[np.int64], outcome: NDArray[np.int64]) -> LineResult:
+        """Return the motion of all arms as far as each of them comes."""
+        steps, first = len(path) - 1, int(np.argmin(reached))
+        return LineResult(
+            path=path[: reached[first] + 1],
+            fraction=1.0 if outcome[first] == ARRIVED else float(reached[first] / steps),
+            jumped=bool(outcome[first] == JUMPED),
+            tool=self.arms.chains[first].tool if len(self.arms) > 1 else "",
         )
-        followed = FollowedLines(
-            np.empty((len(q), steps + 1, q.shape[1])), np.zeros(len(q), np.int64), np.zeros(len(q), np.int64)
-        )
-        follow_lines(self._chain.arrays, self._problem, lines, self._jump, followed)
-        return [
-            LineResult(
-                path=out[: reached + 1],
-                fraction=1.0 if outcome == ARRIVED else reached / steps,
-                jumped=bool(outcome == JUMPED),
-            )
-            for out, reached, outcome in zip(*followed, strict=True)
-        ]
+
+
+APART, TWIST = 0.001, 0.005
+"""Tools that are to move as one body have the same relative poses at both ends, within this [m], [rad]."""
+
+
+def straight_move(
+    context: PlanContext, line: CartesianLine, q: Array, T_base_goal: Array, *, together: bool = False
+) -> Array | PlanResult:
+    """Return the joint path (m, n) of a straight move from a configuration to poses (arms, 4, 4), or the failure."""
+    if together:
+        arms = line.arms
+        apart, twist = arms.shift(T_base_goal, arms.relative(arms.tools(q)))
+        if apart > APART or twist > TWIST:
+            reason = f"the goal moves the tools relative to one another by {1000 * apart:.1f} mm and {twist:.3f} rad"
+            return context.fail(PlanStatus.HOLD_BROKEN, reason, excess=float(apart))
+    return judge_line(context, line.follow(q[None], T_base_goal[None], together=together)[0])
 
 
 def judge_line(context: PlanContext, line: LineResult) -> Array | PlanResult:
@@ -164,9 +199,9 @@ def judge_line(context: PlanContext, line: LineResult) -> Array | PlanResult:
     if not line.arrived:
         status = PlanStatus.LINE_JUMPS if line.jumped else PlanStatus.LINE_UNREACHABLE
         why = "the arm would have to jump to another configuration" if line.jumped else "no configuration reaches on"
-        return context.fail(
-            status, f"the straight move ends after {100 * line.fraction:.0f} %: {why}", fraction=line.fraction
-        )
+        whose = f" of {line.tool}" if line.tool else ""
+        reason = f"the straight move{whose} ends after {100 * line.fraction:.0f} %: {why}"
+        return context.fail(status, reason, fraction=line.fraction)
     at_start = context.scene.exact.touches(line.path[0])
     allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in at_start if t.depth <= options.contact_tolerance}
     hit = context.scene.first_collision(line.path, step=options.exact_step, allowed=allowed)

@@ -1,13 +1,17 @@
 """Batched inverse kinematics that also looks for collisions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.motion.kinematics import Chain, IkOptions, IkSolver
+from handloom.motion.kinematics import IkOptions, IkSolver
+from handloom.motion.planning.arm_group import ArmGroup
 from handloom.motion.planning.scene_check import SceneCheck
+
+TIGHTEN_SEVERAL = 0.04
+"""Poses of several arms are met this much closer: hands that carry something between them add up their errors."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,17 +32,10 @@ class FreeIk:
     With several arms, a target is one pose per arm and configurations are combined, nearest to the seed first.
     """
 
-    def __init__(
-        self,
-        chains: tuple[Chain, ...],
-        columns: tuple[NDArray[np.int64], ...],
-        options: IkOptions,
-        *,
-        branches: int,
-    ) -> None:
-        self._solvers = tuple(IkSolver(chain, options) for chain in chains)
-        self._columns, self._branches = columns, branches
-        self._dof = sum(len(c) for c in columns)
+    def __init__(self, arms: ArmGroup, options: IkOptions, *, branches: int) -> None:
+        close = options if len(arms) == 1 else replace(options, tighten=TIGHTEN_SEVERAL * options.tighten)
+        self._solvers = tuple(IkSolver(chain, close) for chain in arms.chains)
+        self._columns, self._branches, self._dof = arms.columns, branches, arms.dof
 
     def configurations(self, T_base_tool: Array, seed: Array, rng_seed: int) -> list[Array]:
         """Return for each target (n, arms, 4, 4) the configurations (k, dof) that reach it, nearest to the seed."""

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.planning.cartesian_line import CartesianLine, judge_line
+from handloom.motion.planning.cartesian_line import CartesianLine, straight_move
 from handloom.motion.planning.free_ik import FreeIk
 from handloom.motion.planning.goal_set import GoalSet
 from handloom.motion.planning.moves import Move
@@ -45,18 +45,15 @@ class MovePlanner:
         line: CartesianLine,
         stages: Sequence[Move],
         *,
-        arms: int,
         ignore: tuple[str, ...],
     ) -> None:
         self._context, self._free_ik, self._line = context, free_ik, line
         self._stages = list(stages)
-        self._poses = [stage.poses(arms) for stage in stages]
+        self._poses = [stage.poses(len(line.arms)) for stage in stages]
         self._ignore = ignore
         self._count = max(len(T) for T in self._poses)
         if any(len(T) not in {1, self._count} for T in self._poses):
             raise InputError(f"stages have {[len(T) for T in self._poses]} candidates; they must agree, or be 1")
-        if any(stage.straight for stage in stages) and arms > 1:
-            raise InputError("straight stages are for one arm; plan the arms one after the other")
         self._straight_after = next((k for k in range(1, len(stages)) if not stages[k].straight), len(stages))
         self._line_failure: PlanResult | None = None
         self._refused: Found | None = None
@@ -178,8 +175,8 @@ class MovePlanner:
     def _straight_stage(self, k: int, candidate: int, q: Array) -> Array | PlanResult:
         stage = self._stages[k]
         self._context.scene.select((*self._ignore, *stage.ignore), released=stage.released)
-        T = self._repeat(self._poses[k])[candidate, 0]
-        return judge_line(self._context, self._line.follow(q[None], T[None])[0])
+        T = self._repeat(self._poses[k])[candidate]
+        return straight_move(self._context, self._line, q, T, together=stage.together)
 
     def _finish(
         self,

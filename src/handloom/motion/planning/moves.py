@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
 from handloom.motion.kinematics.ik_kernels import IkProblem
 from handloom.motion.kinematics.joint_tree import rotation_of_z_to
+from handloom.motion.planning.arm_group import ArmGroup, no_arm
+from handloom.motion.planning.hold_kernels import HeldArms
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,6 +26,8 @@ class Move:
     Candidate i keeps index i through all stages."""
     straight: bool = False
     """Whether the tool moves on a straight line; otherwise any free path will do."""
+    together: bool = False
+    """Whether the tools of several arms move straight as one body, which they carry between them."""
     ignore: tuple[str, ...] = ()
     """Obstacles whose name contains one of these texts do not count during this stage."""
     released: tuple[str, ...] = ()
@@ -50,13 +54,19 @@ TRACKING = 0.3
 class Hold:
     """One axis of the tool keeps the direction it has at the start; the tool may turn about it.
 
-    With a cup in the hand whose up is the tool's -z, ``Hold(tool_axis=(0, 0, -1))`` keeps it upright.
+    With a cup in the hand whose up is the tool's -z, ``Hold(tool_axis=(0, 0, -1))`` keeps it upright. Of two arms, the
+    axis is one of the first arm's tool, and the second tool stays where it is relative to the first: so two hands
+    carry a tray between them and keep it level.
     """
 
     tool_axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     """Axis in the tool frame."""
     tolerance: float = 0.1
     """Largest angle between the axis and its direction at the start [rad]."""
+    apart: float = 0.002
+    """Largest distance of the second tool from where it is on the first at the start [m]."""
+    twist: float = 0.01
+    """Largest turn of the second tool from how it is on the first at the start [rad]."""
 
     def __post_init__(self) -> None:
         """Refuse holds that hold nothing."""
@@ -64,18 +74,14 @@ class Hold:
             raise InputError("Hold.tool_axis has length zero")
         if not 0.0 < self.tolerance < np.pi / 2:
             raise InputError(f"Hold.tolerance must be between 0 and pi/2, got {self.tolerance}")
+        if not (self.apart > 0.0 and self.twist > 0.0):
+            raise InputError(f"Hold.apart and Hold.twist must be > 0, got {self.apart} and {self.twist}")
 
     @property
     def unit_axis(self) -> Array:
         """The axis (3,) with length one."""
         axis = np.array(self.tool_axis, float)
         return axis / np.linalg.norm(axis)
-
-    def tilt(self, chain: Chain, q: Array, direction: Array) -> Array:
-        """Return the angle (...) [rad] between the axis at configurations (..., n) and a direction (3,) of the base."""
-        now = chain.T_base_tool(q)[..., :3, :3] @ self.unit_axis
-        sine = np.linalg.norm(np.cross(now, direction), axis=-1)
-        return np.arctan2(sine, now @ direction)
 
     def problem(self, chain: Chain) -> IkProblem:
         """Return the request that projects a configuration onto the hold, for the kernels."""
@@ -93,3 +99,59 @@ class Hold:
     def reference(self, direction: Array) -> Array:
         """Return a tool rotation (3, 3) that has the axis along a direction (3,) of the base."""
         return rotation_of_z_to(direction) @ rotation_of_z_to(self.unit_axis).T
+
+
+FOLLOWING = 0.1
+"""The second tool is kept where it belongs to this fraction of the hold's tolerances, at every waypoint."""
+
+
+class KeptHold:
+    """A hold as it is at a start: what must stay so from there on."""
+
+    def __init__(self, hold: Hold, arms: ArmGroup, q_start: Array) -> None:
+        T = arms.tools(q_start)
+        self.hold, self._arms = hold, arms
+        self._direction = T[0, :3, :3] @ hold.unit_axis
+        self._T_tool_tools = arms.relative(T)
+
+    def broken(self, T_base_tool: Array) -> tuple[str, float]:
+        """Return how tool poses (arms, 4, 4) break the hold, in words, and by how much [rad or m]; "" if not."""
+        hold, tilt = self.hold, float(self._tilt(T_base_tool))
+        if tilt > hold.tolerance:
+            how = f"tilts the held axis by {tilt:.3f} rad, more than {hold.tolerance:.3f} rad"
+            return how, tilt - hold.tolerance
+        apart, twist = (float(value) for value in self._arms.shift(T_base_tool, self._T_tool_tools))
+        if apart <= hold.apart and twist <= hold.twist:
+            return "", 0.0
+        how = f"moves the tools relative to one another by {1000 * apart:.1f} mm and {twist:.3f} rad"
+        limits = f"more than {1000 * hold.apart:.1f} mm or {hold.twist:.3f} rad"
+        return f"{how}, {limits}", max(apart - hold.apart, 0.0) or twist - hold.twist
+
+    def keeps(self, T_base_tool: Array) -> NDArray[np.bool_]:
+        """Return which tool poses (..., arms, 4, 4) keep the hold."""
+        apart, twist = self._arms.shift(T_base_tool, self._T_tool_tools)
+        return (
+            (self._tilt(T_base_tool) <= self.hold.tolerance) & (apart <= self.hold.apart) & (twist <= self.hold.twist)
+        )
+
+    def path_keeps(self, path: Array) -> bool:
+        """Return whether a path (m, n) keeps the hold, halfway between waypoints too."""
+        dense = np.concatenate([path, 0.5 * (path[1:] + path[:-1])])
+        return bool(np.all(self.keeps(self._arms.tools(dense))))
+
+    def held_arms(self) -> HeldArms:
+        """Return the arms and what they keep, for the kernels."""
+        first, arms = self._arms.chains[0], self._arms
+        problem, R = self.hold.problem(first), self.hold.reference(self._direction)
+        if len(arms) == 1:
+            return HeldArms(first.arrays, problem, R, first.arrays, no_arm(first), problem)
+        hold = self.hold
+        close = IkOptions(position_tolerance=hold.apart, rotation_tolerance=hold.twist, iterations=20)
+        follow = IkSolver(arms.chains[1], close).problem(tighten=FOLLOWING)
+        return HeldArms(first.arrays, problem, R, arms.guide(1, self._T_tool_tools), arms.chains[1].arrays, follow)
+
+    def _tilt(self, T_base_tool: Array) -> Array:
+        """Return the angle (...) [rad] of the axis at tool poses (..., arms, 4, 4) from its direction at the start."""
+        now = T_base_tool[..., 0, :3, :3] @ self.hold.unit_axis
+        sine = np.linalg.norm(np.cross(now, self._direction), axis=-1)
+        return np.arctan2(sine, now @ self._direction)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.collision import Touch
-from handloom.motion.kinematics import Chain, IkOptions, IkSolver, halton
+from handloom.motion.kinematics import IkOptions, IkSolver, halton
+from handloom.motion.planning.arm_group import ArmGroup
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.spatial import translation
+from handloom.spatial import invert_pose, translation
 
 RETREATS = (0.01, 0.02, 0.04, 0.07, 0.11, 0.16)
 """Distances by which the tool is drawn back in search of room [m]."""
@@ -31,10 +31,10 @@ class OpenEnd:
     tolerance of the spheres. Searching starts from a configuration with room and the last bit is checked exactly.
     """
 
-    def __init__(self, scene: SceneCheck, chains: tuple[Chain, ...], columns: tuple[NDArray[np.int64], ...]) -> None:
-        self._scene, self._chains, self._columns = scene, chains, columns
-        once = IkOptions(max_seeds=1, threads=1)
-        self._solvers = tuple(IkSolver(chain, once) for chain in chains)
+    def __init__(self, scene: SceneCheck, arms: ArmGroup) -> None:
+        self._scene, self._arms = scene, arms
+        once = IkOptions(max_seeds=1, threads=1, tighten=0.5 if len(arms) == 1 else 0.02)
+        self._solvers = tuple(IkSolver(chain, once) for chain in arms.chains)
 
     def find(self, q: Array, *, padding: float, step: float, touches: tuple[Touch, ...] = ()) -> Array | None:
         """Return a roomy configuration (n,) near q, or None.
@@ -56,8 +56,8 @@ class OpenEnd:
     def _drawn_back(self, q: Array) -> Array:
         """Return configurations with one tool drawn back along its axes or up, nearest first."""
         directions = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]])
-        found = []
-        for chain, solver, columns in zip(self._chains, self._solvers, self._columns, strict=True):
+        found = [self._together(q)] if len(self._arms) > 1 else []
+        for chain, solver, columns in zip(self._arms.chains, self._solvers, self._arms.columns, strict=True):
             T = chain.T_base_tool(q[columns])
             up = T[:3, :3].T @ np.array([0.0, 0.0, 1.0])
             shifts = np.concatenate([d * np.vstack([up, directions]) for d in RETREATS])
@@ -66,6 +66,19 @@ class OpenEnd:
             ways[:, columns] = result.q
             found.append(ways[result.solved])
         return np.concatenate(found)
+
+    def _together(self, q: Array) -> Array:
+        """Return configurations with all tools drawn back by the same way, so that they keep what is between them."""
+        T_first_base, ways = self._arms.T_first_base, []
+        T_first_tool = T_first_base @ self._arms.tools(q)
+        shifts = np.concatenate([d * np.vstack([[0, 0, 1.0], np.eye(3)[:2], -np.eye(3)[:2]]) for d in RETREATS])
+        T = invert_pose(T_first_base) @ translation(shifts)[:, None] @ T_first_tool
+        solved = np.ones(len(shifts), bool)
+        for arm, (solver, columns) in enumerate(zip(self._solvers, self._arms.columns, strict=True)):
+            result = solver.solve(T[:, arm], seed=q[columns])
+            ways.append(result.q)
+            solved &= result.solved
+        return np.concatenate(ways, axis=1)[solved]
 
     def _nudged(self, q: Array) -> Array:
         """Return small joint motions in all directions, smallest first."""

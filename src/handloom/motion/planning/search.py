@@ -1,4 +1,4 @@
-"""Search, shorten, verify: from two ends to a path that is exactly free, also under a hold or to a tool pose."""
+"""Search, shorten, verify: from two ends to a path that is exactly free, also under a hold or to tool poses."""
 
 import math
 from collections.abc import Sequence
@@ -9,10 +9,11 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.collision import PathCollision
-from handloom.motion.kinematics import Chain, IkSolver
-from handloom.motion.planning.hold_kernels import HeldArm, hold_rrt_connect, hold_shorten
-from handloom.motion.planning.jt_rrt import PulledArm, jt_rrt
-from handloom.motion.planning.moves import Hold
+from handloom.motion.kinematics import IkSolver
+from handloom.motion.planning.arm_group import ArmGroup, no_arm
+from handloom.motion.planning.hold_kernels import hold_rrt_connect, hold_shorten
+from handloom.motion.planning.jt_rrt import PulledArm, PulledArms, jt_rrt
+from handloom.motion.planning.moves import KeptHold
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.rrt_connect import Budget, rrt_connect
@@ -111,6 +112,9 @@ class Search:
                 tries.pop(0)
                 continue
             path = _join(start, found.path, goals[found.goal] if found.goal >= 0 else None)
+            if not self.allows(path):
+                tries.pop(0)
+                continue
             refused = self.verify(scene, path, start)
             if refused is None:
                 return Found(path=path, goal=found.goal, iterations=drawn, padding=effort.padding)
@@ -118,6 +122,10 @@ class Search:
             if more > (options.verify_retries + 0.5) * MORE_PADDING:
                 break
         return Found(path=None, iterations=drawn, refused=refused)
+
+    def allows(self, path: Array) -> bool:
+        """Return whether a path, its tight ends included, is one that was asked for."""
+        return True
 
     def verify(self, scene: SceneCheck, path: Array, start: PathEnd) -> PathCollision | None:
         """Return where a path collides exactly, beyond the contacts tolerated at its start."""
@@ -159,31 +167,28 @@ SHORTCUT_FACTOR = 3
 
 
 class HoldSearch(Search):
-    """As :class:`Search`, on the configurations of one arm that keep a hold."""
+    """As :class:`Search`, on the configurations that keep a hold."""
 
-    def __init__(self, options: PlannerOptions, chain: Chain, hold: Hold, direction: Array) -> None:
-        super().__init__(options, chain.dof)
-        self._chain, self._hold, self._direction = chain, hold, direction
-        self._arm = HeldArm(chain.arrays, hold.problem(chain), hold.reference(direction))
+    def __init__(self, options: PlannerOptions, kept: KeptHold, dof: int) -> None:
+        super().__init__(options, dof)
+        self._kept, self._arms = kept, kept.held_arms()
 
-    def keeps(self, path: Array) -> bool:
-        """Tell whether a path keeps the hold, halfway between waypoints too."""
-        dense = np.concatenate([path, 0.5 * (path[1:] + path[:-1])])
-        return bool(np.all(self._hold.tilt(self._chain, dense, self._direction) <= self._hold.tolerance))
+    def allows(self, path: Array) -> bool:
+        """Return whether a path keeps the hold."""
+        return self._kept.path_keeps(path)
 
     def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
         path, arrays = self._buffer, scene.spheres(effort.padding).scene
         begin, goal_rows = perf_counter(), np.stack([end.roomy for end in goals])
-        count, drawn, goal = hold_rrt_connect(start.roomy, goal_rows, self._arm, arrays, effort.budget(scene), path)
+        count, drawn, goal = hold_rrt_connect(start.roomy, goal_rows, self._arms, arrays, effort.budget(scene), path)
         middle = perf_counter()
         self.timings["search"] += middle - begin
         if count == 0:
             return Found(path=None, iterations=drawn)
         attempts = SHORTCUT_FACTOR * self._options.shortcuts
-        count = hold_shorten(path, count, self._arm, arrays, attempts, effort.seed + 1)
+        count = hold_shorten(path, count, self._arms, arrays, attempts, effort.seed + 1)
         self.timings["shorten"] += perf_counter() - middle
-        result = path[:count].copy()
-        return Found(path=result if self.keeps(result) else None, goal=goal, iterations=drawn)
+        return Found(path=path[:count].copy(), goal=goal, iterations=drawn)
 
 
 EXPLORED = 0.5
@@ -191,19 +196,24 @@ EXPLORED = 0.5
 
 
 class TaskSpaceSearch(Search):
-    """As :class:`Search`, with JT-RRT towards one pose of one arm; there are no goal configurations."""
+    """As :class:`Search`, with JT-RRT towards one pose per arm; there are no goal configurations."""
 
-    def __init__(self, options: PlannerOptions, chain: Chain, T_base_tool: Array) -> None:
-        super().__init__(options, chain.dof)
-        self._chain, T = chain, T_base_tool
-        R, p = np.ascontiguousarray(T[:3, :3]), np.ascontiguousarray(T[:3, 3])
-        self._arm = PulledArm(chain.arrays, IkSolver(chain, options.ik).problem(), R, p)
+    def __init__(self, options: PlannerOptions, arms: ArmGroup, T_base_tool: Array) -> None:
+        super().__init__(options, arms.dof)
+        self._arms = arms
+        pulled = [
+            PulledArm(chain.arrays, IkSolver(chain, options.ik).problem(), T[:3, :3].copy(), T[:3, 3].copy())
+            for chain, T in zip(arms.chains, T_base_tool, strict=True)
+        ]
+        second = pulled[1] if len(arms) > 1 else pulled[0]._replace(chain=no_arm(arms.chains[0]))
+        self._pulled = PulledArms(pulled[0], second)
 
     def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
-        ends = np.stack([self._chain.T_base_tool(start.roomy)[:3, 3], self._arm.p])
-        box = np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED])
+        here = self._arms.tools(start.roomy)[:, :3, 3]
+        ends = np.stack([here[[0, -1]], [self._pulled.first.p, self._pulled.second.p]])
+        boxes = np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED], axis=1)
         arrays, begin = scene.spheres(effort.padding).scene, perf_counter()
-        count, drawn = jt_rrt(start.roomy, self._arm, box, arrays, effort.budget(scene), self._buffer)
+        count, drawn = jt_rrt(start.roomy, self._pulled, boxes, arrays, effort.budget(scene), self._buffer)
         self.timings["search"] += perf_counter() - begin
         if count == 0:
             return Found(path=None, iterations=drawn)

@@ -13,7 +13,7 @@ from handloom.objects.shapes import Appearance, bar, box, cylinder, lathe, rod, 
 _DARK = (0.05, 0.06, 0.07)
 
 
-def _decor(color: tuple[float, float, float], body: str = "object") -> Appearance:
+def decor(color: tuple[float, float, float], body: str = "object") -> Appearance:
     """Return the look of a display or a key: seen, without mass, out of the way of collisions."""
     return Appearance(color=color, substance="glass", fill=0.0, solid=False, body=body)
 
@@ -32,7 +32,7 @@ def microwave(c: Choices) -> Blueprint:
     parts: list[Part] = [
         *cavity,
         box((panel_width, y, z), (at, 0.0, z / 2), color=shade(rgb(color), 0.9), substance="steel", fill=0.10),
-        box((0.70 * panel_width, 0.002, 0.15 * z), (at, front, 0.80 * z), **_decor((0.05, 0.16, 0.12))),
+        box((0.70 * panel_width, 0.002, 0.15 * z), (at, front, 0.80 * z), **decor((0.05, 0.16, 0.12))),
         cylinder(
             0.020,
             0.012,
@@ -46,12 +46,13 @@ def microwave(c: Choices) -> Blueprint:
     for row in range(3):
         for column in (-0.24, 0.0, 0.24):
             key = (at + column * panel_width, front, (0.62 - 0.11 * row) * z)
-            parts.append(box((0.16 * panel_width, 0.004, 0.06 * z), key, **_decor(shade(rgb(color), 0.45))))
+            parts.append(box((0.16 * panel_width, 0.004, 0.06 * z), key, **decor(shade(rgb(color), 0.45))))
     look = Appearance(color=shade(rgb(color), 0.95), substance="steel", fill=0.16, body="door")
-    feel = joint_feel(c, "appliance door")
-    link, leaf = door("door", "left", (width - 0.002, 0.022, z - 0.004), (front - 0.002, z / 2), look, metal, feel)
+    feel, grip = joint_feel(c, "appliance door"), c.pick("handle", ("bar", "bow", "slat"))
+    size, at_door = (width - 0.002, 0.022, z - 0.004), (front - 0.002, z / 2)
+    link, leaf = door("door", "left", size, at_door, look, metal, feel, grip=grip)
     link = link.moved((-panel_width / 2, 0.0, 0.0))
-    window = box((0.66 * width, 0.002, 0.58 * z), (0.44 * width, -0.022, 0.0), **_decor(_DARK, "door"))
+    window = box((0.66 * width, 0.002, 0.58 * z), (0.44 * width, -0.022, 0.0), **decor(_DARK, "door"))
     return Blueprint(
         words=("microwave", "microwave oven"),
         color=color,
@@ -105,7 +106,7 @@ def oven(c: Choices) -> Blueprint:
             fill=0.14,
             body="door",
         ),
-        box((0.72 * x, 0.002, 0.52 * tall), (0.0, -thick, 0.46 * tall), **_decor(_DARK, "door")),
+        box((0.72 * x, 0.002, 0.52 * tall), (0.0, -thick, 0.46 * tall), **decor(_DARK, "door")),
         *handle((0.0, -thick + 0.001, 0.88 * tall), 0.56 * x, 0.030, metal, upright=False),
     ]
     link = Link(
@@ -160,7 +161,7 @@ def washing_machine(c: Choices) -> Blueprint:
             (0.0, front + wall / 2, (z - wall + middle + opening) / 2),
             **look,
         ),
-        box((0.22 * x, 0.003, 0.030), (0.22 * x, front, z - 0.050), **_decor((0.05, 0.16, 0.20))),
+        box((0.22 * x, 0.003, 0.030), (0.22 * x, front, z - 0.050), **decor((0.05, 0.16, 0.20))),
         cylinder(
             0.022,
             0.018,
@@ -169,12 +170,12 @@ def washing_machine(c: Choices) -> Blueprint:
             color=rgb("silver"),
             substance="plastic",
         ),
-        box((0.20 * x, 0.004, 0.040), (-0.34 * x, front, z - 0.050), **_decor(shade(rgb(color), 0.7))),
+        box((0.20 * x, 0.004, 0.040), (-0.34 * x, front, z - 0.050), **decor(shade(rgb(color), 0.7))),
     ]
     disc = Appearance(color=rgb("silver"), substance="plastic", body="door")
     parts += [
         cylinder(radius, 0.022, (radius, -0.011, 0.0), euler=(90.0, 0.0, 0.0), **disc),
-        cylinder(0.72 * radius, 0.003, (radius, -0.022, 0.0), euler=(90.0, 0.0, 0.0), **_decor(_DARK, "door")),
+        cylinder(0.72 * radius, 0.003, (radius, -0.022, 0.0), euler=(90.0, 0.0, 0.0), **decor(_DARK, "door")),
         *handle((1.86 * radius, -0.021, 0.0), 0.045, 0.022, disc, upright=True),
     ]
     link = Link(
@@ -211,15 +212,15 @@ def laptop(c: Choices) -> Blueprint:
     z = deck + 0.001
     parts = [
         slab((x, y, deck), 0.010, (0.0, 0.0, deck / 2), **shell),
-        box((0.86 * x, 0.40 * y, 0.001), (0.0, 0.14 * y, deck), **_decor((0.09, 0.09, 0.10))),
-        box((0.34 * x, 0.26 * y, 0.001), (0.0, -0.28 * y, deck), **_decor(shade(rgb(color), 0.8))),
+        box((0.86 * x, 0.40 * y, 0.001), (0.0, 0.14 * y, deck), **decor((0.09, 0.09, 0.10))),
+        box((0.34 * x, 0.26 * y, 0.001), (0.0, -0.28 * y, deck), **decor(shade(rgb(color), 0.8))),
         slab((x, y, lid), 0.010, (0.0, -y / 2, lid / 2), **top),
-        box((0.92 * x, 0.86 * y, 0.001), (0.0, -y / 2, 0.0), **_decor((0.06, 0.10, 0.18), "lid")),
-        cylinder(0.016, 0.001, (0.0, -y / 2, lid), **_decor(rgb("white"), "lid")),
+        box((0.92 * x, 0.86 * y, 0.001), (0.0, -y / 2, 0.0), **decor((0.06, 0.10, 0.18), "lid")),
+        cylinder(0.016, 0.001, (0.0, -y / 2, lid), **decor(rgb("white"), "lid")),
     ]
     for row in range(4):
         parts.append(
-            box((0.80 * x, 0.065 * y, 0.0014), (0.0, (0.00 + 0.095 * row) * y, deck), **_decor((0.20, 0.20, 0.21)))
+            box((0.80 * x, 0.065 * y, 0.0014), (0.0, (0.00 + 0.095 * row) * y, deck), **decor((0.20, 0.20, 0.21)))
         )
     link = Link(
         name="lid",
@@ -227,11 +228,13 @@ def laptop(c: Choices) -> Blueprint:
         origin=(0.0, y / 2, z),
         axis=(-1.0, 0.0, 0.0),
         range=(0.0, 2.2),
-        head=(0.0, -y + 0.004, lid),
-        tail=(0.0, -y / 2, lid),
+        # The fingers close on the front edge, which stands off the deck once the lid is ajar.
+        head=(0.0, -y + 0.010, lid / 2),
+        tail=(0.0, -y / 2, lid / 2),
         contact_axis=(-1.0, 0.0, 0.0),
         normal=(0.0, 0.0, 1.0),
         push=(0.0, -0.85 * y, lid),
+        grip=(0.0, -1.0, 0.0),
         **joint_feel(c, "laptop"),
         counterbalance=0.8,
     )
@@ -304,7 +307,7 @@ def knob_panel(c: Choices) -> Blueprint:
         name, at = f"knob_{k}", ((k - (count - 1) / 2) * 0.075, -y / 2, 0.55 * z)
         front = -deep - 0.001
         parts += [
-            cylinder(1.35 * radius, 0.001, at, euler=(90.0, 0.0, 0.0), **_decor(shade(rgb(color), 0.7))),
+            cylinder(1.35 * radius, 0.001, at, euler=(90.0, 0.0, 0.0), **decor(shade(rgb(color), 0.7))),
             cylinder(
                 radius,
                 deep,
@@ -324,7 +327,7 @@ def knob_panel(c: Choices) -> Blueprint:
             box(
                 (0.003, 0.002, 0.7 * radius),
                 (0.0, front - 0.0125, 0.55 * radius),
-                **_decor(rgb("white" if knob != rgb("white") else "red"), name),
+                **decor(rgb("white" if knob != rgb("white") else "red"), name),
             ),
         ]
         links.append(_knob(name, at, (0.0, front - 0.005, 0.0), 0.9 * radius, feel))

@@ -7,7 +7,7 @@ from handloom.objects.choices import Choices
 from handloom.objects.joint_feel import Feel, joint_feel
 from handloom.objects.materials import rgb, shade
 from handloom.objects.parts import Keypoint, Link, Part, Point, axes, points
-from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod
+from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod, sphere
 
 _WOODS = ("wood", "white", "brown", "black", "beige", "gray")
 _GAP = 0.002
@@ -62,14 +62,41 @@ def double_conveyor(c: Choices) -> Blueprint:
     )
 
 
-def handle(centre: Point, length: float, out: float, look: Appearance, *, upright: bool) -> list[Part]:
-    """Return a bar handle on two posts, ``out`` metres in front (-y) of its centre point on the surface."""
+HANDLES = ("bar", "bow", "slat", "knob")
+"""Kinds of handles: a round bar on two posts, a bow, a flat slat, a round knob."""
+
+
+def handle(
+    centre: Point, length: float, out: float, look: Appearance, *, upright: bool, kind: str = "bar"
+) -> list[Part]:
+    """Return a handle whose gripped middle is ``out`` metres in front (-y) of its centre point on the surface.
+
+    Args:
+        centre: Point of the surface behind the middle of the handle [m].
+        length: Between its ends [m]; a knob has none.
+        out: Distance of the gripped middle from the surface [m].
+        look: What it is made of.
+        upright: Whether it runs along z; else along x.
+        kind: One of ``HANDLES``.
+    """
     x, y, z = centre
+
+    def at(along: float, forward: float) -> Point:
+        return (x, y - forward, z + along) if upright else (x + along, y - forward, z)
+
     half = length / 2
-    ends = [(x, y, z - half), (x, y, z + half)] if upright else [(x - half, y, z), (x + half, y, z)]
-    front = [(a, b - out, c) for a, b, c in ends]
-    posts = [bar(end, tip, 0.0045, **look) for end, tip in zip(ends, front, strict=True)]
-    return [*posts, rod(front[0], front[1], 0.006, **look)]
+    if kind == "knob":
+        return [bar(centre, at(0.0, out), 0.007, **look), sphere(0.013, at(0.0, out), **look)]
+    if kind == "bow":
+        inner = 0.6 * half
+        legs = [rod(at(s * half, 0.0), at(s * inner, out), 0.0055, **look) for s in (-1.0, 1.0)]
+        return [*legs, rod(at(-inner, out), at(inner, out), 0.006, **look)]
+    if kind == "slat":
+        posts = [bar(at(s * 0.7 * half, 0.0), at(s * 0.7 * half, out), 0.004, **look) for s in (-1.0, 1.0)]
+        size = (0.010, 0.012, length) if upright else (length, 0.012, 0.010)
+        return [*posts, box(size, at(0.0, out), **look)]
+    posts = [bar(at(s * half, 0.0), at(s * half, out), 0.0045, **look) for s in (-1.0, 1.0)]
+    return [*posts, rod(at(-half, out), at(half, out), 0.006, **look)]
 
 
 def drawer_cabinet(c: Choices) -> Blueprint:
@@ -78,7 +105,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
     front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
     metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
     x, y, pitch = c.number("width", 0.30, 0.40), c.number("depth", 0.26, 0.34), c.number("drawer_height", 0.11, 0.15)
-    wall, feel = 0.012, joint_feel(c, "drawer")
+    wall, feel, grip = 0.012, joint_feel(c, "drawer"), c.pick("handle", HANDLES)
     z = drawers * pitch + wall
     look, face = Appearance(color=rgb(color), substance="wood"), Appearance(color=front, substance="wood")
     parts = carcass((x, y, z), wall, look)
@@ -96,7 +123,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
         parts += [
             *open_box(inner, 0.007, (0.0, inner[1] / 2 + 0.014, low), **{**look, "body": name}),
             box((x - 0.004, 0.012, pitch - 0.005), (0.0, 0.007, 0.0), **{**face, "body": name}),
-            *handle((0.0, 0.001, 0.0), 0.34 * x, 0.030, {**metal, "body": name}, upright=False),
+            *handle((0.0, 0.001, 0.0), 0.34 * x, 0.030, {**metal, "body": name}, upright=False, kind=grip),
         ]
         links.append(
             Link(
@@ -131,10 +158,11 @@ def hinged_cabinet(c: Choices) -> Blueprint:
     parts = carcass((x, y, z), wall, look)
     parts.append(box((x - 2 * wall, y - 0.04, 0.010), (0.0, 0.012, z / 2), **look))
     panel = Appearance(color=front, substance="wood", body="door")
-    link = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal, joint_feel(c, "door"))
-    parts += link[1]
+    feel, grip = joint_feel(c, "door"), c.pick("handle", HANDLES)
+    link, leaf = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal, feel, grip=grip)
+    parts += leaf
     keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
-    return _furniture(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link[0]], keypoints, 0.08)
+    return _furniture(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link], keypoints, 0.08)
 
 
 def safe(c: Choices) -> Blueprint:
@@ -190,8 +218,9 @@ def door(
     feel: Feel,
     *,
     swing: float = 1.9,
+    grip: str = "bar",
 ) -> tuple[Link, list[Part]]:
-    """Return the link and the parts of an upright door with a bar handle at its free edge.
+    """Return the link and the parts of an upright door with a handle at its free edge.
 
     Args:
         name: Name of the link.
@@ -200,15 +229,16 @@ def door(
         at: y and z of the leaf's back face and middle in the base frame [m].
         panel: Look of the leaf; its body must be ``name``.
         metal: Look of the handle.
-        feel: Friction of the hinge.
+        feel: Friction, spring and catch of the hinge.
         swing: Opening angle [rad].
+        grip: Kind of its handle, one of ``HANDLES``.
     """
     x, thick, z = size
     side = 1.0 if hinge == "left" else -1.0
-    grip = side * (x - 0.030)
+    edge = side * (x - 0.030)
     parts = [
         box((x, thick, z), (side * x / 2, -thick / 2, 0.0), **panel),
-        *handle((grip, -thick + 0.001, 0.0), 0.32 * z, 0.030, {**metal, "body": name}, upright=True),
+        *handle((edge, -thick + 0.001, 0.0), 0.32 * z, 0.030, {**metal, "body": name}, upright=True, kind=grip),
     ]
     link = Link(
         name=name,
@@ -216,11 +246,12 @@ def door(
         origin=(-side * x / 2, at[0], at[1]),
         axis=(0.0, 0.0, -side),
         range=(0.0, swing),
-        head=(grip, -thick - 0.029, 0.0),
-        tail=(0.5 * grip, -thick - 0.029, 0.0),
+        head=(edge, -thick - 0.029, 0.0),
+        tail=(0.5 * edge, -thick - 0.029, 0.0),
         contact_axis=(0.0, 0.0, -1.0),
         normal=(0.0, -1.0, 0.0),
-        push=(side * (x - 0.080), -thick, 0.0),
+        # Beside the handle and near the edge: fingers that reach behind a door that stands open get at it, too.
+        push=(side * (x - 0.022), -thick, 0.36 * z),
         **feel,
     )
     return link, parts

@@ -66,7 +66,7 @@ def lidded_box(c: Choices) -> Blueprint:
                 )
             )
     link = _lid((0.0, y / 2, z + _GAP), head, (0.0, -0.5 * y, thick), joint_feel(c, "box lid"))
-    link = replace(link, push=(0.0, 0.055 - y, thick), counterbalance=0.85)
+    link = replace(link, push=(0.40 * x, 0.022 - y, thick), counterbalance=0.85)
     return _vessel(("box", "box with a lid", "chest", "treasure box"), color, parts, [link], z, 0.8 * min(x, y))
 
 
@@ -147,11 +147,13 @@ def trash_can(c: Choices) -> Blueprint:
     tread = Appearance(color=rgb("gray"), substance="steel", fill=0.5, body="pedal")
     parts += [
         cover,
-        box((0.052, 0.014, 0.010), (0.0, -2 * radius - 0.007, 0.006), **top),
+        box((0.052, 0.026, 0.010), (0.0, -2 * radius - 0.011, 0.006), **top),
         box((0.060, 0.050, 0.007), (0.0, -0.040, 0.0), **tread),
     ]
-    feel: Feel = {"frictionloss": 0.01, "damping": 0.02}
-    lid = _lid((0.0, radius, z + _GAP), (0.0, -2 * radius - 0.009, 0.006), (0.0, -radius, 0.018), feel, swing=1.31)
+    feel = joint_feel(c, "sprung lid")
+    lid = _lid((0.0, radius, z + _GAP), (0.0, -2 * radius - 0.014, 0.006), (0.0, -radius, 0.018), feel, swing=1.31)
+    # The lip is taken from the front, one finger above and one below it.
+    lid = replace(lid, grip=(0.0, -1.0, 0.0), push=(0.0, -1.4 * radius, 0.030 if style == "round" else 0.018))
     pedal = Link(
         name="pedal",
         kind="hinge",

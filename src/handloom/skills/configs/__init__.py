@@ -30,9 +30,11 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "mobile__rotate": motions.MobileRotateConfig,
     "mobile__translate": motions.MobileTranslateConfig,
     "move": places.MoveConfig,
+    "navigate": motions.NavigateConfig,
     "open": articulated.OpenConfig,
     "pick": picks.PickConfig,
     "place": places.PlaceConfig,
+    "pour": motions.PourConfig,
     "pour__water__succ": motions.PourWaterSuccConfig,
     "rotate": articulated.RotateConfig,
     "rotate__obj": places.RotateObjConfig,
@@ -41,6 +43,9 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "wait": motions.WaitConfig,
 }
 """Published name > config class."""
+
+DRIVING = frozenset({"mobile__rotate", "mobile__translate", "navigate"})
+"""Skills that drive the base of their robot."""
 
 OWN_SKILL = "my_module:MySkill"
 """Tag of a user's own skill, named ``module:Class`` in the task file; the class brings its own config."""

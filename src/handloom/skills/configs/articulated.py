@@ -104,7 +104,10 @@ class ArticulatedSkillConfig(SkillConfig):
     """Share of the joint's range that opening and turning move it by, without ``planner_setting`` (ours)."""
     grasp: bool | None = None
     """Whether the hand takes hold of the handle or pushes with closed fingers, without ``planner_setting``; absent: it
-    pushes to close, and takes hold to open and turn (ours)."""
+    pushes to close, unless the joint slides across its front, and takes hold to open and turn (ours)."""
+    hold: bool = False
+    """Keep hold of the handle at the end, so that another arm can work; a later skill on the same joint goes on from
+    there (ours)."""
     obj_info_path: str | None = None
     """Annotation file that replaces the object's keypoints."""
     collision_valid: bool = True

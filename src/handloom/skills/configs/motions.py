@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from handloom.config import Config, Quaternion, UnusedKey
 from handloom.skills.configs.parts import Filters, SkillConfig, Triple
@@ -118,28 +118,85 @@ class TrackConfig(SkillConfig):
 
 
 class MobileRotateConfig(SkillConfig):
-    """Turn the mobile base."""
+    """Turn the mobile base where it stands."""
 
-    target: float = 0.785
-    """[rad]"""
+    target: float = Field(default=0.785, ge=-12.6, le=12.6)
+    """Angle, counterclockwise [rad]."""
 
 
 class MobileTranslateConfig(SkillConfig):
-    """Move the mobile base."""
+    """Move the mobile base in a straight line, without turning it."""
 
     target: tuple[float, float] = (0.0, 0.0)
-    """[m]"""
+    """Way [m] along the base's joints x and y: forward and to the left as it stood at the start, as published."""
+    frame: Literal["start", "base"] = "start"
+    """``base``: forward and to the left as it stands now (ours)."""
 
 
-class PourWaterSuccConfig(SkillConfig):
-    """Judge a pour by the grains in the container."""
+class NavigateConfig(SkillConfig):
+    """Drive to an object or a place, around everything in the way, and face it (ours)."""
+
+    objects: tuple[str, ...] = Field(default=(), max_length=2)
+    """What to go to and face, and the furniture to stand at if that is another: ``[cup, table]``."""
+    position: tuple[float, float] | None = None
+    """A place in the world to go to instead of an object [m]."""
+    yaw: float | None = Field(default=None, ge=-360.0, le=360.0)
+    """Heading in the world at the end [deg]; absent: that of the way to a position; at furniture, from whichever free
+    side is nearest to the object or, without another object, to the robot."""
+    stand_off: float = Field(default=0.6, ge=0.0, le=5.0)
+    """Distance between the middle of the base and the edge of the furniture [m]."""
+    sideways: float = Field(default=0.0, ge=-2.0, le=2.0)
+    """How far to the left of the robot's middle the object is at the end [m]: in front of the arm that reaches it."""
+
+    @model_validator(mode="after")
+    def _goes_somewhere(self) -> "NavigateConfig":
+        if bool(self.objects) == (self.position is not None):
+            given = "both" if self.objects else "neither"
+            raise ValueError(
+                f"navigate goes to objects, [what to face, furniture], or to a position [x, y]; got {given}"
+            )
+        return self
+
+
+class PourMotion(SkillConfig):
+    """How a held container is emptied into another (ours)."""
+
+    tilt: float = Field(default=115.0, gt=0, le=170)
+    """How far the container is tilted about its lip [deg]."""
+    height: float = Field(default=0.025, ge=0)
+    """Least height of the lip over the rim of the target [m]."""
+    aim: float = Field(default=0.35, ge=0, lt=1)
+    """How far before the middle of the target the lip stands, as a share of the target's inner radius."""
+    pace: float = Field(default=0.5, gt=0, le=1)
+    """Speed of the tilt, as a share of the arm's usual speed."""
+    drain_steps: int = Field(default=90, ge=1)
+    """Frames at most that the container stays tilted; it goes back as soon as nothing flows any more."""
+
+
+class PourConfig(PourMotion):
+    """Pour the grains in ``objects[0]``, which is held, into ``objects[1]`` (ours)."""
+
+    objects_needed: ClassVar[int] = 2
+    poured: float = Field(default=0.7, gt=0, le=1)
+    """Least share of all grains that must be in the target."""
+    spilled: float = Field(default=0.1, ge=0, le=1)
+    """Largest share of all grains that may be in neither of the two."""
+
+
+class PourWaterSuccConfig(PourMotion):
+    """Judge a pour by the grains in the container; with ``objects`` also pour, as ``pour`` does (ours)."""
 
     container_name: str = "cup"
+    """The container that must have been filled."""
     container_radius: float = Field(default=0.025, gt=0)
+    """Grains in the container count when they are, seen from above, nearer to its middle than this [m]."""
     particle_num_th_min: int = 50
+    """There must be more grains than this."""
     particle_num_th_max: int = 300
+    """There must be fewer grains than this."""
     container_up: tuple[tuple[str, Literal[0, 1, 2, "x", "y", "z"], float], ...] = ()
     """Object, one of its own axes, and the least that this axis points up, as the cosine of the angle."""
     gripper_state: GripperState = -1
+    """Gripper while it waits."""
     gripper: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
     objects_needed: ClassVar[int] = 0

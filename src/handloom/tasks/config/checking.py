@@ -8,9 +8,11 @@ from handloom.config.own_code import is_allowed, refusal
 from handloom.errors import ConfigError, HandloomError, NotAllowedError, unknown_name
 from handloom.objects.materials import COLORS
 from handloom.objects.registry import CATEGORIES
+from handloom.robots import load_robot, robot_names
 from handloom.scene.object_config import ObjectConfig
 from handloom.scene.region_config import RegionConfig
 from handloom.skills import SkillConfig, checked_config
+from handloom.skills.configs import DRIVING, skill_name
 from handloom.skills.configs.motions import TABLE, TrackConfig
 from handloom.skills.configs.places import MoveConfig
 from handloom.tasks.config.contradictions import contradictions, unknown_words
@@ -18,7 +20,7 @@ from handloom.tasks.config.foreign_paths import foreign_paths
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.sampling.cameras import camera_file, dataset_names, parent_body
-from handloom.tasks.sampling.robots import described
+from handloom.tasks.sampling.robots import described, drives
 
 
 def check_task(task: Task) -> None:
@@ -28,6 +30,7 @@ def check_task(task: Task) -> None:
         ConfigError: One line per mistake, with file and line.
     """
     mistakes = [*_names(task), *_regions(task), *_objects(task), *_clutter_and_fluid(task), *_skills(task)]
+    mistakes += _driving(task)
     mistakes += foreign_paths(task)
     if not mistakes:
         mistakes = [*_robots(task), *_cameras(task)]
@@ -155,6 +158,28 @@ def _skills(task: Task) -> Iterator[str]:
         for name in skill.objects:
             if name not in objects:
                 yield f"{task.where(*keys, 'objects')}: {unknown_name('object', name, objects)}"
+
+
+def _driving(task: Task) -> Iterator[str]:
+    """Check that skills which drive have a base to drive, and that no arm works meanwhile."""
+    entries = {entry.name: entry for entry in task.config.robots}
+    for keys, skill in placed_skills(task.config):
+        if skill_name(skill.name) not in DRIVING:
+            continue
+        _, stage, robot, block, arm, _ = keys
+        entry, arms = entries[str(robot)], task.config.skills[int(stage)][str(robot)][int(block)]
+        busy = [other for other, skills in arms.items() if other != arm and skills]
+        if busy:
+            yield (
+                f"{task.where(*keys)}: {skill.name} drives the base of {robot} while its {busy[0]} arm works in the "
+                "same block; give a block that drives one arm only"
+            )
+        what = f"{task.where(*keys)}: {skill.name} drives the base of {robot}"
+        if entry.overrides.get("base") == "held":
+            yield f"{what}, which base: held holds where it is; leave that key out"
+        elif not drives(task, entry):
+            known = ", ".join(name for name in robot_names() if load_robot(name).config.mobile_base_names)
+            yield f"{what}, which has none that drives; robots with one: {known}"
 
 
 def _named_otherwise(task: Task, keys: tuple[str | int, ...], skill: SkillConfig, objects: list[str]) -> Iterator[str]:

@@ -1,5 +1,6 @@
-"""The short form of skills: ``{pick: apple}``, ``{place: apple, in: bowl}``. It expands to the published form.
+"""The short form of skills: ``{pick: apple}``, ``{place: apple, in: bowl}``, ``{pour: cup, into: bowl}``.
 
+It expands to the published form.
 A task of one robot may also write its skills as a flat list, one after the other, instead of nesting them by stage,
 robot, block and arm. ``handloom show TASK`` prints what a task expands to.
 """
@@ -59,6 +60,7 @@ WHERE: dict[str, dict[str, Any]] = {
 """Where a short place puts the object > the keys in which it differs."""
 WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
          "beside": "Put the {0} beside the {1}."}  # fmt: skip
+VERBS = ("pick", "place", "pour")
 HOME = {"name": "home", "instruction": "Go home."}
 
 
@@ -105,7 +107,7 @@ def _is_step(item: Any, robots: Sequence[str]) -> bool:
     """Return whether an entry of ``skills`` is a skill or a block of arms, and no stage of robots."""
     if not isinstance(item, dict):
         return item == "home"
-    return bool({"name", "pick", "place", *ARMS} & item.keys()) and not any(name in item for name in robots)
+    return bool({"name", *VERBS, *ARMS} & item.keys()) and not any(name in item for name in robots)
 
 
 def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str]) -> None:
@@ -118,7 +120,7 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
         mark = lines.get((*where, i), document.mark(where))
         if not _is_step(item, robots):
             words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
-            hints = [suggest(word, ("pick", "place", "home", "name")).partition("known:")[0] for word in words]
+            hints = [suggest(word, (*VERBS, "home", "name")).partition("known:")[0] for word in words]
             raise ConfigError(
                 f"{mark}: skills.{i}: {''.join(hints)}a flat list has skills, such as {{pick: apple}}, got {item!r}"
             )
@@ -151,10 +153,10 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
     """Return a skill in the published form; ``what`` begins messages: file, line and key."""
     if skill == "home":
         return dict(HOME)
-    if not isinstance(skill, dict) or "name" in skill or not {"pick", "place"} & skill.keys():
+    if not isinstance(skill, dict) or "name" in skill or not set(VERBS) & skill.keys():
         return skill
     given = {("on" if key is True else key): value for key, value in skill.items()}  # YAML reads `on:` as true.
-    verb = "pick" if "pick" in given else "place"
+    verb = next(verb for verb in VERBS if verb in given)
     name = given.pop(verb)
     if not isinstance(name, str):
         raise ConfigError(f"{what}: {verb}: write the name of an object, e.g. {{{verb}: apple}}, got {name!r}")
@@ -166,6 +168,12 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
             **_pick_keys(given),
             **given,
         }
+    if verb == "pour":
+        target = given.pop("into", None)
+        if not isinstance(target, str):
+            raise ConfigError(f"{what}: pour {name}: say what into, e.g. {{pour: {name}, into: bowl}}, got {target!r}")
+        words = f"Pour the {{{name}}} into the {{{target}}}."
+        return {"name": "pour", "objects": [name, target], "instruction": words, **given}
     places = [key for key in (*WHERE, "to") if key in given]
     if len(places) != 1 or not isinstance(given[places[0]], str):
         raise ConfigError(

@@ -133,7 +133,7 @@ class FluidConfig(Config):
     numParticlesY: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
     """Grains along y."""
     numParticlesZ: int = Field(default=450, ge=1, le=1_000_000)  # noqa: N815 - published key
-    """Layers of grains; those that lie inside the container are kept, from the bottom up, up to 200."""
+    """Layers of grains; those that lie inside the container are kept, from the bottom up, up to 500."""
     center_z: bool = False
     """The grid is centred on the container, not stood on its floor."""
     z_offset: Metres = 0.0

@@ -17,6 +17,7 @@ from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
+from handloom.tasks.sampling.robots import described
 
 FURNITURE = frozenset(
     (
@@ -26,6 +27,7 @@ FURNITURE = frozenset(
         "drawer_cabinet",
         "electric_cooker",
         "faucet",
+        "fridge",
         "hinged_cabinet",
         "knob",
         "laptop",
@@ -38,7 +40,10 @@ FURNITURE = frozenset(
         "pot",
         "safe",
         "shelf",
+        "sliding_cabinet",
+        "tool_chest",
         "trash_can",
+        "valve",
         "washing_machine",
     )
 )
@@ -153,8 +158,29 @@ def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Gen
     )
 
 
-OPEN = {"basket": "low_basket", "cardboard_box": "cardboard_tray", "cereal_box": "cardboard_tray", "snack_box": "tray"}
+OPEN = {
+    "basket": "low_basket",
+    "cardboard_box": "cardboard_tray",
+    "cereal_box": "cardboard_tray",
+    "snack_box": "tray",
+    "trash_can": "bin",
+}
 """Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
+
+VOLUMES = {"laptop": 0.01}
+"""Category > largest volume of the box around it [m3]: that of published assets of its kind."""
+ROOMY = 0.02
+"""Largest volume of the box around any other articulated one [m3]: published ovens and microwaves have this."""
+PICKS = frozenset(("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick"))
+"""Skills that close a hand on their first object."""
+SPANNED = 0.7
+"""Share of a gripper's opening that the thinnest side of a stand-in takes at most, where a hand is to take it."""
+SLENDER = 2.0
+"""How much longer than wide an object is of which an own axis must be its length."""
+FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.3
+"""Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
+BELOW = -0.3
+"""A region this far below the top of its target is the floor beside it [m]."""
 
 
 def place_targets(config: TaskConfig) -> set[str]:
@@ -168,8 +194,12 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         speed = {"speed": float(entry.linear_velocity[0])} if entry.linear_velocity else {}
         return StandIn(category="double_conveyor", word="conveyor", parameters=speed)
     stand_in = stand_in_for(entry.path or entry.art_cat or "", entry.name, entry.category)
-    if stand_in.category in OPEN and entry.name in place_targets(task.config):
+    moves = entry.target_class == "ArticulatedObject"
+    if stand_in.category in OPEN and not moves and entry.name in place_targets(task.config):
         stand_in = replace(stand_in, category=OPEN[stand_in.category])
+        if stand_in.category == "bin" and _on_floor(task, entry.name):
+            size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": FLOOR_HEIGHT}
+            stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
     # Published assets have y up in their own frame, and the angles and axes of a task mean that frame.
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
     return replace(stand_in, parameters={**stand_in.parameters, **({"up": "y"} if usd else {})})
@@ -181,7 +211,53 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
         folder = scope[int(look.integers(len(scope)))]
         entry = entry.model_copy(update={"path": f"{folder}/instance/{Path(entry.path).name}"})
     chosen = stand_in_of(task, entry)
-    return make_object(chosen.category, rng=look, parameters=dict(chosen.parameters))
+    asset = make_object(chosen.category, rng=look, parameters=dict(chosen.parameters))
+    if asset.articulated:
+        most = VOLUMES.get(asset.category, ROOMY)
+        factor = (most / float(np.prod(asset.extent))) ** (1 / 3)
+        return asset if factor >= 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": factor})
+    thin = float(asset.extent.min())
+    if entry.name in _picked(task.config) and thin > (widest := SPANNED * _narrowest_gripper(task)):
+        asset = make_object(asset.category, parameters={**asset.parameters, "scale": widest / thin})
+    axis = _named_axis(task.config, entry.name)
+    long, wide = np.sort(asset.extent)[:0:-1]
+    if axis is None or long < SLENDER * wide:
+        return asset
+    return make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
+
+
+def _picked(config: TaskConfig) -> set[str]:
+    """Return the objects that a hand takes."""
+    return {skill.objects[0] for _, skill in placed_skills(config) if skill.name in PICKS}
+
+
+def _narrowest_gripper(task: Task) -> float:
+    """Return how far the narrowest gripper of a task opens [m]."""
+    return min(described(task, entry).config.gripper_max_width for entry in task.config.robots)
+
+
+def _on_floor(task: Task, name: str) -> bool:
+    """Return whether a region puts an object on the floor."""
+    regions = [region for region in task.config.regions if region.object == name]
+    low = [r.random_config.pos_range[0][2] for r in regions if r.random_config and r.random_config.pos_range]
+    return any(region.target == "floor" for region in regions) or any(z < BELOW for z in low)
+
+
+def _named_axis(config: TaskConfig, name: str) -> str | None:
+    """Return the own axis of an object that a skill takes its ends or its attitude from; None if none does.
+
+    Along it published assets are long: bottles, pens, brushes, flowers.
+    """
+    for _, skill in placed_skills(config):
+        if not skill.objects or skill.objects[0] != name:
+            continue
+        window = getattr(skill, "constraints", None)
+        if window is not None:
+            return str(window[0])
+        vector = getattr(skill, "align_pick_obj_axis", None) or getattr(skill, "align_obj_axis", None)
+        if vector is not None:
+            return "xyz"[int(np.argmax(np.abs(vector)))]
+    return None
 
 
 def _files(task: Task, entry: ObjectConfig) -> list[Path]:

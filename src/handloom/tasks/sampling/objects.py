@@ -172,7 +172,9 @@ def _orientation(
     if chosen is not None and entry.orientation_mode == "suggested" and not (upright and chosen.stands_in):
         choices = chosen.asset.stable_quats
         if chosen.stands_in:
-            choices = choices[list(poses_that_stay(chosen.asset))]
+            # A cup or a bowl is meant to be used, which it cannot be upside down.
+            stays = poses_that_stay(chosen.asset)
+            choices = choices[list(stays[:1] if chosen.asset.holds else stays)]
         quat = choices[int(rng.integers(len(choices)))]
     elif chosen is not None and chosen.stands_in and (upright or entry.orientation_mode != "random"):
         # The task's angles, as far as what stands in for its file comes to rest that way.

@@ -18,9 +18,10 @@ from handloom.scene.build import HIDDEN_GROUP, add_object, add_robot, empty_spec
 from handloom.scene.measures import geom_box
 from handloom.scene.regions import Placed
 from handloom.sim import World
+from handloom.skills.configs import DRIVING, skill_name
 from handloom.spatial import matrix_from_quat, quat_from_euler_deg, quat_multiply, quat_normalize
 from handloom.tasks.config.task import Task
-from handloom.tasks.config.task_config import RobotEntry
+from handloom.tasks.config.task_config import RobotEntry, placed_skills
 from handloom.tasks.sampling.settling_world import STEP, NoPlaceError
 from handloom.values import ObjectInstance, RobotInstance
 
@@ -46,7 +47,7 @@ def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
     A published file, which brings no model, is the robot of the zoo that its class stands for, with the keys in which
     the file differs; where the file is not there, the robot of the zoo of the same name stands in.
     """
-    given, overrides = entry.robot_config_file, entry.overrides
+    given, overrides = entry.robot_config_file, _with_base(task, entry)
     if given in robot_names():
         return RobotSource(given, overrides)
     what = task.where("robots", task.config.robots.index(entry), "robot_config_file")
@@ -61,6 +62,19 @@ def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
         raise ConfigError(f"{what}: {unknown_name('robot', given, robot_names())}") from error
     found = published_robot(file, task.asset_folders) if file.is_file() else None
     return RobotSource(str(file), overrides) if found is None else RobotSource(found[0], {**found[1], **overrides})
+
+
+def _with_base(task: Task, entry: RobotEntry) -> dict[str, Any]:
+    """Return the keys a task replaces; a base that a skill drives is drivable without saying so."""
+    driven = any(keys[2] == entry.name and skill_name(s.name) in DRIVING for keys, s in placed_skills(task.config))
+    return {"base": "drivable", **entry.overrides} if driven else entry.overrides
+
+
+def drives(task: Task, entry: RobotEntry) -> bool:
+    """Return whether a task's robot has a base that skills can drive."""
+    source = robot_source(task, entry)
+    drive = robot_description(source.robot, {**source.overrides, "base": "held"}).config.drive
+    return drive is not None and drive.kind == "planar"
 
 
 def described(task: Task, entry: RobotEntry) -> RobotDescription:

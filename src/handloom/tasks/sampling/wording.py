@@ -37,6 +37,8 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "open": ("Open the {0}.",),
     "pick": ("Pick up the {0}.", "Grasp the {0} and lift it.", "Take the {0}."),
     "place": ("Put the {0} on the {1}.", "Place the {0} on the {1}.", "Set the {0} down on the {1}."),
+    "pour": ("Pour the {0} into the {1}.", "Empty the {0} into the {1}."),
+    "pour__water__succ": ("Pour until enough is in it.", "Hold still."),
     "rotate": ("Turn the {0}.", "Give the {0} a turn."),
     "rotate__obj": ("Tilt the {0}.", "Turn the {0}."),
     "scan": ("Show the {0} to the scanner.", "Scan the {0}."),

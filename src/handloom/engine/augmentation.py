@@ -1,0 +1,120 @@
+"""Demonstrations of a dataset as the source of a run: checked when it begins, taken apart once per worker."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from handloom.dataset import read_archive, record_of_archive
+from handloom.dataset.reading import damage_named
+from handloom.engine.verify import archives_of
+from handloom.episode.augmented_source import AugmentedSource
+from handloom.episode.demonstration import Demonstration
+from handloom.errors import FileError, InputError
+from handloom.tasks import Task
+from handloom.values import EpisodeRecord, TaskInstance
+
+PREFIX = "augment="
+"""How the name of a source begins that makes new demonstrations of others."""
+
+
+def augmenting_source(path: Path, *, most: int | None = None) -> str:
+    """Return the name of the source that makes new demonstrations of those of a run or dataset.
+
+    Args:
+        path: A run or a dataset.
+        most: Take the first so many only; None takes all.
+
+    Raises:
+        FileError: There is no dataset, it cannot be read, or it has no archives.
+        InputError: It holds no demonstration.
+    """
+    if most is not None and most < 1:
+        raise InputError(f"--demonstrations must be at least 1, got {most}")
+    folders = archives_of(path)
+    if not folders:
+        raise FileError(
+            f"{path} has no archives of its episodes (extras/): it was written by another program, or they were "
+            "removed; only what Handloom recorded can be taken apart"
+        )
+    wins = [folder for folder, record in _records(folders) if record.success]
+    if not wins:
+        raise InputError(f"{path} holds no demonstration: none of its {len(folders)} episodes succeeded")
+    return _name(wins[:most])
+
+
+def _name(folders: Sequence[Path]) -> str:
+    """Return the name of a source, by place and content."""
+    content = hashlib.sha256(b"".join((folder / "certificate.json").read_bytes() for folder in folders))
+    names = ",".join(folder.name for folder in folders)
+    return f"{PREFIX}{folders[0].parent.resolve()}|{names}|{content.hexdigest()[:16]}"
+
+
+def _folders(source: str) -> list[Path]:
+    place, names, _ = source.removeprefix(PREFIX).rsplit("|", 2)
+    return [Path(place) / name for name in names.split(",")]
+
+
+def augmenting_factory(source: str) -> Any:
+    """Return what makes the sources of a run that new demonstrations are made in."""
+    return partial(AugmentedSource, demonstrations=demonstrations_of(source))
+
+
+@cache
+def demonstrations_of(source: str) -> tuple[Demonstration, ...]:
+    """Take the demonstrations of a source apart.
+
+    Raises:
+        FileError: They are no longer there, or no longer the same.
+        InputError: One of them cannot be carried over.
+    """
+    folders = _folders(source)
+    if not all((folder / "certificate.json").is_file() for folder in folders) or _name(folders) != source:
+        raise FileError(f"the demonstrations in {folders[0].parent} are no longer those that the run began with")
+    found = []
+    for folder, record in _records(folders):
+        with damage_named(folder):
+            found.append(Demonstration.of_record(record, folder.name))
+    return tuple(found)
+
+
+def check_demonstrations(source: str, task: Task, seed: int | None) -> int:
+    """Return the seed of new scenes: the given one, or the first after those of the demonstrations.
+
+    Args:
+        source: Name of the source.
+        task: What is to be done in the new scenes.
+        seed: The seed, if the user gave one.
+
+    Raises:
+        InputError: The demonstrations are of another task or other robots, or the scenes would be theirs.
+    """
+    seeds = set()
+    for folder, record in _records(_folders(source)):
+        _check_task(folder.name, record.instance, task)
+        seeds.add(record.instance.seed)
+    if seed is not None and seed in seeds:
+        raise InputError(f"--seed {seed} is that of the demonstrations, so its scenes are not new; give another one")
+    return max(seeds) + 1 if seed is None else seed
+
+
+def _check_task(name: str, instance: TaskInstance, task: Task) -> None:
+    if instance.task != task.name:
+        raise InputError(f"{name} is a demonstration of the task {instance.task!r}, not of {task.name!r}")
+    robots = {robot.name for robot in instance.robots}
+    wanted = {robot.name for robot in task.config.robots}
+    objects = {obj.name for obj in instance.objects}
+    missing = {obj.name for obj in task.config.objects} - objects
+    if robots != wanted or missing:
+        what = (
+            f"the robots {sorted(robots)}, not {sorted(wanted)}" if robots != wanted else f"no object {min(missing)!r}"
+        )
+        raise InputError(f"{name} has {what}: the task {task.name!r} was another one when it was recorded")
+
+
+def _records(folders: Sequence[Path]) -> Iterator[tuple[Path, EpisodeRecord]]:
+    for folder in folders:
+        with damage_named(folder):
+            record = record_of_archive(read_archive(folder))
+        yield folder, record

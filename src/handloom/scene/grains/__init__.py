@@ -1,0 +1,5 @@
+"""Grains that stand in for a fluid."""
+
+from handloom.scene.grains.grains import Grains
+
+__all__ = ["Grains"]

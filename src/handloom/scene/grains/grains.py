@@ -1,0 +1,132 @@
+"""The grains of a fluid in a world: how they touch each other and the objects around them."""
+
+from collections.abc import Mapping
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.errors import unknown_name
+from handloom.scene.grains.grain_kernels import resolve
+from handloom.scene.grains.surroundings import DistanceGrid, hollow_nodes, surroundings
+from handloom.sim import World
+from handloom.values import FluidInstance
+
+FRICTION = 0.15
+"""Between grains and solids: wet beads on plastic. Spilled grains come to rest, those in a vessel still flow."""
+SETTLED = 0.1
+"""Share of the newest push on an object in what acts on it: averaged over about ten steps, 20 ms, its total impulse
+is that of the grains, without the noise of single impacts."""
+
+
+class Grains:
+    """Balls that move as MuJoCo moves bodies without contacts, and whose contacts are resolved here after every step.
+
+    MuJoCo's solver takes 2 to 5 s of computing per second for a heap of 300 balls; position-based dynamics takes 0.1 s.
+    They touch each other and the solids of objects and fixtures, not the robots. Objects that are free to move feel
+    their weight and their impacts. Everything follows from the state of the world, so a restored or replayed world
+    goes on bit for bit.
+
+    Args:
+        world: Compiled scene with the bodies that ``add_fluid`` made.
+        fluid: The grains.
+        objects: Objects and fixtures that the grains touch: name > direction (3,) in its frame that is up when it
+            stands.
+    """
+
+    def __init__(self, world: World, fluid: FluidInstance, objects: Mapping[str, Array]) -> None:
+        self.count = len(fluid.positions)
+        self._world, self._fluid = world, fluid
+        model = world.model
+        prefixes = tuple(f"{name}/" for name in objects)
+        solid = np.zeros(model.nbody, bool)
+        solid[model.geom_bodyid[(model.geom_contype != 0) | (model.geom_conaffinity != 0)]] = True
+        named = {name: index for name, index in world.bodies.items() if name.startswith(prefixes) and solid[index]}
+        self._bodies, self._up = np.array(list(named.values()), np.int64), dict(objects)
+        self._around, grids = surroundings(model, self._bodies.tolist(), 2.0 * fluid.radius)
+        self._grids = dict(zip(named, grids, strict=True))
+        self._hollows: dict[str, NDArray[np.bool_]] = {}
+        begin = world.qpos_index("fluid/0/x")
+        self._qpos = slice(begin, begin + 3 * self.count)
+        begin = world.dof_index("fluid/0/x")
+        self._dofs = slice(begin, begin + 3 * self.count)
+        self._origin = np.array([model.body(f"fluid/{i}").pos for i in range(self.count)])
+        self._free = [_free_joint(model, int(body)) for body in self._bodies]
+        first = world.body_index("fluid/0")
+        self._grains = slice(first, first + self.count)
+        world.after_step(self._resolve)
+
+    def positions(self) -> Array:
+        """Return the centre (n, 3) of every grain [m]."""
+        return self._world.data.qpos[self._qpos].reshape(-1, 3) + self._origin
+
+    def velocities(self) -> Array:
+        """Return the velocity (n, 3) of every grain [m/s]."""
+        return self._world.data.qvel[self._dofs].reshape(-1, 3).copy()
+
+    def inside(self, name: str) -> NDArray[np.bool_]:
+        """Return which grains (n,) lie in the hollow of an object: walls on four sides and a floor below.
+
+        Raises:
+            NotFoundError: There is no such object, or it is too large to be a container.
+        """
+        grid, hollow = self._hollow(name)
+        T = self._world.body_pose(f"{name}/object")
+        nodes, within = grid.nearest_nodes((self.positions() - T[:3, 3]) @ T[:3, :3])
+        return within & hollow[tuple(nodes.T)]
+
+    def opening(self, name: str) -> tuple[Array, float]:
+        """Return the middle (3,) of the rim of an object in its own frame [m] and its inner radius [m].
+
+        Raises:
+            NotFoundError: There is no such object, or it is too large to be a container.
+        """
+        grid, hollow = self._hollow(name)
+        nodes = np.argwhere(hollow)
+        axis = int(np.argmax(np.abs(self._up[name])))
+        level = nodes[:, axis] * np.sign(self._up[name][axis])
+        rim = grid.origin + grid.cell * nodes[level == level.max()]
+        middle = (rim.min(axis=0) + rim.max(axis=0)) / 2
+        return middle, float(np.linalg.norm(rim - middle, axis=1).max())
+
+    def _hollow(self, name: str) -> tuple[DistanceGrid, NDArray[np.bool_]]:
+        grid = self._grids.get(f"{name}/object")
+        if grid is None:
+            known = [body.removesuffix("/object") for body, grid in self._grids.items() if grid is not None]
+            raise unknown_name("container", name, known)
+        if name not in self._hollows:
+            self._hollows[name] = hollow_nodes(grid, self._up[name])
+        return grid, self._hollows[name]
+
+    def _resolve(self) -> None:
+        """Resolve all contacts of a step, and push the objects."""
+        fluid, model, data = self._fluid, self._world.model, self._world.data
+        # Right after a step, poses are still those before it.
+        start, R0, p0 = data.xpos[self._grains].copy(), *self._poses()
+        mujoco.mj_kinematics(model, data)
+        R, p = self._poses()
+        q, v, push = self.positions(), self.velocities(), np.zeros((len(p), 6))
+        axis = int(np.argmax(np.ptp(q, axis=0)))
+        order = np.argsort(q[:, axis], kind="stable")
+        step = (model.opt.timestep, fluid.radius, fluid.mass, FRICTION)
+        resolve(q, v, start, order, axis, *step, self._around, R0, p0, R, p, push)
+        data.qpos[self._qpos] = (q - self._origin).ravel()
+        data.qvel[self._dofs] = v.ravel()
+        for b, dof in enumerate(self._free):
+            if dof is not None:
+                wrench = np.concatenate([push[b, :3], push[b, 3:] @ R[b]])
+                data.qfrc_applied[dof : dof + 6] += SETTLED * (wrench - data.qfrc_applied[dof : dof + 6])
+
+    def _poses(self) -> tuple[Array, Array]:
+        """Return rotations (b, 3, 3) and places (b, 3) [m] of the bodies."""
+        data = self._world.data
+        return data.xmat[self._bodies].reshape(-1, 3, 3), data.xpos[self._bodies]
+
+
+def _free_joint(model: mujoco.MjModel, body: int) -> int | None:
+    """Return the first dof of a body that is free to move, else None."""
+    joint = int(model.body_jntadr[body])
+    if joint < 0 or model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
+        return None
+    return int(model.jnt_dofadr[joint])

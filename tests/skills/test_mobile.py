@@ -1,0 +1,237 @@
+"""Skills that drive: straight moves, turns, and ways around furniture."""
+
+import math
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+import yaml
+from tests.skills.conftest import run_with
+
+from handloom.arrays import Array
+from handloom.episode import replay
+from handloom.errors import ConfigError
+from handloom.scene import Scene, build_scene
+from handloom.scene.mobile_base import MobileBase
+from handloom.skills.base_planner import BasePlanner
+from handloom.tasks import load_task, sample_task
+from handloom.tasks.rehearsal import rehearse
+from handloom.values import EpisodeRecord, FunnelStage, ObjectInstance, TaskInstance
+
+SKILLS = Path(__file__).parents[2] / "examples" / "skills"
+"""Examples of every skill; those that drive share a room of 4 m with a table in the middle."""
+
+
+@cache
+def room() -> TaskInstance:
+    """Return a Lift-2 in front of a table, in a room."""
+    return sample_task(load_task(SKILLS / "navigate.yaml"), 0, 0)
+
+
+def base_of(scene: Scene) -> MobileBase:
+    base = scene.robot("lift2").base
+    assert base is not None
+    return base
+
+
+def driven(*skills: dict[str, Any]) -> tuple[Scene, EpisodeRecord, Array]:
+    """Run skills in the room; return how far the base moved and turned, too."""
+    scene, record = run_with(room(), *skills)
+    return scene, record, base_of(scene).pose - base_of(build_scene(room())).pose
+
+
+def test_translations_go_along_the_axes_of_the_start_or_of_the_base() -> None:
+    skills = [
+        {"name": "mobile__translate", "target": [-0.6, 0.0]},
+        {"name": "mobile__rotate", "target": -1.2},
+        {"name": "mobile__translate", "target": [0.0, 0.1]},
+        {"name": "mobile__translate", "target": [0.0, 0.1], "frame": "base"},
+    ]
+    _, record, moved = driven(*skills)
+    assert record.failure is None
+    # The robot starts with its x axis along the world's y.
+    heading = math.pi / 2.0 - 1.2
+    expected = [-0.1 - 0.1 * math.sin(heading), -0.6 + 0.1 * math.cos(heading), -1.2]
+    assert moved == pytest.approx(expected, abs=1e-3)
+    assert replay(record).exact
+
+
+def test_a_straight_move_into_furniture_is_refused_and_says_what_is_in_the_way() -> None:
+    _, record, _ = driven({"name": "mobile__translate", "target": [0.5, 0.0]})
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.PLAN, "base_blocked")
+    assert "table" in record.failure.detail
+    assert record.frames == 0
+
+
+def test_navigate_goes_round_the_table_and_faces_it() -> None:
+    scene, record, _ = driven({"name": "navigate", "objects": ["table"], "stand_off": 0.5, "yaw": 180, "sideways": 0.1})
+    assert record.failure is None
+    assert base_of(scene).pose == pytest.approx([1.2, 0.1, math.pi], abs=1e-3)
+    assert {check.name for check in record.timeline[0].checks} == {"base_at", "base_clear"}
+
+
+def test_navigate_takes_the_nearest_side_that_is_free() -> None:
+    scene, record, _ = driven({"name": "navigate", "objects": ["table"], "stand_off": 0.5})
+    assert record.failure is None
+    assert base_of(scene).pose == pytest.approx([0.0, -1.0, math.pi / 2.0], abs=1e-3)
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0), (1.9, 0.0), (5.0, 0.0)])
+def test_a_place_inside_furniture_or_behind_a_wall_is_refused(place: tuple[float, float]) -> None:
+    _, record, _ = driven({"name": "navigate", "position": place})
+    assert record.failure is not None
+    assert record.failure.reason == "base_goal_unreachable"
+    assert f"({place[0]:.2f}, {place[1]:.2f}) m" in record.failure.detail
+
+
+def solid_overlaps(scene: Scene, base: MobileBase, poses: Array) -> list[str]:
+    """Return what MuJoCo says a robot overlaps at poses of its base, without any planner."""
+    model, data, found = scene.world.model, scene.world.data, []
+    for joints in base.joints_at(poses):
+        data.qpos[base.qpos_index] = joints
+        mujoco.mj_forward(model, data)
+        for contact in scene.world.contacts():
+            names = {contact.body_a.split("/")[0], contact.body_b.split("/")[0]}
+            if "lift2" in names and names != {"lift2"} and contact.distance < 0.0:
+                found.append(f"{names} at {joints}")
+    return found
+
+
+def crowded() -> TaskInstance:
+    """Return the room with six more tables to move about."""
+    table = next(o for o in room().objects if o.name == "table")
+    size = {"size": [0.5, 0.7, 0.9], "color": [0.5, 0.5, 0.5]}
+    more = tuple(
+        ObjectInstance(name=f"desk{k}", category="table", parameters=size, position=(0.0, 0.0, 0.45), fixed=True)
+        for k in range(6)
+    )
+    assert table.fixed
+    return replace(room(), objects=(*room().objects, *more), cameras=())
+
+
+def furnished(scene: Scene, rng: np.random.Generator) -> None:
+    """Move all furniture somewhere else in the room; the start of the robot stays free."""
+    model = scene.world.model
+    for name in ("table", *(f"desk{k}" for k in range(6))):
+        body = model.body(f"{name}/object").id
+        while True:
+            place, yaw = rng.uniform([-1.9, -1.9], [1.9, 1.9]), rng.uniform(-np.pi, np.pi)
+            if np.hypot(place[0], place[1] + 0.85) > 1.5:
+                break
+        model.body_pos[body, :2] = place
+        model.body_quat[body] = [math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)]
+
+
+def ways(rooms: int, seed: int) -> tuple[list[Array], list[str], Scene]:
+    """Plan to a random place in random rooms; return the ways that were found, and what they overlap."""
+    scene, rng, found, wrong = build_scene(crowded()), np.random.default_rng(seed), [], []
+    base = base_of(scene)
+    start = base.pose
+    for _ in range(rooms):
+        furnished(scene, rng)
+        scene.world.data.qpos[base.qpos_index] = 0.0
+        mujoco.mj_forward(scene.world.model, scene.world.data)
+        planner = BasePlanner(scene, base)
+        for _ in range(3):
+            goal = rng.uniform([-1.5, -1.5, -np.pi], [1.5, 1.5, np.pi])
+            result = planner.plan(start, goal)
+            if result.ok:
+                poses = base.poses(result.path)
+                steps = [np.linspace(a, b, 2 + int(np.abs(b - a).max() / 0.02)) for a, b in pairwise(poses)]
+                found.append(poses)
+                wrong += solid_overlaps(scene, base, np.concatenate(steps))
+                scene.world.data.qpos[base.qpos_index] = 0.0
+                break
+    return found, wrong, scene
+
+
+def test_ways_through_random_rooms_touch_nothing() -> None:
+    found, wrong, _ = ways(rooms=50, seed=1)
+    assert len(found) >= 25, "most rooms have a place that can be reached"
+    assert sum(len(way) > 2 for way in found) >= 5, "some ways go around furniture"
+    assert not wrong
+
+
+@pytest.mark.slow
+def test_driving_through_random_rooms_touches_nothing_and_arrives() -> None:
+    rng, arrived = np.random.default_rng(2), 0
+    for _ in range(50):
+        scene = build_scene(crowded())
+        furnished(scene, rng)
+        # The instance must say what the model does, for the schedule builds on it.
+        places = {f"{o.name}": scene.world.model.body(f"{o.name}/object").id for o in scene.instance.objects}
+        objects = tuple(
+            replace(
+                o,
+                position=tuple(scene.world.model.body_pos[places[o.name]].tolist()),
+                quat=tuple(scene.world.model.body_quat[places[o.name]].tolist()),
+            )
+            for o in scene.instance.objects
+        )
+        goal = rng.uniform([-1.5, -1.5], [1.5, 1.5]).tolist()
+        skill = {"name": "navigate", "position": goal, "yaw": float(rng.uniform(-180, 180))}
+        _, record = run_with(replace(scene.instance, objects=objects), skill)
+        if record.failure is None:
+            arrived += 1
+        else:
+            assert record.failure.stage is FunnelStage.PLAN, record.failure
+    assert arrived >= 15
+
+
+def broken(folder: Path, skill: dict[str, Any], **keys: Any) -> Path:
+    """Write a task whose base cannot do what a skill asks."""
+    task = {
+        "arena_file": "arenas/table.yaml",
+        "robots": [{"name": "lift2", "translation": [0.0, -0.85, 0.168], "euler": [0, 0, 90], **keys.pop("robot", {})}],
+        "data": {"language_instruction": "Go."},
+        "table_height": [0.918, 0.918],
+        "skills": [{keys.get("name", "lift2"): [{"left": [skill], **keys.get("block", {})}]}],
+    }
+    file = folder / "task.yaml"
+    file.write_text(yaml.safe_dump(task))
+    return file
+
+
+NAVIGATE = {"name": "navigate", "objects": ["table"]}
+MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "a robot without a base": (
+        NAVIGATE, {"robot": {"name": "franka"}, "name": "franka"}, "franka, which has none .*; robots with one: .*lift2"
+    ),
+    "a base that is held": (NAVIGATE, {"robot": {"base": "held"}}, "which base: held holds"),
+    "an arm at work meanwhile": (NAVIGATE, {"block": {"right": [{"name": "home"}]}}, "one arm only"),
+    "no goal": ({"name": "navigate"}, {}, "objects.*or to a position.*got neither"),
+    "an unknown object": ({"name": "navigate", "objects": ["tabel"]}, {}, "did you mean .?table"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_task_that_cannot_drive_is_refused_with_the_line(mistake: str, tmp_path: Path) -> None:
+    skill, keys, message = MISTAKES[mistake]
+    with pytest.raises(ConfigError, match=message) as error:
+        load_task(broken(tmp_path, skill, **keys))
+    assert "task.yaml:" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("skill", "message"),
+    [
+        (
+            {"name": "navigate", "position": [0.0, 0.0]},
+            "navigate finds no way .* to \\(0.00, 0.00\\) m: the goal collides.*table",
+        ),
+        ({"name": "mobile__translate", "target": [5.0, 0.0]}, "mobile__translate finds no way"),
+    ],
+)
+def test_the_deep_check_tells_places_that_the_base_cannot_reach(
+    skill: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    (line,) = rehearse(load_task(broken(tmp_path, skill)), scenes=1)
+    assert "task.yaml:" in line
+    assert re.search(message, line), line

@@ -1,0 +1,113 @@
+"""Task files of the published shape that open and close doors, drawers and lids."""
+
+from collections.abc import Callable
+
+import numpy as np
+from reference_picks import drawn, longer, picked, placed
+from reference_rigs import Values, beside, library, on, rigid, skills_of, task
+
+THINGS: dict[str, tuple[str, str, tuple[float, float], float]] = {
+    "open_microwave": ("art/open_v/microwave", "open_v", (0.34, 0.45), 0.7),
+    "close_microwave": ("art/close_v/microwave", "close_v", (0.9, 1.1), 0.08),
+    "open_oven": ("art/open_h_down/oven", "open_h_down_handle", (0.0, 0.0), 0.3),
+    "close_oven": ("art/close_h_down/oven", "close_h_down", (0.9, 1.1), 0.08),
+    "open_laptop": ("art/open_h/laptop", "open_h", (0.4, 0.6), 0.4),
+    "close_laptop": ("art/close_h/laptop", "close_h", (1.0, 1.2), 0.08),
+    "open_pot": ("art/open_h/pot", "open_h", (0.0, 0.1), 0.2),
+    "close_cooker": ("art/close_h/electric_cooker", "close_h", (0.7, 0.9), 0.08),
+    "close_trash_can": ("art/close_h/trashcan", "close_h", (0.6, 0.8), 0.08),
+    "open_washing_machine": ("art/open_v/washingmachine", "open_v_handle", (0.2, 0.3), 0.3),
+    "close_washing_machine": ("art/close_v/washingmachine", "close_v", (0.8, 1.0), 0.08),
+    "close_package": ("art/close_h/package", "close_h_left", (1.0, 1.2), 0.08),
+    "pull_drawer": ("art/pull/storagefurniture_mid", "pull", (0.0, 0.0), 0.07),
+    "push_drawer": ("art/push/storagefurniture_mid", "push", (0.1, 0.14), 0.01),
+}
+"""Deed > folder of its assets, annotation, start of the joint and threshold."""
+
+
+def articulated(name: str, folder: str, info: str, start: tuple[float, float]) -> Values:
+    """Return an articulated object of which only the folder is named."""
+    entry = {"name": name, "target_class": "ArticulatedObject", "path": "", "category": "", "obj_info_path": ""}
+    entry |= {"dataset": "pm", "art_cat": folder, "info_name": info, "euler": [90, 0, 0], "scale": [1, 1, 1]}
+    return entry | {"joint_position_range": list(start), "apply_randomization": True, "fix_base": True}
+
+
+def moved(skill: str, name: str, threshold: float) -> Values:
+    """Return an open, a close or their test in advance, with the setting of an annotation that is not there."""
+    drawer = threshold <= 0.07 and skill != "close"
+    contact = "link_contact_point" if drawer else "articulated_object_head"
+    ranges = {f"{axis}_{end}": 0.0 for axis in "xyz" for end in ("min", "max")}
+    meets = {"name": "fingers_contact_with_link0", "type": "point2point_constraint", "keypoint_name": "tool_head"}
+    meets |= {"target_keypoint_name": contact, "tolerance": 1e-06}
+    along = {"name": "hand_parallel_to_link0_edge", "type": "frame_axis_parallel", "target_axis": "link0_contact_axis"}
+    along |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_side"}
+    across = {"name": "fingers_orthogonal_to_link0", "type": "frame_axis_parallel"}
+    across |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_tail"}
+    across |= {"cross_target_axis1_from_keypoint_name": "articulated_object_head"}
+    across |= {"cross_target_axis1_to_keypoint_name": "articulated_object_tail"}
+    across |= {"target_axis": "link0_contact_axis", "target_inner_product": 0.7, "tolerance": 0.6}
+    setting = {
+        "task_name": "OpenBox" if skill == "open" else "CloseBox",
+        "category_name": "Articulated",
+        "tool_keypoint_name_list": ["tool_head", "tool_tail", "tool_side"],
+        "object_keypoint_name_list": ["articulated_object_head", "articulated_object_tail"],
+        "success_threshold": threshold,
+        "constraint_list": [meets, {**along, "target_inner_product": -1, "tolerance": 0.01}, across],
+        "contact_pose_index": 2,
+        "pre_actuation_motions": [] if skill == "open" else [["translate_x", -0.05]],
+        "post_actuation_motions": [["translate_z", 0.04], *[["rotate", -0.2]] * 6],
+        "keypose_random_range": {"orientation": ranges, "position": ranges},
+    }
+    return {"name": skill, "objects": [name], "collision_valid": False, "planner_setting": setting}
+
+
+def deed(word: str) -> Callable[[str, str, np.random.Generator], Values]:
+    """Return the maker of tasks that do one thing to one joint."""
+    folder, info, start, threshold = THINGS[word]
+    skill = "open" if word.startswith(("open", "pull")) else "close"
+
+    def make(rig: str, arm: str, rng: np.random.Generator) -> Values:
+        region = on("object", *stands(rig, arm), yaw=(-5, 5))
+        entry = articulated("object", folder, info, start)
+        return longer(task(rig, [entry], [region], skills_of(rig, {arm: [moved(skill, "object", threshold)]})), 600)
+
+    make.__name__ = word
+    return make
+
+
+def stands(rig: str, arm: str) -> tuple[list[float], list[float]]:
+    """Return where articulated objects stand: behind where others lie."""
+    return beside(arm, rig, -0.2 if rig != "franka" else -0.28, 0.1 if rig != "franka" else 0.06)
+
+
+def store_in_drawer(rig: str, arm: str, rng: np.random.Generator) -> Values:
+    """Return a task that opens a drawer, puts something in and shuts it."""
+    folder, info, _, threshold = THINGS["pull_drawer"]
+    objects = [articulated("drawer", folder, info, (0.0, 0.0)), rigid("pick_0", library("omniobject3d-lemon"))]
+    regions = [on("drawer", *stands(rig, arm), yaw=(0, 0)), on("pick_0", *beside(arm, rig, -0.48, -0.3))]
+    keys = {"place_part_prim_path": "contact_link1", "place_direction": "vertical", "place_z_offset": 0.1}
+    way = [
+        {**moved("artpreplan", "drawer", 0.01)},
+        moved("open", "drawer", threshold),
+        picked("pick_0", rig, rng),
+        placed("pick_0", "drawer", rig, rng, **keys),
+        {**moved("close", "drawer", 0.01), "ignore_substring": ["pick_0"]},
+    ]
+    return longer(task(rig, objects, regions, skills_of(rig, {arm: way})), 2500)
+
+
+def heat_food(rig: str, arm: str, rng: np.random.Generator) -> Values:
+    """Return a task that puts something into an open microwave from the front and shuts its door."""
+    folder, info, start, threshold = THINGS["close_microwave"]
+    objects = [articulated("microwave", folder, info, start), rigid("pick_0", library(drawn(rng)))]
+    regions = [on("microwave", *stands(rig, arm), yaw=(0, 0)), on("pick_0", *beside(arm, rig, -0.5, -0.3))]
+    keys = {"place_direction": "horizontal", "align_place_obj_axis": [0, 0, -1], "offset_place_obj_axis": [0, 0, -1]}
+    keys |= {"pre_place_align": -0.15, "place_align": -0.07, "pre_place_offset": 0.027, "place_offset": 0.027}
+    keys |= {"z_ratio_range": [0.4, 0.6], "ignore_substring": ["microwave"]}
+    way = [
+        moved("artpreplan", "microwave", threshold),
+        picked("pick_0", rig, rng),
+        placed("pick_0", "microwave", rig, rng, **keys),
+        {**moved("close", "microwave", threshold), "ignore_substring": ["pick_0"]},
+    ]
+    return longer(task(rig, objects, regions, skills_of(rig, {arm: way})), 2500)
