@@ -98,7 +98,7 @@ def test_a_second_thing_is_put_into_the_bowl_that_stays_on_the_table(tmp_path: P
         tmp_path,
         {"name": "berry", "category": "strawberry", "at": (0.23, 125.0)},
         {"name": "eraser", "category": "eraser", "at": (0.22, 95.0)},
-        {"name": "bowl", "category": "bowl", "at": (0.215, 50.0)},
+        {"name": "bowl", "category": "bowl", "at": (0.215, 58.0)},
         skills=[
             {"pick": "berry"},
             {"place": "berry", "in": "bowl"},
