@@ -7,7 +7,7 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.retarget import ControllerSnapshot
-from handloom.teleop.messages import CommandMessage, InputMessage, PingMessage, parsed_message
+from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, PingMessage, parsed_message
 
 HAND = {"grip_position": [0.0, 1.0, -0.3], "grip_orientation": [0, 0, 0, 1], "grip_is_valid": True, "squeeze_value": 1}
 
@@ -19,6 +19,8 @@ def test_samples_commands_and_pings_are_read() -> None:
     assert isinstance(read.controller_right, ControllerSnapshot)
     assert parsed_message('{"type": "command", "command": "start"}') == CommandMessage(command="start")
     assert parsed_message('{"type": "ping", "sent": 1.5}') == PingMessage(sent=1.5)
+    mark = parsed_message('{"type": "mark", "kind": "subtask", "text": " Lift  it. "}')
+    assert mark == MarkMessage(kind="subtask", text="Lift it.")
 
 
 def test_numbers_that_are_none_reach_the_nodes_which_know_how_to_hold() -> None:
@@ -50,6 +52,10 @@ def test_numbers_that_are_none_reach_the_nodes_which_know_how_to_hold() -> None:
         ('{"type": "command", "command": "rm"}', "no command 'rm'"),
         ('{"type": "command"}', "no command"),
         ('{"type": "ping"}', "when it was sent"),
+        ('{"type": "mark", "kind": "word", "text": "x"}', "no mark of kind 'word'"),
+        ('{"type": "mark", "kind": "subtask"}', "one line of 200 characters"),
+        ('{"type": "mark", "kind": "subtask", "text": "' + "x" * 201 + '"}', "one line of 200 characters"),
+        ('{"type": "mark", "kind": "subtask", "text": "a\\u001b[2J"}', "one line of 200 characters"),
     ],
 )
 def test_what_is_no_message_is_refused_with_the_reason(text: str | bytes, said: str) -> None:

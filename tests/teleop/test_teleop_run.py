@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,14 @@ class Script:
         if isinstance(source_or_tick, int):
             return self.input.frame(source_or_tick, frame_or_time)
         return None
+
+    def marks(self, frame: int) -> list[str]:
+        return list(self.input.marks(frame))
+
+    instruction = ""
+
+    def say(self, text: str) -> None:
+        self.instruction = text
 
     def verdict(self) -> str:
         verdicts = self.attempts[0][1]
@@ -132,54 +141,127 @@ def test_recordings_of_something_else_are_refused(tmp_path: Path, facts: dict, s
         begun(tmp_path / "run").replay(replace(IDLE, facts=facts))
 
 
-def test_a_page_drives_the_simulation_and_ten_thousand_hostile_messages_do_not_harm_it(tmp_path: Path) -> None:
+def test_words_of_the_operator_become_the_sub_tasks_and_the_instruction_of_the_dataset(tmp_path: Path, hand) -> None:
+    run = begun(tmp_path / "run", lerobot_features=("language",))
+    words = {"marks": [[0, "Reach."], [60, "Carry it over."]], "instruction": "Tidy up."}
+    record = run.replay(replace(hand, facts={**hand.facts, **words}))
+    assert record.success
+    run.merge()
+    reader = DatasetReader(run.run.dataset)
+    (episode,) = reader.episodes
+    assert episode.tasks == ("Tidy up.",)
+    assert [part["label"] for part in episode.columns["segments"]] == ["Reach.", "Carry it over."]
+    assert set(reader.subtasks) >= {"Reach.", "Carry it over."}
+    rows = reader.rows(0)
+    persistent = rows["language_persistent"].to_pylist()[0]
+    assert [entry["content"] for entry in persistent] == ["Reach.", "Carry it over."]
+    assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
+    again = DeviceRecording.read(tmp_path / "run" / "inputs" / "episode_000000.jsonl")
+    assert {name: again.facts[name] for name in words} == words
+    with pytest.raises(InputError, match=r"no list of \[frame, words\]"):
+        run.replay(replace(hand, facts={**hand.facts, "marks": [["x"]]}))
+
+
+class Page:
+    """What a page does, without a browser: it moves a hand and waits for states."""
+
+    def __init__(self, app: TeleopApp) -> None:
+        self.app, self.seq = app, 0
+        ready: list[str] = []
+        self.thread = threading.Thread(target=app.serve, args=(ready.append,), daemon=True)
+        self.thread.start()
+        while not ready:
+            assert self.thread.is_alive()
+            time.sleep(0.05)
+        self.address = ready[0].replace("http://", "ws://").replace("/?", "/socket?")
+
+    def send(self, client, squeeze: float) -> None:
+        self.seq += 1
+        grip = {"grip_position": [0.0, 1.0, 0.0], "grip_orientation": [0, 0, 0, 1], "grip_is_valid": True}
+        hand = {**grip, "squeeze_value": squeeze}
+        client.send(json.dumps({"type": "input", "seq": self.seq, "controller_right": hand}))
+
+    def command(self, client, name: str) -> None:
+        client.send(json.dumps({"type": "command", "command": name}))
+
+    def state_when(self, client, holds) -> dict[str, Any]:
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            text = client.recv(timeout=120)
+            if isinstance(text, str) and holds(found := json.loads(text)):
+                return found
+            if self.app.live.state == "running":
+                self.send(client, 1.0)
+        raise AssertionError("it did not come to hold")
+
+    def start(self, client) -> None:
+        self.state_when(client, lambda s: s.get("phase") in ("ready", "driving"))
+        self.command(client, "start")
+        self.state_when(client, lambda s: any(arm["engaged"] for arm in s.get("arms", ())))
+
+    def finish(self, client) -> None:
+        def finished(state: dict[str, Any]) -> bool:
+            if state.get("phase") in ("ready", "driving"):
+                self.command(client, "finish")  # Again: after too many messages a few are dropped.
+            return state.get("phase") == "finished"
+
+        self.state_when(client, finished)
+
+    def ended(self) -> bool:
+        self.thread.join(120)
+        return not self.thread.is_alive()
+
+
+def drain(client) -> None:
+    """Read what has come: a client that does not read answers no pings, and is taken for gone after a while."""
+    with suppress(TimeoutError):
+        while True:
+            client.recv(timeout=0)
+
+
+def test_ten_thousand_hostile_messages_do_not_harm_a_session(tmp_path: Path) -> None:
     pytest.importorskip("websockets")
     from websockets.sync.client import connect
 
-    app = TeleopApp(begun(tmp_path / "run"), PageOptions(size=(64, 48)))
-    ready: list[str] = []
-    thread = threading.Thread(target=app.serve, args=(ready.append,))
-    thread.start()
-    while not ready:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    address = ready[0].replace("http://", "ws://").replace("/?", "/socket?")
-    seq = 0
-
-    def send(client, squeeze: float, x: float) -> None:
-        nonlocal seq
-        seq += 1
-        hand = {
-            "grip_position": [x, 1.0, 0.0],
-            "grip_orientation": [0, 0, 0, 1],
-            "grip_is_valid": True,
-            "squeeze_value": squeeze,
-        }
-        client.send(json.dumps({"type": "input", "seq": seq, "controller_right": hand}))
-
-    def state_when(client, holds) -> dict[str, Any]:
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            text = client.recv(timeout=60)
-            if isinstance(text, str) and holds(found := json.loads(text)):
-                return found
-            if app.live.state == "running":
-                send(client, 1.0, 0.0)
-        raise AssertionError("it did not come to hold")
-
-    with connect(address, max_size=None) as client:
-        state_when(client, lambda s: s.get("phase") in ("ready", "driving"))
-        client.send('{"type": "command", "command": "start"}')
-        state_when(client, lambda s: any(arm["engaged"] for arm in s.get("arms", ())))
-        with connect(address, max_size=None) as second:  # It watches, and shouts as loud as it can.
+    page = Page(TeleopApp(begun(tmp_path / "run"), PageOptions(size=(64, 48))))
+    with connect(page.address, max_size=None) as client:
+        page.start(client)
+        with connect(page.address, max_size=None) as second:  # It watches, and shouts as loud as it can.
             for k in range(5_000):
-                second.send(['{"type": "command", "command": "finish"}', "{", '{"type": "input", "seq": 1}'][k % 3])
+                second.send(['{"type": "command", "command": "finish"}', "{", '{"type": "mark", "text": 1}'][k % 3])
+                if k % 20 == 0:
+                    drain(client)
+                    drain(second)
                 client.send(['{"type": "inpt"}', "[]", '{"type": "input", "seq": 0}', "NaN", '{"seq": 1e999}'][k % 5])
-        before = state_when(client, lambda s: s.get("type") == "state")
-        after = state_when(client, lambda s: s.get("seconds", 0) > before["seconds"] + 0.5 and s["clients"] == 1)
+        before = page.state_when(client, lambda s: s.get("type") == "state")
+        after = page.state_when(client, lambda s: s.get("seconds", 0) > before["seconds"] + 0.5 and s["clients"] == 1)
         assert after["state"] == "running"
-        client.send('{"type": "command", "command": "finish"}')
-        state_when(client, lambda s: s.get("phase") == "finished")
-    thread.join(60)
-    assert not thread.is_alive()
-    assert app.server.refused
+        page.finish(client)
+    assert page.ended()
+    assert page.app.server.refused
+
+
+def test_a_page_names_what_it_records(tmp_path: Path) -> None:
+    pytest.importorskip("websockets")
+    from websockets.sync.client import connect
+
+    run = begun(tmp_path / "run", keep_failures=True)
+    page = Page(TeleopApp(run, PageOptions(size=(64, 48), cameras=("operator",))))
+    with connect(page.address, max_size=None) as client:
+        page.start(client)
+        client.send('{"type": "mark", "kind": "subtask", "text": "Reach  for it."}')
+        page.state_when(client, lambda s: s.get("mark") == "Reach for it.")
+        client.send('{"type": "mark", "kind": "subtask", "text": ""}')  # A controller's button: the task's own words.
+        told = page.state_when(client, lambda s: s.get("mark", "").startswith("Pick up the"))
+        assert told["suggestions"][0].startswith("Put the")
+        assert told["done"] == []  # Naming it is not doing it.
+        client.send('{"type": "mark", "kind": "instruction", "text": "Tidy up."}')
+        page.state_when(client, lambda s: s["said"] == "Tidy up." and s["seconds"] > told["seconds"] + 0.2)
+        page.command(client, "save")
+        page.state_when(client, lambda s: s.get("episode") == 1 and s["said"] == "" and s["mark"] == "")
+        page.finish(client)
+    assert page.ended()
+    (episode,) = DatasetReader(run.run.failures).episodes
+    assert episode.tasks == ("Tidy up.",)
+    labels = [part["label"] for part in episode.columns["segments"]]
+    assert (labels[0], labels[1][:11]) == ("Reach for it.", "Pick up the")

@@ -21,7 +21,7 @@ from handloom.seeding import generator
 from handloom.tasks import load_task, sample_task, worded_skills
 from handloom.teleop.app import PageOptions, TeleopApp
 from handloom.teleop.operator_source import OperatorSource, RecordedInput
-from handloom.teleop.picture_stream import OPERATOR, Drawing, PictureStream
+from handloom.teleop.picture_stream import OPERATOR, LiveDrawing, PictureStream
 from handloom.teleop.teleop_run import TeleopRun
 
 TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_dual_pick_place")
@@ -69,7 +69,7 @@ def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: i
     operator = RecordedInput(DeviceRecording(frames=ticks, end_time_ns=ticks[-1].time_ns + 1))
     source = OperatorSource(scene, worded_skills(task, instance), generator(seed, 0, "skills"), operator=operator)
     pictures = PictureStream(lambda files: None, cameras=cameras)
-    drawing = Drawing(scene, pictures.cameras_of(scene), "fast")
+    drawing = LiveDrawing(scene, pictures.cameras_of(scene), "fast")
     pictures.close()
     spent: dict[str, list[float]] = {"command_cpu_ms": [], "physics_cpu_ms": [], "pictures_cpu_ms": []}
     for frame in range(frames):

@@ -7,7 +7,17 @@ from typing import Annotated, Literal
 import tyro
 
 from handloom.cli.doctor import compile_kernels
-from handloom.cli.flags import NO_HINT, Number, OptionalFile, OptionalOutput, Overrides, Preset, Task
+from handloom.cli.flags import (
+    NO_HINT,
+    ColumnStyle,
+    LerobotFeature,
+    Number,
+    OptionalFile,
+    OptionalOutput,
+    Overrides,
+    Preset,
+    Task,
+)
 from handloom.config import own_code
 from handloom.engine import RunDirectory, RunSettings
 from handloom.engine.run_settings import TELEOP
@@ -35,6 +45,8 @@ def run(
     scale: float = 1.0,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
+    columns: tuple[ColumnStyle, ...] = ("canonical",),
+    lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint=NO_HINT)] = (),
     keep_failures: bool = False,
     replay: OptionalFile = None,
     set: Overrides = (),
@@ -59,6 +71,8 @@ def run(
         scale: Metres the tool moves per metre of the hand.
         render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
         preset: How much work goes into the pictures of the dataset.
+        columns: Names of the columns, as for generate.
+        lerobot_features: What LeRobot reads from 0.6 on only, as for generate: language writes your marks into frames.
         keep_failures: Allow to save attempts that did not succeed, into failures/.
         replay: Carry out a recording again instead (a file of the folder inputs/ of a run), without a page.
         set: Overrides such as data.fps=20.
@@ -75,7 +89,15 @@ def run(
         frames = round(seconds * loaded.config.data.fps)
         loaded = load_task(task, overrides=(*set, f"{LENGTH}={frames}"))
     settings = RunSettings.of_task(
-        loaded, seed=seed, source=TELEOP, unit_size=1, render=render, preset=preset, keep_failures=keep_failures
+        loaded,
+        seed=seed,
+        source=TELEOP,
+        unit_size=1,
+        render=render,
+        preset=preset,
+        columns=columns,
+        lerobot_features=lerobot_features,
+        keep_failures=keep_failures,
     )
     if replay is None:
         require("websockets", extra="teleop")

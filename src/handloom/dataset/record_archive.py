@@ -15,7 +15,7 @@ from handloom.dataset.episode_outcome import EpisodeOutcome, Scalar, Segment
 from handloom.dataset.reading import check_shape
 from handloom.dataset.shapes import Timeline
 from handloom.errors import FileError
-from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan, TaskInstance
+from handloom.values import MARK, Check, EpisodeRecord, Failure, FunnelStage, SkillSpan, TaskInstance
 
 STATES = "integration"
 """Name of the integration states in ``states.npz``."""
@@ -105,13 +105,19 @@ def outcome_of_record(
 
 
 def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:
-    """Return the sub-tasks of a demonstration; where two arms work at once, their labels are joined by ``and``."""
+    """Return the sub-tasks of a demonstration; where two arms work at once, their labels are joined by ``and``.
+
+    Where a person named a stretch while recording, its name stands alone.
+    """
     active: list[list[str]] = [[] for _ in range(record.frames)]
     for span in sorted(record.timeline, key=lambda span: (span.robot, span.arm, span.start)):
         label = span.instruction or " ".join([span.skill, *span.objects])
         for frame in range(max(span.start, 0), min(span.end, record.frames)):
             if label not in active[frame]:
                 active[frame].append(label)
+    for span in record.timeline:
+        if span.skill == MARK:
+            active[span.start : span.end] = [[span.instruction]] * len(active[span.start : span.end])
     kept = [active[frame] for frame in record.kept]
     segments, start = [], 0
     for label, run in groupby(_joined(labels) for labels in kept):

@@ -28,7 +28,7 @@ from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.values import EpisodeRecord, Failure, FunnelStage
+from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
 
 RETRIES = 3
 """How often the expert begins anew, per arm and block, in an episode in which objects are pushed or dropped."""
@@ -158,6 +158,8 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
 def _skill_seconds(record: EpisodeRecord) -> dict[str, float]:
     seconds: dict[str, float] = {}
     for span in record.timeline:
+        if span.skill == MARK:
+            continue
         seconds[span.skill] = seconds.get(span.skill, 0.0) + (span.end - span.start) / record.instance.fps
     return seconds
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.episode.carried_way import CarriedWay, WayCarrier
-from handloom.episode.demonstration import Demonstration, HandWay, Segment
+from handloom.episode.demonstration import Demonstration, HandWay, WaySegment
 from handloom.objects.symmetry import turns_alike
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
@@ -27,7 +27,7 @@ class _Hand:
 
     carrier: WayCarrier
     way: HandWay
-    upcoming: list[Segment]
+    upcoming: list[WaySegment]
     carried: CarriedWay | None = None
 
 
@@ -93,10 +93,10 @@ class AugmentedSource:
         hand.carried = carried
         return True
 
-    def _present(self, segment: Segment) -> Array:
+    def _present(self, segment: WaySegment) -> Array:
         return np.eye(4) if segment.object is None else self._scene.object_pose(segment.object)
 
-    def _transform(self, carrier: WayCarrier, way: HandWay, segment: Segment, T_world_object: Array) -> Array:
+    def _transform(self, carrier: WayCarrier, way: HandWay, segment: WaySegment, T_world_object: Array) -> Array:
         if segment.object is None:
             return carrier.transform(way, segment, T_world_object, 1, np.array([0.0, 0.0, 1.0]))
         asset = self._scene.assets[segment.object]
@@ -123,7 +123,7 @@ class AugmentedSource:
         detail = f"none of {len(demonstrations)} demonstrations can be carried over: {', '.join(sorted(set(reasons)))}"
         self.failure = Failure(stage=FunnelStage.REACH, reason=reason, detail=detail)
 
-    def _foreseen(self, demonstration: Demonstration) -> list[tuple[HandWay, Segment, Array]]:
+    def _foreseen(self, demonstration: Demonstration) -> list[tuple[HandWay, WaySegment, Array]]:
         """Return what would carry each segment over, in the order in which they begin, if all goes as demonstrated."""
         moved = {name: self._scene.object_pose(name) @ invert_pose(T) for name, T in demonstration.start_poses.items()}
         parts = [(way, segment) for way in demonstration.hands for segment in way.segments]
@@ -136,7 +136,7 @@ class AugmentedSource:
                 moved[segment.held] = X
         return plan
 
-    def _cost(self, plan: Sequence[tuple[HandWay, Segment, Array]]) -> float:
+    def _cost(self, plan: Sequence[tuple[HandWay, WaySegment, Array]]) -> float:
         """Return how far ways have to be shifted and turned [m]."""
         cost = 0.0
         for way, segment, X in plan:
@@ -147,7 +147,7 @@ class AugmentedSource:
             cost += float(off + METRES_PER_RADIAN * turn)
         return cost
 
-    def _first_fault(self, plan: Sequence[tuple[HandWay, Segment, Array]]) -> str:
+    def _first_fault(self, plan: Sequence[tuple[HandWay, WaySegment, Array]]) -> str:
         """Return why a plan cannot be carried out, empty when it can."""
         joints = {key: self._scene.world.data.ctrl[c.arm.ctrl_index].copy() for key, c in self._carriers.items()}
         for way, segment, X in plan:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.episode.actions import nearest_joints
-from handloom.episode.demonstration import HandWay, Segment, tcp_chain
+from handloom.episode.demonstration import HandWay, WaySegment, tcp_chain
 from handloom.motion.clearance import Clearance
 from handloom.objects.symmetry import ANGLES
 from handloom.scene import Scene, SceneArm
@@ -77,7 +77,7 @@ class WayCarrier:
         self._clearance = Clearance(scene.world.model, scene.world.data, self._chain, ignore=robot.ignore_obstacles)
         self._step = motion_limits(arm.spec).velocity / scene.instance.fps
 
-    def transform(self, way: HandWay, segment: Segment, T_world_object: Array, turns: int, up: Array) -> Array:
+    def transform(self, way: HandWay, segment: WaySegment, T_world_object: Array, turns: int, up: Array) -> Array:
         """Return what carries a segment over (4, 4).
 
         Of the turns after which the object looks the same, the one that turns the hand least is taken.
@@ -100,7 +100,7 @@ class WayCarrier:
         T_object_turned = make_pose(matrix_from_rotvec(angle * up), np.zeros(3))
         return T_world_object @ T_object_turned @ invert_pose(segment.T_world_object)
 
-    def carried(self, way: HandWay, segment: Segment, X: Array, q: Array) -> CarriedWay | str:
+    def carried(self, way: HandWay, segment: WaySegment, X: Array, q: Array) -> CarriedWay | str:
         """Return the joints along a segment, or why there are none: ``out_of_reach`` or ``bridge_collides``.
 
         Args:
@@ -152,7 +152,7 @@ class WayCarrier:
         )
 
 
-def _knots(way: HandWay, segment: Segment) -> tuple[Array, NDArray[np.intp], Array]:
+def _knots(way: HandWay, segment: WaySegment) -> tuple[Array, NDArray[np.intp], Array]:
     """Return the knots of a segment (k,), the row of the demonstration that each one is of, and how far it is over.
 
     The last is 0 where the hand begins, relative to what it left, and 1 from where its way is relative to the object.

@@ -32,7 +32,7 @@ GRIPS = 0.02
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Segment:
+class WaySegment:
     """A stretch of a hand's way that belongs to one object."""
 
     start: int
@@ -63,7 +63,7 @@ class HandWay:
     """Asked joints (n, dof) [rad or m]."""
     gripper: Array
     """Targets of the gripper (n, g) [m or rad]."""
-    segments: tuple[Segment, ...]
+    segments: tuple[WaySegment, ...]
 
     @cached_property
     def length(self) -> Array:
@@ -154,14 +154,14 @@ class _Watched:
             segments=tuple(segments),
         )
 
-    def _segment(self, arm: SceneArm, objects: tuple[str, ...], start: int, stop: int, gripper: Array) -> Segment:
+    def _segment(self, arm: SceneArm, objects: tuple[str, ...], start: int, stop: int, gripper: Array) -> WaySegment:
         held = self._held_about(arm, start)
         others = [name for name in objects if name != held]
         obj = others[0] if others else None
         self._go(start)
         T = arm.T_world_base if obj is None else self._scene.object_pose(obj)
         contact = self._contact(arm, obj, held, start, stop, gripper)
-        return Segment(start=start, stop=stop, object=obj, T_world_object=T, contact=contact, held=held)
+        return WaySegment(start=start, stop=stop, object=obj, T_world_object=T, contact=contact, held=held)
 
     def _contact(self, arm: SceneArm, obj: str | None, held: str, start: int, stop: int, gripper: Array) -> int:
         span = np.abs(arm.spec.gripper_open - arm.spec.gripper_closed)

@@ -75,6 +75,8 @@ CONTENTS = frozenset({"filled", "poured"})
 """Those about what is in an object, which stand wherever the object is put later."""
 JOINT_SKILLS = frozenset({"open", "close", "rotate"})
 """Skills that move a joint of an object, and not the object."""
+BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
+"""Categories on which nothing lies still."""
 SHOWN_REST = 5
 """How many of them belong to the demonstration; a longer wait would teach to wait."""
 
@@ -183,7 +185,7 @@ def _gaps(kept: list[bool]) -> tuple[tuple[int, int], ...]:
 def _at_rest(scene: Scene, span: SkillSpan) -> tuple[Check, ...]:
     """Return the term that what a skill handled lies still; nothing does where a belt runs."""
     loose = [obj for obj in scene.instance.objects if obj.name in span.objects and not obj.fixed and obj.solid]
-    if not loose or any(obj.category == "conveyor" for obj in scene.instance.objects):
+    if not loose or any(obj.category in BELTS for obj in scene.instance.objects):
         return ()
     return (Check(name="lying_still", arguments={"objects": [obj.name for obj in loose], "speed": REST_SPEED}),)
 

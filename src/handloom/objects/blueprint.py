@@ -152,6 +152,7 @@ class Blueprint:
             rows.append((p.shape, p.substance, p.body, p.visible, p.solid, p.round, len(p.vertices)))
             numbers += (*p.size, *p.position, *p.quat, *p.color, p.fill, *p.belt_velocity)
             numbers += (x for vertex in p.vertices for x in vertex)
+            numbers += (p.belt_turn,) if p.belt_turn else ()
         for link in self.links:
             rows.append((link.name, link.kind, link.parent, link.drives))
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
@@ -254,7 +255,7 @@ def _add_part(
         conaffinity=int(part.solid),
         condim=6 if part.round else 3,
         friction=[stuff.friction, *(_ROLLING if part.round else (0.005, 0.0001))],
-        surfacevel=[*part.belt_velocity, 0.0, 0.0, 0.0],
+        surfacevel=[*part.belt_velocity, 0.0, 0.0, part.belt_turn],
     )
     if part.shape == "hull":
         mesh = spec.add_mesh(name=name, uservert=np.asarray(part.vertices).ravel())

@@ -49,6 +49,8 @@ class Part:
     """It can roll, and gets rolling resistance."""
     belt_velocity: Point = (0.0, 0.0, 0.0)
     """Velocity of the surface in the part's frame [m/s]; for conveyor belts."""
+    belt_turn: float = 0.0
+    """Angular velocity of the surface about the part's z axis [rad/s]; for turntables."""
 
     def __post_init__(self) -> None:
         """Refuse shapes without volume."""

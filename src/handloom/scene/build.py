@@ -10,6 +10,7 @@ from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset
 from handloom.robots import RobotDescription
 from handloom.scene.assets import asset_of, robot_description
+from handloom.scene.belts import add_belt_marks, run_belts
 from handloom.scene.fixtures import add_surface
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import bind_base, free_base
@@ -74,6 +75,7 @@ def build_scene(instance: TaskInstance) -> Scene:
         set_joints(world, robot.name, robot.joints)
     for obj in instance.objects:
         set_joints(world, obj.name, obj.joints)
+    run_belts(world, instance)
     for bound in robots.values():
         if bound.base is not None:
             bound.base.hold()
@@ -96,6 +98,7 @@ def scene_spec(
         add_robot(spec, robot, descriptions[robot.name])
     if instance.fluid is not None:
         add_fluid(spec, instance.fluid)
+    add_belt_marks(spec)
     add_suction(spec, instance, descriptions)
     _exclude_neglected(spec, instance)
     return spec

@@ -108,8 +108,14 @@ class ObjectConfig(Config):
     linear_velocity: tuple[Annotated[float, Field(ge=-2, le=2)], ...] | None = None
     """Surface velocity of a conveyor along its x axis [m/s]; the first number counts."""
     linear_track_list: Annotated[Any, UnusedKey("a conveyor has one track here")] = None
-    angular_velocity: Annotated[Any, UnusedKey("conveyors are straight here")] = None
-    angular_track_list: Annotated[Any, UnusedKey("conveyors are straight here")] = None
+    angular_velocity: tuple[Annotated[float, Field(ge=-6, le=6)], ...] | None = None
+    """Angular velocity of a turntable about its z axis [rad/s]; the first number counts."""
+    angular_track_list: Annotated[Any, UnusedKey("a turntable is one track here")] = None
+    velocity_ranges: tuple[tuple[float, float], ...] = ()
+    """Ranges of the velocity of a belt [m/s or rad/s]; one is drawn, then a value in it. Two ranges, as
+    ``[[-0.1, -0.06], [0.06, 0.1]]``, draw the direction too (ours)."""
+    running: tuple[tuple[float, float], ...] = ()
+    """Times from the start of the episode, first and last [s], between which a belt runs; absent: always (ours)."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Parameters of a library object, see ``handloom object show``; of an asset file: unit, up, substance."""
     colors: tuple[str, ...] = ()
@@ -126,6 +132,15 @@ class ObjectConfig(Config):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "ObjectConfig":
+        spans = (*self.velocity_ranges, *self.running)
+        if any(not first <= last for first, last in spans) or any(
+            abs(v) > 6.0 for r in self.velocity_ranges for v in r
+        ):
+            raise ValueError(
+                f"velocity_ranges and running go from low to high, at most 6 m/s, got {[*map(list, spans)]}"
+            )
+        if spans and self.target_class != "ConveyorObject":
+            raise ValueError("velocity_ranges and running are keys of a ConveyorObject")
         low, high = self.joint_position_range or (0.0, 0.0)
         if low > high:
             raise ValueError(f"joint_position_range must go from low to high, got {[low, high]}")

@@ -20,12 +20,12 @@ from handloom.skills.skill import Skill, gripper_function
 from handloom.spatial import make_pose, matrix_from_rotvec
 from handloom.values import Check, Command
 
-YAWS = np.deg2rad([0, 30, -30, 60, -60, 90, -90, 120, -120])
+YAWS = np.deg2rad([0, 20, -20, 40, -40, 60, -60, 80, -80, 100, -100, 120, -120])
 """Turns of the container about its upright axis that are tried."""
 SIDES = np.deg2rad([90, -90, 60, -60, 30, -30, 0, 120, -120])
 """Directions of pouring that are tried, from where the hand points: to a side only the wrist turns, forward the hand
 comes over the container."""
-RAISED = (0.0, 0.03, 0.06)
+RAISED = (0.0, 0.03, 0.06, 0.1)
 """Heights that are added where the hand would touch the target or the table [m]."""
 TURN = np.deg2rad(11.0)
 """Turn between two way points of the tilt; in between the lip leaves its place by under a millimetre."""
@@ -60,7 +60,7 @@ class PourTilt(Skill[PourT]):
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
         self.manip_list += [self._joints(q) for q in (*there, *pouring)]
         self.manip_list += [wait] * config.drain_steps
-        self.manip_list += [self._joints(q) for q in play(tilt[::-1], slow, fps=fps)]
+        self.manip_list += [self._joints(q) for q in play(tilt[::-1], usual, fps=fps)]
 
     def update(self) -> None:
         """Notice when grains leave the container."""
@@ -136,6 +136,7 @@ class PourTilt(Skill[PourT]):
         T_world_held = self.scene.object_pose(held)
         up = np.array(self.scene.assets[held].up)
         rim, radius = grains.opening(held)
+        spout = self.scene.assets[held].keypoints.get("spout")
         low = float((up * self.scene.assets[held].aabb).sum(axis=1).min())
         length = float(up @ rim) - low
         goal, reach, floor = self._goal(target, grains)
@@ -149,7 +150,7 @@ class PourTilt(Skill[PourT]):
             R = matrix_from_rotvec(np.array([0.0, 0.0, yaw])) @ level
             for side in self._directions(held, R, float(np.arctan2(heading[1], heading[0])) + yaw):
                 d = np.array([np.cos(side), np.sin(side), 0.0])
-                lip = rim + radius * (d @ R)
+                lip = rim + radius * (d @ R) if spout is None else np.array(spout.position)
                 for angle in angles:
                     back = reach * max(0.0, 1.0 - angle / IN_PLACE)
                     height = raised + max(config.height, length * np.cos(angle) + CLEARANCE - floor)

@@ -17,7 +17,7 @@ from handloom.skills.configs.motions import NavigateConfig
 from handloom.skills.mobile import driving_goals
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.grasp_rehearsal import Reach, Trouble, comes_down, heading, troubles
+from handloom.tasks.grasp_rehearsal import STILL, Reach, Trouble, comes_down, heading, troubles
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.values import CameraSpec
 
@@ -70,10 +70,14 @@ def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
     mistakes = [f"{task.where(*keys)}: {first[keys]}" for keys in first if count[keys] == len(met)]
     if mistakes:
         return Rehearsal(tuple(mistakes))
-    if not any(skill_name(skill.name) == "pick" for _, skill in placed_skills(task.config)):
+    names = {skill_name(skill.name) for _, skill in placed_skills(task.config)}
+    if "pick" not in names:
         return Rehearsal(())
     free = sum(not scene for scene in met)
-    notes = [f"{free} of {len(met)} sampled scenes: every object can be grasped and put where it belongs"]
+    done = "every object can be grasped and put where it belongs"
+    if names - {"pick", "place", *STILL}:
+        done = "nothing hinders the hands, as far as can be told before the other skills have run"
+    notes = [f"{free} of {len(met)} sampled scenes: {done}"]
     notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
     return Rehearsal((), tuple(notes))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from handloom.teleop.certificate import self_signed
 from handloom.teleop.live_input import LiveInput
-from handloom.teleop.messages import CommandMessage, InputMessage, Message
+from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message
 from handloom.teleop.page_view import PageView
 from handloom.teleop.picture_stream import PictureStream
 from handloom.teleop.server import TeleopServer, is_loopback
@@ -77,6 +77,9 @@ class TeleopApp:
             self.live.hear(message)
         elif isinstance(message, CommandMessage):
             ACTIONS[message.command](self.live)
+            self.view.show()
+        elif isinstance(message, MarkMessage):
+            (self.live.mark if message.kind == "subtask" else self.live.say)(message.text)
             self.view.show()
 
     def _control(self, somebody: bool) -> None:

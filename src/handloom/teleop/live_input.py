@@ -56,6 +56,26 @@ class LiveInput:
         self.latencies: deque[float] = deque(maxlen=LATENCIES)
         """Time from the arrival of a sample to its use, of those that were used first [s]."""
         self._used = -1
+        self._marks: list[str] = []
+        self.instruction = ""
+        """What the operator says the robot was told; empty keeps the task's wording."""
+
+    def mark(self, text: str) -> None:
+        """Name what is recorded from now on; empty words leave the name to the session."""
+        with self._changed:
+            if self.state == ExecutionState.RUNNING:
+                self._marks.append(text)
+
+    def say(self, text: str) -> None:
+        """Say what the robot was told in this attempt, in other words than the task's."""
+        with self._changed:
+            self.instruction = text
+
+    def marks(self, frame: int) -> list[str]:
+        """Return the names given since the last call."""
+        with self._changed:
+            taken, self._marks = self._marks, []
+            return taken
 
     def hear(self, message: InputMessage) -> bool:
         """Take over a sample; return False when it is not newer than the last one and is ignored."""
@@ -102,8 +122,9 @@ class LiveInput:
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
     def begin(self) -> None:
-        """Begin an attempt: stopped, with no verdict."""
+        """Begin an attempt: stopped, with no verdict and no marks."""
         with self._changed:
+            self._marks = []
             self._start = None
             if not self._over:
                 self._verdict = ""

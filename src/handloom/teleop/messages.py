@@ -11,6 +11,10 @@ LONGEST = 4096
 """Bytes of a message; a sample of two controllers has about 900."""
 COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "claim")
 """What buttons of the page ask for."""
+MARKS = ("subtask", "instruction")
+"""What words are for: the stretch that begins now, or the whole demonstration."""
+LONGEST_MARK = 200
+"""Characters of such words."""
 MOST_SEQ = 2**53
 """Numbers of samples are whole in JavaScript up to here."""
 
@@ -41,7 +45,17 @@ class PingMessage:
     """Time on the clock of the page [ms]."""
 
 
-Message = InputMessage | CommandMessage | PingMessage
+@dataclass(frozen=True, kw_only=True)
+class MarkMessage:
+    """Words of the operator for what is being recorded."""
+
+    kind: str
+    """One of ``MARKS``."""
+    text: str
+    """The words; empty leaves them to the session."""
+
+
+Message = InputMessage | CommandMessage | PingMessage | MarkMessage
 
 
 def parsed_message(text: str | bytes) -> Message:
@@ -94,4 +108,13 @@ def _ping(record: dict[str, Any]) -> PingMessage:
     return PingMessage(sent=float(sent))
 
 
-_READERS = {"input": _input, "command": _command, "ping": _ping}
+def _mark(record: dict[str, Any]) -> MarkMessage:
+    kind, text = record.get("kind"), record.get("text")
+    if not isinstance(kind, str) or kind not in MARKS:
+        raise InputError(f"no mark of kind {str(kind)[:40]!r}; {suggest(str(kind)[:40], MARKS)}")
+    if not isinstance(text, str) or len(text) > LONGEST_MARK or not text.isprintable():
+        raise InputError(f"the words of a mark are one line of {LONGEST_MARK} characters at most")
+    return MarkMessage(kind=kind, text=" ".join(text.split()))
+
+
+_READERS = {"input": _input, "command": _command, "ping": _ping, "mark": _mark}

@@ -1,7 +1,7 @@
 """An operator as the source of an episode: what the devices say becomes the targets of one frame after the other."""
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from handloom.retarget import DeviceFrame, DeviceRecording, ExecutionState, Tele
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
 from handloom.teleop.robot_teleop import RobotTeleop
-from handloom.values import Failure, SkillSpan
+from handloom.values import MARK, Failure, SkillSpan
 
 TICK_RATE = 60
 """Samples of the devices per second, near which the session runs; a frame of the dataset takes a whole number."""
@@ -30,6 +30,10 @@ class OperatorInput(Protocol):
         """
         ...
 
+    def marks(self, frame: int) -> Sequence[str]:
+        """Return the names that the operator gives to what is recorded from a frame on; empty ones are chosen here."""
+        ...
+
 
 class RecordedInput:
     """Plays a recording of devices, one frame per tick, and ends where it ends.
@@ -40,10 +44,29 @@ class RecordedInput:
 
     def __init__(self, recording: DeviceRecording) -> None:
         self._recording = recording
+        self._marks = recorded_marks(recording)
 
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
         """Return the recorded samples of a tick."""
         return self._recording.frames[tick] if tick < len(self._recording) else None
+
+    def marks(self, frame: int) -> Sequence[str]:
+        """Return the recorded names of a frame."""
+        return [text for at, text in self._marks if at == frame]
+
+
+def recorded_marks(recording: DeviceRecording) -> list[tuple[int, str]]:
+    """Return the frames and names of stretches that were marked while recording.
+
+    Raises:
+        InputError: They are written otherwise than this program writes them.
+    """
+    given = recording.facts.get("marks", [])
+    if not isinstance(given, list) or not all(
+        isinstance(mark, list) and [type(value) for value in mark] == [int, str] for mark in given
+    ):
+        raise InputError("the recording's marks are no list of [frame, words]; was it made by handloom teleop?")
+    return [(frame, text) for frame, text in given]
 
 
 class OperatorSource:
@@ -81,6 +104,10 @@ class OperatorSource:
         """Told when the targets of a frame are there."""
         self.frames: list[DeviceFrame] = []
         """Samples so far, one entry per tick."""
+        self.marks: list[tuple[int, str]] = []
+        """Frames from which on a name given by the operator holds, and the names."""
+        self._done = 0
+        self._suggestions = _words(stages)
         fps = scene.instance.fps
         self._ticks = max(1, round(TICK_RATE / fps))
         self._rate = self._ticks * fps
@@ -91,14 +118,30 @@ class OperatorSource:
 
     @property
     def timeline(self) -> list[SkillSpan]:
-        """What was achieved when."""
-        return self.goals.timeline
+        """What was achieved when, and what the operator named."""
+        ends = [*(frame for frame, _ in self.marks[1:]), self._done]
+        about = {"robot": "", "arm": "", "skill": MARK, "objects": (), "success": True}
+        named = [
+            SkillSpan(**about, start=start, end=end, instruction=text)
+            for (start, text), end in zip(self.marks, ends, strict=False)
+            if end > start
+        ]
+        return [*self.goals.timeline, *named]
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """Names of sub-tasks in the task's own words that were not given yet, in their order."""
+        given = {text for _, text in self.marks}
+        return tuple(text for text in self._suggestions if text not in given)
 
     @property
     def device_recording(self) -> DeviceRecording:
         """What the devices said so far, with its end."""
         instance = self._scene.instance
-        facts = {"task": instance.task, "seed": instance.seed, "episode": instance.episode, "rate_hz": self._rate}
+        facts: dict[str, Any] = {"task": instance.task, "seed": instance.seed, "episode": instance.episode}
+        facts["rate_hz"] = self._rate
+        if self.marks:
+            facts["marks"] = [list(mark) for mark in self.marks]
         return DeviceRecording(
             frames=tuple(self.frames),
             end_time_ns=self._time_ns(len(self.frames)),
@@ -108,7 +151,12 @@ class OperatorSource:
 
     def next(self, frame: int) -> Array | None:
         """Return the targets (controls,) of a frame; None when the goals are achieved or the attempt is over."""
+        self._done = frame
         self.goals.look(frame)
+        for text in self._operator.marks(frame):
+            if self.marks and self.marks[-1][0] == frame:
+                self.marks.pop()  # Two names in one frame: the later one holds.
+            self.marks.append((frame, text or next(iter(self.suggestions), f"Step {len(self.marks) + 1}.")))
         self._on_frame(self, frame)
         if self.goals.achieved:
             return None
@@ -136,3 +184,17 @@ class OperatorSource:
 
     def _time_ns(self, tick: int) -> int:
         return round(tick * 1_000_000_000 / self._rate)
+
+
+def _words(stages: Stages) -> tuple[str, ...]:
+    """Return the sub-tasks of a task in words, in the order of its file."""
+    configs = [
+        config
+        for stage in stages
+        for blocks in stage.values()
+        for block in blocks
+        for skills in block.values()
+        for config in skills
+    ]
+    said = [config.instruction or " ".join([config.name, *config.objects]) for config in configs]
+    return tuple(dict.fromkeys(said))

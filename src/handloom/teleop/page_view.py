@@ -46,6 +46,7 @@ class PageView:
                 **self._facts,
                 "state": str(self._live.state),
                 "used": self._live.used,
+                "said": self._live.instruction,
                 "wait_ms": round(1e3 * median(waits), 1) if waits else None,
                 "pictures_per_s": _rate(drawn),
             }
@@ -57,7 +58,9 @@ class PageView:
         self._scene = scene
         cameras = [{"name": c.name, "width": c.width, "height": c.height} for c in self._pictures.cameras_of(scene)]
         limit = scene.instance.max_frames / scene.instance.fps
-        self.show(**facts, phase="ready", cameras=cameras, seconds=0.0, limit=limit, outcome=None, recording=False)
+        self.show(
+            **facts, phase="ready", cameras=cameras, seconds=0.0, limit=limit, outcome=None, recording=False, mark=""
+        )
         self._pictures.show(scene)
 
     def frame(self, source: OperatorSource, frame: int) -> None:
@@ -82,8 +85,12 @@ class PageView:
                 for arm in source.robot.arms
             ],
             base=bool(source.robot.bases),
+            mark=source.marks[-1][1] if source.marks else "",
+            suggestions=list(source.suggestions),
             progress=round(source.goals.progress, 3),
-            done=[{"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.timeline],
+            done=[
+                {"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.goals.timeline
+            ],
             goals=[
                 {
                     "skill": config.name,

@@ -81,7 +81,7 @@ class PictureStream:
         return tuple(known[name] for name in self._names or known)
 
     def _run(self) -> None:
-        drawing: Drawing | None = None
+        drawing: LiveDrawing | None = None
         while True:
             with self._changed:
                 while self._state is None and not self._closed:
@@ -92,12 +92,12 @@ class PictureStream:
             if scene is None or state is None:
                 continue
             if drawing is None or drawing.scene is not scene:
-                drawing = Drawing(scene, self.cameras_of(scene), self._preset)
+                drawing = LiveDrawing(scene, self.cameras_of(scene), self._preset)
             self._publish(drawing.files(state))
             self.drawn.append(time.monotonic())
 
 
-class Drawing:
+class LiveDrawing:
     """A renderer with a state of its own.
 
     Args:

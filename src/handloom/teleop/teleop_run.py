@@ -85,8 +85,8 @@ class TeleopRun:
             self.merge()
 
     def merge(self) -> None:
-        """Merge what was saved into the dataset of the run."""
-        if self.saved:
+        """Merge what was saved into the dataset of the run, and failures that were kept into theirs."""
+        if self.receipts:
             merge_run(self.run, dict(sorted(self.receipts.items())))
 
     def _scene(self, episode: int) -> Scene | None:
@@ -99,6 +99,7 @@ class TeleopRun:
 
     def _scene_done(self, scene: Scene, live: LiveInput, view: View) -> bool:
         """Let the operator try a scene until it is saved or discarded; return False when the session is over."""
+        live.say("")
         while True:
             live.begin()
             instance = scene.instance
@@ -112,7 +113,7 @@ class TeleopRun:
                 verdict = live.verdict()
             if verdict == SAVE:
                 view.saving(instance.episode)
-                self.save(scene, source, record)
+                self.save(scene, source, record, instruction=live.instruction)
                 view.saved(self.saved)
                 return True
             if verdict == FINISH:
@@ -139,14 +140,25 @@ class TeleopRun:
         )
         return source, run_episode(scene, source)
 
-    def save(self, scene: Scene, source: OperatorSource, record: EpisodeRecord) -> None:
-        """Write an attempt's episode and what its devices said."""
+    def save(self, scene: Scene, source: OperatorSource, record: EpisodeRecord, *, instruction: str = "") -> None:
+        """Write an attempt's episode and what its devices said.
+
+        Args:
+            scene: The scene.
+            source: Who carried it out.
+            record: What happened.
+            instruction: What the robot was told, in the operator's words; empty keeps the task's.
+        """
         episode, watch = record.instance.episode, Stopwatch()
         inputs = self.run.path / "inputs" / f"episode_{episode:06d}.jsonl"
         inputs.parent.mkdir(exist_ok=True)
         inputs.unlink(missing_ok=True)
         recording = source.device_recording
-        replace(recording, facts={**recording.facts, "scale": self.scale}).write(inputs)
+        facts = {**recording.facts, "scale": self.scale}
+        if instruction:
+            facts["instruction"] = instruction
+            record = replace(record, instance=replace(record.instance, instruction=instruction))
+        replace(recording, facts=facts).write(inputs)
         write_episode(self.run.settings, scene, record, self.run.episodes / folder_name(episode), watch)
         self._note(receipt_of(record, watch))
 
@@ -162,13 +174,14 @@ class TeleopRun:
             if facts.get(name) != value:
                 raise InputError(f"the recording is of {name} {facts.get(name)!r}, this run has {value!r}")
         episode, scale = facts.get("episode"), facts.get("scale", 1.0)
-        if not isinstance(episode, int) or not isinstance(scale, int | float):
+        instruction = facts.get("instruction", "")
+        if not isinstance(episode, int) or not isinstance(scale, int | float) or not isinstance(instruction, str):
             raise InputError("the recording does not say of which episode it is; was it made by handloom teleop?")
         self.scale = float(scale)
         scene = build_scene(sample_task(self.task, self.run.settings.seed, episode))
         source, record = self._attempt(scene, RecordedInput(recording), lambda source, frame: None)
         if self._may_save(record):
-            self.save(scene, source, record)
+            self.save(scene, source, record, instruction=instruction)
         return record
 
     def _note(self, receipt: Receipt) -> None:

@@ -68,6 +68,8 @@ class ObjectInstance:
     """Whether cameras see it."""
     solid: bool = True
     """Whether it touches anything, or is only there to be seen."""
+    running: Annotated[tuple[tuple[float, float], ...], Field(exclude_if=lambda spans: not spans)] = ()
+    """Times [s], first and last, between which its belts run; empty: always."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,6 +70,10 @@ class Check:
     """Share of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
 
 
+MARK = "mark"
+"""Name in the place of a skill of a stretch that a person named while recording; it belongs to no robot and no arm."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SkillSpan:
     """A skill's part of the timeline."""

@@ -248,6 +248,16 @@ def conveyor(c: Choices) -> Blueprint:
     return replace(blueprint, rests="upright", axes=axes(up=(0.0, 0.0, 1.0), belt=(1.0, 0.0, 0.0)))
 
 
+def turntable(c: Choices) -> Blueprint:
+    """A round belt on a foot. Its surface turns about z at ``speed`` [rad/s], clockwise below zero."""
+    color, speed = c.color(("gray", "blue", "orange", "green")), c.number("speed", 0.2, 0.6, step=1e-3, signed=True)
+    radius, z, deck = c.number("radius", 0.18, 0.25), c.number("height", 0.06, 0.10), 0.02
+    frame = Appearance(color=rgb(color), substance="aluminium", fill=0.3)
+    disc = cylinder(radius, deck, (0.0, 0.0, z - deck / 2), color=(0.09, 0.09, 0.10), substance="rubber", fill=0.3)
+    parts = [replace(disc, belt_turn=speed), cylinder(0.5 * radius, z - deck, (0.0, 0.0, (z - deck) / 2), **frame)]
+    return replace(_surface(("turntable", "rotary table", "turning belt"), color, parts, z), rests="upright")
+
+
 def dish_rack(c: Choices) -> Blueprint:
     """A drying rack: a floor tray and rows of upright pegs between which plates stand."""
     color, gaps = c.color(("white", "silver", "black", "mint")), c.integer("gaps", 4, 6)

@@ -24,6 +24,7 @@ FURNITURE = frozenset(
         "barcode_scanner",
         "conveyor",
         "double_conveyor",
+        "turntable",
         "drawer_cabinet",
         "electric_cooker",
         "faucet",
@@ -77,9 +78,13 @@ def choose_asset(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gen
         raise ConfigError(f"{where}: {error}") from error
 
 
+NO_CLUTTER = frozenset({"carafe", "potted_plant", "watering_can"})
+"""Objects of pouring tasks; among the clutter they would change what every seed so far draws."""
+
+
 def small_categories() -> tuple[str, ...]:
     """Return the categories of the library that a hand can move, sorted."""
-    return tuple(sorted(set(CATEGORIES) - FURNITURE))
+    return tuple(sorted(set(CATEGORIES) - FURNITURE - NO_CLUTTER))
 
 
 def stands_as_table(task: Task, entry: ObjectConfig) -> bool:
@@ -126,8 +131,8 @@ def _library_asset(entry: ObjectConfig, look: np.random.Generator, rng: np.rando
         scope = small_categories() if entry.randomization_scope == "full" else entry.randomization_scope
         category = str(scope[int(rng.integers(len(scope)))])
         parameters = parameters if category == entry.category else {}
-    if entry.target_class == "ConveyorObject" and entry.linear_velocity:
-        parameters["speed"] = float(entry.linear_velocity[0])
+    if entry.target_class == "ConveyorObject":
+        parameters |= _belt_speed(entry, rng)
     return make_object(
         category,
         rng=look,
@@ -135,6 +140,15 @@ def _library_asset(entry: ObjectConfig, look: np.random.Generator, rng: np.rando
         color=color if isinstance(color, str) else None,
         parameters=parameters,
     )
+
+
+def _belt_speed(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, float]:
+    """Return the parameter of a belt's speed [m/s or rad/s], drawn where the task gives ranges."""
+    if entry.velocity_ranges:
+        low, high = entry.velocity_ranges[int(rng.integers(len(entry.velocity_ranges)))]
+        return {"speed": float(rng.uniform(low, high))}
+    given = entry.angular_velocity if entry.category == "turntable" else entry.linear_velocity
+    return {"speed": float(given[0])} if given else {}
 
 
 def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Generator) -> ChosenAsset:

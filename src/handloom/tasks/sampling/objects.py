@@ -88,6 +88,7 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         look=sample_look(task, entry, where, rng) if entry.texture or isinstance(entry.color, tuple) else {},
         visible=entry.visible,
         solid=entry.target_class != "XFormObject",
+        running=entry.running,
     )
     from_file = entry.path or not entry.category
     return _painted(obj, entry, asset.synonyms[0], rng) if from_file else obj

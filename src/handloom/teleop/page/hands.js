@@ -149,7 +149,7 @@ export class VirtualHands {
     turns[2] += pressed(4) - pressed(5);
     turns[0] += pressed(12) - pressed(13);
     this.hand.grip = Math.min(1, Math.max(0, pad.buttons[7]?.value ?? 0));
-    const names = { 0: "run", 1: "stop", 2: "reset", 3: "save", 8: "discard", 10: "swap" };
+    const names = { 0: "run", 1: "stop", 2: "reset", 3: "save", 8: "discard", 10: "swap", 11: "mark" };
     for (const [k, name] of Object.entries(names)) {
       const down = pad.buttons[k]?.pressed ?? false;
       if (down && !this.padButtons[k]) onButton(name);

@@ -64,7 +64,7 @@ function show() {
   const body = document.body.dataset;
   [body.state, body.phase, body.role] = [state.state, state.phase, state.role];
   text("task", `${state.task} · scene ${state.episode ?? "…"}`);
-  text("instruction", state.instruction ?? "preparing the scene …");
+  text("instruction", state.said || (state.instruction ?? "preparing the scene …"));
   text("chip-state", state.state);
   $("chip-recording").hidden = !state.recording;
   text("clock", `${(state.seconds ?? 0).toFixed(1)} s`);
@@ -76,6 +76,7 @@ function show() {
   $("claim").hidden = !(state.role === "watch" && state.free);
   showViews();
   showGoals();
+  showWords();
   showArms();
   showButtons();
   if (state.phase === "saving") banner("Writing the demonstration …");
@@ -122,6 +123,15 @@ function showGoals() {
   }
 }
 
+function showWords() {
+  text("mark-now", state.mark ?? "");
+  const known = (state.suggestions ?? []).join("\n");
+  if ($("mark-list").dataset.known === known) return;
+  $("mark-list").dataset.known = known;
+  $("mark-list").replaceChildren(...(state.suggestions ?? []).map((words) => new Option(words, words)));
+  $("mark-text").placeholder = state.suggestions?.[0] ? `next: ${state.suggestions[0]}` : "sub-task from now on";
+}
+
 function item(words) {
   const entry = document.createElement("li");
   entry.textContent = words;
@@ -151,6 +161,8 @@ function showButtons() {
   $("run").disabled = !(mine && driving);
   $("stop").disabled = !(mine && driving);
   $("save").disabled = !(mine && over && state.outcome?.success);
+  $("mark").disabled = !(mine && running);
+  $("say").disabled = !(mine && (driving || over));
   for (const id of ["reset", "discard", "finish"]) $(id).disabled = !(mine && (driving || over));
 }
 
@@ -162,14 +174,24 @@ const BUTTONS = {
   discard: () => command("discard"),
   finish: () => command("finish"),
   claim: () => command("claim"),
+  mark: () => { send({ type: "mark", kind: "subtask", text: $("mark-text").value }); $("mark-text").value = ""; },
+  say: () => { send({ type: "mark", kind: "instruction", text: $("said-text").value }); $("said-text").value = ""; },
   swap: () => hands.swap((state.arms ?? []).map((arm) => arm.device)),
   help: () => ($("help-dialog").open ? $("help-dialog").close() : $("help-dialog").showModal()),
 };
-for (const id of ["run", "stop", "save", "reset", "discard", "finish", "claim", "help"]) {
+for (const id of ["run", "stop", "save", "reset", "discard", "finish", "claim", "help", "mark", "say"]) {
   $(id).addEventListener("click", (event) => { BUTTONS[id](); event.currentTarget.blur(); });
 }
 
-const SHORTCUTS = { Enter: "run", Escape: "stop", KeyK: "save", KeyR: "reset", KeyN: "discard", Tab: "swap" };
+for (const [id, button] of [["mark-text", "mark"], ["said-text", "say"]]) {
+  $(id).addEventListener("keydown", (event) => {
+    event.stopPropagation(); // Letters are written, not driven with.
+    if (event.key === "Enter") BUTTONS[button]();
+    if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
+  });
+}
+
+const SHORTCUTS = { Enter: "run", Escape: "stop", KeyK: "save", KeyR: "reset", KeyN: "discard", KeyT: "mark", Tab: "swap" };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "?") return BUTTONS.help();

@@ -7,7 +7,7 @@ void main() { uv = vec2(corner.x, 1.0 - corner.y);
   gl_Position = projection * view * vec4(p, 1.0); }`;
 const FRAGMENT = `precision mediump float; uniform sampler2D image; varying vec2 uv;
 void main() { gl_FragColor = vec4(texture2D(image, uv).rgb, 1.0); }`;
-const BUTTONS = { controller_right: { 4: "run", 5: "save" }, controller_left: { 4: "reset", 5: "discard" } };
+const BUTTONS = { controller_right: { 3: "mark", 4: "run", 5: "save" }, controller_left: { 4: "reset", 5: "discard" } };
 
 export async function supported(mode) {
   try { return Boolean(await navigator.xr?.isSessionSupported(mode)); } catch { return false; }
