@@ -147,7 +147,9 @@ class _Rehearsal:
             return text
         if name == "place" and isinstance(skill, PlaceConfig) and objects[0] in self.picks:
             pick = self.picks.pop(objects[0])
-            return "" if self.changed or objects[1] in self.moved else self._place(skill, pick)
+            # Ways that must keep a part of the pose, and rims, are planned in more detail than is looked at here.
+            detailed = skill.rim or pick.config.rim or skill.hold_obj_axis or skill.pre_place_hold_vec_weight
+            return "" if detailed or self.changed or objects[1] in self.moved else self._place(skill, pick)
         self.moved.update(objects)
         self.changed |= name not in (*STILL, "pick", "place")
         return ""
