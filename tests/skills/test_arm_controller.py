@@ -10,11 +10,11 @@ from handloom.scene import build_scene
 from handloom.skills.arm_controller import (
     JOINT_ACCELERATION,
     JOINT_SPEED,
-    LIMIT_MARGIN,
     SHARE_OF_LIMITS,
     ArmController,
     motion_limits,
 )
+from handloom.skills.arm_motion import LIMIT_MARGIN
 from handloom.tasks import load_task, sample_task
 
 ARMS = [arm for name in robot_names() for arm in load_robot(name).arms]

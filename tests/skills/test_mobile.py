@@ -15,7 +15,9 @@ import yaml
 from tests.skills.conftest import run_with
 
 from handloom.arrays import Array
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode import replay
+from handloom.episode.columns import recorded_qpos
 from handloom.errors import ConfigError
 from handloom.scene import Scene, build_scene
 from handloom.scene.mobile_base import MobileBase
@@ -89,6 +91,23 @@ def test_a_place_inside_furniture_or_behind_a_wall_is_refused(place: tuple[float
     assert record.failure is not None
     assert record.failure.reason == "base_goal_unreachable"
     assert f"({place[0]:.2f}, {place[1]:.2f}) m" in record.failure.detail
+
+
+def test_a_drawer_is_opened_by_driving_back_with_the_arm_as_it_is() -> None:
+    scene, record = simulate(load_task("lift2_drive_open_drawer"), 3, 0, Stopwatch())
+    assert record.failure is None
+    base, arm = base_of(scene), scene.robot("lift2").arm("left")
+    qpos = recorded_qpos(scene, record)
+    way = base.poses(qpos[:, base.qpos_index])
+    driving = np.hypot(*np.diff(way[:, :2], axis=0).T) > 1e-3
+    assert np.abs(np.diff(qpos[:, arm.qpos_index], axis=0)[driving]).max() < 0.02, (
+        "only the pull bends the arm a little"
+    )
+    (check,) = [check for check in record.timeline[0].checks if check.name == "joint_state"]
+    joint = scene.world.qpos_index(f"cabinet/{check.arguments['joint']}")
+    travel = float(np.hypot(*(way[-1] - way[0])[:2]))
+    assert qpos[-1, joint] - qpos[0, joint] == pytest.approx(travel, abs=0.01)
+    assert travel > 0.05
 
 
 def solid_overlaps(scene: Scene, base: MobileBase, poses: Array) -> list[str]:

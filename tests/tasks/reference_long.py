@@ -162,7 +162,8 @@ def clean_dirt(rig: str, arm: str, rng: np.random.Generator) -> Values:
         }
         for i in range(3)
     ]
-    entry = robot_entry(rig, left_gripper_home=[0.0], right_gripper_home=[0.0])
+    wiping = [0.0, 2.1183, 0.91657, 1.1151, 0.0, 0.0]
+    entry = robot_entry(rig, left_joint_home=wiping, left_gripper_home=[0.02], right_gripper_home=[0.0])
     return task(rig, [sponge, *dirt], regions, [{rig: [{arm: way}]}], robots=[entry], neglect_collision_names=["table"])
 
 

@@ -48,10 +48,10 @@ RIGS: dict[str, Values] = {
             "hand_right": ("lift2/lift2/fr/link6", (0.07, 0.01, 0.08), (0.62, 0.33, -0.33, -0.62), "realsense_d405"),
         },
         "keys": {
-            "left_joint_home": [0.0, 0.34, -0.14, 0.0, 0.0, 0.0],
-            "right_joint_home": [0.0, 0.34, -0.14, 0.0, 0.0, 0.0],
-            "left_joint_home_std": [0.05, 0.1, 0.1, 0.1, 0.1, 0.1],
-            "right_joint_home_std": [0.05, 0.1, 0.1, 0.1, 0.1, 0.1],
+            "left_joint_home": [0.0] * 6,
+            "right_joint_home": [0.0] * 6,
+            "left_joint_home_std": [0.1] * 6,
+            "right_joint_home_std": [0.1] * 6,
         },
     },
     "split_aloha": {
@@ -69,7 +69,13 @@ RIGS: dict[str, Values] = {
             "hand_left": ("split_aloha_mid_360/fl/link6", (0, 0.08, 0.05), (0, 0, 0.965, 0.259), "realsense_d435i"),
             "hand_right": ("split_aloha_mid_360/fr/link6", (0, 0.08, 0.04), (0, 0, 0.972, 0.233), "realsense_d435i"),
         },
-        "keys": {"left_joint_home_std": [0.01] * 6, "ignore_substring": ["material", "table", "floor"]},
+        "keys": {
+            "left_joint_home": [0.0048, 0.342, -0.14, 0.0168, 0.1439, -0.0025],
+            "right_joint_home": [0.0048, 0.342, -0.14, 0.0168, 0.1439, -0.0025],
+            "left_joint_home_std": [0.125, 0.245, 0.245, 0.234, 0.271, 0.217],
+            "right_joint_home_std": [0.125, 0.245, 0.245, 0.234, 0.271, 0.217],
+            "ignore_substring": ["material", "table", "floor"],
+        },
     },
     "franka": {
         "file": "fr3",

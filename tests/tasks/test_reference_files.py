@@ -20,9 +20,10 @@ from handloom.episode import replay, run_episode
 from handloom.errors import ConfigError
 from handloom.objects import make_object
 from handloom.scene import build_scene
-from handloom.scene.measures import geom_box
+from handloom.scene.measures import geom_box, world_box
 from handloom.skills import Schedule
 from handloom.tasks import load_task, sample_task
+from handloom.tasks.sampling.assets import ARTICULATED, FURNITURE
 from handloom.values import TaskInstance
 
 STAND_INS = ["proxy_assets=true"]
@@ -351,6 +352,33 @@ def test_stand_ins_are_of_a_size_that_makes_their_task_possible(checkout):
     instance = sampled(checkout, deed("close_washing_machine")("lift2", "left", RNG), "washing")
     (washer,) = [o for o in instance.objects if o.name == "object"]
     assert np.prod(make_object(washer.category, parameters=dict(washer.parameters)).extent) <= 0.02 + 1e-9
+
+
+def test_what_has_a_joint_is_stood_in_for_by_what_has_one(checkout):
+    for word, category in (("close_package", "lidded_box"), ("pull_drawer", "drawer_cabinet")):
+        loaded = load_task(
+            written(checkout, deed(word)("lift2", "left", RNG), f"mine/{word}.yaml"), overrides=STAND_INS
+        )
+        (line,) = [line for line in loaded.stand_ins if "(object)" in line]
+        assert f"our {category} stands in" in line
+    assert {c for c in FURNITURE if make_object(c, rng=np.random.default_rng(0)).articulated} == ARTICULATED
+
+
+def test_a_part_of_a_missing_file_is_what_moves_of_its_stand_in_or_all_of_it(checkout):
+    scene = build_scene(sampled(checkout, deed("push_drawer")("lift2", "left", RNG), "drawer"))
+    link = scene.assets["object"].joints[0].name
+    np.testing.assert_allclose(world_box(scene, "object", "contact_link1"), world_box(scene, "object", link))
+    np.testing.assert_allclose(world_box(scene, "object", "base"), world_box(scene, "object"))
+
+
+def test_stand_ins_are_never_upside_down(checkout):
+    regions = [on(f"bottle_{i}", [-0.4 + 0.2 * i, 0.1, 0], [-0.4 + 0.2 * i, 0.1, 0]) for i in range(5)]
+    objects = [rigid(f"bottle_{i}", f"basic/bottle/bottle_0{i}") for i in range(5)]
+    values = task("franka", objects, regions, [{"franka": [{"left": [{"name": "home"}]}]}])
+    loaded = load_task(written(checkout, values, "mine/bottles.yaml"), overrides=STAND_INS)
+    for episode in range(3):
+        scene = build_scene(sample_task(loaded, 0, episode))
+        assert all(scene.object_pose(obj["name"])[2, 1] > -0.5 for obj in objects)
 
 
 def test_a_stand_in_is_long_along_the_axis_that_a_skill_names(checkout):

@@ -254,7 +254,68 @@ window.play = async (frames, perSecond) => {
 """
 
 
-@pytest.mark.skipif(not Path(IWER).is_file(), reason="HANDLOOM_IWER does not name iwer.min.js (npm pack iwer)")
+INSTALL = "window.xrDevice = new IWER.XRDevice(IWER.metaQuest3); xrDevice.installRuntime({forceInstall: true});"
+needs_iwer = pytest.mark.skipif(
+    not Path(IWER).is_file(), reason="HANDLOOM_IWER does not name iwer.min.js (npm pack iwer)"
+)
+
+
+@needs_iwer
+def test_each_eye_of_a_headset_sees_its_own_picture(driven: Driven) -> None:
+    eyes = "xrDevice.stereoEnabled = true; xrDevice.ipd = 0.064;"
+    with Browser(scripts=(f"{Path(IWER).read_text(encoding='utf-8')};\n{INSTALL}{eyes}",)) as browser:
+        opened(browser, driven)
+        browser.wait("!document.getElementById('vr').hidden", "the headset to be offered")
+        browser.run("document.getElementById('vr').click()")
+        browser.wait(
+            "handloom.state.cameras.some((c) => c.name === 'operator_right')", "the second eye to be asked for"
+        )
+        assert driven.app.pictures.eye_distance == pytest.approx(0.064, abs=1e-3)
+        browser.wait("handloom.xr?.textures.has('operator_right')", "its picture")
+        # The headset's own canvas: left half for the left eye, right half for the right one.
+        browser.wait(f"({HALVES})() > 2", "the halves to differ")
+        shot(browser, "stereo")
+        assert not browser.run("Boolean(document.getElementById('view-operator_right'))")
+        browser.run("handloom.xr.end()")
+        browser.wait("!handloom.state.cameras.some((c) => c.name === 'operator_right')", "one eye again")
+        assert browser.errors == []
+
+
+HALVES = """() => {
+  const gl = handloom.xr.gl, w = gl.drawingBufferWidth, h = gl.drawingBufferHeight, half = w >> 1;
+  const left = new Uint8Array(half * h * 4), right = new Uint8Array(half * h * 4);
+  handloom.xr.draw(handloom.xr.viewer);
+  gl.readPixels(0, 0, half, h, gl.RGBA, gl.UNSIGNED_BYTE, left);
+  gl.readPixels(half, 0, half, h, gl.RGBA, gl.UNSIGNED_BYTE, right);
+  return left.reduce((sum, value, k) => sum + Math.abs(value - right[k]), 0) / left.length;
+}"""
+
+
+def test_a_phone_without_ar_turns_the_hand_while_it_is_held(driven: Driven) -> None:
+    with Browser(size=(400, 800)) as browser:
+        started(browser, driven)
+        browser.wait("!document.getElementById('pad-tilt').hidden", "the button")
+        turn = lambda alpha: browser.call(  # noqa: E731
+            "DeviceOrientation.setDeviceOrientationOverride", alpha=alpha, beta=45, gamma=0
+        )
+        turn(0)
+        browser.wait("handloom.hands.phone", "the sensors")
+        before = browser.run("[...handloom.hands.hand.orientation]")
+        turn(15)
+        browser.wait("Math.abs(handloom.hands.phone[2]) > 0.1", "the phone to be turned")
+        assert browser.run("[...handloom.hands.hand.orientation]") == before  # Nobody held it.
+        browser.run("document.getElementById('pad-tilt').dispatchEvent(new PointerEvent('pointerdown'))")
+        for alpha in (20, 30, 40):
+            turn(alpha)
+            browser.wait(f"Math.abs(2 * Math.asin(handloom.hands.phone[2]) * 57.3 - {alpha}) < 12", "the turn")
+        x, y, z, w = browser.run("handloom.hands.hand.orientation")
+        # From 15 to 40 degrees about the vertical, whatever the phone was called north at first.
+        assert np.degrees(2.0 * np.arctan2(y, w)) == pytest.approx(25.0, abs=0.5)
+        assert abs(x) + abs(z) < 1e-3
+        assert browser.errors == []
+
+
+@needs_iwer
 @pytest.mark.parametrize("driven", ["so101_stack_cubes", "fr3_pick_place", "lift2_dual_pick_place"], indirect=True)
 def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(
     driven: Driven, monkeypatch: pytest.MonkeyPatch
@@ -263,9 +324,8 @@ def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(
     # on a busy machine the browser itself drops out.
     monkeypatch.setattr("handloom.teleop.live_input.STALE", 30.0)
     recording = hand_recording(expert_record(driven.run.task, SEED, 0))
-    install = "window.xrDevice = new IWER.XRDevice(IWER.metaQuest3); xrDevice.installRuntime({forceInstall: true});"
     iwer = Path(IWER).read_text(encoding="utf-8")
-    with Browser(scripts=(f"{iwer};\n{install}", PLAYER)) as browser:
+    with Browser(scripts=(f"{iwer};\n{INSTALL}", PLAYER)) as browser:
         opened(browser, driven)
         browser.wait("!document.getElementById('vr').hidden", "the headset to be offered")
         browser.run("document.getElementById('vr').click()")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from handloom.episode.loop import apply_targets
 from handloom.retarget import (
     ControllerSnapshot,
     DeviceFrame,
@@ -171,16 +172,39 @@ def test_two_controllers_drive_two_arms_and_neither_moves_the_other() -> None:
     assert moved[1] == 0.0
 
 
-def test_sticks_drive_the_base_at_half_a_metre_per_second_and_not_while_paused() -> None:
-    driven = Driven("lift2_handover")
-    base = driven.robot.bases[0]
-    before = driven.scene.world.data.ctrl[base._index].copy()
-    sticks = {"controller_left": hand(squeeze=0.0, thumbstick_y=1.0), "controller_right": hand(squeeze=0.0)}
-    for _ in range(60):
-        targets = driven.tick(**sticks)
-    assert targets[base._index] - before == pytest.approx([0.5, 0.0, 0.0], abs=1e-6)
-    paused = driven.tick(state=ExecutionState.PAUSED, **sticks)
-    assert np.array_equal(paused[base._index], targets[base._index])
+def test_sticks_drive_a_drivable_base_and_its_wheels_and_not_while_paused() -> None:
+    driven = Driven("lift2_fetch_carton")
+    (part,) = driven.robot.bases
+    base, world = part.base, driven.scene.world
+    start = base.pose
+    back = {"controller_left": hand(squeeze=0.0, thumbstick_y=-1.0), "controller_right": hand(squeeze=0.0)}
+    still = {"controller_left": hand(squeeze=0.0), "controller_right": hand(squeeze=0.0)}
+
+    def frames(count: int, **options) -> np.ndarray:
+        for _ in range(count):
+            driven.tick(**options)
+            targets = driven.tick(**options)
+            apply_targets(driven.scene, targets)
+            world.step(driven.scene.instance.substeps)
+        return targets
+
+    targets = frames(60, **back)
+    assert targets[base.ctrl_index] @ targets[base.ctrl_index] == pytest.approx(0.5**2, abs=1e-6)
+    assert all(targets[wheel.ctrl] != 0.0 for wheel in base.wheels)
+    frames(60, **still)
+    c, s = np.cos(start[2]), np.sin(start[2])
+    ahead, left = np.array([[c, s], [-s, c]]) @ (base.pose - start)[:2]
+    # 1.25 s to 0.5 m/s, 0.75 s at it, 1.25 s to rest.
+    assert ahead == pytest.approx(-(0.5 * 1.25 + 0.5 * 0.75), abs=0.03)
+    assert abs(left) < 0.005
+    assert np.linalg.norm(base.velocity) < 0.01
+    frames(20, **back)
+    paused = driven.tick(state=ExecutionState.PAUSED, **back)
+    assert not paused[base.ctrl_index].any()
+
+
+def test_a_base_that_the_task_holds_is_not_driven() -> None:
+    assert Driven("lift2_handover").robot.bases == []
 
 
 def test_a_gate_passes_a_controller_on_only_while_it_is_squeezed() -> None:

@@ -1,6 +1,7 @@
 """YAML text to plain values, noting the line each of them was written on."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import yaml
@@ -40,9 +41,11 @@ _NODES = {
     yaml.SequenceStartEvent: yaml.SequenceNode,
     yaml.MappingStartEvent: yaml.MappingNode,
 }
+_TAGS = {yaml.SequenceNode: "tag:yaml.org,2002:seq", yaml.MappingNode: "tag:yaml.org,2002:map"}
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
 _DATE = "tag:yaml.org,2002:timestamp"
+_AS_TEXT = frozenset((_TEXT, _DATE))
 
 
 def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[Any, dict[KeyPath, Mark]]:
@@ -69,6 +72,16 @@ def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[A
     except (yaml.YAMLError, UnicodeError) as error:
         raise ConfigError(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from error
     return (None if node is None else _Builder(source, marks, foreign_tags).build(node, ())), marks
+
+
+_RESOLVER = yaml.SafeLoader("")
+"""Knows which plain words are numbers, dates, truth values and null."""
+
+
+@lru_cache(maxsize=4096)
+def _plain_tag(value: str, implicit: tuple[bool, bool]) -> str:
+    """Return the tag of a scalar without one; the same few thousand words fill all files of a kind."""
+    return _RESOLVER.resolve(yaml.ScalarNode, value, implicit)
 
 
 class _Composer:
@@ -111,17 +124,17 @@ class _Composer:
         node = self._started(event)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
-        if isinstance(node, yaml.ScalarNode):
+        kind, check, deeper = type(node), self.loader.check_event, depth + 1
+        if kind is yaml.ScalarNode:
             return node
-        if isinstance(node, yaml.SequenceNode):
-            while not self.loader.check_event(yaml.SequenceEndEvent):
-                node.value.append(self._node(depth + 1))
-            self.loader.get_event()
-        elif isinstance(node, yaml.MappingNode):
-            while not self.loader.check_event(yaml.MappingEndEvent):
-                key = self._node(depth + 1)
-                node.value.append((key, self._node(depth + 1)))
-            self.loader.get_event()
+        if kind is yaml.SequenceNode:
+            while not check(yaml.SequenceEndEvent):
+                node.value.append(self._node(deeper))
+        else:
+            while not check(yaml.MappingEndEvent):
+                key = self._node(deeper)
+                node.value.append((key, self._node(deeper)))
+        self.loader.get_event()
         return node
 
     def _at(self, event: Any) -> str:
@@ -133,8 +146,17 @@ class _Composer:
         scalar = kind is yaml.ScalarNode
         tag = event.tag
         if tag is None or tag == "!":
-            tag = self.loader.resolve(kind, event.value if scalar else None, event.implicit)
+            tag = _plain_tag(event.value, event.implicit) if scalar else _TAGS[kind]
         return kind(tag, event.value if scalar else [], event.start_mark, event.end_mark)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _constructed(tag: str, text: str) -> str | int | float | None:
+    """Return the value of a scalar."""
+    value = yaml.SafeLoader("").construct_object(yaml.ScalarNode(tag, text))
+    if not isinstance(value, str | int | float | None):
+        raise ValueError("not a plain value")
+    return value
 
 
 class _Builder:
@@ -144,18 +166,19 @@ class _Builder:
         self.source = source
         self.marks = marks
         self.foreign_tags = foreign_tags
-        self.constructor = yaml.SafeLoader("")
         self.count = 0
         self.merged: dict[int, Pairs | None] = {}
 
     def build(self, node: yaml.Node, path: KeyPath) -> Any:
-        mark = self._mark(node)
-        self.marks.setdefault(path, mark)
+        if path not in self.marks:
+            self.marks[path] = self._mark(node)
         self.count += 1
         if self.count > MAX_NODES:
-            raise ConfigError(f"{mark}: more than {MAX_NODES} values; are YAML aliases expanding without end?")
+            raise ConfigError(
+                f"{self._mark(node)}: more than {MAX_NODES} values; are YAML aliases expanding without end?"
+            )
         if len(path) > MAX_DEPTH:
-            raise ConfigError(f"{mark}: values are nested more than {MAX_DEPTH} deep")
+            raise ConfigError(f"{self._mark(node)}: values are nested more than {MAX_DEPTH} deep")
         if isinstance(node, yaml.MappingNode):
             return {key: self._item(*pair, (*path, key)) for key, pair in self._pairs(node, path).items()}
         if isinstance(node, yaml.SequenceNode):
@@ -199,12 +222,10 @@ class _Builder:
             yield source
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        if node.tag in (_TEXT, _DATE) or (self.foreign_tags and node.tag not in yaml.SafeLoader.yaml_constructors):
+        if node.tag in _AS_TEXT or (self.foreign_tags and node.tag not in yaml.SafeLoader.yaml_constructors):
             return node.value
         try:
-            value = self.constructor.construct_object(node)
-            if not isinstance(value, str | int | float | None):
-                raise ValueError("not a plain value")
+            value = _constructed(node.tag, node.value)
         except (yaml.YAMLError, ValueError, OverflowError, TypeError) as error:
             shown = node.value if len(node.value) <= 40 else f"{node.value[:40]}..."
             raise ConfigError(f"{self._mark(node)}: {dotted(path)}: cannot read the value {shown!r}") from error

@@ -1,5 +1,6 @@
 """Where a path in a file may point: to the file's own surroundings, and nowhere else unless the user allows it."""
 
+import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -40,11 +41,11 @@ def find_file(
     folders = search_folders(near, asset_root, allow_outside=allow_outside) if folders is None else folders
     try:
         given = Path(name).expanduser()
-        places = [given] if given.is_absolute() else [folder / given for folder in folders]
     except RuntimeError as error:
         raise ConfigError(f"{what}: {name}: {error}") from error
-    for place in places:
-        if _exists(place):
+    for folder in ("",) if given.is_absolute() else folders:
+        if _exists(os.path.join(folder, given)):
+            place = Path(folder) / given
             if not allow_outside:
                 demand_inside(place, folders, what=what)
             return place
@@ -55,9 +56,9 @@ def find_file(
 
 def search_folders(near: Path, asset_root: Path | None = None, *, allow_outside: bool = False) -> tuple[Path, ...]:
     """Return the folders that relative paths of a file in ``near`` are searched in, in order."""
-    around = enclosing_folders(near, allow_outside=allow_outside)
-    if Path.cwd() not in around and (allow_outside or Path.cwd() not in shared_folders()):
-        around = (*around, Path.cwd())
+    around, here = enclosing_folders(near, allow_outside=allow_outside), Path.cwd()
+    if here not in around and (allow_outside or here not in shared_folders()):
+        around = (*around, here)
     return (*around, *asset_roots(asset_root, around))
 
 
@@ -66,8 +67,8 @@ def asset_roots(asset_root: Path | None, around: Iterable[Path]) -> tuple[Path, 
     if asset_root is None:
         return ()
     root = Path(asset_root).expanduser()
-    places = [root] if root.is_absolute() else [folder / root for folder in around]
-    return tuple(place for place in places if _exists(place)) or tuple(places[:1])
+    places = [str(root)] if root.is_absolute() else [os.path.join(folder, root) for folder in around]
+    return tuple(Path(place) for place in [place for place in places if _exists(place)] or places[:1])
 
 
 def searched(near: Path, asset_root: Path | None = None, *, allow_outside: bool = False) -> str:
@@ -152,9 +153,9 @@ def _shared_folders(*homes: str) -> frozenset[Path]:
     return frozenset(shared)
 
 
-def _exists(path: Path) -> bool:
+def _exists(path: str) -> bool:
     """Return whether the path exists; a symlink loop or an over-long name counts as not there."""
     try:
-        return path.exists()
+        return os.path.exists(path)
     except (OSError, ValueError):
         return False

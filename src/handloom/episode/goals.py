@@ -11,8 +11,8 @@ from handloom.scene import Scene
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
-from handloom.skills.registry import checked_config, skill_class
-from handloom.skills.schedule import Stages
+from handloom.skills.registry import skill_class
+from handloom.skills.schedule import Stages, make_skill
 from handloom.skills.skill import Skill
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
 
@@ -20,8 +20,8 @@ RETRY = 30
 """Frames after which a skill that the expert would find no way for is begun again."""
 JOINT_WAYPOINTS = frozenset({"heuristic__skill", "home", "joint__ctrl", "wait"})
 """Skills that say how an arm is bent on its way, which a person cannot know."""
-WAYPOINTS = JOINT_WAYPOINTS | {"goto__pose", "move"}
-"""Skills that say where a hand goes on its way; a person finds other ways."""
+WAYPOINTS = JOINT_WAYPOINTS | {"goto__pose", "mobile__rotate", "mobile__translate", "move", "navigate"}
+"""Skills that say where a hand or the base goes on its way; a person finds other ways."""
 
 
 class _AtOnce:
@@ -171,14 +171,17 @@ class Goals:
         """Return an arm's next skill, begun in the present state."""
         if lane.waiting[0].name in self._left_out:
             return _AtOnce()
-        config = checked_config(lane.waiting[0])
-        key = (lane.robot, lane.arm)
-        if key not in self._controllers:
-            self._controllers[key] = ArmController(self._scene, self._scene.robot(lane.robot).arm(lane.arm))
-        self._controllers[key].take_over([name for name in self._movable if self._held(key, name)])
-        skill = skill_class(config.name)(self._scene, self._controllers[key], config, self._rng)
+        skill = make_skill(self._scene, lane.robot, lane.arm, lane.waiting[0], self._rng, self._taken_over)
         skill.simple_generate_manip_cmds()  # What it would do is not wanted, what it would be judged by is.
         return skill
+
+    def _taken_over(self, robot: str, arm: str) -> ArmController:
+        """Return the controller of an arm, as whoever leads the arm has left it."""
+        key = (robot, arm)
+        if key not in self._controllers:
+            self._controllers[key] = ArmController(self._scene, self._scene.robot(robot).arm(arm))
+        self._controllers[key].take_over([name for name in self._movable if self._held(key, name)])
+        return self._controllers[key]
 
     def _held(self, key: tuple[str, str], name: str) -> bool:
         check = Check(name="grasped", arguments={"robot": key[0], "arm": key[1], "object": name})

@@ -112,11 +112,15 @@ def published_robot(file: Path, folders: Sequence[Path] = ()) -> tuple[str, dict
     Returns:
         None if the file brings a model of its own.
     """
-    return _published(file, file.stat().st_mtime_ns, tuple(folders))
+    found = _published(file, file.stat().st_mtime_ns)
+    if found is None:
+        return None
+    name, keys, config = found
+    return name, {**keys, **(_extra_depth(config, folders) if config.extra_depth_file else {})}
 
 
 @lru_cache(maxsize=64)
-def _published(file: Path, _changed: int, folders: tuple[Path, ...]) -> tuple[str, dict[str, Any]] | None:
+def _published(file: Path, _changed: int) -> tuple[str, dict[str, Any], RobotConfig] | None:
     document = read_document(file)
     if not isinstance(document.values, dict) or "model" in document.values or (file.parent / "model.xml").is_file():
         return None
@@ -129,7 +133,7 @@ def _published(file: Path, _changed: int, folders: tuple[Path, ...]) -> tuple[st
     unused = {name for name, info in fields if any(isinstance(mark, UnusedKey) for mark in info.metadata)}
     keys = sorted(key for key in given - unused - {"extra_depth_file"} if getattr(ours, key) != getattr(theirs, key))
     name = next(name for name, zoo in ZOO.items() if zoo == folder.name)
-    return name, {key: dumped[key] for key in keys} | _extra_depth(theirs, folders)
+    return name, {key: dumped[key] for key in keys}, theirs
 
 
 @lru_cache(maxsize=32)

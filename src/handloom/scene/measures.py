@@ -27,6 +27,8 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
     if part:
         wanted = f"{name}/{part.rstrip('/').rpartition('/')[2]}"
         if wanted not in bodies:
+            wanted = _part_of_stand_in(scene, name, part)
+        if wanted not in bodies:
             raise unknown_name(f"part of {name}", wanted, bodies)
         bodies = scene.world.subtree(wanted)
     model = scene.world.model
@@ -35,6 +37,15 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
     solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]]
     boxes = np.array([geom_box(model, scene.world.data, g) for g in solid or geoms])
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+
+def _part_of_stand_in(scene: Scene, name: str, part: str) -> str:
+    """Return the body of a stand-in that a part of the missing file stands for: what moves for a link, or all of it."""
+    asset = scene.assets.get(name)
+    if asset is None or not asset.stands_in:
+        return f"{name}/{part}"
+    moves = asset.articulated and "link" in part
+    return f"{name}/{asset.joints[0].name}" if moves else scene.body_of(name)
 
 
 def local_box(scene: Scene, name: str, part: str | None = None) -> tuple[Array, Array]:

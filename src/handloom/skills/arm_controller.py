@@ -1,10 +1,8 @@
 """Carries out the commands of a skill with one arm, one frame at a time."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from enum import Enum
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,9 +13,9 @@ from handloom.motion.planning import ArmPlanner, FreeIkResult, Move, PlanResult
 from handloom.motion.trajectory import MotionLimits
 from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
-from handloom.skills.arm_motion import attainable, play
+from handloom.skills.arm_motion import attach_solids, attainable, inside_limits, planned_state, play
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
-from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat
+from handloom.spatial import pose_error, pose_from_pos_quat
 from handloom.values import Command
 
 OPEN, CLOSED = 1, -1
@@ -30,8 +28,6 @@ within a tenth of a second."""
 SHARE_OF_LIMITS = 0.7
 """The expert asks for at most this much of a robot's own limits: joints that follow targets from frame to frame are up
 to 1.4 times as fast, for a moment, as the targets are on average."""
-LIMIT_MARGIN = 0.01
-"""Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, and not past a limit."""
 GRIPPER_FRAMES = 4
 """Frames that the fingers get at least to begin to move and to build up their force."""
 GRIPPER_STILL = 2e-3
@@ -90,13 +86,6 @@ def motion_limits(arm: Arm) -> MotionLimits:
     )
 
 
-def _inside_limits(chain: Chain, home: Array) -> Chain:
-    """Return the chain with limits drawn in by LIMIT_MARGIN, but not past the home (n,) [rad] of a folded arm."""
-    lower = np.minimum(chain.lower + LIMIT_MARGIN, np.maximum(chain.lower, home))
-    upper = np.maximum(chain.upper - LIMIT_MARGIN, np.minimum(chain.upper, home))
-    return replace(chain, lower=lower, upper=upper)
-
-
 class ArmController:
     """Turns commands into joint and gripper targets of one arm.
 
@@ -107,7 +96,7 @@ class ArmController:
         self.scene = scene
         self.arm = arm
         model, data = scene.world.model, scene.world.data
-        self.chain = _inside_limits(
+        self.chain = inside_limits(
             Chain.from_model(model, arm.tool_body, arm.base_body, arm.joint_names, qpos=data.qpos), arm.spec.home
         )
         robot = next(r for r in scene.instance.robots if r.name == arm.robot_name)
@@ -160,6 +149,11 @@ class ArmController:
     def moving(self) -> bool:
         """Whether a path is being played."""
         return self._path is not None and 0 < self._played < len(self._path)
+
+    @property
+    def preshaped(self) -> dict[str, float]:
+        """Joints of the hand, by their names in the scene, and where plans take them to stand [m or rad]."""
+        return {self.arm.prefix + name: value for name, value in self.fingers.items()}
 
     @property
     def target(self) -> Array:
@@ -263,7 +257,7 @@ class ArmController:
         """Update the planner's obstacles and attached objects to the present poses."""
         held, self.held = self.held, ()
         self._detach_all(held)
-        self.planner.update(self._planned_state())
+        self.planner.update(planned_state(self.scene, self.preshaped))
         for name in held:
             self._attach(name)
 
@@ -276,23 +270,6 @@ class ArmController:
         self.planner.update(self.scene.world.data)
         for name in held:
             self._attach(name)
-
-    def _planned_state(self) -> mujoco.MjData:
-        """Return the present state, with the fingers where plans take them to be."""
-        world = self.scene.world
-        if not self.fingers:
-            return world.data
-        imagined = mujoco.MjData(world.model)
-        imagined.qpos[:], imagined.mocap_pos[:], imagined.mocap_quat[:] = (
-            world.data.qpos,
-            world.data.mocap_pos,
-            world.data.mocap_quat,
-        )
-        for name, value in self.fingers.items():
-            joint = world.joint_index(self.arm.prefix + name)
-            imagined.qpos[world.model.jnt_qposadr[joint]] = value
-        mujoco.mj_kinematics(world.model, imagined)
-        return imagined
 
     def _open(self, command: Command) -> None:
         """Open the gripper, fully or to the drive targets (g,) that the command brings as ``drive`` [m or rad]."""
@@ -360,7 +337,9 @@ class ArmController:
 
     def _may_begin(self, command: Command) -> bool:
         """Ask whether the way is free; plan once more, in the next frame, when waiting would not make it so."""
-        way = Way.FREE if self._path is None else self.way(self._path)
+        # Frames that come with a command were planned together with the other arm.
+        together = "frames" in command.params
+        way = Way.FREE if self._path is None or together else self.way(self._path)
         if way is Way.BLOCKED and command is not self._distrusted:
             self._distrusted = command
             self._path, self._settled, self._goal = None, None, self.commanded_pose
@@ -379,6 +358,9 @@ class ArmController:
         """
         path = None if command is self._distrusted else command.params.get("path")
         self.num_last_cmd = 0
+        if "frames" in command.params:
+            self._path, self._played, self._goal = command.params["frames"], 0, pose
+            return True
         if path is None or np.abs(path[0] - self._target).max() > REPLAN:
             result = self._plan_move(pose, straight=bool(command.params.get("straight")))
             if not result.ok:
@@ -405,11 +387,7 @@ class ArmController:
 
     def _attach(self, name: str) -> None:
         """Make an object part of the robot in planning, each of its solids by its full name."""
-        holder = self._holder
-        T_holder_world = invert_pose(self.scene.world.body_pose(holder))
-        for obstacle in self.obstacles_of(name):
-            solid = self.planner.world[obstacle]
-            self.planner.attach(obstacle, solid.shape, holder, T_holder_world @ solid.T_world_obstacle)
+        attach_solids(self.planner, self.obstacles_of(name), self.holder, self.scene.world.body_pose(self.holder))
         self.held = (*self.held, name)
 
     def _detach_all(self, names: Iterable[str]) -> None:
@@ -418,7 +396,7 @@ class ArmController:
                 self.planner.detach(obstacle)
 
     @property
-    def _holder(self) -> str:
+    def holder(self) -> str:
         """Body that held objects are fixed to in planning: one with solids on the last link."""
         last = max(group.link for group in self.planner.robot.groups)
         bodies = [group.body for group in self.planner.robot.groups if group.link == last]

@@ -1,13 +1,18 @@
-"""What an arm can carry out: poses that one with few joints can take, and joint paths at true speed."""
+"""What an arm can carry out: poses that few joints can take, joint paths at true speed, what plans start from."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
+from handloom.motion.planning import ArmPlanner
 from handloom.motion.trajectory import MotionLimits, jerk_limited
+from handloom.scene import Scene
+from handloom.spatial import invert_pose
 
 POSE = 6
 """Joints an arm needs to take any pose in its reach."""
@@ -16,6 +21,8 @@ SEEDS = 8
 TRADED = 0.0013
 """A turn of the axis by the whole tolerance is as bad as missing the point by this much [m]: so much that the axis is
 kept where it can be, so little that the point, which has a millimetre, is not missed for it."""
+LIMIT_MARGIN = 0.01
+"""Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, and not past a limit."""
 ROUNDING = 0.01
 """How far rounded corners may stay from the way points [rad or m]."""
 
@@ -84,3 +91,45 @@ def play(path: ArrayLike, limits: MotionLimits, *, fps: int) -> Array:
     targets = motion.sample(np.arange(1, frames + 1) * (motion.duration / frames))[0]
     targets[-1] = end
     return targets
+
+
+def planned_state(scene: Scene, fingers: Mapping[str, float]) -> mujoco.MjData:
+    """Return the present state with some joints, such as fingers, where plans take them to be [m or rad]."""
+    world = scene.world
+    if not fingers:
+        return world.data
+    imagined = mujoco.MjData(world.model)
+    imagined.qpos[:], imagined.mocap_pos[:], imagined.mocap_quat[:] = (
+        world.data.qpos,
+        world.data.mocap_pos,
+        world.data.mocap_quat,
+    )
+    for name, value in fingers.items():
+        imagined.qpos[world.model.jnt_qposadr[world.joint_index(name)]] = value
+    mujoco.mj_kinematics(world.model, imagined)
+    return imagined
+
+
+def attach_solids(
+    planner: ArmPlanner, solids: Iterable[str], holder: str, T_world_holder: Array, *, may_touch: Iterable[str] = ()
+) -> None:
+    """Make solids of an object, by the planner's names, part of the robot where they are now.
+
+    Args:
+        planner: The planner.
+        solids: Names of its obstacles.
+        holder: Body that holds them.
+        T_world_holder: Where that body is.
+        may_touch: Further bodies that the object may touch.
+    """
+    T_holder_world = invert_pose(T_world_holder)
+    for name in solids:
+        solid = planner.world[name]
+        planner.attach(name, solid.shape, holder, T_holder_world @ solid.T_world_obstacle, may_touch=may_touch)
+
+
+def inside_limits(chain: Chain, home: Array) -> Chain:
+    """Return the chain with limits drawn in by LIMIT_MARGIN, but not past the home (n,) [rad] of a folded arm."""
+    lower = np.minimum(chain.lower + LIMIT_MARGIN, np.maximum(chain.lower, home))
+    upper = np.maximum(chain.upper - LIMIT_MARGIN, np.minimum(chain.upper, home))
+    return replace(chain, lower=lower, upper=upper)

@@ -17,7 +17,6 @@ from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
     ArtPreplanConfig,
     CloseConfig,
-    OpenConfig,
     PlannerSetting,
     RotateConfig,
 )
@@ -78,7 +77,8 @@ class ArticulatedSkill(Skill[ConfigT]):
             return
         path = ways[0].approach[:1] if self._held else self._free_path(ways)
         if path is not None:
-            self.manip_list = self._commands(ways[0], path)
+            commands = self._commands(ways[0], path)
+            self.manip_list = commands if self.failure is None else []
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
@@ -129,8 +129,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
         setting = self._manner.setting.model_copy(update=there)
         for pivot in self._manner.pivots:
-            frames = KeyFrames.of(controller.commanded_pose, setting, self._motions(pivot))
-            way = self._way(controller.target, frames)
+            way = self._way(controller.target, self._frames(controller.commanded_pose, setting, pivot))
             if isinstance(way, JointWay):
                 return [way]
             why = way
@@ -268,7 +267,7 @@ class ArticulatedSkill(Skill[ConfigT]):
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
             for pivot in self._manner.pivots:
-                way = self._way(q[i], KeyFrames.of(goals[i], self._manner.setting, self._motions(pivot)))
+                way = self._way(q[i], self._frames(goals[i], self._manner.setting, pivot))
                 if isinstance(way, JointWay):
                     ways.append(way)
                     break
@@ -276,6 +275,14 @@ class ArticulatedSkill(Skill[ConfigT]):
             if len(ways) == WAYS:
                 break
         return ways, why
+
+    def _driving(self, T_base_tool: Array) -> list[Command]:
+        """Return what the base does while the hand holds on at a pose (4, 4): nothing."""
+        return []
+
+    def _frames(self, goal: Array, setting: PlannerSetting, pivot: float) -> KeyFrames:
+        """Return where the hand goes on its way to a goal (4, 4) and along the joint."""
+        return KeyFrames.of(goal, setting, self._motions(pivot))
 
     def _way(self, q: Array, frames: KeyFrames) -> JointWay | str:
         """Return the way through all frames from joints (n,) at the first one, or why there is none."""
@@ -340,6 +347,7 @@ class ArticulatedSkill(Skill[ConfigT]):
             commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
+        commands += self._driving(contact)
         if config.hold and self._manner.grips:
             return commands
         if self._manner.grips:
@@ -347,12 +355,6 @@ class ArticulatedSkill(Skill[ConfigT]):
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
         return commands
-
-
-class Open(ArticulatedSkill[OpenConfig]):
-    """The published open; the hand lets go and draws back at the end."""
-
-    Config: ClassVar = OpenConfig
 
 
 class Close(ArticulatedSkill[CloseConfig]):

@@ -1,4 +1,4 @@
-"""Where a held object is put down, and how far it can be lowered until it touches what is below it."""
+"""Where a held object is put down, how far it can be lowered to what is below it, and how it must lie then."""
 
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from handloom.scene.measures import geom_box
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import UNBOUNDED
 from handloom.skills.skill import between
+from handloom.values import Check
 
 BESIDE = (0.03, 0.06)
 """Least and largest gap between an object and what it is put beside [m]."""
@@ -139,3 +140,14 @@ def _may_meet(model: mujoco.MjModel, data: mujoco.MjData, above: int, below: int
     a, b = geom_box(model, data, above), geom_box(model, data, below)
     beside = np.any(a[0, :2] > b[1, :2] + GAP) or np.any(b[0, :2] > a[1, :2] + GAP)
     return not beside and b[0, 2] < a[1, 2] and b[1, 2] > a[0, 2] - REACH
+
+
+def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
+    """Return the terms about how an object must lie or stand at the end."""
+    name, terms = config.objects[0], []
+    if config.success_tilt is not None:
+        terms.append(Check(name="level", arguments={"object": name, "angle": float(np.deg2rad(config.success_tilt))}))
+    if config.success_upright is not None:
+        up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.success_upright))}
+        terms.append(Check(name="points_up", arguments=up))
+    return tuple(terms)

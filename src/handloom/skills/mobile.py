@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,27 @@ def base_limits(base: MobileBase) -> MotionLimits:
     )
 
 
+def base_of(skill: Skill[Any]) -> MobileBase:
+    """Return the base of the robot whose arm has a skill.
+
+    Raises:
+        ConfigError: It does not drive.
+    """
+    robot = skill.controller.arm.robot_name
+    base = skill.scene.robot(robot).base
+    if base is None:
+        raise ConfigError(f"{skill.config.name}: the base of {robot} does not drive; give it base: drivable")
+    return base
+
+
+def drive_commands(base: MobileBase, T_base_tool: Array, path: Array, *, pace: float = 1.0) -> list[Command]:
+    """Return commands that steer the wheels, then drive through poses (k, 3) while the hand stays at a pose (4, 4)."""
+    aim = body_twist(path[1] - path[0], path[0, 2])
+    poses = play(path, base_limits(base).scaled(pace), fps=base.fps)
+    first = command_at(T_base_tool, "mobile_move", aim=aim)
+    return [first, *(command_at(T_base_tool, "mobile_move", pose=pose) for pose in poses)]
+
+
 class MobileSkill(Skill[ConfigT]):
     """What skills of the base share: a path of poses (x, y, yaw), played while the arms keep still."""
 
@@ -55,11 +76,7 @@ class MobileSkill(Skill[ConfigT]):
     @property
     def base(self) -> MobileBase:
         """The base of the skill's robot."""
-        robot = self.controller.arm.robot_name
-        base = self.scene.robot(robot).base
-        if base is None:
-            raise ConfigError(f"{self.config.name}: the base of {robot} does not drive; give it base: drivable")
-        return base
+        return base_of(self)
 
     def simple_generate_manip_cmds(self) -> None:
         """Write one pose of the base per frame, and what steers its wheels before it sets off."""
@@ -72,23 +89,17 @@ class MobileSkill(Skill[ConfigT]):
         steered = any(wheel.swivel >= 0 for wheel in self.base.wheels)
         for piece in [np.stack(ends) for ends in pairwise(path)] if steered else [path]:
             self.manip_list += self._piece(piece)
-        self.manip_list += [self._stand(pose=self._goal)] * SETTLE
+        self.manip_list += [command_at(self.controller.commanded_pose, "mobile_move", pose=self._goal)] * SETTLE
 
     def _piece(self, path: Array) -> list[Command]:
         """Return the commands along way points (k, 3), from rest to rest."""
         if np.abs(np.diff(path, axis=0)).max(initial=0.0) < 1e-9:
             return []
-        aim = body_twist(path[1] - path[0], path[0, 2])
-        poses = play(path, base_limits(self.base), fps=self.scene.instance.fps)
-        return [self._stand(aim=aim), *(self._stand(pose=pose) for pose in poses)]
-
-    def _stand(self, **params: Array) -> Command:
-        return command_at(self.controller.commanded_pose, "mobile_move", **params)
+        return drive_commands(self.base, self.controller.commanded_pose, path)
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
         """Return whether the wheels are steered as they should; a pose is for one frame."""
-        aim = self.manip_list[0].params.get("aim")
-        return aim is None or self.base.aiming_frames(aim) == 0
+        return is_aimed(self.base, self.manip_list[0])
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the base is at its goal."""
@@ -103,6 +114,12 @@ class MobileSkill(Skill[ConfigT]):
             self.fail(FunnelStage.PLAN, "base_blocked", f"the base cannot move straight to its goal: {blocked}")
             return None
         return path
+
+
+def is_aimed(base: MobileBase, command: Command) -> bool:
+    """Return whether the wheels are steered as a command asks; one that drives asks for nothing."""
+    aim = command.params.get("aim")
+    return aim is None or base.aiming_frames(aim) == 0
 
 
 def base_check(base: MobileBase, pose: Array) -> Check:

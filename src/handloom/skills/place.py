@@ -14,7 +14,7 @@ from handloom.skills.checks import holds
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
-from handloom.skills.landing import BESIDE, HeldSize, drop_height, place_points
+from handloom.skills.landing import BESIDE, HeldSize, attitude_checks, drop_height, place_points
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
@@ -99,6 +99,8 @@ class Place(Skill[PlaceConfig]):
             chosen = choose(self, self._moves(pre, lower), test_mode=config.test_mode, holds=holds)
             if chosen is not None:
                 goal = lower[chosen.index]
+                # Among the walls of a container, the next move of the joints would take it along.
+                self._rises = not config.until_contact and self._until_contact() and self._retreat is None
                 if self._until_contact():
                     goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
                 self._place_z = float(goal[2, 3])
@@ -377,6 +379,10 @@ class Place(Skill[PlaceConfig]):
             commands.append(command_at(place, "update_specific", ignore_substring=without))
             retreat = place @ translation(self._retreat)
             commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2), **opened))
+        elif self._rises and chosen.paths[1] is not None:
+            commands.append(command_at(place, "update_specific", ignore_substring=self.controller.obstacles_of(name)))
+            back = chosen.paths[1][::-1]
+            commands.append(command_at(pre, "open_gripper", straight=True, path=back, **opened))
         return commands
 
     def _let_go(self) -> dict[str, Array]:
@@ -392,14 +398,3 @@ class Place(Skill[PlaceConfig]):
 def _unit(vector: tuple[float, float, float]) -> Array:
     v = np.asarray(vector, float)
     return v / np.linalg.norm(v)
-
-
-def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
-    """Return the terms about how an object must lie or stand at the end."""
-    name, terms = config.objects[0], []
-    if config.success_tilt is not None:
-        terms.append(Check(name="level", arguments={"object": name, "angle": float(np.deg2rad(config.success_tilt))}))
-    if config.success_upright is not None:
-        up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.success_upright))}
-        terms.append(Check(name="points_up", arguments=up))
-    return tuple(terms)

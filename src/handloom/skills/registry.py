@@ -11,6 +11,7 @@ from handloom.skills.skill import Skill, register_skill
 SKILLS = {
     "approach__rotate": "handloom.skills.rotate_held:ApproachRotate",
     "artpreplan": "handloom.skills.articulated:ArtPreplan",
+    "carry": "handloom.skills.carry:Carry",
     "close": "handloom.skills.articulated:Close",
     "dexpick": "handloom.skills.dexterous:DexPick",
     "dexplace": "handloom.skills.dexterous:DexPlace",
@@ -28,7 +29,7 @@ SKILLS = {
     "mobile__translate": "handloom.skills.mobile:MobileTranslate",
     "move": "handloom.skills.tool_motions:MoveSkill",
     "navigate": "handloom.skills.mobile:Navigate",
-    "open": "handloom.skills.articulated:Open",
+    "open": "handloom.skills.mobile_open:Open",
     "pick": "handloom.skills.pick:Pick",
     "place": "handloom.skills.place:Place",
     "pour": "handloom.skills.pour:Pour",

@@ -1,7 +1,7 @@
 """Runs a task's skills: stages one after the other, robots and the arms of a block at the same time."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 from weakref import proxy
@@ -9,8 +9,8 @@ from weakref import proxy
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.errors import StateError
-from handloom.scene import Scene
+from handloom.errors import ConfigError
+from handloom.scene import Scene, SceneArm
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
@@ -104,10 +104,9 @@ class Schedule:
             skill = lane.active
             if skill is None or not skill.is_ready() or frame < lane.not_before:
                 continue
-            arm = skill.controller.arm
-            joints, gripper = _one_frame(skill)
-            targets[arm.ctrl_index] = joints
-            targets[arm.gripper_ctrl_index] = gripper
+            for arm, joints, gripper in _one_frame(skill):
+                targets[arm.ctrl_index] = joints
+                targets[arm.gripper_ctrl_index] = gripper
             self._drive(targets, lane.robot, skill.manip_list[0])
             self.room = min(self.room, _room(skill))
             if not skill.is_feasible():
@@ -145,7 +144,7 @@ class Schedule:
                 elif lane.retries < self.retries:
                     self._begin_anew(skill, frame, lane, kind="mistake")
                 else:
-                    self._stop(skill, frame, lane, _unsuccessful(skill))
+                    self._stop(skill, frame, lane, skill.failure or _unsuccessful(skill))
                     return
 
     def _begin_anew(self, skill: Skill, frame: int, lane: _Lane, *, kind: Kind) -> None:
@@ -156,7 +155,8 @@ class Schedule:
         """
         self._append(skill, frame, lane, success=False, kind=kind)
         self._missed.setdefault((lane.robot, lane.arm), set()).update(skill.config.objects[:1])
-        skill.controller.let_go()
+        for controller in skill.controllers:
+            controller.let_go()
         lane.retries += 1
         lane.active = None
         lane.waiting.appendleft(skill.config)
@@ -172,20 +172,19 @@ class Schedule:
 
     def _judge_arms(self, frame: int) -> None:
         """End the episode when two arms that move at the same time touch each other all the same."""
-        busy = [lane for lane in self._lanes if lane.active is not None]
-        for i, lane in enumerate(busy):
-            for other in busy[:i]:
-                first, second = self._moving_bodies(lane), self._moving_bodies(other)
+        busy = [(lane, skill, c.arm) for lane in self._lanes if (skill := lane.active) for c in skill.controllers]
+        for i, (lane, skill, arm) in enumerate(busy):
+            for _, _, other in busy[:i]:
+                first, second = self._moving_bodies(arm), self._moving_bodies(other)
                 if self.failure is None and self.scene.world.touching(first, second):
-                    names = f"{lane.robot}/{lane.arm} and {other.robot}/{other.arm}"
+                    names = f"{arm.robot_name}/{arm.name} and {other.robot_name}/{other.name}"
                     failure = Failure(
                         stage=FunnelStage.EXECUTE, reason="arms_touch", detail=f"{names} touched each other"
                     )
-                    self._stop(_active(lane), frame, lane, failure)
+                    self._stop(skill, frame, lane, failure)
 
-    def _moving_bodies(self, lane: _Lane) -> tuple[str, ...]:
+    def _moving_bodies(self, arm: SceneArm) -> tuple[str, ...]:
         """Return what the joints of an arm move, the hand and its fingers included."""
-        arm = _active(lane).controller.arm
         world = self.scene.world
         first = world.model.jnt_bodyid[world.joint_index(arm.joint_names[0])]
         return world.subtree(world.model.body(first).name)
@@ -229,11 +228,10 @@ class Schedule:
 
     def _start(self, lane: _Lane, frame: int) -> Skill | None:
         """Make the commands of an arm's next skill and let it begin; return the skill when it cannot be done now."""
-        controller = self._controller(lane.robot, lane.arm)
-        skill = _made(self.scene, controller, lane.waiting[0], self._rng)
+        skill = self._made(lane, lane.waiting[0], self._rng)
         if len(lane.waiting) > 1:
             # What it foresees must not change what it draws later.
-            skill.follower = _made(self.scene, controller, lane.waiting[1], np.random.default_rng(frame))
+            skill.follower = self._made(lane, lane.waiting[1], np.random.default_rng(frame))
         skill.simple_generate_manip_cmds()
         lane.started = frame
         if skill.is_ready() and not skill.manip_list:
@@ -241,6 +239,9 @@ class Schedule:
         lane.waiting.popleft()
         lane.active = skill
         return None
+
+    def _made(self, lane: _Lane, given: Any, rng: np.random.Generator) -> Skill:
+        return make_skill(self.scene, lane.robot, lane.arm, given, rng, self._controller)
 
     def _controller(self, robot: str, arm: str) -> ArmController:
         key = (robot, arm)
@@ -298,30 +299,46 @@ class Schedule:
         return "recovery"
 
 
-def _made(scene: Scene, controller: ArmController, given: Any, rng: np.random.Generator) -> Skill:
+def make_skill(
+    scene: Scene,
+    robot: str,
+    arm: str,
+    given: Any,
+    rng: np.random.Generator,
+    controller: Callable[[str, str], ArmController],
+) -> Skill:
+    """Return a skill of an arm, not begun yet; one that takes both arms gets the other one, too.
+
+    Args:
+        scene: The scene.
+        robot: Name of the robot.
+        arm: The arm that the task file writes it under.
+        given: Its config.
+        rng: Generator of its choices.
+        controller: Gives the controller of an arm by the names of robot and arm.
+    """
     config = checked_config(given)
-    return skill_class(config.name)(scene, controller, config, rng)
+    skill = skill_class(config.name)(scene, controller(robot, arm), config, rng)
+    if config.both_arms:
+        others = [other.name for other in scene.robot(robot).arms if other.name != skill.controller.arm.name]
+        if not others:
+            raise ConfigError(f"{config.name} takes both arms, and {robot} has one; use a robot with two arms")
+        skill.partner = controller(robot, others[0])
+    return skill
 
 
 def _room(skill: Skill) -> float:
     """Return how far a skill could do with a disturbance in this frame, 0 to 1."""
-    if not skill.controller.moving:
+    if not skill.controller.moving or skill.manip_list[0].params.get("together"):
         return 0.0
     return NEAR_ROOM if skill.manip_list[0].params.get("straight") else 1.0
 
 
-def _one_frame(skill: Skill) -> tuple[Array, Array]:
+def _one_frame(skill: Skill) -> list[tuple[SceneArm, Array, Array]]:
     """Carry out one frame of a skill; commands that only change what is planned take no time."""
     while skill.manip_list[0].function in TIMELESS and len(skill.manip_list) > 1:
-        skill.controller.forward(skill.manip_list.pop(0))
-    return skill.controller.forward(skill.manip_list[0])
-
-
-def _active(lane: _Lane) -> Skill:
-    """Return the skill an arm is busy with."""
-    if lane.active is None:
-        raise StateError(f"arm {lane.arm!r} of {lane.robot!r} has no active skill")
-    return lane.active
+        skill.forward(skill.manip_list.pop(0))
+    return skill.forward(skill.manip_list[0])
 
 
 def _planning_failure(skill: Skill) -> Failure:

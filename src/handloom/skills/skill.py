@@ -48,8 +48,10 @@ class Skill(ABC, Generic[ConfigT]):
         self.failure: Failure | None = None
         self.follower: Skill[Any] | None = None
         """What the same arm does next, not begun yet; a pick asks it whether a grasp leads on."""
+        self.partner: ArmController | None = None
+        """The robot's other arm, for a skill whose config says that it takes both."""
         self._frames_judged = 0
-        self._frames_held: Counter[str] = Counter()
+        self._frames_held: Counter[tuple[str, str]] = Counter()
 
     @abstractmethod
     def simple_generate_manip_cmds(self) -> None:
@@ -92,7 +94,20 @@ class Skill(ABC, Generic[ConfigT]):
     def update(self) -> None:
         """Look at the state after a frame: count in how many frames the terms with a share hold."""
         self._frames_judged += 1
-        self._frames_held.update(check.name for check in self.checks() if check.share and holds(self.scene, check))
+        self._frames_held.update(_term(check) for check in self.checks() if check.share and holds(self.scene, check))
+
+    @property
+    def controllers(self) -> tuple[ArmController, ...]:
+        """The arms it moves."""
+        return (self.controller,) if self.partner is None else (self.controller, self.partner)
+
+    def forward(self, command: Command) -> list[tuple[SceneArm, Array, Array]]:
+        """Carry out one frame of a command; return each arm with its joint (n,) and gripper targets (g,) [m or rad].
+
+        A command of a skill that takes both arms brings that of the other arm as ``partner``.
+        """
+        commands = (command, command.params.get("partner", command))
+        return [(c.arm, *c.forward(part)) for c, part in zip(self.controllers, commands, strict=False)]
 
     def is_feasible(self) -> bool:
         """Return whether planning has not failed too often in a row."""
@@ -124,7 +139,7 @@ class Skill(ABC, Generic[ConfigT]):
     def fulfilled(self, check: Check) -> bool:
         """Return whether a success term holds now or, if it has a share, held in enough of the skill's frames."""
         if check.share:
-            return self._frames_held[check.name] >= check.share * self._frames_judged
+            return self._frames_held[_term(check)] >= check.share * self._frames_judged
         return holds(self.scene, check)
 
     def tolerances(self) -> tuple[float, float]:
@@ -139,6 +154,11 @@ class Skill(ABC, Generic[ConfigT]):
         """Say why this skill cannot be done, and drop its commands."""
         self.manip_list = []
         self.failure = Failure(stage=stage, reason=reason, detail=detail, skill=self.config.name, counts=counts)
+
+
+def _term(check: Check) -> tuple[str, str]:
+    """Return what tells a term of a skill from its others: its name, and the arm it is about."""
+    return check.name, check.arguments.get("arm", "")
 
 
 def command_at(T_base_tool: Array, function: str, **params: Any) -> Command:

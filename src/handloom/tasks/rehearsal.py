@@ -137,8 +137,9 @@ def _out_of_reach(task: Task, scene: Scene, reach: Reach) -> Iterator[str]:
                 yield f"{task.where(*keys)}: {wrong}"
                 return  # From here on nothing would be where it should.
             continue
-        arm = scene.robot(str(robot)).arm(str(arm_name))
         for name in skill.objects:
+            own = scene.robot(str(robot)).arm(str(arm_name))
+            arm = _nearest_arm(scene, name, str(robot)) if skill.both_arms else own
             if (str(robot), str(arm_name), name) in told or name in carried:
                 continue
             if base is not None and skill_name(skill.name) in BY_HAND:
@@ -157,6 +158,11 @@ def _out_of_reach(task: Task, scene: Scene, reach: Reach) -> Iterator[str]:
                     f"{where}: {name} lies {distance:.2f} m from the base of {robot}'s {arm_name} arm, which reaches "
                     f"{far:.2f} m at that height; move it {distance - far + 0.05:.2f} m towards {heading(-offset)}"
                 )
+
+
+def _nearest_arm(scene: Scene, name: str, robot: str) -> SceneArm:
+    p = scene.object_pose(name)[:3, 3]
+    return min(scene.robot(robot).arms, key=lambda arm: float(np.linalg.norm(p - arm.T_world_base[:3, 3])))
 
 
 def _drive(scene: Scene, base: MobileBase, skill: SkillConfig) -> str:

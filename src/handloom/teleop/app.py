@@ -7,7 +7,7 @@ from pathlib import Path
 
 from handloom.teleop.certificate import self_signed
 from handloom.teleop.live_input import LiveInput
-from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message
+from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message, StereoMessage
 from handloom.teleop.page_view import PageView
 from handloom.teleop.picture_stream import PictureStream
 from handloom.teleop.server import TeleopServer, is_loopback
@@ -81,13 +81,17 @@ class TeleopApp:
         elif isinstance(message, MarkMessage):
             (self.live.mark if message.kind == "subtask" else self.live.say)(message.text)
             self.view.show()
+        elif isinstance(message, StereoMessage):
+            self.pictures.eye_distance = message.eye_distance
+            self.view.cameras_changed()
 
     def _control(self, somebody: bool) -> None:
         if somebody:
             self.live.connect()
         else:
             self.live.disconnect()
-        self.view.show()
+            self.pictures.eye_distance = 0.0
+        self.view.cameras_changed()
 
 
 ACTIONS: dict[str, Callable[[LiveInput], None]] = {

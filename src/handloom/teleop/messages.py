@@ -15,6 +15,8 @@ MARKS = ("subtask", "instruction")
 """What words are for: the stretch that begins now, or the whole demonstration."""
 LONGEST_MARK = 200
 """Characters of such words."""
+WIDEST_EYES = 0.1
+"""Largest distance of two eyes [m]; 0.054 to 0.074 for nearly everybody."""
 MOST_SEQ = 2**53
 """Numbers of samples are whole in JavaScript up to here."""
 
@@ -55,7 +57,15 @@ class MarkMessage:
     """The words; empty leaves them to the session."""
 
 
-Message = InputMessage | CommandMessage | PingMessage | MarkMessage
+@dataclass(frozen=True, kw_only=True)
+class StereoMessage:
+    """A headset asks for the operator's view for both eyes."""
+
+    eye_distance: float
+    """Distance of the eyes [m]; 0 ends it."""
+
+
+Message = InputMessage | CommandMessage | PingMessage | MarkMessage | StereoMessage
 
 
 def parsed_message(text: str | bytes) -> Message:
@@ -117,4 +127,11 @@ def _mark(record: dict[str, Any]) -> MarkMessage:
     return MarkMessage(kind=kind, text=" ".join(text.split()))
 
 
-_READERS = {"input": _input, "command": _command, "ping": _ping, "mark": _mark}
+def _stereo(record: dict[str, Any]) -> StereoMessage:
+    distance = record.get("eye_distance")
+    if not isinstance(distance, int | float) or isinstance(distance, bool) or not 0.0 <= distance <= WIDEST_EYES:
+        raise InputError(f"eyes are 0 to {WIDEST_EYES} m apart, got {str(distance)[:40]}")
+    return StereoMessage(eye_distance=float(distance))
+
+
+_READERS = {"input": _input, "command": _command, "ping": _ping, "mark": _mark, "stereo": _stereo}

@@ -56,12 +56,21 @@ class PageView:
     def scene(self, scene: Scene, facts: dict[str, Any]) -> None:
         """A scene begins."""
         self._scene = scene
-        cameras = [{"name": c.name, "width": c.width, "height": c.height} for c in self._pictures.cameras_of(scene)]
+        cameras = self._cameras(scene)
         limit = scene.instance.max_frames / scene.instance.fps
         self.show(
             **facts, phase="ready", cameras=cameras, seconds=0.0, limit=limit, outcome=None, recording=False, mark=""
         )
         self._pictures.show(scene)
+
+    def cameras_changed(self) -> None:
+        """Other views are drawn from now on; called from any thread."""
+        scene = self._scene
+        self.show(**({} if scene is None else {"cameras": self._cameras(scene)}))
+
+    def _cameras(self, scene: Scene) -> list[dict[str, Any]]:
+        cameras = self._pictures.cameras_of(scene)
+        return [{"name": c.name, "width": c.width, "height": c.height, "slope": c.width / c.fx} for c in cameras]
 
     def frame(self, source: OperatorSource, frame: int) -> None:
         """A frame is about to be carried out."""

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -14,7 +15,7 @@ from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.render import Renderer
 from handloom.scene import Scene
-from handloom.spatial import matrix_from_quat
+from handloom.spatial import invert_pose, matrix_from_quat, pos_quat_from_pose
 from handloom.values import CameraSpec
 
 QUALITY = 80
@@ -45,8 +46,11 @@ class PictureStream:
         self._publish, self._size, self._preset, self._names = publish, size, preset, tuple(cameras)
         self._changed = threading.Condition()
         self._scene: Scene | None = None
+        self._views: tuple[Scene, tuple[CameraSpec, ...]] | None = None
         self._state: Array | None = None
         self._closed = False
+        self.eye_distance = 0.0
+        """Of a headset [m]: the operator's view is then drawn a second time, for the right eye; 0 draws it once."""
         self.drawn: deque[float] = deque(maxlen=300)
         """When the last sets of pictures were finished [s]."""
         self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
@@ -72,7 +76,13 @@ class PictureStream:
         self._thread.join()
 
     def cameras_of(self, scene: Scene) -> tuple[CameraSpec, ...]:
-        """Return what is drawn of a scene."""
+        """Return what is drawn of a scene; asked first while it is in its first state, which decides on the view."""
+        if self._views is None or self._views[0] is not scene:
+            self._views = scene, self._chosen(scene)
+        distance, chosen = self.eye_distance, self._views[1]
+        return *chosen, *(right_eye(c, distance) for c in chosen if distance > 0.0 and c.name == OPERATOR)
+
+    def _chosen(self, scene: Scene) -> tuple[CameraSpec, ...]:
         cameras = [fitted(camera, *self._size) for camera in scene.instance.cameras]
         known = {camera.name: camera for camera in (operator_view(scene, self._size), *cameras)}
         for name in self._names:
@@ -91,8 +101,10 @@ class PictureStream:
                 scene, state, self._state = self._scene, self._state, None
             if scene is None or state is None:
                 continue
+            cameras = self.cameras_of(scene)
             if drawing is None or drawing.scene is not scene:
-                drawing = LiveDrawing(scene, self.cameras_of(scene), self._preset)
+                drawing = LiveDrawing(scene, cameras, self._preset)
+            drawing.cameras = cameras
             self._publish(drawing.files(state))
             self.drawn.append(time.monotonic())
 
@@ -107,7 +119,7 @@ class LiveDrawing:
     """
 
     def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str) -> None:
-        self.scene, self._cameras = scene, cameras
+        self.scene, self.cameras = scene, cameras
         self._model = scene.world.model
         self._data = mujoco.MjData(self._model)
         self._renderer = Renderer(self._model, preset)
@@ -121,8 +133,8 @@ class LiveDrawing:
         mujoco.mj_setState(self._model, self._data, state, STATE)
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
-        images = self._renderer.render(self._data, self._cameras)
-        return [np.asarray(images[camera.name]["rgb"]) for camera in self._cameras]
+        images = self._renderer.render(self._data, self.cameras)
+        return [np.asarray(images[camera.name]["rgb"]) for camera in self.cameras]
 
 
 OPERATOR = "operator"
@@ -131,6 +143,10 @@ SHOULDERS = ((-0.7, 0.42, 0.75), (-0.7, -0.42, 0.75), (-0.25, 0.6, 0.8))
 HEADS = ((-0.42, 0.0, 0.85), (-0.16, 0.0, 0.8), (-0.03, 0.0, 0.75))
 """Where its eye may be, beside one arm or between two: ahead, to the left of and above what is handled [m]. The first
 from which most of that is seen is taken."""
+ABOVE = ((-0.75, 0.0, 0.9), (-0.5, 0.0, 0.9), (-0.3, 0.0, 0.9))
+"""The same for a base that drives: far enough back to see what it drives to."""
+AT_HAND = 0.7
+"""How far ahead of such a base its hands work [m]."""
 LARGE_ARM = 0.45
 """The robot stands this far from what a large arm handles [m]; a smaller one is looked at from nearer by."""
 
@@ -144,16 +160,40 @@ def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
         handled = [arm.world.body_pose(arm.tool_body)[:3, 3] for r in scene.robots.values() for arm in r.arms]
     centre = np.mean(handled, axis=0)
     away = float((R.T @ (centre - np.array(robot.position)))[0])
+    base = scene.robot(robot.name).base
+    if base is not None:  # What it will handle may be in another room: it looks where its hands work.
+        away = AT_HAND
+        centre = np.array([*(np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2], centre[2]])
     # What lies far to one side draws the view only half-way.
     centre[:2] = 0.5 * (centre[:2] + (np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2])
     two = sum(len(r.arms) for r in scene.robots.values()) > 1
     share = 1.0 if two else float(np.clip(away / LARGE_ARM, 0.5, 1.0))
-    eyes = [centre + share * (R @ np.array(place)) for place in (HEADS if two else SHOULDERS)]
-    eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in handled))
+    places = ABOVE if base is not None else HEADS if two else SHOULDERS
+    eyes = [centre + share * (R @ np.array(place)) for place in places]
+    # Where a head is in the way of the space between the hands, it is in the way of what will happen there, too.
+    watched = [*handled, *(centre + R @ np.array([0.0, side, 0.0]) for side in (-0.15, 0.0, 0.15))]
+    eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in watched))
     width, height = size
-    return CameraSpec.looking_at(
+    view = CameraSpec.looking_at(
         OPERATOR, tuple(centre.tolist()), eye=tuple(eye.tolist()), width=width, height=height, focal=0.95 * height
     )
+    return view if base is None else _carried(view, base.body, scene.world.body_pose(base.body))
+
+
+def _carried(camera: CameraSpec, body: str, T_world_body: Array) -> CameraSpec:
+    """Return a camera that rides on a body, from where it is fixed in the world now."""
+    position, quat = pos_quat_from_pose(invert_pose(T_world_body) @ camera.T_parent_camera)
+    return replace(camera, parent=body, position=tuple(position.tolist()), quat=tuple(quat.tolist()))
+
+
+RIGHT_EYE = "operator_right"
+"""Name of that view for the right eye."""
+
+
+def right_eye(left: CameraSpec, distance: float) -> CameraSpec:
+    """Return a camera beside another one, to the right of it by a distance [m], that looks the same way."""
+    x, y, z = (np.array(left.position) + matrix_from_quat(np.array(left.quat)) @ (distance, 0.0, 0.0)).tolist()
+    return replace(left, name=RIGHT_EYE, position=(x, y, z))
 
 
 def _sees(scene: Scene, eye: Array, point: Array) -> bool:

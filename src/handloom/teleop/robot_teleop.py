@@ -26,9 +26,9 @@ from handloom.retarget import (
 )
 from handloom.retarget.quaternions import quat_from_port, rotation_of
 from handloom.retarget.so101.position_ik import PositionIk
-from handloom.robots import DriveConfig
-from handloom.scene import Scene, SceneArm, SceneRobot
-from handloom.scene.scene import ctrl_of_joint
+from handloom.scene import Scene, SceneArm
+from handloom.scene.mobile_base import MobileBase
+from handloom.skills.mobile import base_limits
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat, matrix_from_rotvec, rotvec_from_matrix
 
 POSE = 6
@@ -185,15 +185,18 @@ class ArmTeleop:
 
 
 class BaseTeleop:
-    """A base on joints x, y, yaw behind the sticks: left drives, right turns."""
+    """A drivable base behind the sticks: left drives, right turns, at the expert's pace.
 
-    def __init__(self, scene: Scene, robot: SceneRobot, drive: DriveConfig, controllers: ControllersSource) -> None:
-        self.name = f"{robot.name}_base"
-        prefix = robot.arms[0].prefix
-        self._index = np.array([ctrl_of_joint(scene.world, prefix + name) for name in drive.wheel_names])
-        self._most = drive.max_linear_speed or np.inf, drive.max_angular_speed or np.inf
-        self._base = robot.base
-        self._joints = scene.world.data.ctrl[self._index].copy()
+    Args:
+        base: The base.
+        controllers: Source that all parts share.
+    """
+
+    def __init__(self, base: MobileBase, controllers: ControllersSource) -> None:
+        self.name = f"{base.robot_name}_base"
+        self.base = base
+        self._limits = base_limits(base)
+        self._twist = np.zeros(3)
         node = LocomotionRootCmdRetargeter(LocomotionRootCmdRetargeterConfig(), f"{self.name}.sticks")
         ports = {device: controllers.output(device) for device in ControllersSource.devices}
         self.selectors: dict[str, OutputSelector] = {self.name: node.connect(ports).output("root_command")}
@@ -201,21 +204,16 @@ class BaseTeleop:
     @property
     def yaw(self) -> float:
         """How far the base was told to turn since its joints were zero [rad]."""
-        if self._base is not None:
-            return float(self._base.world.data.act[self._base.act_index[2]])
-        return float(self._joints[2])
+        return float(self.base.world.data.act[self.base.act_index[2]])
 
     def command(self, outputs: RetargeterIO, dt: float, targets: Array, *, running: bool) -> None:
-        """Write the base's entries of actuator targets (controls,)."""
-        vx, vy, turn = outputs[self.name][0][:3].astype(float) if running else np.zeros(3)
-        fast = float(np.hypot(vx, vy))
-        share = min(1.0, self._most[0] / max(fast, 1e-12), self._most[1] / max(abs(turn), 1e-12))
-        if self._base is not None:
-            self._base.drive_at(targets, share * np.array([vx, vy, turn]))
-            return
-        cos, sin = np.cos(self.yaw), np.sin(self.yaw)
-        self._joints += share * dt * np.array([cos * vx - sin * vy, sin * vx + cos * vy, turn])
-        targets[self._index] = self._joints
+        """Write the base's and its wheels' entries of actuator targets (controls,); what does not run stands."""
+        wanted = outputs[self.name][0][:3].astype(float) if running else np.zeros(3)
+        most, step = self._limits.velocity, self._limits.acceleration * dt
+        wanted[:2] *= min(1.0, most[0] / max(float(np.hypot(*wanted[:2])), 1e-12))
+        wanted[2] = np.clip(wanted[2], -most[2], most[2])
+        self._twist = self._twist + np.clip(wanted - self._twist, -step, step) if running else wanted
+        self.base.drive_at(targets, self._twist)
 
 
 class RobotTeleop:
@@ -244,12 +242,7 @@ class RobotTeleop:
             ArmTeleop(scene, arm, controllers, device=device, scale=scale)
             for arm, device in zip(arms, devices, strict=True)
         ]
-        planar = [r for r in scene.robots.values() if r.description.config.drive and r.arms]
-        self.bases = [
-            BaseTeleop(scene, robot, drive, controllers)
-            for robot in planar
-            if (drive := robot.description.config.drive) is not None and drive.kind == "planar"
-        ]
+        self.bases = [BaseTeleop(robot.base, controllers) for robot in scene.robots.values() if robot.base is not None]
         selectors: dict[str, OutputSelector] = {}
         for part in (*self.arms, *self.bases):
             selectors |= part.selectors

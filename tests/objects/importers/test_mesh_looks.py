@@ -33,6 +33,10 @@ def test_a_texture_is_drawn_where_its_coordinates_put_it(tile):
     assert not np.any(seen & solid)
     assert seen.any()
     assert solid.any()
+    assert_four_colours(asset)
+
+
+def assert_four_colours(asset):
     image = portrait(asset, size=200).astype(int)
     # The camera stands at +x and -y: yellow in front, red behind, blue on the left, green on the right.
     places = {}
@@ -44,6 +48,41 @@ def test_a_texture_is_drawn_where_its_coordinates_put_it(tile):
         places[name] = mine.mean(axis=0)
     assert places["red"][0] < places["yellow"][0]
     assert places["blue"][1] < places["green"][1]
+
+
+MODELS = {
+    "tile.xml": """<mujoco><asset><texture name="t" type="2d" file="material_0.png"/><material name="m" texture="t"/>
+        <mesh file="tile.obj"/></asset><worldbody><body><geom type="mesh" mesh="tile" material="m"/></body></worldbody>
+        </mujoco>""",
+    "plain.xml": """<mujoco><asset><mesh file="tile.obj"/></asset>
+        <worldbody><body><geom type="mesh" mesh="tile"/></body></worldbody></mujoco>""",
+    "tile.urdf": """<robot name="tile"><link name="tile"><inertial><mass value="0.2"/>
+        <inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+        <visual><geometry><mesh filename="tile.obj"/></geometry></visual>
+        <collision><geometry><box size=".1 .1 .02"/></geometry></collision></link></robot>""",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_draw_the_texture_of_their_mesh_also_where_only_its_own_file_names_it(tile, name):
+    file = tile.parent / name
+    file.write_text(MODELS[name])
+    assert_four_colours(import_object(file).asset)
+
+
+def test_a_concave_mesh_of_a_model_is_drawn_with_its_hole(tmp_path):
+    ring = trimesh.creation.torus(0.05, 0.012, major_sections=32, minor_sections=12)
+    ring.export(str(tmp_path / "ring.stl"))
+    file = tmp_path / "ring.xml"
+    file.write_text(
+        "<mujoco><asset><mesh file='ring.stl'/></asset><worldbody><body>"
+        "<geom type='mesh' mesh='ring' rgba='1 0 0 1'/></body></worldbody></mujoco>"
+    )
+    result = import_object(file)
+    red = np.argwhere(np.diff(portrait(result.asset, size=160).astype(int)[..., :2], axis=2)[..., 0] < -60)
+    middle = red.mean(axis=0)
+    assert np.linalg.norm(red - middle, axis=1).min() > 8  # The middle of the ring is not red.
+    assert any("convex hull, in collisions" in line for line in result.report.converted)
 
 
 def test_one_colour_per_triangle_is_drawn_without_a_texture(tmp_path):

@@ -33,26 +33,31 @@ def find_asset(path: str | Path, folders: Sequence[str | Path] = ()) -> Path:
 
 
 def read_parts(files: Iterable[str], owner: Path, folders: Sequence[Path], options: ImportOptions) -> dict[str, bytes]:
-    """Return the contents of files that a model names, by the name it uses.
+    """Return the contents of files that a model names, by the name it uses."""
+    found: dict[str, bytes] = {}
+    for name in files:
+        found[name] = find_part(name, owner, folders, options).read_bytes()
+        if sum(map(len, found.values())) > MAX_BYTES:
+            raise FileError(f"{owner}: the files it names have more than {MAX_BYTES / 1e6:.0f} MB")
+    return found
+
+
+def find_part(name: str, owner: Path, folders: Sequence[Path], options: ImportOptions) -> Path:
+    """Return the file that a model names.
 
     Package and file addresses are looked up by every tail of their path, so ``package://cabinet/meshes/door.obj`` is
     found as ``cabinet/meshes/door.obj``, ``meshes/door.obj`` or ``door.obj``.
     """
-    found: dict[str, bytes] = {}
-    for name in files:
-        plain = name.split("://", 1)[-1].lstrip("/") if "://" in name else name
-        tails = [Path(*Path(plain).parts[k:]) for k in range(len(Path(plain).parts))]
-        candidates = [Path(plain), *(folder / tail for tail in tails for folder in folders)]
-        file = next((c for c in candidates if c.is_file()), None)
-        if file is None:
-            raise FileError(
-                f"{owner} names the file {name!r}, which does not exist; searched: {', '.join(map(str, folders))}"
-            )
-        options.demand_inside(file, owner)
-        found[name] = file.read_bytes()
-        if sum(map(len, found.values())) > MAX_BYTES:
-            raise FileError(f"{owner}: the files it names have more than {MAX_BYTES / 1e6:.0f} MB")
-    return found
+    plain = name.split("://", 1)[-1].lstrip("/") if "://" in name else name
+    tails = [Path(*Path(plain).parts[k:]) for k in range(len(Path(plain).parts))]
+    candidates = [Path(plain), *(folder / tail for tail in tails for folder in folders)]
+    file = next((c for c in candidates if c.is_file()), None)
+    if file is None:
+        raise FileError(
+            f"{owner} names the file {name!r}, which does not exist; searched: {', '.join(map(str, folders))}"
+        )
+    options.demand_inside(file, owner)
+    return file
 
 
 def _near(wanted: Path, places: Sequence[Path]) -> str:

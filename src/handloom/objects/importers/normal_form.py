@@ -122,9 +122,12 @@ def _sort_geoms(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
             hidden += geom.group == 3
     solid = sum(bool(g.contype or g.conaffinity) for g in spec.geoms)
     draft.kept.append(f"{count(len(list(spec.geoms)), 'geom')}, {solid} of them solid, {hidden} of those not drawn")
-    meshes = sum(g.type == mujoco.mjtGeom.mjGEOM_MESH for g in spec.geoms)
+    meshes = [g for g in spec.geoms if g.type == mujoco.mjtGeom.mjGEOM_MESH]
     if meshes:
-        draft.converted.append(f"{count(meshes, 'mesh')} replaced by the convex hull, in collisions and in pictures")
+        draft.kept.append(f"triangles of {count(len(meshes), 'mesh')}, as they are drawn")
+    hulls = sum(bool(g.contype or g.conaffinity) for g in meshes)
+    if hulls:
+        draft.converted.append(f"{count(hulls, 'mesh')} replaced by the convex hull, in collisions")
 
 
 def _name_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:

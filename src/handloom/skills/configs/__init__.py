@@ -14,6 +14,7 @@ from handloom.skills.configs.parts import SkillConfig
 SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "approach__rotate": places.ApproachRotateConfig,
     "artpreplan": articulated.ArtPreplanConfig,
+    "carry": places.CarryConfig,
     "close": articulated.CloseConfig,
     "dexpick": picks.DexPickConfig,
     "dexplace": places.DexPlaceConfig,
@@ -46,6 +47,12 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
 
 DRIVING = frozenset({"mobile__rotate", "mobile__translate", "navigate"})
 """Skills that drive the base of their robot."""
+
+
+def drives_base(skill: SkillConfig) -> bool:
+    """Return whether a skill drives the base of its robot."""
+    return skill_name(skill.name) in DRIVING or bool(getattr(skill, "by_driving", False))
+
 
 OWN_SKILL = "my_module:MySkill"
 """Tag of a user's own skill, named ``module:Class`` in the task file; the class brings its own config."""

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from handloom.config import Config, UnusedKey
 from handloom.skills.configs.parts import SkillConfig, Triple
@@ -118,6 +118,16 @@ class ArticulatedSkillConfig(SkillConfig):
 
 class OpenConfig(ArticulatedSkillConfig):
     """Open a door, drawer or lid."""
+
+    by_driving: bool = False
+    """The hand takes hold of a drawer, and the base drives back with it, the arm as it is; for robots whose base drives
+    (ours)."""
+
+    @model_validator(mode="after")
+    def _drives_by_its_own_keypoints(self) -> "OpenConfig":
+        if self.by_driving and (self.planner_setting is not None or self.grasp is False):
+            raise ValueError("by_driving pulls by the handle, as the object's own keypoints have it")
+        return self
 
 
 class CloseConfig(ArticulatedSkillConfig):

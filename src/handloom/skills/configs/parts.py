@@ -38,6 +38,8 @@ class SkillConfig(Config):
     """The skill in words, for sub-task labels (ours)."""
     objects_needed: ClassVar[int] = 0
     """How many objects the skill cannot do without."""
+    both_arms: ClassVar[bool] = False
+    """Whether the skill takes both arms of the robot, whichever of them it is written under."""
 
     @field_validator("*")
     @classmethod

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config, UnusedKey
-from handloom.skills.configs.parts import Filters, Hold, Range, SkillConfig, Tolerances, Triple
+from handloom.skills.configs.parts import Approach, Filters, Hold, Range, SkillConfig, Tolerances, Triple
 
 _PARSED_ONLY = "the reference system parses it and does nothing with it"
 
@@ -151,6 +151,30 @@ class MoveConfig(SkillConfig):
         """Name of the object that disappears."""
         names = (self.invisible_object,) if isinstance(self.invisible_object, str) else self.invisible_object
         return names[0] if names else None
+
+
+class CarryConfig(Tolerances, Filters):
+    """Take ``objects[0]`` with both hands, carry it level to ``objects[1]`` and put it down there (ours)."""
+
+    objects_needed: ClassVar[int] = 2
+    both_arms: ClassVar[bool] = True
+    approach: Approach | None = ("down", 30.0)
+    """Where the hands point."""
+    pre_grasp_offset: float = Field(default=0.07, gt=0)
+    """How far before the grasps the straight approach starts [m]."""
+    gripper_change_steps: int = Field(default=20, ge=1)
+    """Frames the grippers get to close and to open at most; they take no longer than the fingers move."""
+    lift: float = Field(default=0.1, gt=0, le=1)
+    """How high above both places the object is carried [m]."""
+    pace: float = Field(default=0.7, gt=0, le=1)
+    """Share of the expert's pace while both hands hold the object."""
+    x_ratio_range: Range = (0.45, 0.55)
+    y_ratio_range: Range = (0.45, 0.55)
+    """Where in the target's box the middle of the object comes to lie, as ratios."""
+    retreat: float = Field(default=0.08, gt=0, le=1)
+    """How far the hands draw back at the end [m]."""
+    tilt: float = Field(default=5.0, gt=0, le=45)
+    """Largest angle [deg] between up and the object's own z axis, in every frame of the skill."""
 
 
 class RotationGoal(Config):

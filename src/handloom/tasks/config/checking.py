@@ -12,7 +12,7 @@ from handloom.robots import load_robot, robot_names
 from handloom.scene.object_config import ObjectConfig
 from handloom.scene.region_config import RegionConfig
 from handloom.skills import SkillConfig, checked_config
-from handloom.skills.configs import DRIVING, skill_name
+from handloom.skills.configs import drives_base
 from handloom.skills.configs.motions import TABLE, TrackConfig
 from handloom.skills.configs.places import MoveConfig
 from handloom.tasks.config.contradictions import contradictions, unknown_words
@@ -164,7 +164,7 @@ def _driving(task: Task) -> Iterator[str]:
     """Check that skills which drive have a base to drive, and that no arm works meanwhile."""
     entries = {entry.name: entry for entry in task.config.robots}
     for keys, skill in placed_skills(task.config):
-        if skill_name(skill.name) not in DRIVING:
+        if not drives_base(skill):
             continue
         _, stage, robot, block, arm, _ = keys
         entry, arms = entries[str(robot)], task.config.skills[int(stage)][str(robot)][int(block)]

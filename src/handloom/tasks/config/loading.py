@@ -104,11 +104,13 @@ def _refuse_beside_tasks(document: Document) -> None:
 
 
 def _find(name_or_path: str | Path) -> Path:
+    path = Path(name_or_path)
+    if path.suffix in {".yaml", ".yml"}:
+        return path
     tasks = library()
     if str(name_or_path) in tasks:
         return tasks[str(name_or_path)]
-    path = Path(name_or_path)
-    if path.suffix in {".yaml", ".yml"} or _exists(path):
+    if _exists(path):
         return path
     raise unknown_name("task", str(name_or_path), tasks)
 

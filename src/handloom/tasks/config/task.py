@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from handloom.config import Document, find_file
 from handloom.config.search import demand_inside, search_folders
@@ -33,6 +34,10 @@ class Task:
 
     _found: dict[tuple[str, str], Path | None] = field(default_factory=dict, repr=False, compare=False)
     """What was looked up already; a task names the same few places many times."""
+    _beginnings: dict[str, tuple[Path, ...]] = field(default_factory=dict, repr=False, compare=False)
+    """First part of a path > asset folders that have it."""
+    robot_sources: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Name of a robot > where it is described, once somebody asked."""
 
     def where(self, *keys: str | int) -> str:
         """Return ``file:line: key.path`` of a key of this task, as messages start."""
@@ -58,9 +63,16 @@ class Task:
         key = (kind, name)
         if key not in self._found:
             own = os.path.expanduser(name) if name.startswith("~") else name
-            places = (os.path.join(folder, own) for folder in self.asset_folders)
+            places = (os.path.join(folder, own) for folder in self._folders_with(own.partition(os.sep)[0]))
             self._found[key] = next((Path(place) for place in places if exists(place)), None)
         return self._found[key]
+
+    def _folders_with(self, first: str) -> tuple[Path, ...]:
+        """Return the asset folders that have the first part of a path: most of its many assets begin with a few."""
+        if first not in self._beginnings:
+            found = (folder for folder in self.asset_folders if os.path.exists(os.path.join(folder, first)))
+            self._beginnings[first] = tuple(found) if first else self.asset_folders
+        return self._beginnings[first]
 
     def find(self, name: str, *, what: str) -> Path:
         """Return the file or folder the task names, looked up near its file and in the asset root.

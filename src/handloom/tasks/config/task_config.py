@@ -261,6 +261,9 @@ class TaskConfig(Config):
                     wrong = [arm for arm in block if arm not in ("left", "right")]
                     if wrong:
                         raise ValueError(f"skills.{robot}: an arm is 'left' or 'right', got {wrong[0]!r}")
+                    both = [skill.name for skills in block.values() for skill in skills if skill.both_arms]
+                    if both and len(block) > 1:
+                        raise ValueError(f"skills.{robot}: {both[0]} takes both arms; give it a block of one arm")
         return self
 
 

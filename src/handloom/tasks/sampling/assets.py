@@ -176,11 +176,27 @@ OPEN = {
     "basket": "low_basket",
     "cardboard_box": "cardboard_tray",
     "cereal_box": "cardboard_tray",
+    "lidded_box": "cardboard_tray",
+    "milk_carton": "cardboard_tray",
+    "pot": "bowl",
     "snack_box": "tray",
+    "tissue_box": "cardboard_tray",
     "trash_can": "bin",
 }
 """Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
 
+ARTICULATED = FURNITURE - {
+    "barcode_scanner",
+    "conveyor",
+    "double_conveyor",
+    "low_basket",
+    "mug_tree",
+    "place_mat",
+    "shelf",
+}
+"""Categories of the library that have a joint."""
+BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
+"""Word of an annotation's name > what has such a joint; anything else is a lid."""
 VOLUMES = {"laptop": 0.01}
 """Category > largest volume of the box around it [m3]: that of published assets of its kind."""
 ROOMY = 0.02
@@ -209,6 +225,11 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         return StandIn(category="double_conveyor", word="conveyor", parameters=speed)
     stand_in = stand_in_for(entry.path or entry.art_cat or "", entry.name, entry.category)
     moves = entry.target_class == "ArticulatedObject"
+    if moves and stand_in.category not in ARTICULATED:
+        words = (entry.info_name or "").split("_")
+        stand_in = replace(
+            stand_in, category=next((BY_ANNOTATION[w] for w in words if w in BY_ANNOTATION), "lidded_box")
+        )
     if stand_in.category in OPEN and not moves and entry.name in place_targets(task.config):
         stand_in = replace(stand_in, category=OPEN[stand_in.category])
         if stand_in.category == "bin" and _on_floor(task, entry.name):

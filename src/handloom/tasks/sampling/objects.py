@@ -34,6 +34,8 @@ PUBLISHED_TABLE = (1500.0, 900.0, 710.0)
 is that of the published arenas; published regions reach 0.7 m to the sides and 0.4 m back."""
 ROOM = (6.0, 6.0)
 """Size of the floor that stands in for a room [m]."""
+UPSIDE_DOWN = -0.5
+"""Height of an object's own unit vector up below which it stands on its head."""
 LEANING = 0.94
 """A stand-in is turned to the rest pose that is nearest to the angles in the task if their ups agree by this cosine, 20
 degrees; otherwise it stands upright."""
@@ -166,6 +168,15 @@ def _at_rest_nearest(quat: Array, asset: ObjectAsset, *, upright: bool) -> Array
     return quat_multiply(quat_from_rotvec([0.0, 0.0, 2.0 * np.arctan2(z, w)]), rest)
 
 
+def _poses_in_use(asset: ObjectAsset) -> list[int]:
+    """Return the rest poses in which a stand-in may lie: nothing upside down, and what holds something upright."""
+    stays = poses_that_stay(asset)
+    if asset.holds:
+        return list(stays[:1])
+    ups = quat_rotate(asset.stable_quats[list(stays)], asset.up)[:, 2]
+    return [pose for pose, up in zip(stays, ups.tolist(), strict=True) if up > UPSIDE_DOWN] or list(stays)
+
+
 def _orientation(
     entry: ObjectConfig, chosen: ChosenAsset | None, rng: np.random.Generator, *, upright: bool = False
 ) -> tuple[float, float, float, float]:
@@ -173,9 +184,7 @@ def _orientation(
     if chosen is not None and entry.orientation_mode == "suggested" and not (upright and chosen.stands_in):
         choices = chosen.asset.stable_quats
         if chosen.stands_in:
-            # A cup or a bowl is meant to be used, which it cannot be upside down.
-            stays = poses_that_stay(chosen.asset)
-            choices = choices[list(stays[:1] if chosen.asset.holds else stays)]
+            choices = choices[_poses_in_use(chosen.asset)]
         quat = choices[int(rng.integers(len(choices)))]
     elif chosen is not None and chosen.stands_in and (upright or entry.orientation_mode != "random"):
         # The task's angles, as far as what stands in for its file comes to rest that way.

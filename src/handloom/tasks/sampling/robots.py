@@ -18,7 +18,7 @@ from handloom.scene.build import HIDDEN_GROUP, add_object, add_robot, empty_spec
 from handloom.scene.measures import geom_box
 from handloom.scene.regions import Placed
 from handloom.sim import World
-from handloom.skills.configs import DRIVING, skill_name
+from handloom.skills.configs import drives_base
 from handloom.spatial import matrix_from_quat, quat_from_euler_deg, quat_multiply, quat_normalize
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import RobotEntry, placed_skills
@@ -47,6 +47,12 @@ def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
     A published file, which brings no model, is the robot of the zoo that its class stands for, with the keys in which
     the file differs; where the file is not there, the robot of the zoo of the same name stands in.
     """
+    if entry.name not in task.robot_sources:
+        task.robot_sources[entry.name] = _found_source(task, entry)
+    return task.robot_sources[entry.name]
+
+
+def _found_source(task: Task, entry: RobotEntry) -> RobotSource:
     given, overrides = entry.robot_config_file, _with_base(task, entry)
     if given in robot_names():
         return RobotSource(given, overrides)
@@ -66,7 +72,7 @@ def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
 
 def _with_base(task: Task, entry: RobotEntry) -> dict[str, Any]:
     """Return the keys a task replaces; a base that a skill drives is drivable without saying so."""
-    driven = any(keys[2] == entry.name and skill_name(s.name) in DRIVING for keys, s in placed_skills(task.config))
+    driven = any(keys[2] == entry.name and drives_base(s) for keys, s in placed_skills(task.config))
     return {"base": "drivable", **entry.overrides} if driven else entry.overrides
 
 

@@ -20,6 +20,7 @@ Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]
 WORDINGS: dict[str, tuple[str, ...]] = {
     "approach__rotate": ("Bring the {0} to the {1} and turn it.", "Turn the {0} beside the {1}."),
     "artpreplan": ("Look at the {0}.",),
+    "carry": ("Carry the {0} to the {1} with both hands.", "Bring the {0} to the {1}."),
     "close": ("Close the {0}.", "Shut the {0}."),
     "dexpick": ("Pick up the {0}.", "Take the {0}."),
     "dexplace": ("Drop the {0} into the {1}.", "Put the {0} into the {1}."),

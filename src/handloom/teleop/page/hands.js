@@ -68,7 +68,9 @@ export class VirtualHands {
     this.positionsOnly = false;
     this.pressed = new Set();
     this.pads = {}; // name: [x, y]
-    this.held = new Set(); // "up", "down" of the touch buttons
+    this.held = new Set(); // "up", "down", "tilt" of the touch buttons
+    this.phone = null; // Where a phone pointed last.
+    this.forward = null; // What was ahead when it was taken hold of.
     this.last = performance.now();
     this.padButtons = {};
     this.source = "keyboard and mouse";
@@ -101,6 +103,21 @@ export class VirtualHands {
   rotate(axis, angle) {
     // An arm that follows positions has one turn, that of its wrist: every turn is that one.
     this.hand.orientation = turned(this.hand.orientation, this.positionsOnly ? 2 : axis, angle);
+  }
+
+  // Where the sensors of a phone say that it points [degrees]. While it is held, the hand turns as the phone does.
+  tilt(alpha, beta, gamma) {
+    const now = phoneQuat(alpha, beta, gamma), before = this.phone;
+    this.phone = now;
+    if (!this.held.has("tilt")) { this.forward = null; return; }
+    this.forward ??= phoneForward(now);
+    this.hand.touched = performance.now();
+    if (!before) return;
+    const [fx, fy] = this.forward;
+    const [x, y, z, w] = multiplied(now, [-before[0], -before[1], -before[2], before[3]]); // About axes east, north, up.
+    const turn = [x * fy - y * fx, z, -(x * fx + y * fy), w]; // About right, up, back of who holds it.
+    if (this.positionsOnly) this.rotate(2, 2 * Math.atan2(turn[2], turn[3]));
+    else this.hand.orientation = normalised(multiplied(turn, this.hand.orientation));
   }
 
   // Advance by the time since the last call and return the samples; onButton(name) is told about gamepad presses.
@@ -156,6 +173,26 @@ export class VirtualHands {
       this.padButtons[k] = down;
     }
   }
+}
+
+// The turns of DeviceOrientationEvent, about z, then x, then y, as a quaternion.
+export function phoneQuat(alpha, beta, gamma) {
+  const turn = (axis, degrees) => {
+    const half = (degrees * Math.PI) / 360, q = [0, 0, 0, Math.cos(half)];
+    q[axis] = Math.sin(half);
+    return q;
+  };
+  return normalised(multiplied(multiplied(turn(2, alpha), turn(0, beta)), turn(1, gamma)));
+}
+
+// The horizontal direction (east, north) ahead of who looks at a phone: between its upper edge and its back.
+function phoneForward(q) {
+  const [x, y] = rotated(q, [0, 1, -1]), length = Math.hypot(x, y);
+  return length > 1e-3 ? [x / length, y / length] : [0, 1];
+}
+
+function rotated(q, v) {
+  return multiplied(multiplied(q, [...v, 0]), [-q[0], -q[1], -q[2], q[3]]).slice(0, 3);
 }
 
 function clipped(value) { return Math.min(1, Math.max(-1, value)); }

@@ -7,6 +7,7 @@ const token = new URLSearchParams(location.search).get("token") ?? "";
 const hands = new VirtualHands();
 let socket = null, state = {}, seq = 0, xr = null, roundTrip = null, attempts = 0;
 const canvases = new Map();
+const RIGHT_EYE = "operator_right";
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -86,9 +87,11 @@ function show() {
 
 function showViews() {
   const names = (state.cameras ?? []).map((camera) => camera.name);
-  if (names.join() === [...canvases.keys()].join()) return;
+  if ([...names].sort().join() === [...canvases.keys()].sort().join()) return;
   canvases.clear();
-  $("views").replaceChildren(...names.map((name, index) => {
+  // The view of the right eye is for the headset: it has a canvas, and no place on the page.
+  if (names.includes(RIGHT_EYE)) canvases.set(RIGHT_EYE, document.createElement("canvas"));
+  $("views").replaceChildren(...names.filter((name) => name !== RIGHT_EYE).map((name, index) => {
     const figure = document.createElement("figure"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
     figure.className = index === 0 ? "view large" : "view";
     figure.title = "Drag to move, wheel for up and down, right button to turn; double click shows it large";
@@ -240,13 +243,21 @@ for (const button of document.querySelectorAll("[data-hold]")) {
   for (const kind of ["pointerup", "pointerleave", "pointercancel"]) button.addEventListener(kind, () => hands.held.delete(name));
 }
 $("pad-grip").addEventListener("click", () => hands.toggleGrip());
+// A phone without AR still knows how it is turned.
+supported("immersive-ar").then((yes) => { $("pad-tilt").hidden = yes || !("DeviceOrientationEvent" in window); });
+$("pad-tilt").addEventListener("pointerdown", () => globalThis.DeviceOrientationEvent?.requestPermission?.().catch(() => {}));
+addEventListener("deviceorientation", ({ alpha, beta, gamma }) => {
+  if ([alpha, beta, gamma].every(Number.isFinite)) hands.tilt(alpha, beta, gamma);
+});
 $("pads").hidden = !matchMedia("(pointer: coarse)").matches;
 
 for (const [id, mode] of [["vr", "immersive-vr"], ["ar", "immersive-ar"]]) {
   supported(mode).then((yes) => { $(id).hidden = !yes; });
   $(id).addEventListener("click", async () => {
     if (xr) return xr.end();
-    const entered = new XrHands(mode, () => [...canvases].map(([name, canvas]) => ({ name, canvas })), (name) => BUTTONS[name](), () => { xr = null; });
+    const views = () => (state.cameras ?? []).map((camera) => ({ ...camera, canvas: canvases.get(camera.name) })).filter((view) => view.canvas);
+    const stereo = (distance) => send({ type: "stereo", eye_distance: distance });
+    const entered = new XrHands(mode, views, (name) => BUTTONS[name](), () => { xr = null; stereo(0); }, stereo);
     try { await entered.start(); xr = entered; } catch (error) { banner(`The headset cannot be used: ${error.message}`); }
   });
 }

@@ -1,4 +1,5 @@
-// WebXR: headset controllers as they are, or a phone that is moved through the room. Panels show the cameras.
+// WebXR: headset controllers as they are, or a phone that is moved through the room. Panels show the cameras; the first
+// one shows each eye its own picture, drawn from where that eye would be.
 import { multiplied, normalised } from "./hands.js";
 
 const VERTEX = `attribute vec2 corner; uniform mat4 view; uniform mat4 projection; uniform vec4 place; varying vec2 uv;
@@ -7,6 +8,8 @@ void main() { uv = vec2(corner.x, 1.0 - corner.y);
   gl_Position = projection * view * vec4(p, 1.0); }`;
 const FRAGMENT = `precision mediump float; uniform sampler2D image; varying vec2 uv;
 void main() { gl_FragColor = vec4(texture2D(image, uv).rgb, 1.0); }`;
+const RIGHT_EYE = "operator_right";
+const FAR = 1.4; // Distance of the panels [m], as in the shader.
 const BUTTONS = { controller_right: { 3: "mark", 4: "run", 5: "save" }, controller_left: { 4: "reset", 5: "discard" } };
 
 export async function supported(mode) {
@@ -14,9 +17,9 @@ export async function supported(mode) {
 }
 
 export class XrHands {
-  // cameras(): [{name, canvas}]; onButton(name); onEnd().
-  constructor(mode, cameras, onButton, onEnd) {
-    Object.assign(this, { mode, cameras, onButton, onEnd, latest: {}, down: {}, yaw: null, held: false, rearm: 0 });
+  // cameras(): [{name, canvas, slope}]; onButton(name); onEnd(); onEyes(distance of the eyes [m]).
+  constructor(mode, cameras, onButton, onEnd, onEyes) {
+    Object.assign(this, { mode, cameras, onButton, onEnd, onEyes, eyes: null, latest: {}, down: {}, yaw: null, held: false, rearm: 0 });
   }
 
   async start() {
@@ -41,9 +44,10 @@ export class XrHands {
 
   frame(frame) {
     this.session.requestAnimationFrame((time, next) => this.frame(next));
-    const viewer = frame.getViewerPose(this.space);
+    const viewer = (this.viewer = frame.getViewerPose(this.space));
     if (viewer && this.yaw === null) this.yaw = yawOf(viewer.transform.orientation);
     this.latest = this.mode === "immersive-ar" ? this.phone(viewer) : this.controllers(frame);
+    if (viewer && this.eyes === null && this.mode === "immersive-vr") this.onEyes((this.eyes = eyeDistance(viewer)));
     if (this.rearm > 0) { this.rearm -= 1; for (const hand of Object.values(this.latest)) hand.squeeze_value = 0; }
     this.draw(viewer);
   }
@@ -112,17 +116,20 @@ export class XrHands {
     const corner = gl.getAttribLocation(this.program, "corner");
     gl.enableVertexAttribArray(corner);
     gl.vertexAttribPointer(corner, 2, gl.FLOAT, false, 0, 0);
-    const cameras = this.cameras();
-    cameras.forEach(({ name, canvas }) => this.upload(name, canvas));
+    const all = this.cameras(), right = all.find(({ name }) => name === RIGHT_EYE);
+    const cameras = all.filter((camera) => camera !== right);
+    all.forEach(({ name, canvas }) => this.upload(name, canvas));
     for (const view of viewer.views) {
       const box = layer.getViewport(view);
       gl.viewport(box.x, box.y, box.width, box.height);
       gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, view.transform.inverse.matrix);
       gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "projection"), false, view.projectionMatrix);
-      cameras.forEach(({ name, canvas }, k) => {
-        const width = k === 0 ? 1.3 : 0.6, height = (width * canvas.height) / Math.max(1, canvas.width);
-        const x = k === 0 ? 0 : 1.0 * (k % 2 ? 1 : -1), y = 1.45;
-        gl.bindTexture(gl.TEXTURE_2D, this.textures.get(name));
+      cameras.forEach(({ name, canvas, slope }, k) => {
+        // As wide as the camera sees, and straight ahead of each eye: then sizes and distances are the true ones.
+        const stereo = k === 0 && right ? 1 : 0, side = view.eye === "right" ? 0.5 : -0.5;
+        const width = stereo ? FAR * slope : k === 0 ? 1.3 : 0.6, height = (width * canvas.height) / Math.max(1, canvas.width);
+        const x = stereo ? side * this.eyes : k === 0 ? 0 : (right ? 1.3 : 1.0) * (k % 2 ? 1 : -1), y = 1.45;
+        gl.bindTexture(gl.TEXTURE_2D, this.textures.get(stereo && view.eye === "right" ? RIGHT_EYE : name));
         gl.uniform4f(gl.getUniformLocation(this.program, "place"), x, y, width, height);
         gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
       });
@@ -138,6 +145,12 @@ export class XrHands {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
   }
+}
+
+function eyeDistance(viewer) {
+  if (viewer.views.length < 2) return 0;
+  const [a, b] = viewer.views.map((view) => view.transform.position);
+  return Math.min(0.1, finite(Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z)));
 }
 
 function finite(value) { return Number.isFinite(value) ? value : 0; }
