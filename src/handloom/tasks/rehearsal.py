@@ -7,7 +7,7 @@ import numpy as np
 
 from handloom.errors import HandloomError
 from handloom.render import camera_pose, project
-from handloom.scene import Scene, build_scene
+from handloom.scene import Scene, SceneArm, build_scene
 from handloom.scene.measures import world_box
 from handloom.scene.mobile_base import MobileBase
 from handloom.skills import SKILLS, SkillConfig
