@@ -195,6 +195,36 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_a_run_is_discarded_whole_and_nothing_else_ever_is(tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+    generate_run(run, Goal(attempts=1), InlineExecutor())
+    (run.path / "notes.txt").write_text("precious")
+    with pytest.raises(ConfigError, match=r"deletes nothing: notes\.txt"):
+        RunDirectory.discard(run.path)
+    assert (run.path / "notes.txt").is_file()
+    assert run.dataset.is_dir()
+
+    (run.path / "notes.txt").unlink()
+    with run.locked(), pytest.raises(FileError, match="another handloom is writing"):
+        RunDirectory.discard(run.path)
+    RunDirectory.discard(run.path)
+    assert [entry.name for entry in run.path.iterdir()] == []
+
+    (tmp_path / "thesis.txt").write_text("precious")
+    RunDirectory.discard(tmp_path)  # No run there.
+    assert (tmp_path / "thesis.txt").is_file()
+
+
+def test_a_link_in_a_run_is_not_followed_and_not_deleted(tmp_path):
+    run = RunDirectory.begin(tmp_path / "r", settings())
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "thesis.txt").write_text("precious")
+    run.dataset.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ConfigError, match="deletes nothing: dataset"):
+        RunDirectory.discard(run.path)
+    assert (tmp_path / "elsewhere" / "thesis.txt").is_file()
+
+
 def test_shards_that_begin_at_the_same_moment_begin_one_run(tmp_path):
     same = settings()
     for number in range(20):

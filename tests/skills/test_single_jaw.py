@@ -98,7 +98,7 @@ def test_a_second_thing_is_put_into_the_bowl_that_stays_on_the_table(tmp_path: P
         tmp_path,
         {"name": "berry", "category": "strawberry", "at": (0.23, 125.0)},
         {"name": "eraser", "category": "eraser", "at": (0.22, 95.0)},
-        {"name": "bowl", "category": "bowl", "at": (0.215, 50.0)},
+        {"name": "bowl", "category": "bowl", "at": (0.215, 58.0)},
         skills=[
             {"pick": "berry"},
             {"place": "berry", "in": "bowl"},
@@ -108,14 +108,14 @@ def test_a_second_thing_is_put_into_the_bowl_that_stays_on_the_table(tmp_path: P
     )
     task = load_task(file)
     outcomes = []
-    for episode in range(3):
+    for episode in range(2):
         instance = sample_task(task, 1, episode)
         scene = build_scene(instance)
         bowl = scene.object_pose("bowl")[:3, 3].copy()
         record = run_episode(scene, Schedule(scene, worded_skills(task, instance), np.random.default_rng(episode)))
         moved = np.linalg.norm(scene.object_pose("bowl")[:3, 3] - bowl)
         outcomes.append((record.success, moved < 0.03))
-    assert outcomes.count((True, True)) >= 2, outcomes
+    assert outcomes == [(True, True)] * 2
 
 
 def test_what_lies_on_something_in_a_bowl_is_in_the_bowl(tmp_path: Path) -> None:

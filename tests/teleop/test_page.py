@@ -273,6 +273,7 @@ def test_each_eye_of_a_headset_sees_its_own_picture(driven: Driven) -> None:
         assert driven.app.pictures.eye_distance == pytest.approx(0.064, abs=1e-3)
         browser.wait("handloom.xr?.textures.has('operator_right')", "its picture")
         # The headset's own canvas: left half for the left eye, right half for the right one.
+        browser.wait("handloom.xr.cameras().every(({ canvas }) => canvas.dataset.drawn > 0)", "both eyes")
         browser.wait(f"({HALVES})() > 2", "the halves to differ")
         shot(browser, "stereo")
         assert not browser.run("Boolean(document.getElementById('view-operator_right'))")

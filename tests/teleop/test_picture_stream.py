@@ -44,8 +44,7 @@ def test_a_headset_gets_the_operators_view_for_both_eyes() -> None:
     try:
         stream.show(scene)
         assert drawn.acquire(timeout=60)
-        stream.eye_distance = 0.064
-        stream.offer(scene.world.save_state())
+        stream.see_with(0.064)  # No newer state comes while time stands still.
         assert drawn.acquire(timeout=60)
         left, right = stream.cameras_of(scene)
     finally:

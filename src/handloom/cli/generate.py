@@ -127,6 +127,7 @@ def run(
     ] = None,
     attempts: OptionalNumber = None,
     output: OptionalOutput = None,
+    overwrite: bool = False,
     seed: Number = 0,
     source: Annotated[str, tyro.conf.arg(metavar="SOURCE")] = "expert",
     workers: OptionalNumber = None,
@@ -157,6 +158,7 @@ def run(
         n: Demonstrations wanted: the lowest-numbered successful attempts.
         attempts: Attempts to make instead, whatever comes out.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
+        overwrite: Delete the run in that folder and begin anew; a folder with anything else in it is left alone.
         seed: Seed of the run.
         source: Who carries the task out: the scripted expert, or a class of yours, written my_module:MySource.
         workers: Worker processes; default one per core, of this machine or of the Ray cluster.
@@ -216,7 +218,12 @@ def run(
     chosen = _executor(executor, workers, ray_address)
     if n is None and attempts is None and not json:
         print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
-    directory = RunDirectory.begin(output or Path("out") / loaded.name, settings)
+    folder = output or Path("out") / loaded.name
+    if overwrite:
+        if part != ALL:
+            raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")
+        RunDirectory.discard(folder)
+    directory = RunDirectory.begin(folder, settings)
     compile_kernels()
     return carry_out(
         directory, goal, chosen, name=task, shard=part, staging=staging or "", keep_going=keep_going, json=json

@@ -1,11 +1,15 @@
-"""``handloom object show|import``: look at objects, bring your own."""
+"""``handloom object show|import|annotate``: look at objects, bring your own, say where their joints are held."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from handloom.cli.flags import File, Number, Object, OptionalFloat, OptionalOutput, OptionalText
+from handloom.cli.flags import File, Number, Object, OptionalFloat, OptionalOutput, OptionalText, Place
+
+if TYPE_CHECKING:
+    from handloom.objects import Link
 
 
 def show(
@@ -60,12 +64,72 @@ def _print_joints(name: str, seed: int) -> None:
     if not obj.joints:
         raise InputError(f"{name} has no joints")
     for link in obj.joints:
-        unit = "rad" if link.kind == "hinge" else "m"
-        print(f"{obj.name}, {link.joint}: {link.kind}, {link.range[0]:.3g} to {link.range[1]:.3g} {unit}")
-        points = {"head": link.head, "tail": link.tail, "push": link.push or link.head}
-        axes = {"axis": link.axis, "contact axis": link.contact_axis, "normal": link.normal}
-        for word, values in (points | axes).items():
-            print(f"  {word:<13}" + " ".join(f"{value:8.4f}" for value in values))
+        _print_joint(obj.name, link)
+
+
+def _print_joint(name: str, link: "Link") -> None:
+    """Print the points and axes of one joint, in the frame of its link."""
+    unit = "rad" if link.kind == "hinge" else "m"
+    print(f"{name}, {link.joint}: {link.kind}, {link.range[0]:.3g} to {link.range[1]:.3g} {unit}")
+    points = {"head": link.head, "tail": link.tail, "push": link.push or link.head}
+    axes = {"axis": link.axis, "contact axis": link.contact_axis, "normal": link.normal, "hand from": link.held_from}
+    for word, values in (points | axes).items():
+        print(f"  {word:<13}" + " ".join(f"{value:8.4f}" for value in values))
+
+
+def annotate(
+    path: File,
+    /,
+    *,
+    joint: OptionalText = None,
+    output: OptionalOutput = None,
+    accept: bool = False,
+    head: Place = None,
+    push: Place = None,
+    contact_axis: Place = None,
+    scale: float = 1.0,
+    allow_outside: bool = False,
+    size: Number = 480,
+) -> None:
+    """Propose where a hand takes hold of a joint and where it pushes; draw it, and write it with --accept.
+
+    The handle, or else the rim, is found from the shape of the moving part, the axis from the joint. In the picture,
+    red is what the fingers close upon, blue where they push, orange runs along the handle, violet is where the hand
+    comes from. Move a point with --head or --push, and look again.
+
+    Args:
+        path: A MJCF, URDF or USD file with joints.
+        joint: The moving part or its joint; by default the first.
+        output: The picture; by default FILE_JOINT.png in this folder.
+        accept: Write Kps/open and Kps/close (Kps/pull and Kps/push for drawers) beside the file.
+        head: Point that the fingers close upon instead, in the frame of the moving part [m].
+        push: Point that is pushed to close it instead, likewise [m].
+        contact_axis: Direction along the handle instead, likewise.
+        scale: Factor on all lengths of the file.
+        allow_outside: Let the file include or refer to files outside its folder and the three around that.
+        size: Width and height of each picture [px].
+    """
+    import numpy as np
+
+    from handloom.objects import import_object, write_keypoints
+    from handloom.objects.importers.edit_annotation import chosen_joint, edited
+    from handloom.objects.keypoints import joint_keypoints
+    from handloom.objects.portrait import portrait
+    from handloom.render import write_png
+
+    asset = import_object(path, scale=scale, allow_outside=allow_outside).asset
+    index = chosen_joint(asset, joint)
+    link = edited(asset.joints[index], head=head, push=push, contact_axis=contact_axis)
+    marked = replace(asset, joints=(link,))
+    _print_joint(asset.name, link)
+    pictures = [portrait(marked, size=size, opened=opened, joints=True) for opened in (0.0, 0.5)]
+    print(write_png(output or Path(f"{path.stem}_{link.name}.png"), np.concatenate(pictures, axis=1)))
+    names = ("pull", "push") if link.kind == "slide" else ("open", "close")
+    if not accept:
+        print(f"nothing written: --accept writes Kps/{names[0]} and Kps/{names[1]} beside {path.name}")
+        return
+    for name, action in zip(names, ("open", "close"), strict=True):
+        print(write_keypoints(path.parent, name, joint_keypoints(link, index, action)))
 
 
 def import_file(
@@ -125,4 +189,4 @@ def import_file(
         print(write_png(output, portrait(asset, size=size, opened=0.4)))
 
 
-SUBVERBS = {"show": show, "import": import_file}
+SUBVERBS = {"show": show, "import": import_file, "annotate": annotate}

@@ -35,7 +35,10 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
         try:
             task = load_task(name, overrides=set, allow_outside=allow_outside)
             notices = (*task.notices, *task.stand_ins)
-            mistakes = "" if fast or refused_code(task) else "\n".join(rehearse(task))
+            mistakes = ""
+            if not fast and not refused_code(task):
+                rehearsal = rehearse(task)
+                mistakes, notices = "\n".join(rehearsal.mistakes), (*notices, *rehearsal.notes)
         except HandloomError as error:
             mistakes = str(error)
         if mistakes:

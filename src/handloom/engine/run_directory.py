@@ -1,6 +1,7 @@
 """A run on disk: manifest, journals, finished episodes, the dataset made of them."""
 
 import fcntl
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from handloom.errors import ConfigError, FileError
 
 MANIFEST = "run.yaml"
 
+OWN = ("dataset", "episodes", "evaluation.json", "failures", "finished.json", "journal", "rendered", "report", "videos")
+"""What commands write into the folder of a run, beside its manifest, locks and stop files."""
 ALL = (0, 1)
 """The shard that is the whole run."""
 
@@ -46,9 +49,36 @@ class RunDirectory:
         if present.settings.fingerprint() != settings.fingerprint():
             raise ConfigError(
                 f"{path} holds another run: {_difference(present.settings, settings)}; "
-                "choose another folder with -o, or give the same options to go on with it"
+                "choose another folder with -o, replace it with --overwrite, or give the same options to go on with it"
             )
         return present
+
+    @classmethod
+    def discard(cls, path: Path) -> None:
+        """Delete the run in a folder, if there is one, so that another can begin there.
+
+        Raises:
+            ConfigError: Something else is in that folder; nothing is deleted then.
+            FileError: Another process is writing to the run, or it cannot be deleted.
+        """
+        if not (path / MANIFEST).is_file():
+            return  # ``begin`` refuses a folder with other things in it.
+        run = cls.open(path)
+        with run.locked():
+            entries = sorted(entry for entry in path.iterdir() if entry.name != MANIFEST)
+            others = [entry.name for entry in entries if not _is_own(entry)]
+            if others:
+                raise ConfigError(
+                    f"{path} holds a run and other things, so --overwrite deletes nothing: {', '.join(others[:3])}; "
+                    "move them away, or choose another folder with -o"
+                )
+            with file_errors("delete", path):
+                # The manifest goes last: a run that is half deleted is still known as one.
+                for entry in [*entries, path / MANIFEST]:
+                    if entry.is_dir() and not entry.is_symlink():
+                        shutil.rmtree(entry)
+                    else:
+                        entry.unlink()
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
@@ -148,6 +178,12 @@ def _foreign(path: Path) -> Iterator[Path]:
     for entry in path.iterdir():
         if not entry.name.startswith(("lock.", MANIFEST)) and not (path / MANIFEST).is_file():
             yield entry
+
+
+def _is_own(entry: Path) -> bool:
+    """Return whether an entry of a run's folder was written by a command of ours."""
+    known = entry.name in (*OWN, "lock", "stop") or entry.name.startswith(("lock.", "stop.", f"{MANIFEST}."))
+    return known and not entry.is_symlink()
 
 
 def _suffix(shard: tuple[int, int]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -126,10 +126,21 @@ def read_keypoints(file: str | Path, link: Link, index: int) -> JointKeypoints:
             axes[name] = Axis(body=body, direction=_axis(path, name, values[name]))
     if CONTACT_AXIS not in values:
         raise FileError(f"{path}: needs the key {CONTACT_AXIS}: x, -y and so on, or three numbers")
+    along = np.asarray(axes[CONTACT_AXIS].direction)
+    told_link = replace(link, contact_axis=point(along), head=touched, normal=_square(link.normal, along))
     if MOVE_AXIS in axes:
         vertical = np.cross(axes[MOVE_AXIS].direction, axes[CONTACT_AXIS].direction)
         axes[VERTICAL_AXIS] = Axis(body=link.name, direction=point(vertical))
-    return JointKeypoints(link=link, index=index, points=points, axes=axes)
+    return JointKeypoints(link=told_link, index=index, points=points, axes=axes)
+
+
+def _square(normal: Point, along: np.ndarray) -> Point:
+    """Return a normal at right angles to a contact axis, as it is where it is that already."""
+    slant = float(np.dot(normal, along))
+    if abs(slant) < 1e-9 or abs(slant) > 1.0 - 1e-6:
+        return normal
+    square = np.asarray(normal) - slant * along
+    return point(square / np.linalg.norm(square))
 
 
 def annotation_names(folder: str | Path) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ KEYPOINT_COLORS = {
     "normal": (0.6, 0.1, 0.7, 1.0),
 }
 """Balls: head, which a hand takes hold of, tail, and where closing pushes. Rods: the joint's axis, along what is
-gripped, and the way out of the surface."""
+gripped, and where the hand comes from."""
 
 # From the front right, a little above: shows the front of cabinets and the inside of cups.
 _AZIMUTH_DEG, _ELEVATION_DEG, _FIELD_OF_VIEW_DEG = -58.0, 30.0, 28.0
@@ -138,7 +138,11 @@ def _mark_joints(spec: mujoco.MjSpec, obj: ObjectAsset, thick: float) -> None:
                 mass=0.0,
                 group=2,
             )
-        lines = {"joint": (link.anchor, link.axis), "contact": (head, link.contact_axis), "normal": (head, link.normal)}
+        lines = {
+            "joint": (link.anchor, link.axis),
+            "contact": (head, link.contact_axis),
+            "normal": (head, link.held_from),
+        }
         for name, (start, direction) in lines.items():
             body.add_geom(
                 type=mujoco.mjtGeom.mjGEOM_CAPSULE,

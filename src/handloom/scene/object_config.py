@@ -27,6 +27,10 @@ class TextureConfig(Config):
     target_prim_path: Annotated[str, UnusedKey("a texture covers the whole object here")] = ""
 
 
+MOST_TURN = 6.0
+"""Fastest turntable [rad/s]."""
+
+
 class StrictInit(Config):
     """Joint positions an articulated object starts with."""
 
@@ -109,7 +113,8 @@ class ObjectConfig(Config):
     """Surface velocity of a conveyor along its x axis [m/s]; the first number counts."""
     linear_track_list: Annotated[Any, UnusedKey("a conveyor has one track here")] = None
     angular_velocity: tuple[Annotated[float, Field(ge=-360, le=360)], ...] | None = None
-    """Angular velocity of a turntable [deg/s]; the last number, about its z axis, counts."""
+    """Angular velocity of a turntable about its z axis [rad/s], at most 6; the first number counts. Published conveyors
+    give that of their bends here [deg/s], of which ours has none."""
     angular_track_list: Annotated[Any, UnusedKey("a turntable is one track here")] = None
     velocity_ranges: tuple[tuple[float, float], ...] = ()
     """Ranges of the velocity of a belt [m/s or rad/s]; one is drawn, then a value in it. Two ranges, as
@@ -141,6 +146,8 @@ class ObjectConfig(Config):
             )
         if spans and self.target_class != "ConveyorObject":
             raise ValueError("velocity_ranges and running are keys of a ConveyorObject")
+        if self.category == "turntable" and any(abs(speed) > MOST_TURN for speed in (self.angular_velocity or ())[:1]):
+            raise ValueError(f"angular_velocity of a turntable is at most {MOST_TURN:g} rad/s")
         low, high = self.joint_position_range or (0.0, 0.0)
         if low > high:
             raise ValueError(f"joint_position_range must go from low to high, got {[low, high]}")

@@ -161,16 +161,21 @@ class ArticulatedSkill(Skill[ConfigT]):
         asset = self.scene.assets[self.config.objects[0]]
         if not asset.articulated:
             raise ConfigError(f"{self.config.name}: {self.config.objects[0]} ({asset.name}) has no joint")
-        return asset.joints[asset.joint_index(self.config.joint)]
+        index = asset.joint_index(self.config.joint)
+        file = self._annotation_file()
+        return asset.joints[index] if file is None else read_keypoints(file, asset.joints[index], index).link
+
+    def _annotation_file(self) -> Path | None:
+        """Return the annotation that the task names; None without one, or where it is missing beside a stand-in."""
+        file = None if self.config.obj_info_path is None else Path(self.config.obj_info_path)
+        stands_in = self.scene.assets[self.config.objects[0]].parameters.get("path") is None
+        return None if file is None or (stands_in and not file.is_file()) else file
 
     def _annotation(self) -> JointKeypoints:
         """Return the keypoints of the joint, from a file where the config names one."""
-        config, link = self.config, self._link()
-        asset = self.scene.assets[config.objects[0]]
-        index = asset.joint_index(config.joint)
-        file = None if config.obj_info_path is None else Path(config.obj_info_path)
-        stands_in = asset.parameters.get("path") is None
-        if file is None or (stands_in and not file.is_file()):
+        link, file = self._link(), self._annotation_file()
+        index = self.scene.assets[self.config.objects[0]].joint_index(self.config.joint)
+        if file is None:
             return joint_keypoints(link, index, "open" if self._manner.grips else self._doing())
         return read_keypoints(file, link, index)
 

@@ -11,6 +11,9 @@ from handloom.skills.held_parts import Held
 from handloom.skills.skill import Skill, plan_failure
 from handloom.values import Failure, FunnelStage
 
+BATCH = 16
+"""Candidates tested at a time where only their ends are: the first ones are good ones mostly."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chosen:
@@ -100,12 +103,16 @@ def _one_move(skill: Skill, q: Array, move: Move, index: int, parts: Held | None
 
 
 def _by_ik(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failure | None]:
-    tests = [skill.controller.reachable(move) for move in moves]
-    free = np.all([test.free for test in tests], axis=0)
-    if free.any():
-        return Chosen(index=int(np.argmax(free)), paths=(None,) * len(moves)), None
-    reachable = int(np.all([test.reachable for test in tests], axis=0).sum())
-    counts = {"given": len(free), "reachable": reachable}
-    detail = f"of {len(free)} candidates {reachable} can be reached, none without collision"
+    count, reachable = len(np.asarray(moves[0].T_base_tool)), 0
+    for start in range(0, count, BATCH):
+        some = slice(start, start + BATCH)
+        batch = [replace(move, T_base_tool=np.asarray(move.T_base_tool)[some]) for move in moves]
+        tests = [skill.controller.reachable(move) for move in batch]
+        free = np.all([test.free for test in tests], axis=0)
+        if free.any():
+            return Chosen(index=start + int(np.argmax(free)), paths=(None,) * len(moves)), None
+        reachable += int(np.all([test.reachable for test in tests], axis=0).sum())
+    counts = {"given": count, "reachable": reachable}
+    detail = f"of {count} candidates {reachable} can be reached, none without collision"
     stage, reason = (FunnelStage.PLAN, "goal_in_collision") if reachable else (FunnelStage.REACH, "goal_unreachable")
     return None, Failure(stage=stage, reason=reason, detail=detail, counts=counts)

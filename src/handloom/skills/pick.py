@@ -70,8 +70,16 @@ class Pick(Skill[PickConfig]):
 
     def _choose(self, name: str) -> None:
         """Write the commands of the first grasp whose moves are all possible, or say why there is none."""
-        config = self.config
-        source: Source = "rim" if config.rim else "any"
+        candidates = self.grasps(name)
+        if len(candidates):
+            self.manip_list = self._moves.commands(self, candidates)
+
+    def grasps(self, name: str) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) of an object that pass the filters and touch nothing around it.
+
+        They are of the first kind that has any: the annotated ones, those of the object as it lies, those of its rim.
+        """
+        source: Source = "rim" if self.config.rim else "any"
         candidates = self._candidates(name, source)
         while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
             self.failure, source = None, other
@@ -79,8 +87,7 @@ class Pick(Skill[PickConfig]):
         self.controller.by_rim = source == "rim"
         if source == "rim" and len(candidates):
             self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
-        if len(candidates):
-            self.manip_list = self._moves.commands(self, candidates)
+        return candidates
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""

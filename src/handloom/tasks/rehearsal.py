@@ -1,11 +1,11 @@
 """A deep check of a task: samples scenes and looks at what only a scene can show."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from handloom.errors import HandloomError
-from handloom.motion.kinematics import Chain
 from handloom.render import camera_pose, project
 from handloom.scene import Scene, SceneArm, build_scene
 from handloom.scene.measures import world_box
@@ -17,39 +17,69 @@ from handloom.skills.configs.motions import NavigateConfig
 from handloom.skills.mobile import driving_goals
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.grasp_rehearsal import STILL, Reach, Trouble, comes_down, heading, troubles
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.values import CameraSpec
 
-SCENES = 2
+SCENES = 3
 """Scenes that are sampled."""
-CONFIGURATIONS = 60_000
-"""Random arm configurations from which the reach is found; a hundred or more are at the height of a table."""
 BY_HAND = ("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick")
 """Skills that take hold of an object."""
 CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan", "pour")
 """Skills whose first object must be held."""
 
 
-def rehearse(task: Task, *, scenes: int = SCENES) -> tuple[str, ...]:
-    """Sample scenes of a task and return what is wrong with them, one line each, with file and line where there is one.
+class Rehearsal(NamedTuple):
+    """What a look at sampled scenes has shown."""
+
+    mistakes: tuple[str, ...]
+    """What is wrong, one line each, with file and line where there is one."""
+    notes: tuple[str, ...] = ()
+    """What is known of the scenes otherwise."""
+
+
+def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
+    """Sample scenes of a task and return what is wrong with them, and in how many of them every object can be taken.
 
     Args:
         task: A task that was loaded, so that its keys are right.
         scenes: How many scenes are looked at.
     """
     found = dict.fromkeys([*_without_place(task), *_cannot_run(task), *_not_held(task)])
-    if not found:
-        for episode in range(scenes):
-            try:
-                scene = build_scene(sample_task(task, 0, episode))
-            except HandloomError as error:
-                found[_located(task, str(error))] = None
-                break
-            mistakes = [*_blind(task, scene), *_out_of_reach(task, scene)]
-            if mistakes:
-                found |= dict.fromkeys(mistakes)
-                break  # Another scene would say the same with other numbers.
-    return tuple(found)
+    met: list[tuple[Trouble, ...]] = []
+    reach = Reach()
+    for episode in range(0 if found else scenes):
+        try:
+            scene = build_scene(sample_task(task, 0, episode))
+        except HandloomError as error:
+            return Rehearsal((_located(task, str(error)),))
+        met.append(tuple(troubles(task, scene)))  # Before what follows moves bases.
+        mistakes = [*_blind(task, scene), *_out_of_reach(task, scene, reach)]
+        if mistakes:
+            # Another scene would say the same with other numbers.
+            return Rehearsal(tuple(dict.fromkeys(mistakes)))
+    if found:
+        return Rehearsal(tuple(found))
+    return _summary(task, met)
+
+
+def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
+    """Return a mistake for what is possible in no scene, and a note about what is possible in some."""
+    first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}
+    count = {keys: sum(any(t.keys == keys for t in scene) for scene in met) for keys in first}
+    mistakes = [f"{task.where(*keys)}: {first[keys]}" for keys in first if count[keys] == len(met)]
+    if mistakes:
+        return Rehearsal(tuple(mistakes))
+    names = {skill_name(skill.name) for _, skill in placed_skills(task.config)}
+    if "pick" not in names:
+        return Rehearsal(())
+    free = sum(not scene for scene in met)
+    done = "every object can be grasped and put where it belongs"
+    if names - {"pick", "place", *STILL}:
+        done = "nothing hinders the hands, as far as can be told before the other skills have run"
+    notes = [f"{free} of {len(met)} sampled scenes: {done}"]
+    notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
+    return Rehearsal((), tuple(notes))
 
 
 def _located(task: Task, text: str) -> str:
@@ -91,7 +121,7 @@ def _not_held(task: Task) -> Iterator[str]:
             yield f"{task.where(*keys)}: {name} needs {first} in the hand; pick it up before, with {{pick: {first}}}"
 
 
-def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
+def _out_of_reach(task: Task, scene: Scene, reach: Reach) -> Iterator[str]:
     """Objects that an arm cannot reach from where its base is by then, and places its base cannot drive to.
 
     The base of the scene is moved on the way.
@@ -115,15 +145,18 @@ def _out_of_reach(task: Task, scene: Scene) -> Iterator[str]:
             if base is not None and skill_name(skill.name) in BY_HAND:
                 carried.add(name)
             told.add((str(robot), str(arm_name), name))
-            offset = scene.object_pose(name)[:3, 3] - arm.T_world_base[:3, 3]
+            origin = arm.T_world_base[:3, 3]
+            # Of a cabinet, the arm needs to get to the front only.
+            offset = np.clip(origin, *world_box(scene, name)) - origin
+            offset[2] = scene.object_pose(name)[2, 3] - origin[2]
             distance = float(np.linalg.norm(offset[:2]))
-            reach = _reach(scene, arm, float(offset[2]), down=_comes_down(skill))
-            if distance > reach:
+            far = reach.furthest(scene, arm, float(offset[2]), down=comes_down(skill))
+            if distance > far:
                 region = next((i for i, r in enumerate(task.config.regions) if r.object == name), None)
                 where = task.where("regions", region) if region is not None else task.where(*keys, "objects")
                 yield (
                     f"{where}: {name} lies {distance:.2f} m from the base of {robot}'s {arm_name} arm, which reaches "
-                    f"{reach:.2f} m at that height; move it {distance - reach + 0.05:.2f} m towards {_heading(-offset)}"
+                    f"{far:.2f} m at that height; move it {distance - far + 0.05:.2f} m towards {heading(-offset)}"
                 )
 
 
@@ -150,40 +183,6 @@ def _drive(scene: Scene, base: MobileBase, skill: SkillConfig) -> str:
         reasons.append(f"({goal[0]:.2f}, {goal[1]:.2f}) m: {reason}")
     where = f"({here[0]:.2f}, {here[1]:.2f}) m"
     return f"{skill.name} finds no way for the base of {base.robot_name} from {where} to {'; or to '.join(reasons)}"
-
-
-def _comes_down(skill: SkillConfig) -> bool:
-    """Return whether a skill has the hand come from above."""
-    approach = getattr(skill, "approach", None)
-    return approach == "down" or (isinstance(approach, tuple) and approach[0] == "down")
-
-
-def _reach(scene: Scene, arm: SceneArm, height: float, *, down: bool) -> float:
-    """Return how far from its base, seen from above, an arm can take hold of things [m].
-
-    Args:
-        scene: The scene.
-        arm: The arm.
-        height: Height of the things above the arm's base [m].
-        down: Whether the hand must point down, to within 50 degrees.
-    """
-    chain = Chain.from_model(
-        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
-    )
-    lower, upper = chain.sampling_box
-    q = np.random.default_rng(0).uniform(lower, upper, (CONFIGURATIONS, len(lower)))
-    tips = arm.T_world_base @ chain.T_base_tool(q, threads=1) @ arm.spec.T_tool_tcp
-    offset = tips[:, :3, 3] - arm.T_world_base[:3, 3]
-    fits = np.abs(offset[:, 2] - height) < 0.08
-    if down:
-        fits &= (tips[:, :3, :3] @ arm.spec.approach)[:, 2] < -np.cos(np.deg2rad(50.0))
-    return float(np.linalg.norm(offset[fits, :2], axis=1).max(initial=0.0))
-
-
-def _heading(offset: np.ndarray) -> str:
-    """Return a horizontal direction in words, e.g. ``-y and +x``, the larger part first."""
-    parts = sorted(((abs(offset[k]), f"{'+' if offset[k] > 0 else '-'}{'xy'[k]}") for k in range(2)), reverse=True)
-    return " and ".join(word for size, word in parts if size > 0.3 * parts[0][0])
 
 
 def _blind(task: Task, scene: Scene) -> Iterator[str]:

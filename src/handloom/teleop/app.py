@@ -82,7 +82,7 @@ class TeleopApp:
             (self.live.mark if message.kind == "subtask" else self.live.say)(message.text)
             self.view.show()
         elif isinstance(message, StereoMessage):
-            self.pictures.eye_distance = message.eye_distance
+            self.pictures.see_with(message.eye_distance)
             self.view.cameras_changed()
 
     def _control(self, somebody: bool) -> None:
@@ -90,7 +90,7 @@ class TeleopApp:
             self.live.connect()
         else:
             self.live.disconnect()
-            self.pictures.eye_distance = 0.0
+            self.pictures.see_with(0.0)
         self.view.cameras_changed()
 
 

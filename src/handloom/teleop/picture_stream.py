@@ -48,6 +48,7 @@ class PictureStream:
         self._scene: Scene | None = None
         self._views: tuple[Scene, tuple[CameraSpec, ...]] | None = None
         self._state: Array | None = None
+        self._last: Array | None = None
         self._closed = False
         self.eye_distance = 0.0
         """Of a headset [m]: the operator's view is then drawn a second time, for the right eye; 0 draws it once."""
@@ -65,7 +66,14 @@ class PictureStream:
     def offer(self, state: Array) -> None:
         """Give a newer state."""
         with self._changed:
-            self._state = state
+            self._state = self._last = state
+            self._changed.notify_all()
+
+    def see_with(self, eye_distance: float) -> None:
+        """Draw for eyes so far apart [m] from now on, 0 for one; the last state is drawn again, for time may stand."""
+        with self._changed:
+            self.eye_distance = eye_distance
+            self._state = self._last if self._state is None else self._state
             self._changed.notify_all()
 
     def close(self) -> None:

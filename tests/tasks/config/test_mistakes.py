@@ -47,6 +47,7 @@ AT_ONCE = {
     "an unknown colour": ("category: apple}", "category: apple, color: rde}", r":3: .*did you mean 'red'\?"),
     "an unknown approach": ("{pick: apple}", "{pick: apple, approach: above}", r":10: .*down, side, front, any or"),
     "an unknown key": ("{pick: apple}", "{pick: apple, lift_ht: 0.1}", r":10: .*did you mean 'lift_th'\?"),
+    "a base that does not drive": ("{pick: apple}", "{name: mobile__rotate, objects: [apple]}", r":10: .*franka, which has none that drives; robots with one: lift2"),
     "a key twice": ("data: {", "data: {fps: 30, fps: 20, ", r":8: .*given twice"),
     "a word for a number": ("fr3.yaml\n", "fr3.yaml\ntable_height: high\n", r":2: table_height: .*got 'high'"),
     "one name for two": ("name: bowl", "name: apple", r"used twice: apple"),
@@ -60,15 +61,37 @@ IN_A_SCENE = {
     "a region out of reach": (PLACE, "[[-0.55, 0.4, 0], [-0.5, 0.45, 0]]", r":6: .*reaches 0\.9\d m.*towards -y and \+x"),
     "a region off the table": (PLACE, "[[-2.5, 0, 0], [-2.1, 0.2, 0]]", r":6: .*x from -2\.5 to -2\.1 m.*ends at -0\.70"),
     "an object that was not picked": ("  - {pick: apple}\n", "", r":10: .*needs apple in the hand.*\{pick: apple\}"),
+    "an object that is too wide": ("category: apple}", "category: apple, scale: [1.6, 1.6, 1.6]}", r":10: .*apple is 0\.1\d\d x .* the hand of franka opens 0\.080 m.*scale"),
+    "an approach that no grasp has": ("{pick: apple}", "{pick: apple, approach: [down, 0.01]}", r":10: .*approach: \[down, 0\.01\].* degrees off straight down.*any"),
     "a camera that sees nothing": ("data:", "cameras: [{name: franka_head, translation: [0, 3, 1], orientation: [1, 0, 0, 0]}, {name: franka_hand, translation: [0, 0, -0.2]}]\ndata:", r"no camera has apple in its picture.*look_at"),
     "a camera in the table": ("data:", "cameras: [{name: front, translation: [0, 0, 0.74], look_at: [0, 0.3, 0.75]}]\ndata:", r"front is inside table"),
 }  # fmt: skip
 
+DESK = """base: setups/so101.yaml
+objects:
+  - {name: egg, target_class: RigidObject, category: egg}
+  - {name: bowl, target_class: RigidObject, category: bowl}
+regions:
+  - {object: egg, target: so101, random_type: A_by_B_circle_sampler, random_config: {r_range: [0.22, 0.24], theta_range: [100, 110], yaw_rotation: [0, 0]}}
+  - {object: bowl, target: so101, random_type: A_by_B_circle_sampler, random_config: {r_range: [0.22, 0.24], theta_range: [50, 60], yaw_rotation: [0, 0]}}
+data: {language_instruction: "Put the {egg} into the {bowl}."}
+skills:
+  - {pick: egg}
+  - {place: egg, in: bowl}
+"""
+BY_A_SHORT_ARM = {
+    "an object that is too near": ("[0.22, 0.24], theta_range: [100, 110]", "[0.1, 0.11], theta_range: [85, 95]", r":10: .*hand gets to none of them: it lies 0\.1\d m from the base of so101's left arm, which gets from above to 0\.1\d to 0\.\d\d m.*towards \+y"),
+    "a target that the hand cannot come to so": ("in: bowl}", "in: bowl, approach: [side, 3]}", r":11: .*egg can be taken.*no place for it at bowl: it lies 0\.2\d m"),
+    "an object that is too wide": ("category: egg", "category: orange", r":10: .*egg is 0\.07\d x .* the hand of so101 opens 0\.066 m"),
+    "an object that is too flat": ("category: egg", "category: chocolate_bar", r":10: .*touches what is around it.*too flat for this hand"),
+    "an object that needs more joints": ("category: egg", "category: cup", r":10: .*suits the 5 joints of this arm"),
+}  # fmt: skip
 
-def written(tmp_path: Path, old: str, new: str) -> Path:
-    assert old in TASK
+
+def written(tmp_path: Path, old: str, new: str, task: str = TASK) -> Path:
+    assert old in task
     file = tmp_path / "task.yaml"
-    file.write_text(TASK.replace(old, new, 1))
+    file.write_text(task.replace(old, new, 1))
     return file
 
 
@@ -83,11 +106,21 @@ def test_a_mistake_is_found_when_the_file_is_read(name, tmp_path):
 @pytest.mark.parametrize("name", IN_A_SCENE)
 def test_a_mistake_is_found_in_a_sampled_scene(name, tmp_path):
     old, new, expected = IN_A_SCENE[name]
-    found = rehearse(load_task(written(tmp_path, old, new)), scenes=1)
+    found = rehearse(load_task(written(tmp_path, old, new)), scenes=1).mistakes
     assert any(re.search(expected, line) for line in found), found
 
 
-def test_a_task_without_a_mistake_has_none(tmp_path):
+@pytest.mark.parametrize("name", BY_A_SHORT_ARM)
+def test_what_a_hand_cannot_take_or_put_away_is_told_with_its_limit(name, tmp_path):
+    old, new, expected = BY_A_SHORT_ARM[name]
+    found = rehearse(load_task(written(tmp_path, old, new, DESK)), scenes=1).mistakes
+    assert any(re.search(expected, line) for line in found), found
+
+
+@pytest.mark.parametrize("task", [TASK, DESK])
+def test_a_task_without_a_mistake_has_none(task, tmp_path):
     file = tmp_path / "task.yaml"
-    file.write_text(TASK)
-    assert rehearse(load_task(file)) == ()
+    file.write_text(task)
+    found = rehearse(load_task(file))
+    assert found.mistakes == ()
+    assert found.notes == ("3 of 3 sampled scenes: every object can be grasped and put where it belongs",)

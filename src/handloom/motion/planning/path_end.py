@@ -1,5 +1,6 @@
 """The start or goal of a search, looked at closely; and how to leave one that is too tight for the padded spheres."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,32 +47,42 @@ class OpenEnd:
             touches: Contacts at q that are tolerated as deep as they are.
         """
         allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in touches}
-        for ways in (self._drawn_back(q), self._nudged(q)):
-            free = ways[self._scene.spheres(padding).configurations_free(ways)] if len(ways) else ways
-            for way in free[:MOST_EXACT]:
-                if self._scene.first_collision(np.stack([q, way]), step=step, allowed=allowed) is None:
-                    return way
+        roomy = self._scene.spheres(padding)
+        for batches in (self._drawn_back(q), self._nudged(q)):
+            tried = 0
+            for ways in batches:
+                free = ways[roomy.configurations_free(ways)] if len(ways) else ways
+                for way in free[: MOST_EXACT - tried]:
+                    if self._scene.first_collision(np.stack([q, way]), step=step, allowed=allowed) is None:
+                        return way
+                tried += len(free)
         return None
 
-    def _drawn_back(self, q: Array) -> Array:
-        """Return configurations with one tool drawn back along its axes or up, nearest first."""
-        directions = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]])
-        found = [self._together(q)] if len(self._arms) > 1 else []
+    def _drawn_back(self, q: Array) -> Iterator[Array]:
+        """Yield configurations with all tools, or one, drawn back along its axes or up: batches, nearest first."""
+        for distance in RETREATS:
+            if len(self._arms) > 1:
+                yield self._together(q, distance)
+            yield self._one_by_one(q, distance)
+
+    def _one_by_one(self, q: Array, distance: float) -> Array:
+        """Return configurations with one tool drawn back by a distance [m]."""
+        directions, found = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]]), []
         for chain, solver, columns in zip(self._arms.chains, self._solvers, self._arms.columns, strict=True):
             T = chain.T_base_tool(q[columns])
             up = T[:3, :3].T @ np.array([0.0, 0.0, 1.0])
-            shifts = np.concatenate([d * np.vstack([up, directions]) for d in RETREATS])
+            shifts = distance * np.vstack([up, directions])
             result = solver.solve(T @ translation(shifts), seed=q[columns])
             ways = np.tile(q, (len(shifts), 1))
             ways[:, columns] = result.q
             found.append(ways[result.solved])
         return np.concatenate(found)
 
-    def _together(self, q: Array) -> Array:
+    def _together(self, q: Array, distance: float) -> Array:
         """Return configurations with all tools drawn back by the same way, so that they keep what is between them."""
         T_first_base, ways = self._arms.T_first_base, []
         T_first_tool = T_first_base @ self._arms.tools(q)
-        shifts = np.concatenate([d * np.vstack([[0, 0, 1.0], np.eye(3)[:2], -np.eye(3)[:2]]) for d in RETREATS])
+        shifts = distance * np.vstack([[0, 0, 1.0], np.eye(3)[:2], -np.eye(3)[:2]])
         T = invert_pose(T_first_base) @ translation(shifts)[:, None] @ T_first_tool
         solved = np.ones(len(shifts), bool)
         for arm, (solver, columns) in enumerate(zip(self._solvers, self._arms.columns, strict=True)):
@@ -80,11 +91,12 @@ class OpenEnd:
             solved &= result.solved
         return np.concatenate(ways, axis=1)[solved]
 
-    def _nudged(self, q: Array) -> Array:
-        """Return small joint motions in all directions, smallest first."""
+    def _nudged(self, q: Array) -> Iterator[Array]:
+        """Yield small joint motions in all directions, smallest first."""
         directions = 2.0 * halton(NUDGES_PER_SIZE, len(q)) - 1.0
         tree = self._scene.robot.tree
-        return np.clip(np.concatenate([q + size * directions for size in NUDGES]), tree.lower, tree.upper)
+        for size in NUDGES:
+            yield np.clip(q + size * directions, tree.lower, tree.upper)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

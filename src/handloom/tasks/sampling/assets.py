@@ -147,9 +147,8 @@ def _belt_speed(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, floa
     if entry.velocity_ranges:
         low, high = entry.velocity_ranges[int(rng.integers(len(entry.velocity_ranges)))]
         return {"speed": float(rng.uniform(low, high))}
-    if entry.category == "turntable":
-        return {"speed": float(np.deg2rad(entry.angular_velocity[-1]))} if entry.angular_velocity else {}
-    return {"speed": float(entry.linear_velocity[0])} if entry.linear_velocity else {}
+    given = entry.angular_velocity if entry.category == "turntable" else entry.linear_velocity
+    return {"speed": float(given[0])} if given else {}
 
 
 def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Generator) -> ChosenAsset:
@@ -186,17 +185,15 @@ OPEN = {
 }
 """Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
 
-ARTICULATED = FURNITURE - {
-    "barcode_scanner",
-    "conveyor",
-    "double_conveyor",
-    "low_basket",
-    "mug_tree",
-    "place_mat",
-    "shelf",
-    "turntable",
-}
+ARTICULATED = frozenset(
+    (
+        *("drawer_cabinet", "electric_cooker", "faucet", "hinged_cabinet", "knob", "laptop", "lidded_box"),
+        *("microwave", "oven", "pot", "safe", "trash_can", "washing_machine"),
+    )
+)
 """Categories of the library that have a joint."""
+POURED_FROM = "carafe"
+"""Stands in for whatever a fluid is poured from."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
 """Word of an annotation's name > what has such a joint; anything else is a lid."""
 VOLUMES = {"laptop": 0.01}
@@ -213,10 +210,6 @@ FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.3
 """Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
 BELOW = -0.3
 """A region this far below the top of its target is the floor beside it [m]."""
-
-
-HOLLOW = {"bottle": "carafe", "can": "cup", "pot": "cup", "teapot": "watering_can"}
-"""Category > hollow one without a lid that stands in where a fluid is in it."""
 
 
 def place_targets(config: TaskConfig) -> set[str]:
@@ -241,9 +234,8 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         if stand_in.category == "bin" and _on_floor(task, entry.name):
             size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": FLOOR_HEIGHT}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
-    fluid = task.config.fluid
-    if fluid is not None and fluid.container_name == entry.name:
-        stand_in = replace(stand_in, category=HOLLOW.get(stand_in.category, stand_in.category))
+    if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
+        stand_in = replace(stand_in, category=POURED_FROM)  # Whatever it is called, grains must fit in and come out.
     # Published assets have y up in their own frame, and the angles and axes of a task mean that frame.
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
     return replace(stand_in, parameters={**stand_in.parameters, **({"up": "y"} if usd else {})})

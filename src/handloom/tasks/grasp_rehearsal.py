@@ -1,0 +1,264 @@
+"""Whether a hand can take the objects of a sampled scene and put them where they belong; found without physics."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.motion.kinematics import Chain
+from handloom.scene import Scene, SceneArm
+from handloom.scene.measures import world_box
+from handloom.skills import SkillConfig
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.configs import skill_name
+from handloom.skills.configs.picks import PickConfig
+from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.grasp_poses import annotated_grasps, attainable_grasps, filtered
+from handloom.skills.pick import Pick
+from handloom.skills.place import WIDER, Place
+from handloom.spatial import pose_from_pos_quat
+from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.work_area import reached_band
+from handloom.values import Failure
+
+CONFIGURATIONS = 60_000
+"""Random arm configurations from which the reach is found; a hundred or more are at the height of a table."""
+NEAR_HEIGHT = 0.08
+"""Configurations whose fingertips are within this of a height count for it [m]."""
+STEEP = 50.0
+"""How far from straight down a hand may point that comes from above [deg]."""
+GRASPS = 8
+"""Other grasps that are asked whether they lead to the place, when the chosen one does not."""
+INSIDE = 0.03
+"""How far inside the reach an object should lie [m]."""
+STILL = ("home", "wait", "gripper_action", "joint_ctrl", "heuristic__skill")
+"""Skills that leave the objects where they are."""
+CROWDED = ("grasps_collide", "goal_in_collision", "start_in_collision")
+"""Failures that an object which is gone by then may have caused."""
+
+SkillKeys = tuple[str | int, ...]
+
+
+class Trouble(NamedTuple):
+    """A skill that cannot be done in a scene."""
+
+    keys: SkillKeys
+    """Where the skill stands in the task."""
+    text: str
+    """What stands in the way, with figures, and what to change."""
+
+
+@dataclass
+class Reach:
+    """How far arms get, found once per arm and asked for every scene."""
+
+    _tips: dict[tuple[str, str], tuple[Array, Array]] = field(default_factory=dict)
+    _known: dict[tuple[str, str, float, bool], float] = field(default_factory=dict)
+
+    def furthest(self, scene: Scene, arm: SceneArm, height: float, *, down: bool) -> float:
+        """Return how far from its base, seen from above, an arm can take hold of things [m].
+
+        Args:
+            scene: A scene with the arm.
+            arm: The arm.
+            height: Height of the things above the arm's base [m].
+            down: Whether the hand must point down, to within ``STEEP``.
+        """
+        key = (arm.robot_name, arm.name, round(height, 2), down)
+        if key not in self._known:
+            self._known[key] = self._furthest(scene, arm, height, down=down)
+        return self._known[key]
+
+    def _furthest(self, scene: Scene, arm: SceneArm, height: float, *, down: bool) -> float:
+        key = (arm.robot_name, arm.name)
+        if key not in self._tips:
+            self._tips[key] = _tips(scene, arm)
+        points, directions = self._tips[key]
+        R = arm.T_world_base[:3, :3]
+        offset = points @ R.T
+        fits = np.abs(offset[:, 2] - height) < NEAR_HEIGHT
+        if down:
+            fits &= (directions @ R.T)[:, 2] < -np.cos(np.deg2rad(STEEP))
+        return float(np.linalg.norm(offset[fits, :2], axis=1).max(initial=0.0))
+
+
+def _tips(scene: Scene, arm: SceneArm) -> tuple[Array, Array]:
+    """Return tool centres (n, 3) and approach directions (n, 3) of random configurations, in the arm's base."""
+    chain = Chain.from_model(
+        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
+    )
+    lower, upper = chain.sampling_box
+    q = np.random.default_rng(0).uniform(lower, upper, (CONFIGURATIONS, len(lower)))
+    T = chain.T_base_tool(q, threads=1) @ arm.spec.T_tool_tcp
+    return T[:, :3, 3], T[:, :3, :3] @ arm.spec.approach
+
+
+def comes_down(skill: SkillConfig) -> bool:
+    """Return whether a skill has the hand come from above."""
+    approach = getattr(skill, "approach", None)
+    return approach == "down" or (isinstance(approach, tuple) and approach[0] == "down")
+
+
+def heading(offset: Array) -> str:
+    """Return a horizontal direction in words, e.g. ``-y and +x``, the larger part first."""
+    parts = sorted(((abs(offset[k]), f"{'+' if offset[k] > 0 else '-'}{'xy'[k]}") for k in range(2)), reverse=True)
+    return " and ".join(word for size, word in parts if size > 0.3 * parts[0][0])
+
+
+def troubles(task: Task, scene: Scene) -> Iterator[Trouble]:
+    """Yield the picks and places of a task that cannot be done in a scene as it is sampled.
+
+    A pick is planned by the skill itself, by inverse kinematics only: width of the hand, approach, reach, collisions.
+    Of a place, some pose over the target must be reachable with the object held by such a grasp. What earlier skills
+    have moved is not looked at again.
+    """
+    rehearsal = _Rehearsal(scene, tuple(f"{entry.name}/" for entry in task.config.objects))
+    skills = dict(placed_skills(task.config))
+    for keys, skill in skills.items():
+        text = rehearsal.trouble(keys, skill, skills)
+        if text:
+            yield Trouble(keys, text)
+
+
+@dataclass
+class _Rehearsal:
+    """What is known of a scene while its skills are gone through."""
+
+    scene: Scene
+    objects: tuple[str, ...]
+    """What the task brings, as parts of the names of obstacles."""
+    moved: set[str] = field(default_factory=set)
+    """Objects that earlier skills have taken away."""
+    changed: bool = False
+    """Whether an earlier skill did more than move objects, such as open a drawer."""
+    picks: dict[str, Pick] = field(default_factory=dict)
+    """Objects that are held > the pick that took them."""
+    controllers: dict[tuple[str, str], ArmController] = field(default_factory=dict)
+
+    def trouble(self, keys: SkillKeys, skill: SkillConfig, skills: Mapping[SkillKeys, SkillConfig]) -> str:
+        """Return what stands in the way of a skill; empty when nothing is known to."""
+        name, objects = skill_name(skill.name), skill.objects
+        if name == "pick" and isinstance(skill, PickConfig) and objects[0] not in self.moved:
+            text = self._pick(skill, self._controller(keys), skills.get((*keys[:-1], int(keys[-1]) + 1)))
+            self.moved.add(objects[0])
+            return text
+        if name == "place" and isinstance(skill, PlaceConfig) and objects[0] in self.picks:
+            pick = self.picks.pop(objects[0])
+            # Ways that must keep a part of the pose, and rims, are planned in more detail than is looked at here.
+            detailed = skill.rim or pick.config.rim or skill.hold_obj_axis or skill.pre_place_hold_vec_weight
+            return "" if detailed or self.changed or objects[1] in self.moved else self._place(skill, pick)
+        self.moved.update(objects)
+        self.changed |= name not in (*STILL, "pick", "place")
+        return ""
+
+    def _controller(self, keys: SkillKeys) -> ArmController:
+        arm = (str(keys[2]), str(keys[4]))
+        if arm not in self.controllers:
+            self.controllers[arm] = ArmController(self.scene, self.scene.robot(arm[0]).arm(arm[1]))
+        return self.controllers[arm]
+
+    def _pick(self, config: PickConfig, controller: ArmController, following: SkillConfig | None) -> str:
+        gone = tuple(f"{name}/" for name in sorted(self.moved))
+        ignored = (*config.ignore_substring, *gone)
+        config = config.model_copy(update={"test_mode": "ik", "ignore_substring": ignored})
+        pick = Pick(self.scene, controller, config, np.random.default_rng(0))
+        pick.simple_generate_manip_cmds()
+        failure = pick.failure
+        if pick.manip_list:
+            if isinstance(following, PlaceConfig) and following.objects[0] == config.objects[0]:
+                self.picks[config.objects[0]] = pick
+            return ""
+        if failure is None or ((self.moved or self.changed) and failure.reason in CROWDED):
+            return ""
+        if self.changed and failure.reason not in ("no_grasp", "constraints_leave_nothing"):
+            return ""
+        return self._why_no_grasp(pick, failure)
+
+    def _why_no_grasp(self, pick: Pick, failure: Failure) -> str:
+        """Say which limit stands between a hand and an object, and what to change."""
+        name, arm = pick.config.objects[0], pick.controller.arm
+        if failure.reason == "no_grasp" and arm.spec.suction is None:
+            low, high = world_box(self.scene, name)
+            size = " x ".join(f"{length:.3f}" for length in high - low)
+            return (
+                f"{name} is {size} m and the hand of {arm.robot_name} opens {arm.spec.gripper_max_width:.3f} m: no two "
+                "opposite faces of it fit between the fingers; take a smaller one, e.g. with scale: [0.7, 0.7, 0.7]"
+            )
+        if failure.reason == "filters_leave_nothing":
+            return self._why_filtered(pick, failure)
+        if failure.reason in ("goal_unreachable", "line_unreachable"):
+            return f"{name} has grasps, but the hand gets to none of them: {self._where(name, pick)}"
+        return f"{name} cannot be taken: {failure.detail}"
+
+    def _why_filtered(self, pick: Pick, failure: Failure) -> str:
+        """Say how the hand would have to come for a grasp of those that the filters leave out."""
+        name, controller = pick.config.objects[0], pick.controller
+        grasps = annotated_grasps(pick, name, pick.config)
+        T_base_tool, taken = attainable_grasps(pick, name, grasps)
+        if not taken.any():
+            joints = controller.chain.dof
+            return f"no grasp of {name} suits the {joints} joints of this arm: {self._where(name, pick)}"
+        axis, y = controller.arm.spec.approach, float(T_base_tool[0, 1, 3])
+        if filtered(T_base_tool[taken], pick.config, axis, None, y).any():
+            return (
+                f"{name} has grasps, but in all of them the hand touches what is around it: it lies too flat for this "
+                "hand or too near to something; stand it up, or move it, or give rim: true for plates and trays"
+            )
+        if pick.config.approach is None:
+            return f"{name} cannot be taken: {failure.detail}"
+        axes = T_base_tool[taken, :3, :3] @ controller.arm.spec.approach
+        steepest = float(np.rad2deg(np.arccos(np.clip(-(axes @ controller.arm.T_world_base[2, :3]), -1.0, 1.0)).min()))
+        return (
+            f"none of the {int(taken.sum())} grasps of {name} passes approach: {_words(pick.config.approach)}; the "
+            f"steepest points {steepest:.0f} degrees off straight down: give approach: side or any, or another object"
+        )
+
+    def _place(self, config: PlaceConfig, pick: Pick) -> str:
+        """Return why an object cannot be put where it belongs after a pick that found a grasp; empty when it can."""
+        command = next((c for c in pick.manip_list if c.function == "attach_obj"), None)
+        if command is None:
+            return ""
+        chosen = pose_from_pos_quat(command.p_base_tool, command.q_base_tool)[None]
+        tilts = _tilts(config)
+        for grasps, angles in ((chosen, tilts), (pick.grasps(pick.config.objects[0])[:GRASPS], tilts[-1:])):
+            for angle in angles:
+                tried = config.model_copy(update={"keep_upright": angle})
+                place = Place(self.scene, pick.controller, tried, np.random.default_rng(0))
+                if len(grasps) and np.isfinite(place.ways_after(grasps, pick.controller.target)).any():
+                    return ""
+        held, target = config.objects[:2]
+        return f"{held} can be taken, but the hand gets to no place for it at {target}: {self._where(target, pick)}"
+
+    def _where(self, name: str, pick: Pick) -> str:
+        """Say where an object lies, how far the arm gets in its direction, and which way to move the object."""
+        controller = pick.controller
+        arm, place = controller.arm, world_box(self.scene, name).mean(axis=0)
+        offset = place - arm.T_world_base[:3, 3]
+        distance = float(np.linalg.norm(offset[:2]))
+        controller.ignored = self.objects  # What lies about is no limit of the arm.
+        near, far = reached_band(controller, offset[:2], float(place[2]), "down")
+        controller.ignored = ()
+        text = f"it lies {distance:.2f} m from the base of {arm.robot_name}'s {arm.name} arm, which gets "
+        if far == 0.0:
+            return f"{text}nowhere at that height from above; move it to another side of the robot"
+        text += f"from above to {near:.2f} to {far:.2f} m in that direction"
+        inside = min(max(distance, near + INSIDE), far - INSIDE)
+        if abs(distance - inside) < INSIDE:
+            return f"{text}; give approach: any, or take an object that is held from above"
+        return f"{text}; move it {abs(distance - inside):.2f} m towards {heading((inside - distance) * offset)}"
+
+
+def _tilts(config: PlaceConfig) -> list[float | None]:
+    """Return how far from upright a place is tried, as the skill does."""
+    given, widest = config.keep_upright, config.keep_upright_widest
+    if given is None or widest is None:
+        return [given]
+    return np.linspace(given, widest, WIDER + 1).tolist()
+
+
+def _words(approach: object) -> str:
+    """Return an approach as a task file has it."""
+    return f"[{approach[0]}, {approach[1]:g}]" if isinstance(approach, tuple) else str(approach)

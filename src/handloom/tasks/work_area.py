@@ -1,0 +1,77 @@
+"""Where an arm gets its hand to: from above or from the side, by inverse kinematics and free of collisions."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.motion.planning import Move
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.arm_motion import POSE
+from handloom.spatial import invert_pose, make_pose, translation
+
+YAWS = 6
+"""Turns of the hand about its approach that are tried at each point."""
+TILTS = (0.0, 30.0, -30.0)
+"""Tilts of a hand away from the arm's base and towards it that are tried at each point [deg]."""
+STEP = 0.02
+"""Distance between tested points of a ray [m]."""
+FURTHEST = 1.3
+"""Where a ray ends [m]; no arm of the zoo gets further."""
+
+Approach = Literal["down", "side"]
+
+
+def reached_points(controller: ArmController, points: Array, approach: Approach) -> NDArray[np.bool_]:
+    """Return which points (n,) a hand gets its fingertips to without touching anything.
+
+    Args:
+        controller: The arm in its scene.
+        points: Points (n, 3) in the world [m].
+        approach: ``down``: the hand points down, to within 30 degrees. ``side``: it points away from the arm's base, to
+            within 30 degrees of level.
+    """
+    arm = controller.arm
+    T_base_world = invert_pose(arm.T_world_base)
+    R = np.array([_orientations(point - arm.T_world_base[:3, 3], approach, arm.spec.R_ee_graspnet) for point in points])
+    T_world_tcp = make_pose(R.reshape(-1, 3, 3), np.repeat(points, R.shape[1], axis=0))
+    tcp = arm.spec.T_tool_tcp[:3, 3]
+    T_base_tool, taken = T_base_world @ T_world_tcp @ translation(-tcp), np.ones(len(T_world_tcp), bool)
+    if controller.chain.dof < POSE:
+        T_base_tool, taken = controller.attainable(T_base_tool, point_tool=tcp, axis_tool=arm.spec.approach)
+    if taken.any():
+        taken[taken] = controller.reachable(Move(T_base_tool=T_base_tool[taken])).free
+    return np.any(taken.reshape(len(points), -1), axis=1)
+
+
+def reached_band(controller: ArmController, towards: Array, height: float, approach: Approach) -> tuple[float, float]:
+    """Return the distances from its base between which an arm gets in a horizontal direction [m]; zeros: nowhere.
+
+    Args:
+        controller: The arm in its scene.
+        towards: Horizontal direction (2,) in the world.
+        height: Height of the fingertips in the world [m].
+        approach: How the hand comes.
+    """
+    base = controller.arm.T_world_base[:3, 3]
+    distances = np.arange(STEP, FURTHEST, STEP)
+    points = np.full((len(distances), 3), height)
+    points[:, :2] = base[:2] + distances[:, None] * np.asarray(towards) / np.linalg.norm(towards)
+    free = distances[reached_points(controller, points, approach)]
+    return (float(free.min()), float(free.max())) if len(free) else (0.0, 0.0)
+
+
+def _orientations(offset: Array, approach: Approach, R_ee_graspnet: Array) -> Array:
+    """Return hand orientations (n, 3, 3) in the world around an approach direction, with turns about each."""
+    away = np.array([offset[0], offset[1], 0.0]) / max(float(np.hypot(offset[0], offset[1])), 1e-9)
+    down = np.array([0.0, 0.0, -1.0])
+    first, second = (down, away) if approach == "down" else (away, down)
+    side = np.cross(first, second)
+    frames = []
+    for tilt in np.deg2rad(TILTS):
+        x = np.cos(tilt) * first + np.sin(tilt) * second
+        for turn in np.arange(YAWS) * (2.0 * np.pi / YAWS):
+            y = np.cos(turn) * side + np.sin(turn) * np.cross(x, side)
+            frames.append(np.stack([x, y, np.cross(x, y)], axis=-1) @ R_ee_graspnet.T)
+    return np.array(frames)
