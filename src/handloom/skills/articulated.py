@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from handloom.skills.configs.articulated import (
 from handloom.skills.grasp_poses import gripper_of
 from handloom.skills.joint_manners import Job, Manner, hand_point, holding, pushing
 from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
-from handloom.skills.skill import ConfigT, Skill, command_at, hand_check, plan_failure
+from handloom.skills.skill import Skill, command_at, hand_check, plan_failure
 from handloom.spatial import invert_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
 
@@ -62,13 +62,15 @@ class JointWay:
     """Distance of the first configuration from the present one, and length of the way [rad]."""
 
 
-class ArticulatedSkill(Skill[ConfigT]):
+JointConfigT = TypeVar("JointConfigT", bound=ArticulatedSkillConfig)
+
+
+class ArticulatedSkill(Skill[JointConfigT]):
     """What opening, closing and turning share: a hand pose by keypoints, the joint's own path, a joint's state."""
 
     action: ClassVar[Action] = "open"
     mode: ClassVar[str] = "abs"
     """``success_mode`` where the config has none."""
-    config: ArticulatedSkillConfig
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve for hand poses, choose one whose whole way is possible, and write the commands."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError, unknown_name
@@ -254,7 +255,7 @@ def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
     return bool(scene.object_pose(object)[2, 3] - from_z > by)
 
 
-def _grains(scene: Scene, container: str) -> Array:
+def _grains(scene: Scene, container: str) -> NDArray[np.bool_]:
     """Return which grains (n,) lie in a container."""
     if scene.grains is None:
         raise ConfigError(f"nothing can be poured into {container}: the task has no fluid")
