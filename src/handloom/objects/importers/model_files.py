@@ -151,11 +151,13 @@ def _pictures_of_obj(file: Path, options: ImportOptions) -> list[Path]:
     """Return the pictures of the materials of an OBJ file, as far as they are there."""
     if file.suffix.lower() != ".obj":
         return []
-    libraries = [file.parent / name for name in _words_after("mtllib", file.read_text(errors="replace"))]
+    libraries = [
+        file.parent / name for name in _words_after("mtllib", file.read_text(encoding="utf-8", errors="replace"))
+    ]
     found = {}
     for library in (place for place in libraries if place.is_file()):
         options.demand_inside(library, file)
-        for name in _words_after("map_Kd", library.read_text(errors="replace")):
+        for name in _words_after("map_Kd", library.read_text(encoding="utf-8", errors="replace")):
             picture = library.parent / name
             if picture.is_file():
                 options.demand_inside(picture, file)
