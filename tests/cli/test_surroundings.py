@@ -40,7 +40,7 @@ def shell(command: str, folder: Path, **environment: str | None) -> subprocess.C
 )
 def test_a_task_is_checked_whatever_the_surroundings(tmp_path: Path, environment: dict[str, str | None]) -> None:
     temporary = {"TMPDIR": str(tmp_path)}
-    done = shell(f"{HANDLOOM} check fr3_pick_cube", tmp_path, **temporary, **environment)
+    done = shell(f"{HANDLOOM} check --fast fr3_pick_cube", tmp_path, **temporary, **environment)
     assert (done.returncode, done.stdout) == (0, "ok fr3_pick_cube\n")
     told = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
     assert len(told) <= 1
@@ -60,7 +60,7 @@ def test_kernels_are_compiled_into_a_temporary_folder_where_there_is_no_other(
 
 def test_words_that_a_terminal_cannot_show_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "tasse.yaml").write_text("tasks:\n  - naïve: [ü]\n", encoding="utf-8")
-    done = shell(f"{HANDLOOM} check tasse.yaml", tmp_path, **ASCII)
+    done = shell(f"{HANDLOOM} check --fast tasse.yaml", tmp_path, **ASCII)
     assert done.returncode == 2
     assert "tasse.yaml:2: tasks.0.na?ve: unknown key" in done.stdout
     assert "Traceback" not in done.stderr
