@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from handloom.scene import Scene, build_scene
-from handloom.skills.checks import holds
+from handloom.skills.checks import holds, unrest
 from handloom.spatial import make_pose, random_rotations, transform_points
 from handloom.values import Check, TaskInstance
 
@@ -125,3 +125,7 @@ def test_a_flung_object_is_not_calm(plate_instance: TaskInstance) -> None:
         scene.world.data.qvel[dof] = speed
         scene.world.forward()
         assert holds(scene, Check(name="calm", arguments={"object": "cube"})) is calm
+    scene.world.data.qvel[scene.robot_dofs[2]] = 3.0
+    said = unrest(scene, "cube")
+    assert "joint3 moves at 3.0" in said
+    assert "cube moves at 1.10 m/s" in said

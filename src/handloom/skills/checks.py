@@ -289,6 +289,17 @@ def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
     return bool(robots < speed and moving[:3].max() < speed and moving[3:].max() < TUMBLE)
 
 
+def unrest(scene: Scene, object: str) -> str:
+    """Say what moves most when ``calm`` does not hold."""
+    world = scene.world
+    speeds = np.abs(world.data.qvel[scene.robot_dofs])
+    fastest = world.model.dof_jntid[scene.robot_dofs[int(np.argmax(speeds))]]
+    joint = f"joint {world.model.joint(int(fastest)).name} moves at {speeds.max():.1f}"
+    moving = np.abs(world.body_velocity(scene.body_of(object)))
+    own = f"{object} moves at {moving[:3].max():.2f} m/s and turns at {moving[3:].max():.1f} rad/s"
+    return f"{joint}, {own}; allowed are {CALM:g} and {TUMBLE:g} rad/s"
+
+
 CHECKS: dict[str, Callable[..., bool]] = {
     "above_bottom": above_bottom,
     "ahead": ahead,

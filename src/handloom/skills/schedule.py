@@ -12,6 +12,7 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.scene import Scene, SceneArm
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
+from handloom.skills.checks import unrest
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import checked_config, skill_class
@@ -354,6 +355,8 @@ def _unsuccessful(skill: Skill) -> Failure:
     broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
+    if reason == "not_calm":
+        names = f"{names}: {unrest(skill.scene, broken[0].arguments['object'])}"
     return Failure(
         stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
     )
