@@ -251,6 +251,6 @@ def test_a_task_that_cannot_drive_is_refused_with_the_line(mistake: str, tmp_pat
 def test_the_deep_check_tells_places_that_the_base_cannot_reach(
     skill: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    (line,) = rehearse(load_task(broken(tmp_path, skill)), scenes=1)
+    (line,) = rehearse(load_task(broken(tmp_path, skill)), scenes=1).mistakes
     assert "task.yaml:" in line
     assert re.search(message, line), line

@@ -52,7 +52,7 @@ class Trouble(NamedTuple):
 
 
 @dataclass
-class Reach:
+class ArmReach:
     """How far arms get, found once per arm and asked for every scene."""
 
     _tips: dict[tuple[str, str], tuple[Array, Array]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from handloom.skills.configs.motions import NavigateConfig
 from handloom.skills.mobile import driving_goals
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.grasp_rehearsal import STILL, Reach, Trouble, comes_down, heading, troubles
+from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.values import CameraSpec
 
@@ -47,7 +47,7 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
     """
     found = dict.fromkeys([*_without_place(task), *_cannot_run(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
-    reach = Reach()
+    reach = ArmReach()
     for episode in range(0 if found else scenes):
         try:
             scene = build_scene(sample_task(task, 0, episode))
@@ -121,7 +121,7 @@ def _not_held(task: Task) -> Iterator[str]:
             yield f"{task.where(*keys)}: {name} needs {first} in the hand; pick it up before, with {{pick: {first}}}"
 
 
-def _out_of_reach(task: Task, scene: Scene, reach: Reach) -> Iterator[str]:
+def _out_of_reach(task: Task, scene: Scene, reach: ArmReach) -> Iterator[str]:
     """Objects that an arm cannot reach from where its base is by then, and places its base cannot drive to.
 
     The base of the scene is moved on the way.

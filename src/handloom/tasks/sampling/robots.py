@@ -47,9 +47,10 @@ def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
     A published file, which brings no model, is the robot of the zoo that its class stands for, with the keys in which
     the file differs; where the file is not there, the robot of the zoo of the same name stands in.
     """
-    if entry.name not in task.robot_sources:
-        task.robot_sources[entry.name] = _found_source(task, entry)
-    return task.robot_sources[entry.name]
+    known = task.robot_sources.get(entry.name)
+    if known is None or known[0] is not entry:  # A variant of the task has entries of its own.
+        known = task.robot_sources[entry.name] = (entry, _found_source(task, entry))
+    return known[1]
 
 
 def _found_source(task: Task, entry: RobotEntry) -> RobotSource:
