@@ -34,7 +34,7 @@ test-slow: $(READY)
 # What must not rot: runs that are killed, runs on Ray.
 test-selected: $(READY)
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray]'
-	@$(PYTEST) -m slow tests/engine/test_kill.py tests/engine/test_ray_executor.py
+	@HANDLOOM_KILLS=10 $(PYTEST) -m slow tests/engine/test_kill.py tests/engine/test_ray_executor.py
 
 # The real lerobot reads what we write; its environment takes 4 GB and some minutes, so CI leaves it out.
 test-reader: $(READY)
