@@ -58,8 +58,7 @@ def skill_index(made: str) -> str:
     """Return the page that lists all skills."""
     rows = []
     for name, model in SKILL_CONFIGS.items():
-        runs = "" if name in SKILLS else " *Described and checked, not run yet.*"
-        rows.append(f"| [{name}](skills/{name}.md) | {_sentence(model)}{runs} |")
+        rows.append(f"| [{name}](skills/{name}.md) | {_sentence(model)} |")
     own = (
         "Names may be written with one underscore too. [Your own](../guides/write_a_skill.md) are named `module:Class`."
     )
@@ -71,11 +70,8 @@ def skill_page(name: str, made: str) -> str:
     plain = re.sub("_+", "_", name)
     example, strip = EXAMPLES / f"{plain}.yaml", DOCS.parent / "images" / "skills" / f"{plain}.jpg"
     parts = [f"# {name}", _sentence(SKILL_CONFIGS[name])]
-    if name in SKILLS:
-        module, _, cls = SKILLS[name].partition(":")
-        parts.append(_plain_text(getattr(importlib.import_module(module), cls).__doc__ or ""))
-    else:
-        parts.append("*Described and checked, not run yet.*")
+    module, _, cls = SKILLS[name].partition(":")
+    parts.append(_plain_text(getattr(importlib.import_module(module), cls).__doc__ or ""))
     if strip.is_file():
         parts.append(f"![five moments of {name}](../../images/skills/{plain}.jpg)")
     if example.is_file():

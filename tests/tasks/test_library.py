@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from handloom.skills import SKILLS
-from handloom.skills.configs import skill_name
+from handloom.skills.configs import SKILL_CONFIGS, skill_name
 from handloom.tasks import Task, library, load_task, sample_task, worded_skills
 from handloom.tasks.sampling.robots import robot_source
 
@@ -68,3 +68,7 @@ def test_a_task_anywhere_inherits_a_setup_of_the_library(tmp_path):
         task = load_task(file)
         assert [robot_source(task, entry).robot for entry in task.config.robots] == [robot]
         assert len(task.config.cameras) > 1
+
+
+def test_every_skill_that_a_task_can_name_runs():
+    assert set(SKILL_CONFIGS) == set(SKILLS)

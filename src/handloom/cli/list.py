@@ -47,12 +47,11 @@ def _tasks() -> None:
 
 
 def _skills() -> None:
-    from handloom.skills import SKILLS
     from handloom.skills.configs import SKILL_CONFIGS
 
     for name, config in SKILL_CONFIGS.items():
         summary = (config.__doc__ or "").splitlines()[0]
-        print(f"{name:<20}{summary}" + ("" if name in SKILLS else "  (described, not run yet)"))
+        print(f"{name:<20}{summary}")
 
 
 LISTS = {"robots": _robots, "objects": _objects, "tasks": _tasks, "skills": _skills}

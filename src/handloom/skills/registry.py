@@ -4,7 +4,7 @@ from functools import cache
 
 from handloom.config import import_named
 from handloom.errors import NotFoundError, suggest
-from handloom.skills.configs import SKILL_CONFIGS, OwnSkillConfig, skill_name
+from handloom.skills.configs import OwnSkillConfig, skill_name
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.skill import Skill, register_skill
 
@@ -47,15 +47,13 @@ def skill_class(name: str) -> type[Skill]:
     """Return the class of a skill by its published name, or of a user's own by ``my_module:MySkill``.
 
     Raises:
-        NotFoundError: The skill is known but not built yet, or not known at all.
+        NotFoundError: There is no such skill.
         NotAllowedError: It is a user's own, and that was not allowed.
         InputError: A user's own class cannot be imported or is not a skill.
     """
     published = skill_name(name)
     if ":" not in published and published not in SKILLS:
-        if published in SKILL_CONFIGS:
-            raise NotFoundError(f"skill {published!r} can be described but not run yet; {suggest(published, SKILLS)}")
-        raise NotFoundError(f"no skill named {name!r}; {suggest(name, SKILL_CONFIGS)}")
+        raise NotFoundError(f"no skill named {name!r}; {suggest(name, SKILLS)}")
     return register_skill(import_named("skill", published, SKILLS, own="my_module:MySkill"))
 
 

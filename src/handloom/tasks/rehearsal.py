@@ -10,7 +10,7 @@ from handloom.render import camera_pose, project
 from handloom.scene import Scene, SceneArm, build_scene
 from handloom.scene.measures import world_box
 from handloom.scene.mobile_base import MobileBase
-from handloom.skills import SKILLS, SkillConfig
+from handloom.skills import SkillConfig
 from handloom.skills.base_planner import BasePlanner
 from handloom.skills.configs import DRIVING, skill_name
 from handloom.skills.configs.motions import NavigateConfig
@@ -45,7 +45,7 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
         task: A task that was loaded, so that its keys are right.
         scenes: How many scenes are looked at.
     """
-    found = dict.fromkeys([*_without_place(task), *_cannot_run(task), *_not_held(task)])
+    found = dict.fromkeys([*_without_place(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
     reach = ArmReach()
     for episode in range(0 if found else scenes):
@@ -100,13 +100,6 @@ def _without_place(task: Task) -> Iterator[str]:
                 f"{{object: {entry.name}, target: table, random_config: {{pos_range: [[-0.1, 0, 0], [0.1, 0.1, 0]], "
                 "yaw_rotation: [-180, 180]}}"
             )
-
-
-def _cannot_run(task: Task) -> Iterator[str]:
-    for keys, skill in placed_skills(task.config):
-        if ":" not in skill.name and skill_name(skill.name) not in SKILLS:
-            known = ", ".join(SKILLS)
-            yield f"{task.where(*keys, 'name')}: {skill.name} can be described but not run yet; those that run: {known}"
 
 
 def _not_held(task: Task) -> Iterator[str]:
