@@ -1,5 +1,6 @@
 """Several datasets become one; what does not fit is told by the names the user gave."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,25 @@ def test_successes_and_failures_stay_apart(make_dataset, tmp_path: Path) -> None
     first, second = make_dataset(tmp_path / "a", range(1)), make_dataset(tmp_path / "b", range(1, 2), success=False)
     with pytest.raises(FileError, match=r"a/dataset holds successes and .*b/dataset failures"):
         merge_datasets([first, second], tmp_path / "merged")
+
+
+def test_a_merge_killed_while_it_tidied_up_is_given_again(make_dataset, tmp_path: Path, monkeypatch) -> None:
+    first, second = make_dataset(tmp_path / "a", range(2)), make_dataset(tmp_path / "b", range(2, 4))
+
+    class Killed(BaseException):
+        pass
+
+    def die_half_way(folder: Path, **_: object) -> None:
+        """Remove one file of what is to be removed, and end."""
+        for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix == ".parquet"):
+            file.unlink()
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", die_half_way)
+        with pytest.raises(Killed):
+            merge_datasets([first, second], tmp_path / "merged")
+    assert [path.name for path in tmp_path.iterdir() if "partial" in path.name], "it was killed before it was done"
+    merged = merge_datasets([first, second], tmp_path / "merged")
+    assert check_layout(merged) == ()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "merged"]

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,18 @@ def name_folder(work: Path, folder: Path) -> None:
     os.chmod(work, 0o755)
     os.rename(work, folder)
     sync_folder(folder.parent)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, if it is there; it loses its name first, so nobody takes what a kill leaves for a whole one.
+
+    Called again, it removes what an interrupted call left.
+    """
+    doomed = folder.with_name(f"{folder.name}{PARTIAL}-removed")
+    shutil.rmtree(doomed, ignore_errors=True)
+    with suppress(FileNotFoundError):
+        os.replace(folder, doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
 
 
 def sync_file(path: Path) -> None:

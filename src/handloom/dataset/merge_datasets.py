@@ -5,14 +5,13 @@ come out with the bytes that a direct merge would have given.
 """
 
 import hashlib
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import PARTIAL, atomic_folder, json_bytes, link_or_copy, sha256_of
+from handloom.dataset.durable import PARTIAL, atomic_folder, json_bytes, link_or_copy, remove_folder, sha256_of
 from handloom.dataset.episode_folder import FRAMES, SHEET, EpisodeFolder, folder_name, video_file
 from handloom.dataset.merge import merge_episodes
 from handloom.dataset.parquet_files import bookkeeping_field, column_field, write_plain
@@ -92,7 +91,7 @@ def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
             folder = work / folder_name(len(folders))
             folders.append(extract_episode(reader, episode.index, folder).path)
     merge_episodes(folders, out, success=success)
-    shutil.rmtree(work, ignore_errors=True)
+    remove_folder(work)
     return out
 
 

@@ -1,11 +1,11 @@
 """The dataset of a run, made of its episodes; the episodes' own folders go when the dataset is there."""
 
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folder_name, merge_episodes
+from handloom.dataset.durable import remove_folder
 from handloom.dataset.file_list import check_files
 from handloom.dataset.reading import check_shape
 from handloom.dataset.shapes import Count
@@ -35,7 +35,7 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool =
                 folders = _episode_folders(run, attempts, out, hashes=hashes)
                 merge_episodes(folders, out, options=merge_options(run.settings), success=success, replace=True)
         for episode in (*wins, *losses):
-            shutil.rmtree(run.episodes / folder_name(episode), ignore_errors=True)
+            remove_folder(run.episodes / folder_name(episode))
         with suppress(OSError):
             run.episodes.rmdir()  # Attempts beyond the goal stay, for a later call that wants more.
 

@@ -1,7 +1,6 @@
 """Draws recorded episodes again: other cameras, sizes, lights, textures or presets over the same states."""
 
 import hashlib
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from pydantic import Field
 from handloom.config import Config, load_config
 from handloom.config.own_code import with_permission
 from handloom.dataset import folder_name, merge_episodes, read_archive, record_of_archive
-from handloom.dataset.durable import PARTIAL, json_bytes
+from handloom.dataset.durable import PARTIAL, json_bytes, remove_folder
 from handloom.dataset.reading import damage_named
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executor import MAX_TRIES, Executor, with_retries
@@ -147,7 +146,7 @@ def rerender_run(
     ]
     _draw_all(jobs, executor, on_episode)
     merge_episodes([Path(job.folder) for job in jobs], out, options=merge_options(settings), replace=True)
-    shutil.rmtree(episodes, ignore_errors=True)
+    remove_folder(episodes)
     return out
 
 
