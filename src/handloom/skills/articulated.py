@@ -38,6 +38,8 @@ PACE, APPROACH_PACE = 0.5, 0.7
 """Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
 """Frames the fingers get to close and to open at most; published: 40."""
+HOLD_FRAMES = 10
+"""Frames a hand that keeps hold of a handle waits until the joint has come to rest."""
 BEYOND = 1.2
 """How far a stand-in is opened, as a multiple of what the task counts as open."""
 STILL = 0.05
@@ -107,7 +109,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
 
     def _held_ways(self) -> list[JointWay]:
         """Return the way along the joint from where the hand holds it."""
-        controller, why = self.controller, ""
+        controller, why = self.controller, list[str]()
         controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
@@ -116,8 +118,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
             way = self._way(controller.target, controller.commanded_pose, setting, pivot)
             if isinstance(way, JointWay):
                 return [way]
-            why = way
-        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {why}")
+            why.append(way)
+        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {'; '.join(why)}")
         return []
 
     def _free_ways(self) -> list[JointWay]:
@@ -311,7 +313,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
         commands += self._driving(contact)
         if config.hold and self._manner.grips:
-            return commands
+            return commands + [command_at(end, "close_gripper")] * HOLD_FRAMES
         if self._manner.grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
