@@ -14,7 +14,15 @@ from handloom.skills.checks import holds
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
-from handloom.skills.landing import BESIDE, HeldSize, attitude_checks, drop_height, place_points
+from handloom.skills.landing import (
+    BESIDE,
+    HeldSize,
+    asked_alignment,
+    attitude_checks,
+    drop_height,
+    place_points,
+    unit,
+)
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
@@ -265,19 +273,8 @@ class Place(Skill[PlaceConfig]):
     def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
         config = self.config
-        given = (config.align_pick_obj_axis, config.align_place_obj_axis, config.align_obj_tol)
-        alignment = None
-        if given[0] is not None and given[1] is not None and given[2] is not None:
-            R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
-            alignment = Alignment(
-                axis_tool=T_tool_object[:3, :3] @ _unit(given[0]),
-                axis_base=R_base_target @ _unit(given[1]),
-                tolerance=float(np.deg2rad(given[2])),
-            )
-        if config.keep_upright is not None:
-            up = T_base_world[:3, 2]
-            tolerance = float(np.deg2rad(config.keep_upright))
-            alignment = Alignment(axis_tool=R_start.T @ up, axis_base=up, tolerance=tolerance)
+        R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
+        alignment = asked_alignment(config, T_base_world[:3, 2], T_tool_object[:3, :3], R_base_target, R_start)
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
@@ -296,7 +293,7 @@ class Place(Skill[PlaceConfig]):
         config = self.config
         if config.hold_obj_axis is None:
             return HeldParts.given(config.pre_place_hold_vec_weight)
-        x, y, z = (T_tool_object[:3, :3] @ _unit(config.hold_obj_axis)).tolist()
+        x, y, z = (T_tool_object[:3, :3] @ unit(config.hold_obj_axis)).tolist()
         return HeldAxis((x, y, z))
 
     def _retreat_vector(self) -> Array | None:
@@ -311,7 +308,7 @@ class Place(Skill[PlaceConfig]):
         by_hand = config.position_constraint == "gripper"
         point = np.zeros(3) if by_hand else T_tool_object[:3, 3]
         axis = config.align_pick_obj_axis
-        axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ _unit(axis)
+        axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ unit(axis)
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
         angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
         if config.keep_upright is not None:
@@ -393,8 +390,3 @@ class Place(Skill[PlaceConfig]):
         if gripper.symmetric:
             return {}
         return {"drive": Preshape.to_let_go(gripper, self.controller.arm.gripper_positions).drive}
-
-
-def _unit(vector: tuple[float, float, float]) -> Array:
-    v = np.asarray(vector, float)
-    return v / np.linalg.norm(v)
