@@ -1,4 +1,4 @@
-"""Driving through furnished rooms: nothing is touched, goals are met, wheels roll; and a robot that is blind is caught."""
+"""Driving through furnished rooms: nothing is touched, goals are met, wheels roll; a blind robot is caught."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from handloom.tasks import load_task
 
 
 def _holds(row: dict[str, object]) -> None:
-    print(row)
     assert row["touching_steps"] == 0, row["touched"]
     assert row["other_failures"] == ""
     assert float(str(row["off_mm"])) < 10.0
@@ -52,5 +51,5 @@ def test_a_robot_that_does_not_see_furniture_is_found_to_touch_it(tmp_path: Path
 
 
 def test_robots_that_do_not_fetch_are_refused_by_name() -> None:
-    with pytest.raises(HandloomError, match="fr3.*lift2"):
+    with pytest.raises(HandloomError, match=r"fr3.*lift2"):
         rooms.run(["fr3"])
