@@ -63,11 +63,11 @@ def attainable(
     )
     T_base_point = T_base_tool.copy()
     T_base_point[:, :3, 3] += T_base_tool[:, :3, :3] @ np.asarray(point_tool, float)
-    found = IkSolver(_moved_tool(chain, point_tool), options).solve(T_base_point, seed=seed)
+    found = IkSolver(moved_tool(chain, point_tool), options).solve(T_base_point, seed=seed)
     return chain.T_base_tool(found.q), found.solved
 
 
-def _moved_tool(chain: Chain, point: ArrayLike) -> Chain:
+def moved_tool(chain: Chain, point: ArrayLike) -> Chain:
     """Return the chain with its tool at a point (3,) of the old tool frame [m]."""
     arrays = chain.arrays
     positions = arrays.positions.copy()
