@@ -1,6 +1,7 @@
 """What an arm can carry out: poses that few joints can take, joint paths at true speed, what plans start from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 import mujoco
@@ -11,8 +12,8 @@ from handloom.arrays import Array
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
 from handloom.motion.planning import ArmPlanner
 from handloom.motion.trajectory import MotionLimits, jerk_limited
-from handloom.scene import Scene
-from handloom.spatial import invert_pose
+from handloom.scene import Scene, SceneArm
+from handloom.spatial import invert_pose, pos_quat_from_pose
 
 POSE = 6
 """Joints an arm needs to take any pose in its reach."""
@@ -108,6 +109,22 @@ def planned_state(scene: Scene, fingers: Mapping[str, float]) -> mujoco.MjData:
         imagined.qpos[world.model.jnt_qposadr[world.joint_index(name)]] = value
     mujoco.mj_kinematics(world.model, imagined)
     return imagined
+
+
+@contextmanager
+def imagined_at(scene: Scene, arm: SceneArm, joints: Array, name: str, T_world_object: Array) -> Iterator[None]:
+    """Show the scene, for a while, with an arm at joints (n,) [rad] and an object at a pose (4, 4)."""
+    model, data = scene.world.model, scene.world.data
+    present = mujoco.MjData(model)
+    mujoco.mj_copyData(present, model, data)
+    start = int(model.jnt_qposadr[model.body_jntadr[scene.world.body_index(scene.body_of(name))]])
+    data.qpos[[model.jnt_qposadr[scene.world.joint_index(joint)] for joint in arm.joint_names]] = joints
+    data.qpos[start : start + 7] = np.concatenate(pos_quat_from_pose(T_world_object))
+    mujoco.mj_kinematics(model, data)
+    try:
+        yield
+    finally:
+        mujoco.mj_copyData(data, model, present)
 
 
 def attach_solids(
