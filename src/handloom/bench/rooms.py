@@ -237,12 +237,14 @@ def _judged(scene: Scene, record: EpisodeRecord, touches: _Touches) -> Drive:
     ways, off, length, looked, rolls = [], [(0.0, 0.0)], 0.0, [], [(0.0, 0.0)]
     for span in [s for s in record.timeline if s.skill == "navigate"]:
         qpos = recorded_qpos(scene, record)[span.start : span.end + 1]
+        ways.append(span.success)
+        if span.end == span.start:
+            continue  # No way was found.
         way = base.poses(qpos[:, base.qpos_index])
         length += float(np.hypot(*np.diff(way[:, :2], axis=0).T).sum())
         rolls.append(rolling(base, qpos))
         steps = range(span.start * per_frame, span.end * per_frame)
-        looked += [touches.wrong(step, holding=bool(ways)) for step in steps]
-        ways.append(span.success)
+        looked += [touches.wrong(step, holding=len(ways) > 1) for step in steps]
         for goal in [check.arguments["pose"] for check in span.checks if check.name == "base_at"]:
             miss = way[-1] - np.array(goal)
             off.append((float(np.hypot(*miss[:2])), abs(math.remainder(float(miss[2]), 2.0 * math.pi))))

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
-from handloom.motion.planning import ArmPlanner, PlannerOptions, PlanResult
+from handloom.motion.planning import ArmPlanner, PlannerOptions, PlanResult, PointAndAxis
 from handloom.scene import Scene
 from handloom.scene.measures import geom_box
 from handloom.scene.mobile_base import TURNS, MobileBase
 from handloom.skills.arm_controller import ArmController
-from handloom.skills.arm_motion import attach_solids, moved_tool
+from handloom.skills.arm_motion import attach_solids
 from handloom.skills.checks import grasped
 
 CLEARANCE = 0.02
@@ -115,7 +115,7 @@ class BasePlanner:
         """
         ahead = np.array([np.cos(near[2]), np.sin(near[2])])
         seed = self._joints_at([*(near[:2] - BACK * ahead), *near[2:]])
-        chain = moved_tool(self._chain, point_tool)
+        chain = PointAndAxis(point=np.asarray(point_tool, float), axis=np.array(axis_tool)).chain(self._chain)
         lower, upper = chain.lower.copy(), chain.upper.copy()
         lower[:3], upper[:3] = seed[:3] - SLACK, seed[:3] + SLACK
         options = IkOptions(
