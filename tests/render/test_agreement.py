@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from handloom.bench.render import build_scene, front_camera, hand_camera
 from handloom.render import Renderer, camera_pose, probe_backends, project, unproject
 from handloom.render.backends import BACKENDS
+from handloom.render.textures import add_texture
 from handloom.spatial import quat_from_matrix, random_quats
 from handloom.values import CameraSpec
 
@@ -130,12 +131,41 @@ def test_textured_meshes_have_the_ids_depths_and_colours_of_the_classic_renderer
         color = np.abs(cpu["albedo"].astype(int) - gl["rgb"])[inner].max(axis=-1)
         figures = f"{camera.name}: {shown.sum()} px, ids {same[shown].mean():.5f}, depth "
         figures += f"{1e3 * np.quantile(depth, 0.999):.4f} mm, colour {np.quantile(color, [0.5, 0.99])} of 255"
-        print(figures)
         assert shown.sum() > 5000, figures
         assert same[shown].mean() >= 0.999, figures
         assert np.quantile(depth, 0.999) < 5e-4, figures
         assert np.median(color) <= 4, figures
         assert np.quantile(color, 0.99) <= 16, figures
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("per_metre", [False, True])
+def test_the_texture_of_a_mesh_repeats_as_in_the_classic_renderer(per_metre):
+    states = {state.name: state for state in probe_backends()}
+    if not states["gl"].works:
+        pytest.skip(states["gl"].reason)
+    ramp = np.linspace(0, 255, 64).astype(np.uint8)
+    image = np.stack(
+        [np.tile(ramp, (64, 1)), np.tile(ramp[:, None], (1, 64)), np.full((64, 64), 128, np.uint8)], axis=-1
+    )
+    spec = mujoco.MjSpec()
+    spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [1, 1, 1], [0, 0, 0]
+    spec.add_mesh(
+        name="pyramid",
+        uservert=[-0.1, -0.1, 0, 0.1, -0.1, 0, 0.1, 0.1, 0, -0.1, 0.1, 0, 0, 0, -0.05],
+        userface=[0, 1, 2, 0, 2, 3, 0, 4, 1, 1, 4, 2, 2, 4, 3, 3, 4, 0],
+        usertexcoord=[0, 1, 1, 1, 1, 0, 0, 0, 0.5, 0.5],
+    )
+    material = add_texture(spec, "ramp", image, repeat=(2.0, 3.0), per_metre=per_metre)
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="pyramid", material=material)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    camera = CameraSpec.looking_at("eye", (0, 0, 0), eye=(0, -0.001, 0.5), width=120, height=120, focal=240)
+    ours = Renderer(model).render(data, [camera], ("albedo",))["eye"]["albedo"].astype(int)
+    theirs = Renderer(model, "fast", backend="gl").render(data, [camera])["eye"]["rgb"]
+    apart = np.abs(ours - theirs)[20:100, 20:100].max(axis=-1)
+    assert np.quantile(apart, 0.9) <= 3, np.quantile(apart, [0.5, 0.9, 0.99])
 
 
 def test_meshes_are_hit_where_mujoco_casts_its_rays():

@@ -87,54 +87,61 @@ def _crossing(triangle, ox, oy, oz, x, y, z):
 
 
 @picture_kernel
+def _nearest(lanes, meshes, node, eye, ray, start, best):
+    """Return the nearest hit of a ray after ``start`` and before ``best``, and the number of its triangle or -1.
+
+    The nearer child goes first. Nodes that wait are in spare A, where the ray enters them in spare B.
+    """
+    ox, oy, oz = eye
+    x, y, z = ray
+    boxes, links, triangles = meshes.boxes, meshes.links, meshes.triangles
+    ix, iy, iz = ONE / (x + TINY), ONE / (y + TINY), ONE / (z + TINY)
+    found, waiting = -1, 0
+    if _entry(boxes[node], ox, oy, oz, ix, iy, iz, start, best) >= BIG:
+        return best, found
+    while node >= 0:
+        count = links[node, 2]
+        if count == 0:
+            near, far = node + 1, links[node, 1]
+            near_t = _entry(boxes[near], ox, oy, oz, ix, iy, iz, start, best)
+            far_t = _entry(boxes[far], ox, oy, oz, ix, iy, iz, start, best)
+            if far_t < near_t:
+                near, far, near_t, far_t = far, near, far_t, near_t
+            if far_t < BIG:
+                lanes[waiting + SPARE_A] = np.float32(far)
+                lanes[waiting + SPARE_B] = far_t
+                waiting += 1
+            if near_t < BIG:
+                node = near
+                continue
+        for k in range(links[node, 1], links[node, 1] + count):
+            t = _crossing(triangles[k], ox, oy, oz, x, y, z)
+            if (t > start) & (t < best):
+                best, found = t, k
+        node = -1
+        while waiting > 0 and node < 0:
+            waiting -= 1
+            if lanes[waiting + SPARE_B] < best:
+                node = int(lanes[waiting + SPARE_A])
+    return best, found
+
+
+@picture_kernel
 def cast_triangles(lanes, row, meshes, gid):
     """Keep the nearest hits with a triangle mesh in T, ID and TRIANGLE.
 
-    Every ray goes through the hierarchy by itself, the nearer child first: a mesh from a scanner has more triangles
-    than it covers pixels, and two neighbouring rays share few of them. Nodes that wait are in spare A, where the ray
-    enters them in spare B.
+    Every ray goes through the hierarchy by itself: a mesh from a scanner has more triangles than it covers pixels, and
+    two neighbouring rays share few of them.
     """
-    ox, oy, oz = eye_of(row)
+    eye = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
     root = int(row[G_HULL])
-    boxes, links, triangles = meshes.boxes, meshes.links, meshes.triangles
     for i in range(LANES):
         u, v = lanes[i + U], lanes[i + V]
-        x, y, z = u * ax + v * bx + cx, u * ay + v * by + cy, u * az + v * bz + cz
-        ix, iy, iz = ONE / (x + TINY), ONE / (y + TINY), ONE / (z + TINY)
-        start, best, found = lanes[i + START], lanes[i + T], -1
-        waiting = 0
-        if _entry(boxes[root], ox, oy, oz, ix, iy, iz, start, best) >= BIG:
-            continue
-        node = root
-        while node >= 0:
-            count = links[node, 2]
-            if count == 0:
-                near, far = node + 1, links[node, 1]
-                near_t = _entry(boxes[near], ox, oy, oz, ix, iy, iz, start, best)
-                far_t = _entry(boxes[far], ox, oy, oz, ix, iy, iz, start, best)
-                if far_t < near_t:
-                    near, far, near_t, far_t = far, near, far_t, near_t
-                if far_t < BIG:
-                    lanes[waiting + SPARE_A] = np.float32(far)
-                    lanes[waiting + SPARE_B] = far_t
-                    waiting += 1
-                if near_t < BIG:
-                    node = near
-                    continue
-            else:
-                first = links[node, 1]
-                for k in range(first, first + count):
-                    t = _crossing(triangles[k], ox, oy, oz, x, y, z)
-                    if (t > start) & (t < best):
-                        best, found = t, k
-            node = -1
-            while waiting > 0 and node < 0:
-                waiting -= 1
-                if lanes[waiting + SPARE_B] < best:
-                    node = int(lanes[waiting + SPARE_A])
+        ray = (u * ax + v * bx + cx, u * ay + v * by + cy, u * az + v * bz + cz)
+        t, found = _nearest(lanes, meshes, root, eye, ray, lanes[i + START], lanes[i + T])
         if found >= 0:
-            lanes[i + T] = best
+            lanes[i + T] = t
             lanes[i + ID] = gid
             lanes[i + TRIANGLE] = np.float32(found)
 
@@ -200,10 +207,69 @@ def _span(low, high, slow, fast, spread):
 
 
 @picture_kernel
+def _place_lamp(lanes, row, caster, light):
+    """Write four points of a lamp in the geom frame to spares A, B, C; return their bounds."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+    x0, y0, z0, x1, y1, z1 = BIG, BIG, BIG, -BIG, -BIG, -BIG
+    for s in range(LAMP_POINTS):
+        a = LAMP_U[s] * light[L_RADIUS]
+        b = LAMP_V[s] * light[L_RADIUS]
+        dx = a * light[L_U] + b * light[L_V]
+        dy = a * light[L_U + 1] + b * light[L_V + 1]
+        dz = a * light[L_U + 2] + b * light[L_V + 2]
+        x = caster[C_POS] + r0 * dx + r3 * dy + r6 * dz
+        y = caster[C_POS + VECTOR] + r1 * dx + r4 * dy + r7 * dz
+        z = caster[C_POS + 2 * VECTOR] + r2 * dx + r5 * dy + r8 * dz
+        lanes[s + SPARE_A], lanes[s + SPARE_B], lanes[s + SPARE_C] = x, y, z
+        x0, y0, z0 = min(x0, x), min(y0, y), min(z0, z)
+        x1, y1, z1 = max(x1, x), max(y1, y), max(z1, z)
+    return x0, y0, z0, x1, y1, z1
+
+
+@picture_kernel
+def _block(lanes, triangle, px, py, pz):
+    """Mark the points of the lamp that a triangle hides from a point in spare D; return how many more they are."""
+    more = 0
+    for s in range(LAMP_POINTS):
+        if lanes[s + SPARE_D] == ZERO:
+            x, y, z = lanes[s + SPARE_A] - px, lanes[s + SPARE_B] - py, lanes[s + SPARE_C] - pz
+            t = _crossing(triangle, px, py, pz, x, y, z)
+            if (t > SHADOW_START) & (t < ONE):
+                lanes[s + SPARE_D] = ONE
+                more += 1
+    return more
+
+
+@picture_kernel
+def _count_blocked(lanes, meshes, node, end, point, lamp):
+    """Return how many points of the lamp a mesh hides from a point; the four rays go together, as a bounded bundle."""
+    px, py, pz = point
+    x0, y0, z0, x1, y1, z1 = lamp
+    boxes, links, triangles = meshes.boxes, meshes.links, meshes.triangles
+    spread_x, slow_x, fast_x = (x0 < px) & (px < x1), ONE / (x0 - px + TINY), ONE / (x1 - px + TINY)
+    spread_y, slow_y, fast_y = (y0 < py) & (py < y1), ONE / (y0 - py + TINY), ONE / (y1 - py + TINY)
+    spread_z, slow_z, fast_z = (z0 < pz) & (pz < z1), ONE / (z0 - pz + TINY), ONE / (z1 - pz + TINY)
+    for s in range(LAMP_POINTS):
+        lanes[s + SPARE_D] = ZERO
+    blocked = 0
+    while node < end and blocked < LAMP_POINTS:
+        box = boxes[node]
+        enter_x, leave_x = _span(box[0] - px, box[3] - px, slow_x, fast_x, spread_x)
+        enter_y, leave_y = _span(box[1] - py, box[4] - py, slow_y, fast_y, spread_y)
+        enter_z, leave_z = _span(box[2] - pz, box[5] - pz, slow_z, fast_z, spread_z)
+        enter, leave = max(enter_x, enter_y, enter_z), min(leave_x, leave_y, leave_z)
+        if (enter <= leave) & (leave > SHADOW_START) & (enter < ONE):
+            for k in range(links[node, 1], links[node, 1] + links[node, 2]):
+                blocked += _block(lanes, triangles[k], px, py, pz)
+            node += 1
+        else:
+            node = links[node, 0]
+    return blocked
+
+
+@picture_kernel
 def shade_triangles(lanes, row, caster, meshes, light, endless):
     """Raise SHADE by the share of four points of the lamp that the mesh hides from each surface point.
-
-    The four rays of a point go through the hierarchy together, as a bundle that is bounded along each axis.
 
     Args:
         lanes: Flat batch with surface points and their places in the light's picture plane.
@@ -215,60 +281,15 @@ def shade_triangles(lanes, row, caster, meshes, light, endless):
     """
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
-    radius = light[L_RADIUS]
-    boxes, links, triangles = meshes.boxes, meshes.links, meshes.triangles
-    x0, y0, z0, x1, y1, z1 = BIG, BIG, BIG, -BIG, -BIG, -BIG
-    for s in range(LAMP_POINTS):
-        a = LAMP_U[s] * radius
-        b = LAMP_V[s] * radius
-        dx = a * light[L_U] + b * light[L_V]
-        dy = a * light[L_U + 1] + b * light[L_V + 1]
-        dz = a * light[L_U + 2] + b * light[L_V + 2]
-        lx = caster[C_POS] + r0 * dx + r3 * dy + r6 * dz
-        ly = caster[C_POS + VECTOR] + r1 * dx + r4 * dy + r7 * dz
-        lz = caster[C_POS + 2 * VECTOR] + r2 * dx + r5 * dy + r8 * dz
-        lanes[s + SPARE_A], lanes[s + SPARE_B], lanes[s + SPARE_C] = lx, ly, lz
-        x0, y0, z0 = min(x0, lx), min(y0, ly), min(z0, lz)
-        x1, y1, z1 = max(x1, lx), max(y1, ly), max(z1, lz)
+    lamp = _place_lamp(lanes, row, caster, light)
     root = int(row[G_HULL])
     end = root + int(row[G_HULL_COUNT])
     for i in range(LANES):
-        if lanes[i + SHADE] >= ONE or not (endless or _is_behind(lanes, i, caster, radius)):
+        if lanes[i + SHADE] >= ONE or not (endless or _is_behind(lanes, i, caster, light[L_RADIUS])):
             continue
-        dx, dy, dz = lanes[i + PX] - wx, lanes[i + PY] - wy, lanes[i + PZ] - wz
-        px, py, pz = r0 * dx + r3 * dy + r6 * dz, r1 * dx + r4 * dy + r7 * dz, r2 * dx + r5 * dy + r8 * dz
-        spread_x, slow_x, fast_x = (x0 < px) & (px < x1), ONE / (x0 - px + TINY), ONE / (x1 - px + TINY)
-        spread_y, slow_y, fast_y = (y0 < py) & (py < y1), ONE / (y0 - py + TINY), ONE / (y1 - py + TINY)
-        spread_z, slow_z, fast_z = (z0 < pz) & (pz < z1), ONE / (z0 - pz + TINY), ONE / (z1 - pz + TINY)
-        for s in range(LAMP_POINTS):
-            lanes[s + SPARE_D] = ZERO
-        blocked = 0
-        node = root
-        while node < end:
-            box = boxes[node]
-            enter_x, leave_x = _span(box[0] - px, box[3] - px, slow_x, fast_x, spread_x)
-            enter_y, leave_y = _span(box[1] - py, box[4] - py, slow_y, fast_y, spread_y)
-            enter_z, leave_z = _span(box[2] - pz, box[5] - pz, slow_z, fast_z, spread_z)
-            enter = max(enter_x, enter_y, enter_z)
-            leave = min(leave_x, leave_y, leave_z)
-            if not ((enter <= leave) & (leave > SHADOW_START) & (enter < ONE)):
-                node = links[node, 0]
-                continue
-            count = links[node, 2]
-            if count > 0:
-                first = links[node, 1]
-                for k in range(first, first + count):
-                    for s in range(LAMP_POINTS):
-                        if lanes[s + SPARE_D] > ZERO:
-                            continue
-                        x, y, z = lanes[s + SPARE_A] - px, lanes[s + SPARE_B] - py, lanes[s + SPARE_C] - pz
-                        t = _crossing(triangles[k], px, py, pz, x, y, z)
-                        if (t > SHADOW_START) & (t < ONE):
-                            lanes[s + SPARE_D] = ONE
-                            blocked += 1
-                if blocked == LAMP_POINTS:
-                    break
-            node += 1
+        x, y, z = lanes[i + PX] - wx, lanes[i + PY] - wy, lanes[i + PZ] - wz
+        point = (r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z)
+        blocked = _count_blocked(lanes, meshes, root, end, point, lamp)
         lanes[i + SHADE] = max(lanes[i + SHADE], LAMP_WEIGHT * np.float32(blocked))
 
 
