@@ -74,6 +74,13 @@ def test_an_added_object_is_complete_without_its_package(package, tmp_path):
     assert np.allclose(import_object(tmp_path / "library" / "push" / "push.xml").asset.extent, 0.04)
 
 
+def test_a_body_weighs_what_the_groups_that_count_in_its_file_weigh(tmp_path):
+    scene = """<mujoco><compiler inertiagrouprange="4 5"/><worldbody><body><freejoint/><geom type="box" size=".1 .1 .1"
+    contype="0" conaffinity="0"/><geom group="4" type="box" size=".1 .1 .1" mass="2"/></body></worldbody></mujoco>"""
+    (tmp_path / "box.xml").write_text(scene)
+    assert import_object(tmp_path / "box.xml").asset.mass == pytest.approx(2.0)
+
+
 def test_what_is_too_large_broken_or_there_already_says_so(package, tmp_path):
     found = {obj.name: obj for obj in packaged_objects(package)}
     added: dict[str, str] = {}

@@ -29,6 +29,7 @@ def normal_form(spec: mujoco.MjSpec, draft: ReportDraft, *, scale: float = 1.0) 
     """
     _drop_scene(spec, draft)
     _drop_settings(spec, draft)
+    _weigh_all_groups(spec)
     _drop_free_joints(spec, draft)
     spec = _one_root(spec, draft)
     if scale != 1.0:
@@ -76,6 +77,15 @@ def _drop_settings(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
             changed += 1
     if changed:
         draft.dropped.append(f"{count(changed, 'setting')} of the simulation: they are the scene's")
+
+
+def _weigh_all_groups(spec: mujoco.MjSpec) -> None:
+    """Let geoms without a say in their body's mass, by ``inertiagrouprange``, weigh nothing: groups are sorted anew."""
+    low, high = (int(group) for group in spec.compiler.inertiagrouprange)
+    for geom in spec.geoms:
+        if not low <= geom.group <= high:
+            geom.mass = 0.0
+    spec.compiler.inertiagrouprange = [0, mujoco.mjNGROUP - 1]
 
 
 def _drop_free_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
