@@ -81,6 +81,14 @@ def test_a_body_weighs_what_the_groups_that_count_in_its_file_weigh(tmp_path):
     assert import_object(tmp_path / "box.xml").asset.mass == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize(("mass", "weighs"), [(".3", 0.3), ("0", 1000 * np.pi * 0.04**2 * 0.09)])
+def test_inertias_that_no_body_has_are_computed_from_the_shapes(tmp_path, mass, weighs):
+    (tmp_path / "mug.urdf").write_text(MUG.replace('value=".3"', f'value="{mass}"').replace("1e-4", "0"))
+    imported = import_object(tmp_path / "mug.urdf")
+    assert imported.asset.mass == pytest.approx(weighs, rel=1e-3)
+    assert "1 impossible inertia computed from the shapes" in imported.report.converted
+
+
 def test_what_is_too_large_broken_or_there_already_says_so(package, tmp_path):
     found = {obj.name: obj for obj in packaged_objects(package)}
     added: dict[str, str] = {}

@@ -9,6 +9,7 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 import mujoco
+import numpy as np
 from PIL import Image
 
 from handloom.errors import FileError, HandloomError, suggest
@@ -106,7 +107,29 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     text = ElementTree.tostring(root, encoding="unicode")
     spec = _load(path, lambda: mujoco.MjSpec.from_string(text, assets=files))
     places = {short[name]: find_part(name, path, folders, options) for name in contents}
+    _mend_inertias(spec, draft)
     return _finish(path, spec, [], options, draft, files, places)
+
+
+def _mend_inertias(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
+    """Compute what no body can have from the shapes: other readers of URDF files overlook it."""
+    spec.compiler.balanceinertia = True
+    mended = 0
+    for body in spec.bodies:
+        full = np.asarray(body.fullinertia)
+        given = full if np.all(np.isfinite(full)) else np.array([*body.inertia, 0.0, 0.0, 0.0])
+        xx, yy, zz, xy, xz, yz = given
+        least = float(np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0])
+        if not body.explicitinertial or (body.mass > 0.0 and least > 0.0):
+            continue
+        mended += 1
+        solid = [geom for geom in body.geoms if geom.contype or geom.conaffinity]
+        for geom in solid if body.mass > 0.0 else ():
+            geom.mass = body.mass / len(solid)
+        # MuJoCo takes a body without a centre of mass as one that its geoms weigh.
+        body.explicitinertial, body.ipos = False, np.full(3, np.nan)
+    if mended:
+        draft.converted.append(f"{count(mended, 'impossible inertia')} computed from the shapes")
 
 
 def _load(path: Path, read: Callable[[], Loaded]) -> Loaded:
