@@ -182,7 +182,7 @@ class Place(Skill[PlaceConfig]):
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
-        overlap = Check(name="overlapping", arguments={**pair, "above": self._overlap_asked()})
+        overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
         over = Check(name="over_box", arguments={**pair, "margin": 0.0})
         modes = {
             "3diou": (overlap,),
@@ -210,16 +210,6 @@ class Place(Skill[PlaceConfig]):
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *attitude_checks(config), *calm)
-
-    def _overlap_asked(self) -> float:
-        """Return how much the boxes must overlap: as the task says, or half of what stand-ins can with their sizes."""
-        if not self._stands_in():
-            return self.config.success_th
-        held = self.scene.assets[self.config.objects[0]]
-        upright, box = np.sort(held.extent), world_box(self.scene, self.config.objects[1])
-        inside = float(np.prod(np.minimum(upright, box[1] - box[0])))
-        most = inside / (float(np.prod(upright)) + float(np.prod(box[1] - box[0])) - inside)
-        return min(self.config.success_th, HALF * most)
 
     def _places(
         self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None
