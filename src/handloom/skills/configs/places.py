@@ -23,6 +23,8 @@ class PlaceConfig(Tolerances, Filters):
     y_ratio_range: Range = (0.4, 0.6)
     z_ratio_range: Range = (0.4, 0.6)
     """Where in the target's box, as ratios; outside 0..1 is beside it."""
+    ratio_widest: Range | None = None
+    """Where nothing can be put down there, for something else is there already, ratios along x and y instead (ours)."""
     pre_place_z_offset: float = 0.2
     place_z_offset: float = 0.1
     """Height above the target before and at the place [m]."""
