@@ -28,6 +28,7 @@ from handloom.cli.flags import (
     Preset,
     Task,
 )
+from handloom.cli.report import advice
 from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.engine import (
@@ -54,16 +55,25 @@ from handloom.tasks import load_task
 HOPELESS = 10
 """A run ends when this many attempts, the first ones, failed for one reason."""
 
+LEAST_STEP, MOST_LINES = 5, 20
+"""Where there is no terminal for a bar, a line is printed after every so many attempts, and so many in all."""
 
 TURN_PER_METRE = 5.0
 """How much a disturbed hand is turned for how far it is pushed [rad/m]."""
 
 
 class GenerateDisplay:
-    """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons."""
+    """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons.
 
-    def __init__(self, goal: Goal, *, quiet: bool = False) -> None:
+    Args:
+        goal: When the run ends.
+        quiet: Show nothing.
+        advise: Say what to change when most of the first attempts fail.
+    """
+
+    def __init__(self, goal: Goal, *, quiet: bool = False, advise: bool = False) -> None:
         self.goal = goal
+        self.advise = advise
         self.console = Console(stderr=True, quiet=quiet)
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -81,6 +91,8 @@ class GenerateDisplay:
         self.tally: Tally | None = None
         self.told: set[str] = set()
         """Failure reasons that were shown once in words."""
+        self.step = max(LEAST_STEP, int(total) // MOST_LINES)
+        self.next_line = self.step
 
     def __enter__(self) -> "GenerateDisplay":
         self.live.__enter__()
@@ -91,7 +103,7 @@ class GenerateDisplay:
 
     def note(self, text: str) -> None:
         """Show a line above the display."""
-        self.console.print(text, markup=False, highlight=False)
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def update(self, receipts: dict[int, Receipt]) -> None:
         """Show the state of the run after these further attempts; those of an earlier call come first of all."""
@@ -117,6 +129,14 @@ class GenerateDisplay:
             f"{(report.robot_hours - self.hours_before) / hours:.2f} robot-hours/h, "
             f"{report.realtime_factor:.1f}x real time per core" + (f", failures: {reasons}" if reasons else "")
         )
+        if not self.console.is_terminal and report.attempts >= self.next_line:
+            self.next_line = report.attempts - report.attempts % self.step + self.step
+            counted = f"{report.attempts} attempts, {report.episodes} succeeded"
+            self.note(plain(counted + (f", failures: {reasons}" if reasons else "")))
+        if self.advise and report.attempts >= HOPELESS:
+            self.advise = False
+            if report.success_rate < 0.5:
+                self.note(plain(advice(report)))
 
 
 def run(
@@ -253,7 +273,7 @@ def carry_out(
         keep_going: Go on although the first attempts all failed for the same reason.
         json: Print the report as JSON instead of the progress display.
     """
-    display = GenerateDisplay(goal, quiet=json)
+    display = GenerateDisplay(goal, quiet=json, advise=True)
     stop_file = directory.stop_file(shard)
     hopeless = HopelessRun(stop_file, enabled=goal.successes is not None and not keep_going)
 

@@ -12,6 +12,20 @@ from handloom.engine.reporting import write_page
 MOST_REASONS = 40
 """Failure reasons that are told to people; machines get all of them."""
 
+REMEDIES = {
+    "filters_leave_nothing": "leave `approach` out, or widen it: `[down, 60]`",
+    "grasps_collide": "move objects apart; `rim: true` for plates",
+    "goal_unreachable": "move the region nearer to the base, or to the arm's own side; `approach: any` on `place`",
+    "line_unreachable": "move the region nearer to the base, or to the arm's own side; `approach: any` on `place`",
+    "line_in_collision": "lower targets, more room, `pre_place_z_offset`",
+    "start_in_collision": "move the region away from the home pose, or from the first object in a container",
+    "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
+    "not_lifted": "a smaller or lighter object; another `approach`; more room around it",
+    "not_released": "a wider target, a longer `retreat`",
+    "too_late": "move `pick_range` further on, or slow the belt",
+}
+"""Failure reason > what usually helps, in the words of the cookbook's table, which has more of them."""
+
 
 def run(
     path: Run,
@@ -58,3 +72,13 @@ def print_report(report: RunReport, *, workers: int) -> None:
     print(f"data:    {seconds:.0f} s of demonstrations, {report.realtime_factor:.2f}x real time per core")
     print(f"         {report.robot_hours_per_day(workers):.0f} robot-hours per day with {workers} worker(s)")
     print(f"work:    ms per demonstrated second: {stages}")
+
+
+def advice(report: RunReport) -> str:
+    """Return what to change about a task most of whose attempts fail."""
+    reason, count = next(iter(report.failure_reasons.items()))
+    what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "what it means is"
+    return (
+        f"note: {report.episodes} of {report.attempts} attempts succeeded; {count} failed with {reason}; {what} "
+        "in the cookbook under 'When attempts fail'"
+    )
