@@ -22,20 +22,24 @@ def test_every_kind_of_name_is_bound_to_the_index_the_model_has(world: World) ->
     assert world.joint_index("hinge") == model.joint("hinge").id
     assert world.qpos_index("hinge") == model.joint("hinge").qposadr[0]
     assert world.dof_index("hinge") == model.joint("hinge").dofadr[0]
-    assert world.actuator_index("servo") == world.ctrl_index("servo") == 0
+    assert world.actuators["servo"] == world.ctrl_index("servo") == 0
     assert world.geom_index("floor") == model.geom("floor").id
-    assert world.site_index("tip") == model.site("tip").id
-    assert world.camera_index("eye") == model.camera("eye").id
+    assert world.sites["tip"] == model.site("tip").id
+    assert world.cameras["eye"] == model.camera("eye").id
     assert world.subtree("arm") == ("arm",)
     assert world.subtree("world")[:2] == ("world", "box0")
 
 
-@pytest.mark.parametrize(
-    "kind", ["body", "joint", "qpos", "dof", "actuator", "ctrl", "geom", "site", "camera", "equality"]
-)
+@pytest.mark.parametrize("kind", ["body", "joint", "qpos", "dof", "ctrl", "geom"])
 def test_an_unknown_name_is_a_not_found_error(world: World, kind: str) -> None:
     with pytest.raises(NotFoundError, match="named 'armm'"):
         getattr(world, f"{kind}_index")("armm")
+
+
+@pytest.mark.parametrize("kind", ["actuators", "sites", "cameras", "equalities", "keyframes"])
+def test_an_unknown_name_in_a_table_is_a_not_found_error(world: World, kind: str) -> None:
+    with pytest.raises(NotFoundError, match="named 'armm'"):
+        getattr(world, kind)["armm"]
 
 
 def test_a_misspelt_name_gets_a_suggestion(world: World) -> None:

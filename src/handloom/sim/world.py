@@ -115,10 +115,6 @@ class World:
         """Return the index in ``data.qvel`` where the velocity of a joint starts."""
         return int(self.model.jnt_dofadr[self.joints[joint]])
 
-    def actuator_index(self, name: str) -> int:
-        """Return the index of an actuator; its controls start at ``ctrl_index``."""
-        return self.actuators[name]
-
     def ctrl_index(self, actuator: str) -> int:
         """Return the index in ``data.ctrl`` where the controls of an actuator start; an actuator may have several."""
         return int(self.model.actuator_ctrladr[self.actuators[actuator]])
@@ -126,18 +122,6 @@ class World:
     def geom_index(self, name: str) -> int:
         """Return the index of a geom."""
         return self.geoms[name]
-
-    def site_index(self, name: str) -> int:
-        """Return the index of a site."""
-        return self.sites[name]
-
-    def camera_index(self, name: str) -> int:
-        """Return the index of a camera."""
-        return self.cameras[name]
-
-    def equality_index(self, name: str) -> int:
-        """Return the index of an equality constraint."""
-        return self.equalities[name]
 
     def subtree(self, body: str) -> tuple[str, ...]:
         """Return the names of a body and of every named body below it, in model order."""

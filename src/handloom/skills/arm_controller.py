@@ -46,20 +46,10 @@ FUNCTIONS = {
     "update_specific": "_update_specific",
 }
 """Published name of a command function > method that carries it out."""
-INSTANT = frozenset(
-    {
-        "attach_obj",
-        "detach_obj",
-        "dummy_forward",
-        "in_plane_rotation",
-        "mobile_move",
-        "update_pose_cost_metric",
-        "update_specific",
-    }
-)
-"""Functions that are done after one frame, wherever the hand is."""
 TIMELESS = frozenset({"attach_obj", "detach_obj", "update_pose_cost_metric", "update_specific"})
 """Functions that change what is planned and move nothing, so that they take no frame of their own."""
+INSTANT = TIMELESS | {"dummy_forward", "in_plane_rotation", "mobile_move"}
+"""Functions that are done after one frame, wherever the hand is."""
 
 
 class Way(Enum):

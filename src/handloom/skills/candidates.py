@@ -8,11 +8,14 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.motion.planning import Move, PlanResult
 from handloom.skills.held_parts import Held
-from handloom.skills.skill import Skill, plan_failure
+from handloom.skills.skill import Skill, command_at, plan_failure
+from handloom.spatial import translation
 from handloom.values import Failure, FunnelStage
 
 BATCH = 16
 """Candidates tested at a time where only their ends are: the first ones are good ones mostly."""
+RETREAT = 0.1
+"""How far the hand draws back from what it has put down [m]; published value."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,6 +54,35 @@ def choose(
         skill.manip_list = []
         skill.failure = replace(failure, skill=skill.config.name, detail=f"{failure.detail}{_where(skill, failure)}")
     return chosen
+
+
+def put_down(skill: Skill, middle: Array, goal: Array, *, open_frames: int) -> None:
+    """Write the commands that bring what is held to the first goal that is possible, let go of it and draw back.
+
+    Args:
+        skill: The skill that asks; when no candidate is possible it is told why.
+        middle: Poses T_base_tool (n, 4, 4) on the way.
+        goal: Poses T_base_tool (n, 4, 4) where the hand opens.
+        open_frames: Frames that the fingers get to open.
+    """
+    own, itself = skill.config.ignore_substring, skill.controller.obstacles_of(skill.config.objects[0])
+    skill.controller.ignored = own
+    away = goal @ translation(-RETREAT * skill.controller.arm.spec.approach)
+    moves = [Move(T_base_tool=middle), Move(T_base_tool=goal), Move(T_base_tool=away, straight=True, ignore=itself)]
+    chosen = choose(skill, moves)
+    if chosen is None:
+        return
+    middle, goal, away = (T[chosen.index] for T in (middle, goal, away))
+    skill.manip_list = [
+        skill.stay("update_specific", ignore_substring=own),
+        command_at(middle, "close_gripper", **chosen.params(0)),
+        command_at(goal, "close_gripper", **chosen.params(1)),
+        *[command_at(goal, "open_gripper")] * open_frames,
+        command_at(goal, "detach_obj"),
+        command_at(goal, "update_specific", ignore_substring=(*own, *itself)),
+        command_at(away, "open_gripper", straight=True, **chosen.params(2)),
+        command_at(away, "update_specific", ignore_substring=own),
+    ]
 
 
 def _where(skill: Skill, failure: Failure) -> str:

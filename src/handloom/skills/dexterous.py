@@ -8,17 +8,16 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.config import read_document
 from handloom.errors import ConfigError, FileError
-from handloom.motion.planning import Move
 from handloom.objects import ObjectAsset
 from handloom.scene.measures import world_box
-from handloom.skills.candidates import choose
+from handloom.skills.candidates import put_down
 from handloom.skills.configs.picks import DexPickConfig
 from handloom.skills.configs.places import DexPlaceConfig
 from handloom.skills.flip_and_scan import R_HAND_GRASPNET
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import annotated_grasps, clear_grasps, drawn_by_score, gripper_of
-from handloom.skills.skill import Skill, between, command_at
-from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, pose_from_pos_quat, quat_slerp, translation
+from handloom.skills.skill import Skill, between
+from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, pose_from_pos_quat, quat_slerp
 from handloom.values import Check
 
 POSES_FILE = "dexpick_pose.yaml"
@@ -29,8 +28,6 @@ ABOVE_BOTTOM = 0.15
 """Height above the bottom of the container at which the object is let go [m]; published value."""
 ARC = 0.05
 """How far above the straight way the hand passes half way [m]; published value."""
-RETREAT = 0.1
-"""How far the hand draws back [m]; published value."""
 TESTED = 64
 """Grasps of our own that are tested where an object stands in for one with poses."""
 DRAWS = 32
@@ -142,25 +139,7 @@ class DexPlace(Skill[DexPlaceConfig]):
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
         goal = make_pose(R, points - reach * R @ arm.spec.approach)
         middle = np.stack([_half_way(start, T) for T in goal])
-        away = goal @ translation(-RETREAT * arm.spec.approach)
-        self.controller.ignored = config.ignore_substring
-        itself = self.controller.obstacles_of(held)
-        moves = [Move(T_base_tool=middle), Move(T_base_tool=goal), Move(T_base_tool=away, straight=True, ignore=itself)]
-        chosen = choose(self, moves)
-        if chosen is None:
-            return
-        middle, goal, away = (T[chosen.index] for T in (middle, goal, away))
-        own = config.ignore_substring
-        self.manip_list = [
-            self.stay("update_specific", ignore_substring=own),
-            command_at(middle, "close_gripper", **chosen.params(0)),
-            command_at(goal, "close_gripper", **chosen.params(1)),
-            *[command_at(goal, "open_gripper")] * config.gripper_change_steps,
-            command_at(goal, "detach_obj"),
-            command_at(goal, "update_specific", ignore_substring=(*own, *itself)),
-            command_at(away, "open_gripper", straight=True, **chosen.params(2)),
-            command_at(away, "update_specific", ignore_substring=own),
-        ]
+        put_down(self, middle, goal, open_frames=config.gripper_change_steps)
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""

@@ -9,11 +9,11 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.robots import Arm
-from handloom.skills.candidates import choose
+from handloom.skills.candidates import choose, put_down
 from handloom.skills.checks import scanner_view
 from handloom.skills.configs.places import FlipConfig, ScanConfig
 from handloom.skills.skill import Skill, command_at
-from handloom.spatial import invert_pose, make_pose, translation
+from handloom.spatial import invert_pose, make_pose
 from handloom.values import Check
 
 R_BASE_AHEAD = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -28,8 +28,6 @@ END = np.array([[0.19, 0.23, 0.0], [0.21, 0.27, 0.0]])
 SIDE_UP = float(np.deg2rad(60.0))
 """Largest angle between that axis and up [rad]. Published: 90 degrees, which a block that lies on its side meets or not
 by rounding."""
-RETREAT = 0.1
-"""How far the hand draws back [m]; published value."""
 FARTHEST = 0.7
 """The object must end at most this far ahead of where the hand was [m]; published value."""
 SHIFT = np.array([[-0.02, 0.15, -0.16], [0.02, 0.2, -0.14]])
@@ -80,25 +78,7 @@ class Flip(Skill[FlipConfig]):
         self._from_x = float(start[0])
         middle = make_pose(hand_facing(arm, (0, 1, -1), (0, 1, 1)), start + self._shifts(MIDDLE))
         end = make_pose(hand_facing(arm, final_axis, (0, 1, 0)), start + self._shifts(END) - [0, 0, config.lower])
-        away = end @ translation(-RETREAT * arm.approach)
-        self.controller.ignored = config.ignore_substring
-        itself = self.controller.obstacles_of(config.objects[0])
-        moves = [Move(T_base_tool=middle), Move(T_base_tool=end), Move(T_base_tool=away, straight=True, ignore=itself)]
-        chosen = choose(self, moves)
-        if chosen is None:
-            return
-        middle, end, away = (T[chosen.index] for T in (middle, end, away))
-        own = config.ignore_substring
-        self.manip_list = [
-            self.stay("update_specific", ignore_substring=own),
-            command_at(middle, "close_gripper", **chosen.params(0)),
-            command_at(end, "close_gripper", **chosen.params(1)),
-            *[command_at(end, "open_gripper")] * config.open_wait_steps,
-            command_at(end, "detach_obj"),
-            command_at(end, "update_specific", ignore_substring=(*own, *itself)),
-            command_at(away, "open_gripper", straight=True, **chosen.params(2)),
-            command_at(away, "update_specific", ignore_substring=own),
-        ]
+        put_down(self, middle, end, open_frames=config.open_wait_steps)
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""
