@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from handloom.cli.generate import HOPELESS, GenerateDisplay, HopelessRun
+from handloom.cli.generate import HopelessRun
+from handloom.cli.generate_display import FIRST_ATTEMPTS, GenerateDisplay
 from handloom.cli.report import REMEDIES
 from handloom.engine import Goal, Receipt
 
@@ -47,7 +48,7 @@ def test_what_helps_is_what_the_cookbook_says(reason):
 def test_a_run_ends_when_the_first_attempts_fail_alike_and_not_when_one_differs(tmp_path):
     for last, stops in (("no_path", True), ("slipped", False), ("", False)):
         run = HopelessRun(tmp_path / f"stop{last}", enabled=True)
-        for k in range(HOPELESS):
-            reason = last if k == HOPELESS - 1 else "no_path"
+        for k in range(FIRST_ATTEMPTS):
+            reason = last if k == FIRST_ATTEMPTS - 1 else "no_path"
             run.update({k: Receipt(episode=k, success=not reason, reason=reason)})
         assert (run.stop_file.exists(), run.reason) == (stops, "no_path" if stops else "")

@@ -59,10 +59,11 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
             return Rehearsal((_located(task, str(error)),))
         met.append(tuple(troubles(task, scene)))  # Before what follows moves bases.
         cut_off.update(_cut_off(task, scene))
-        mistakes = [*_blind(task, scene), *_out_of_reach(task, scene, reach)]
-        if mistakes:
+        unreached, blind = [*_out_of_reach(task, scene, reach)], [*_blind(task, scene)]
+        if unreached or blind:
             # Another scene would say the same with other numbers.
-            return Rehearsal(tuple(dict.fromkeys(mistakes)))
+            hands = unreached or [f"{task.where(*trouble.keys)}: {trouble.text}" for trouble in met[-1]]
+            return Rehearsal(tuple(dict.fromkeys([*hands, *blind])))
     if found:
         return Rehearsal(tuple(found))
     summary = _summary(task, met)
@@ -198,7 +199,7 @@ def _blind(task: Task, scene: Scene) -> Iterator[str]:
     unseen = [name for name in watched if cameras and not _seen(scene, cameras, _middle(scene, name))]
     for name in unseen:
         yield (
-            f"{task.where('cameras')}: no camera has {name} in its picture; turn one towards it, e.g. "
+            f"{_where_seen(task, name)}: no camera has {name} in its picture; turn one towards it, e.g. "
             f"{{name: front, look_at: [{', '.join(watched)}]}}"
         )
 
@@ -229,9 +230,18 @@ def _framing(task: Task, cut_off: Counter[str], scenes: int) -> Iterator[str]:
     """Return a note for every object that no camera shows whole."""
     for name, count in cut_off.items():
         yield (
-            f"{task.where('cameras')}: in {count} of {scenes} scenes no camera shows the whole of {name} at the start; "
-            f"a camera {{name: front, look_at: [{', '.join(_watched(task))}]}} would"
+            f"{_where_seen(task, name)}: in {count} of {scenes} scenes no camera shows the whole of {name} at the "
+            f"start; a camera {{name: front, look_at: [{', '.join(_watched(task))}]}} would"
         )
+
+
+def _where_seen(task: Task, name: str) -> str:
+    """Return the line of the cameras, or of the object's region where they come from a file that this one refers to."""
+    regions = [("regions", i) for i, region in enumerate(task.config.regions) if region.object == name]
+    for keys in [("cameras",), *regions]:
+        if task.where(*keys).startswith(str(task.path)):
+            return task.where(*keys)
+    return task.where("cameras")
 
 
 def _middle(scene: Scene, name: str) -> Array:
