@@ -8,6 +8,7 @@ from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
 from handloom.cli.terminal import plain
 from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_page
+from handloom.engine.reporting.page import dataset_sheet
 
 MOST_REASONS = 40
 """Failure reasons that are told to people; machines get all of them."""
@@ -32,14 +33,16 @@ def run(
     *,
     output: OptionalOutput = None,
     workers: OptionalNumber = None,
+    episode: OptionalNumber = None,
     json: bool = False,
 ) -> None:
-    """Print funnel, failure reasons and rates of a run, and write them as a page with charts.
+    """Print funnel, failure reasons and rates of a run, and write them as a page with charts and pictures.
 
     Args:
         path: A run folder.
         output: Folder of the page and its PNG files; default: report/ in the run.
         workers: Worker count the robot hours per day are given for; default one per core, as of generate.
+        episode: Also draw twelve frames of every camera of this demonstration, 0 the first, into a PNG file.
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
     directory = checked_run(path)
@@ -53,6 +56,11 @@ def run(
         page = write_page(directory, output or directory.path / "report", workers=workers)
         if not json:
             print(f"page:    {page}")
+    if episode is not None:
+        out = (output or directory.path / "report") / f"episode_{episode}.png"
+        picture = dataset_sheet(directory.dataset, out, first=episode, episodes=1, per_camera=12)
+        if not json:
+            print(f"picture: {picture}")
 
 
 def print_report(report: RunReport, *, workers: int) -> None:

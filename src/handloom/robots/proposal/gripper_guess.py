@@ -26,6 +26,8 @@ NEARLY = 0.7
 AJAR, PIVOT_SHARE = 0.25, 0.6
 # With more drives it is a hand, not a gripper; they are driven to the same ends.
 MOST_MIRRORED = 4
+# Of the stroke, to find where pads that can pass through each other just touch.
+HALVINGS = 8
 SNAP_COSINE = np.cos(np.radians(10.0))
 
 
@@ -62,7 +64,7 @@ def guess_gripper(
     pairs = [(a, b) for first, second in combinations(fingers, 2) for a in first for b in second]
     if pads is not None:
         pairs = [(model.geom(pads[0]).id, model.geom(pads[1]).id)]
-    stroke = _best_stroke(model, drives, pairs, pivots=pivots)
+    stroke = _best_stroke(model, drives, pairs, wrist=chain.joints[-1] if pivots else None)
     shut, wide, closed, opened = stroke.shut, stroke.wide, stroke.closed, stroke.opened
     # Of those that travel nearly as far as any, pads touch first and squarely.
     best = int(np.argmax(np.where(stroke.score >= NEARLY * stroke.score.max(), stroke.score - opened, -np.inf)))
@@ -74,10 +76,19 @@ def guess_gripper(
     held = pairs[best]
     # Pads of hinged fingers face each other when the gripper is a little open, not when it is wide open.
     ajar = settled(model, drives, shut + AJAR * (wide - shut))
-    T_hand_tool, offset = _tool(model, ajar, settled(model, drives, shut), chain, held, square=pads is not None)
+    T_hand_tool, offset = _tool(
+        model,
+        ajar,
+        settled(model, drives, shut),
+        chain,
+        held,
+        square=pads is not None,
+        pivot=drives[0] if pivots else None,
+    )
     if closed[best] < -TOUCHING:
         shut = _touching(model, drives, shut, wide, held)
-        closed = _gaps(model, settled(model, drives, shut), pairs)
+        left = _gaps(model, settled(model, drives, shut), [held])[0]
+        closed[best] = np.clip(left, 0.0, 2.0 * opened[best] / 2**HALVINGS)  # More is a linkage that has not settled.
     if pivots:
         wide = shut + PIVOT_SHARE * (wide - shut)
         opened = _gaps(model, settled(model, drives, wide), pairs)
@@ -108,11 +119,12 @@ class _Stroke:
 
 
 def _best_stroke(
-    model: mujoco.MjModel, drives: tuple[str, ...], pairs: list[tuple[int, int]], *, pivots: bool
+    model: mujoco.MjModel, drives: tuple[str, ...], pairs: list[tuple[int, int]], *, wrist: str | None
 ) -> _Stroke:
     """Return the motion between the ends of the drives' ranges that opens and closes a gripper best.
 
-    Fingers with drives of their own may be mirrored, so that one closes at the other end of its range.
+    Fingers with drives of their own may be mirrored, so that one closes at the other end of its range. A single jaw,
+    for which the ``wrist`` joint is given, holds by what is far from the wrist; wide open it may touch the hand, too.
     """
     ends = np.array([np.asarray(model.actuator(name).ctrlrange) for name in drives])
     few = len(drives) <= MOST_MIRRORED
@@ -122,14 +134,21 @@ def _best_stroke(
         targets = [np.where(side == k, ends[:, 0], ends[:, 1]) for k in (0, 1)]
         states = [settled(model, drives, target) for target in targets]
         gaps = [_gaps(model, data, pairs) for data in states]
-        first, second = (_centers(model, data) for data in states)
-        uneven = np.zeros(len(pairs)) if pivots else _unevenness(first, second, pairs)
+        middles = [_centers(model, data) for data in states]
+        uneven = _unevenness(middles[0], middles[1], pairs) if wrist is None else None
         for k in (0, 1):
             closed, opened = gaps[k], gaps[1 - k]
             # Pads travel far, alike and facing each other, until they touch; hubs overlap all the time.
-            score = np.where((closed < CLOSED_SHARE * opened) & (opened > 0), opened - closed - uneven, -np.inf)
+            worse = -_reaches(middles[k], pairs, states[k].joint(wrist).xanchor) if uneven is None else uneven
+            score = np.where((closed < CLOSED_SHARE * opened) & (opened > 0), opened - closed - worse, -np.inf)
             tried.append(_Stroke(shut=targets[k], wide=targets[1 - k], closed=closed, opened=opened, score=score))
     return max(tried, key=lambda stroke: float(stroke.score.max()))
+
+
+def _reaches(middles: Array, pairs: list[tuple[int, int]], wrist: Array) -> Array:
+    """Return how far the middles of pairs of geoms are from the wrist (n,) [m]."""
+    a, b = np.array(pairs).T
+    return np.linalg.norm((middles[a] + middles[b]) / 2 - wrist, axis=1)
 
 
 def _unevenness(first: Array, second: Array, pairs: list[tuple[int, int]]) -> Array:
@@ -152,7 +171,7 @@ def _unevenness(first: Array, second: Array, pairs: list[tuple[int, int]]) -> Ar
 def _touching(model: mujoco.MjModel, drives: tuple[str, ...], shut: Array, wide: Array, pads: tuple[int, int]) -> Array:
     """Return the drive targets at which pads that can pass through each other just touch."""
     inside, outside = 0.0, 1.0
-    for _ in range(8):
+    for _ in range(HALVINGS):
         middle = (inside + outside) / 2
         touches = _gaps(model, settled(model, drives, shut + middle * (wide - shut)), [pads])[0] < 0
         inside, outside = (middle, outside) if touches else (inside, middle)
@@ -171,7 +190,7 @@ def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, 
         (a, b) for first, second in combinations([*fingers, branches(free, chain)[1]], 2) for a in first for b in second
     ]
     pairs += [(a, b) for finger in fingers for a, b in combinations(finger, 2)]
-    stroke = _best_stroke(free, drives, pairs, pivots=pivots)
+    stroke = _best_stroke(free, drives, pairs, wrist=chain.joints[-1] if pivots else None)
     found = set()
     for share in (0.5, 1.0):
         gaps = _gaps(free, settled(free, drives, stroke.shut + share * (stroke.wide - stroke.shut)), pairs)
@@ -247,13 +266,19 @@ def _tool(
     pads: tuple[int, int],
     *,
     square: bool,
+    pivot: str | None,
 ) -> tuple[Array, float]:
     """Return the tool frame in the hand and the distance of the tool centre along its z axis.
 
-    Pads that are ``square`` to the line between their middles say how the gripper closes; others do so roughly.
+    Pads that are ``square`` to the line between their middles say how the gripper closes; others do so roughly, and a
+    jaw that turns about a ``pivot`` closes across that axis, in the middle of its own width.
     """
     first, second = _in_hand(model, ajar, chain, pads)
     middle, closing = (first + second) / 2, second - first
+    if pivot is not None and not square:
+        axis = ajar.body(chain.hand_body).xmat.reshape(3, 3).T @ ajar.joint(pivot).xaxis
+        closing -= axis * (axis @ closing)
+        middle += axis * (_middle_along(model, ajar, chain, pads[1], axis) - axis @ middle)
     closing /= np.linalg.norm(closing)
     closing = closing if square else _snapped(closing)
     origin = np.zeros(3)
@@ -275,6 +300,14 @@ def _tool(
     T[:3, :3] = np.column_stack([np.cross(closing, approach), closing, approach])
     T[:3, 3] = middle - approach * ((middle - origin) @ approach)
     return T, round(offset, 5)
+
+
+def _middle_along(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, geom: int, axis: Array) -> float:
+    """Return where the middle of the body of a geom is along an axis of the hand [m]."""
+    body = model.geom_bodyid[geom]
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
+    ends = [_reach(model, data, chain, g, sign * axis) * sign for g in geoms for sign in (-1.0, 1.0)]
+    return (min(ends) + max(ends)) / 2
 
 
 def _in_hand(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, pads: tuple[int, int]) -> list[Array]:

@@ -121,6 +121,12 @@ def _force_limits(model: mujoco.MjModel) -> dict[str, float]:
     for i in range(model.nu):
         if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_forcelimited[i]:
             found.setdefault(model.joint(model.actuator_trnid[i, 0]).name, float(model.actuator_forcerange[i, 1]))
+        if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_TENDON and model.actuator_forcelimited[i]:
+            tendon = int(model.actuator_trnid[i, 0])
+            for w in range(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon]):
+                if model.wrap_type[w] == mujoco.mjtWrap.mjWRAP_JOINT:
+                    share = abs(float(model.wrap_prm[w] * model.actuator_forcerange[i, 1]))
+                    found.setdefault(model.joint(model.wrap_objid[w]).name, share)
     return found
 
 

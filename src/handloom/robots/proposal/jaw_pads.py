@@ -13,6 +13,8 @@ PAD_NAMES = ("hand_pad", "jaw_pad")
 HALF_WIDTH, BEHIND, BEFORE = 0.012, 0.012, 0.014
 # Between the rays [m].
 SPACING = 0.002
+# How far from the tool centre the rays may start, along the way the jaw closes [m].
+SHIFTS = (0.0, 0.01, -0.01, 0.02, -0.02, 0.03)
 # Smaller pads hold nothing [m].
 SMALLEST = 0.006
 HALF_THICKNESS = 0.0015
@@ -42,7 +44,11 @@ def add_jaw_pads(
     (moving,), palm = branches(model, arm)
     sides = [{int(model.geom_bodyid[g]) for g in geoms} for geoms in (palm, moving)]
     R = _squared(model, data, sides[0], center, R)
-    points, to_hand, to_jaw = _opposite(model, data, sides, center, R)
+    # Between the jaws is not quite where the pieces of their meshes have their middles.
+    centers = [center + shift * R[:, 1] for shift in SHIFTS]
+    found = [_opposite(model, data, sides, start, R) for start in centers]
+    best = max(range(len(found)), key=lambda k: len(found[k][0]))
+    center, (points, to_hand, to_jaw) = centers[best], found[best]
     size = np.ptp(points, axis=0) if len(points) else np.zeros(2)
     if size.min() < SMALLEST:
         notes.append(f"{arm.hand_body} and its jaw face each other nowhere; put a thin box on each, see fl_pad_geoms")
@@ -77,7 +83,9 @@ def _squared(model: mujoco.MjModel, data: mujoco.MjData, palm: set[int], center:
         return R
     hits = grid[seen] @ R.T - distance[seen, None] * R[:, 1]
     normal = np.linalg.svd(hits - hits.mean(axis=0))[2][2]
-    normal *= np.sign(normal @ R[:, 1])
+    normal = normal * np.sign(normal @ R[:, 1])
+    normal -= R[:, 0] * (R[:, 0] @ normal)  # The jaw turns about x.
+    normal /= max(float(np.linalg.norm(normal)), 1e-9)
     if normal @ R[:, 1] < FACING:
         return R
     approach = R[:, 2] - normal * (normal @ R[:, 2])

@@ -182,8 +182,15 @@ def _with_pads(spec: mujoco.MjSpec, file: Path, arm: ArmChain, guess: GripperGue
     curved = [model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH for geom in guess.pad_geoms]
     if not (single_jaw(model, arm) and any(curved)):
         return guess
-    pads = add_jaw_pads(spec, model, arm, guess, f"{arm.hand_body}_", notes)
-    return guess if pads is None else guess_gripper(_compiled(spec, file), arm, guess.drives, pads=pads)
+    if (pads := add_jaw_pads(spec, model, arm, guess, f"{arm.hand_body}_", notes)) is None:
+        return guess
+    try:
+        return guess_gripper(_compiled(spec, file), arm, guess.drives, pads=pads)
+    except ConfigError:
+        notes[-1] = f"no flat pads were found for {arm.hand_body} and its jaw; put a thin box on each, see fl_pad_geoms"
+        for name in pads:
+            spec.delete(spec.geom(name))
+        return guess
 
 
 def _add_speed_limits(values: dict[str, Any], limits: Mapping[str, float]) -> None:
