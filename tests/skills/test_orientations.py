@@ -75,6 +75,20 @@ def test_aligned_orientations_are_spread_as_those_found_by_trying():
             np.testing.assert_allclose([one.mean(), (one**2).mean()], [two.mean(), (two**2).mean()], atol=0.03)
 
 
+def test_an_axis_that_is_to_be_level_points_anywhere_around():
+    level = Alignment(axis_tool=AXIS, axis_base=DIRECTION, tolerance=np.deg2rad(8.0), across=True)
+    R = sample_orientations(np.random.default_rng(0), 400, Filters(), level, approach_axis=AXIS)
+    off = np.rad2deg(np.arcsin(R @ AXIS @ DIRECTION))
+    assert len(R) == 400
+    assert 7.0 < np.abs(off).max() < 8.0
+    around = (R @ AXIS) @ np.linalg.svd(DIRECTION[None])[2][1:].T
+    assert np.abs(around.mean(axis=0)).max() < 0.1, "no way is preferred"
+    for R_given in R[:5]:
+        turned = level.exact(R_given)
+        assert abs(turned @ AXIS @ DIRECTION) < 1e-12
+        np.testing.assert_allclose(turned @ turned.T, np.eye(3), atol=1e-12)
+
+
 @pytest.mark.parametrize("axis", [(0, 0, 1), (1, 0, 0), (0, -1, 0)])
 @pytest.mark.parametrize(
     ("given", "direction", "low", "high"),

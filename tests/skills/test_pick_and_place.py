@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.skills.conftest import RunSkills, run_with, table_instance, thing
 
+from handloom.arrays import Array
 from handloom.episode import run_episode
 from handloom.scene import build_scene
 from handloom.seeding import generator
@@ -14,9 +15,9 @@ from handloom.skills import Schedule
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.checks import holds
 from handloom.skills.registry import skill_class
-from handloom.spatial import invert_pose, make_pose
+from handloom.spatial import invert_pose, make_pose, translation
 from handloom.tasks import load_task, sample_task, worded_skills
-from handloom.values import Check, FunnelStage
+from handloom.values import Check, FunnelStage, TaskInstance
 
 PICK: dict[str, Any] = {
     "name": "pick", "objects": ["cube"], "filter_z_dir": ["downward", 150], "gripper_change_steps": 12,
@@ -120,3 +121,48 @@ def test_an_approach_is_widened_where_nothing_within_it_can_be_grasped(tmp_path:
     assert "widen approach, now ('down', 3.0)" in strict.failure.detail
     _, wide = run_with(instance, {**PEAR, "approach": ["down", 3], "approach_widest": 75})
     assert wide.success, wide.failure
+
+
+def test_a_second_thing_finds_room_beside_the_first(tmp_path: Path) -> None:
+    things = (
+        thing("first", "can", (-0.12, 0.0)), thing("second", "cube", (0.12, 0.0)), thing("board", "tray", (0.0, 0.2)),
+    )  # fmt: skip
+    instance = table_instance(tmp_path, *things)
+    middle = {**PLACE, "x_ratio_range": [0.49, 0.51], "y_ratio_range": [0.49, 0.51], "rest_on": "target"}
+    middle |= {"place_z_offset": 0.005, "until_contact": True}
+    begin = [{**PICK, "objects": ["first"]}, {**middle, "objects": ["first", "board"]}, {**PICK, "objects": ["second"]}]
+    second = {**middle, "objects": ["second", "board"], "pre_place_z_offset": 0.15}
+    _, strict = run_with(instance, *begin, second)
+    assert strict.failure is not None
+    assert strict.failure.skill == "place"
+    scene, wide = run_with(instance, *begin, {**second, "ratio_widest": [0.25, 0.75]})
+    assert wide.success, wide.failure
+    assert holds(scene, Check(name="touches", arguments={"object": "second", "target": "board"}))
+
+
+def test_what_rolls_has_a_second_to_come_to_rest(plate_instance: TaskInstance) -> None:
+    scene = build_scene(plate_instance)
+    config = skill_class("place").Config.model_validate({**PLACE, "success_mode": "xybbox"})
+    place = skill_class("place")(
+        scene, ArmController(scene, next(iter(scene.robots.values())).arms[0]), config, np.random.default_rng(0)
+    )
+    place.simple_generate_manip_cmds()
+    on_plate = scene.object_pose("plate") @ translation([0.0, 0.0, 0.05])
+    spin = scene.world.data.qvel[scene.world.dof_index("cube/free") + 3 :][:3]
+
+    def frames(pose: Array, turns: float, until: int) -> int:
+        """Return after how many frames it is done when the cube turns until a frame."""
+        place._settled, place.manip_list = 0, []
+        scene.world.set_body_pose(scene.body_of("cube"), pose)
+        for frame in range(100):
+            spin[:] = turns if frame < until else 0.0
+            scene.world.forward()
+            if place.is_done():
+                return frame
+            place.manip_list = []  # The hand stands where it is asked to.
+        return 100
+
+    assert frames(on_plate, turns=0.0, until=0) == 0
+    assert frames(on_plate, turns=9.0, until=12) == 12, "as long as it takes"
+    assert frames(on_plate, turns=9.0, until=100) == scene.instance.fps, "a second at most"
+    assert frames(on_plate @ translation([0.4, 0.0, 0.0]), turns=9.0, until=100) == 0, "beside the plate it stays there"

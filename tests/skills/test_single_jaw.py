@@ -9,6 +9,7 @@ import yaml
 
 from handloom.episode import run_episode
 from handloom.grasping import AnnotateOptions, clear_of, object_parts
+from handloom.motion.planning import PointAndAxis
 from handloom.scene import Scene, build_scene
 from handloom.skills import Schedule
 from handloom.skills.arm_controller import ArmController
@@ -136,3 +137,39 @@ def test_what_lies_on_something_in_a_bowl_is_in_the_bowl(tmp_path: Path) -> None
     arguments = {"object": "upper", "target": "tray"}
     assert not holds(scene, Check(name="touches", arguments=arguments))
     assert holds(scene, Check(name="touches", arguments={**arguments, "through": True}))
+
+
+def test_a_straight_way_keeps_the_contact_and_the_closing_line_and_leaves_the_turn_about_it_to_the_arm() -> None:
+    scene = build_scene(sample_task(load_task("so101_open_drawer"), 0, 0))
+    controller = ArmController(scene, scene.robot("so101").arm("left"))
+    q = np.array([0.0, 0.2, -0.2, 0.0, -0.05])  # The hand points ahead, and the jaw opens upwards.
+    start = controller.chain.T_base_tool(q)
+    point, closing = np.array([0.0, 0.0, 0.1]), controller.arm.spec.R_ee_graspnet[:, 1]
+    way = np.tile(start, (4, 1, 1))
+    way[:, :3, 3] += np.outer([0.02, 0.04, 0.06, 0.08], [-0.5, 0.8, 0.0])
+
+    whole = controller.planner.plan_through(q, way, ignore=["cabinet"])
+    assert not whole.ok  # The hand would have to look the same way while the shoulder turns.
+    kept = PointAndAxis(point=point, axis=closing)
+    result = controller.planner.plan_through(q, way, ignore=["cabinet"], keeping=kept)
+    assert result.ok, result.reason
+    T = controller.chain.T_base_tool(result.path)
+    contact, wanted = T[:, :3, :3] @ point + T[:, :3, 3], way[-1, :3, :3] @ point + way[-1, :3, 3]
+    assert np.linalg.norm(contact[-1] - wanted) < 1e-3
+    along = np.array([-0.5, 0.8, 0.0]) / np.linalg.norm([-0.5, 0.8])
+    off = contact - contact[0]
+    assert np.linalg.norm(off - np.outer(off @ along, along), axis=1).max() < 1e-3
+    assert np.min(T[:, :3, :3] @ closing @ (start[:3, :3] @ closing)) > np.cos(np.deg2rad(0.5))
+    assert np.linalg.norm(T[-1, :3, :3] - start[:3, :3]) > 0.1
+
+
+@pytest.mark.parametrize("task", ["so101_open_drawer", "so101_close_drawer"])
+def test_an_arm_of_five_joints_opens_and_shuts_a_drawer_that_does_not_face_it(task: str) -> None:
+    loaded = load_task(task)
+    instance = sample_task(loaded, 6, 0)
+    scene = build_scene(instance)
+    before = scene.world.joint_position("cabinet/drawer_1_joint")
+    record = run_episode(scene, Schedule(scene, worded_skills(loaded, instance), np.random.default_rng(0)))
+    assert record.success, record.failure
+    moved = scene.world.joint_position("cabinet/drawer_1_joint") - before
+    assert moved > 0.04 if before == 0.0 else moved < -0.03

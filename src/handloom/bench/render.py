@@ -10,9 +10,12 @@ import mujoco
 import numpy as np
 
 from handloom.bench.result import BenchResult
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.episode.columns import rendered_frames
 from handloom.render import Renderer, probe_backends
 from handloom.render.textures import add_texture, texture
 from handloom.robots import load_robot
+from handloom.tasks import load_task
 from handloom.values import CameraSpec
 
 GEOM = mujoco.mjtGeom
@@ -154,6 +157,7 @@ def run(*, seconds: float = 1.0) -> BenchResult:
         rows.append({"name": "handloom cpu over gl", **{key: rows[0][key] / gl[key] for key in _keys()}})
     rows.append(_two_workers(seconds))
     rows += _growth(seconds)
+    rows.append(_pouring())
     return BenchResult(bench="render", rows=tuple(rows))
 
 
@@ -220,6 +224,29 @@ def _wall_rate(width: int, height: int, seconds: float) -> float:
         renderer.render(data, [camera], ALL_KINDS)
         frame += 1
     return frame / (time.perf_counter() - begin)
+
+
+def _pouring(task: str = "fr3_pour_cup_bowl") -> dict[str, Any]:
+    """Return what a second of pouring costs in processor time: physics with robot and grains, and all pictures."""
+    scene, record = simulate(load_task(task), 0, 0, Stopwatch())
+    world, inputs = scene.world, mujoco.mjtState.mjSTATE_USER
+    seconds = len(record.applied) / record.instance.fps
+    world.restore_state(record.states[0])
+    begin = time.process_time()
+    for row in record.applied:
+        mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(row), inputs)
+        world.step(record.instance.substeps)
+    physics = (time.process_time() - begin) / seconds
+    begin = time.process_time()
+    frames = sum(1 for _ in rendered_frames(scene, record, preset="balanced"))
+    pictures = (time.process_time() - begin) * record.instance.fps / frames
+    grains = scene.grains.count if scene.grains is not None else 0
+    return {
+        "name": f"handloom {task}, {grains} grains, {len(record.instance.cameras)} cameras",
+        "physics_cpu_s_per_s": physics,
+        "pictures_cpu_s_per_s": pictures,
+        "realtime_factor": 1.0 / (physics + pictures),
+    }
 
 
 def _growth(seconds: float) -> list[dict[str, Any]]:

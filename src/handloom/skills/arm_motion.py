@@ -1,6 +1,7 @@
 """What an arm can carry out: poses that few joints can take, joint paths at true speed, what plans start from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 import mujoco
@@ -8,19 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
-from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
-from handloom.motion.planning import ArmPlanner
+from handloom.motion.kinematics import Chain, IkOptions, IkSolver
+from handloom.motion.planning import ArmPlanner, PointAndAxis
 from handloom.motion.trajectory import MotionLimits, jerk_limited
-from handloom.scene import Scene
-from handloom.spatial import invert_pose
+from handloom.scene import Scene, SceneArm
+from handloom.spatial import invert_pose, pos_quat_from_pose
 
 POSE = 6
 """Joints an arm needs to take any pose in its reach."""
 SEEDS = 8
 """Starting points per pose: most candidates are out of reach, and the others are found from the first few."""
-TRADED = 0.0013
-"""A turn of the axis by the whole tolerance is as bad as missing the point by this much [m]: so much that the axis is
-kept where it can be, so little that the point, which has a millimetre, is not missed for it."""
 LIMIT_MARGIN = 0.01
 """Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, and not past a limit."""
 ROUNDING = 0.01
@@ -52,27 +50,10 @@ def attainable(
     """
     if chain.dof >= POSE or len(T_base_tool) == 0:
         return T_base_tool, np.ones(len(T_base_tool), bool)
-    x, y, z = np.asarray(axis_tool, float).tolist()
-    options = IkOptions(
-        orientation=Orientation.AXIS,
-        tool_axis=(x, y, z),
-        rotation_tolerance=angle,
-        rotation_weight=min(IkOptions.rotation_weight, TRADED / angle),
-        max_seeds=SEEDS,
-        threads=1,
-    )
-    T_base_point = T_base_tool.copy()
-    T_base_point[:, :3, 3] += T_base_tool[:, :3, :3] @ np.asarray(point_tool, float)
-    found = IkSolver(_moved_tool(chain, point_tool), options).solve(T_base_point, seed=seed)
+    kept = PointAndAxis(point=np.asarray(point_tool, float), axis=np.asarray(axis_tool, float), angle=angle)
+    options = kept.options(IkOptions(max_seeds=SEEDS, threads=1))
+    found = IkSolver(kept.chain(chain), options).solve(kept.poses(T_base_tool), seed=seed)
     return chain.T_base_tool(found.q), found.solved
-
-
-def _moved_tool(chain: Chain, point: ArrayLike) -> Chain:
-    """Return the chain with its tool at a point (3,) of the old tool frame [m]."""
-    arrays = chain.arrays
-    positions = arrays.positions.copy()
-    positions[-1] += arrays.rotations[-1] @ np.asarray(point, float)
-    return replace(chain, arrays=arrays._replace(positions=positions))
 
 
 def play(path: ArrayLike, limits: MotionLimits, *, fps: int) -> Array:
@@ -108,6 +89,22 @@ def planned_state(scene: Scene, fingers: Mapping[str, float]) -> mujoco.MjData:
         imagined.qpos[world.model.jnt_qposadr[world.joint_index(name)]] = value
     mujoco.mj_kinematics(world.model, imagined)
     return imagined
+
+
+@contextmanager
+def imagined_at(scene: Scene, arm: SceneArm, joints: Array, name: str, T_world_object: Array) -> Iterator[None]:
+    """Show the scene, for a while, with an arm at joints (n,) [rad] and an object at a pose (4, 4)."""
+    model, data = scene.world.model, scene.world.data
+    present = mujoco.MjData(model)
+    mujoco.mj_copyData(present, model, data)
+    start = int(model.jnt_qposadr[model.body_jntadr[scene.world.body_index(scene.body_of(name))]])
+    data.qpos[[model.jnt_qposadr[scene.world.joint_index(joint)] for joint in arm.joint_names]] = joints
+    data.qpos[start : start + 7] = np.concatenate(pos_quat_from_pose(T_world_object))
+    mujoco.mj_kinematics(model, data)
+    try:
+        yield
+    finally:
+        mujoco.mj_copyData(data, model, present)
 
 
 def attach_solids(

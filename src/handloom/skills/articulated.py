@@ -1,7 +1,7 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -22,9 +22,10 @@ from handloom.skills.configs.articulated import (
 )
 from handloom.skills.grasp_poses import gripper_of
 from handloom.skills.joint_manners import Job, Manner, hand_point, holding, pushing
+from handloom.skills.joint_ways import JointWay, joint_way
 from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
 from handloom.skills.skill import Skill, command_at, hand_check, plan_failure
-from handloom.spatial import invert_pose, translation
+from handloom.spatial import invert_pose
 from handloom.values import Check, Command, Failure, FunnelStage
 
 CANDIDATES = 64
@@ -35,31 +36,14 @@ SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
 PACE, APPROACH_PACE = 0.5, 0.7
 """Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
-RETREATS = (0.08, 0.05, 0.03)
-"""How far the hand draws back after it has let go, as far as the arm can [m]."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
 """Frames the fingers get to close and to open at most; published: 40."""
+HOLD_FRAMES = 10
+"""Frames a hand that keeps hold of a handle waits until the joint has come to rest."""
 BEYOND = 1.2
 """How far a stand-in is opened, as a multiple of what the task counts as open."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class JointWay:
-    """One way to move a joint, from the first pose near it to the end."""
-
-    frames: KeyFrames
-    approach: Array
-    """Joint path (m, n) from the first frame to the contact."""
-    actuation: Array
-    """Joint path (k, n) along the joint."""
-    back: Array
-    """Pose (4, 4) the hand draws back to."""
-    retreat: Array
-    """Joint path (l, n) to it."""
-    cost: float
-    """Distance of the first configuration from the present one, and length of the way [rad]."""
 
 
 JointConfigT = TypeVar("JointConfigT", bound=ArticulatedSkillConfig)
@@ -125,17 +109,17 @@ class ArticulatedSkill(Skill[JointConfigT]):
 
     def _held_ways(self) -> list[JointWay]:
         """Return the way along the joint from where the hand holds it."""
-        controller, why = self.controller, ""
+        controller, why = self.controller, list[str]()
         controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
         setting = self._manner.setting.model_copy(update=there)
         for pivot in self._manner.pivots:
-            way = self._way(controller.target, self._frames(controller.commanded_pose, setting, pivot))
+            way = self._way(controller.target, controller.commanded_pose, setting, pivot)
             if isinstance(way, JointWay):
                 return [way]
-            why = way
-        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {why}")
+            why.append(way)
+        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {'; '.join(why)}")
         return []
 
     def _free_ways(self) -> list[JointWay]:
@@ -274,7 +258,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
             for pivot in self._manner.pivots:
-                way = self._way(q[i], self._frames(goals[i], self._manner.setting, pivot))
+                way = self._way(q[i], goals[i], self._manner.setting, pivot)
                 if isinstance(way, JointWay):
                     ways.append(way)
                     break
@@ -291,36 +275,9 @@ class ArticulatedSkill(Skill[JointConfigT]):
         """Return where the hand goes on its way to a goal (4, 4) and along the joint."""
         return KeyFrames.of(goal, setting, self._motions(pivot))
 
-    def _way(self, q: Array, frames: KeyFrames) -> JointWay | str:
-        """Return the way through all frames from joints (n,) at the first one, or why there is none."""
-        controller, itself = self.controller, self.controller.obstacles_of(self.config.objects[0])
-        paths = []
-        for poses, ignore in ((frames.approach[1:], () if self._manner.grips else itself), (frames.actuation, itself)):
-            if not poses:
-                paths.append(q[None])
-                continue
-            result = controller.planner.plan_through(q, np.array(poses), ignore=(*controller.ignored, *ignore))
-            if not result.ok:
-                return result.reason
-            paths.append(result.path)
-            q = result.path[-1]
-        end = (frames.actuation or frames.approach)[-1]
-        for length in RETREATS:
-            back = end @ translation(-length * controller.arm.spec.approach)
-            result = controller.planner.plan_through(q, back, ignore=(*controller.ignored, *itself))
-            if result.ok:
-                break
-        else:
-            return f"the hand cannot draw back: {result.reason}"
-        moved = sum(float(np.abs(np.diff(path, axis=0)).sum()) for path in paths)
-        return JointWay(
-            frames=frames,
-            approach=paths[0],
-            actuation=paths[1],
-            back=back,
-            retreat=result.path,
-            cost=moved + float(np.abs(paths[0][0] - controller.target).sum()),
-        )
+    def _way(self, q: Array, goal: Array, setting: PlannerSetting, pivot: float) -> JointWay | str:
+        """Return the way from joints (n,) before a goal (4, 4) to the end, or why there is none."""
+        return joint_way(self.controller, self.config.objects[0], self._manner, q, self._frames(goal, setting, pivot))
 
     def _free_path(self, ways: list[JointWay]) -> Array | None:
         """Return the path (m, n) to the first frame of the best way that has one, which is put first in the list."""
@@ -356,7 +313,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
         commands += self._driving(contact)
         if config.hold and self._manner.grips:
-            return commands
+            return commands + [command_at(end, "close_gripper")] * HOLD_FRAMES
         if self._manner.grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))

@@ -290,14 +290,17 @@ def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
 
 
 def unrest(scene: Scene, object: str) -> str:
-    """Say what moves most when ``calm`` does not hold."""
+    """Say what moves too fast when ``calm`` does not hold."""
     world = scene.world
     speeds = np.abs(world.data.qvel[scene.robot_dofs])
-    fastest = world.model.dof_jntid[scene.robot_dofs[int(np.argmax(speeds))]]
-    joint = f"joint {world.model.joint(int(fastest)).name} moves at {speeds.max():.1f}"
     moving = np.abs(world.body_velocity(scene.body_of(object)))
-    own = f"{object} moves at {moving[:3].max():.2f} m/s and turns at {moving[3:].max():.1f} rad/s"
-    return f"{joint}, {own}; allowed are {CALM:g} and {TUMBLE:g} rad/s"
+    slide, turn = moving[:3].max(), moving[3:].max()
+    words = [f"{object} moves at {slide:.2f} m/s, {CALM:g} is allowed"] if slide >= CALM else []
+    words += [f"{object} turns at {turn:.1f} rad/s, {TUMBLE:g} is allowed"] if turn >= TUMBLE else []
+    if speeds.max(initial=0.0) >= CALM:
+        fastest = world.model.dof_jntid[scene.robot_dofs[int(np.argmax(speeds))]]
+        words.append(f"joint {world.model.joint(int(fastest)).name} moves at {speeds.max():.1f}, {CALM:g} is allowed")
+    return "; ".join(words)
 
 
 CHECKS: dict[str, Callable[..., bool]] = {

@@ -11,6 +11,7 @@ from handloom.scene import Scene
 from handloom.scene.measures import geom_box
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import UNBOUNDED
+from handloom.skills.orientations import Alignment
 from handloom.skills.skill import between
 from handloom.values import Check
 
@@ -85,6 +86,37 @@ def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_o
         inside + along * config.pre_place_align + offset * config.pre_place_offset,
         inside + along * config.place_align + offset * config.place_offset,
     )
+
+
+def asked_alignment(
+    config: PlaceConfig, up: Array, R_tool_object: Array, R_base_target: Array, R_start: Array
+) -> Alignment | None:
+    """Return how the config asks the object to be turned at the place; None when any turn will do.
+
+    Args:
+        config: Axes and tolerances.
+        up: The world's up in the arm base (3,).
+        R_tool_object: How the object is held (3, 3).
+        R_base_target: Orientation of the target (3, 3).
+        R_start: Orientation of the hand from where it sets out (3, 3).
+    """
+    tolerance = float(np.deg2rad(config.align_obj_tol or 0.0))
+    if config.level_obj_axis is not None:
+        level = R_tool_object @ unit(config.level_obj_axis)
+        return Alignment(axis_tool=level, axis_base=up, tolerance=tolerance, across=True)
+    if config.keep_upright is not None:
+        upright = float(np.deg2rad(config.keep_upright))
+        return Alignment(axis_tool=R_start.T @ up, axis_base=up, tolerance=upright)
+    if config.align_pick_obj_axis is None or config.align_place_obj_axis is None or config.align_obj_tol is None:
+        return None
+    held, wanted = R_tool_object @ unit(config.align_pick_obj_axis), R_base_target @ unit(config.align_place_obj_axis)
+    return Alignment(axis_tool=held, axis_base=wanted, tolerance=tolerance)
+
+
+def unit(vector: tuple[float, float, float]) -> Array:
+    """Return a vector (3,) of length one."""
+    v = np.asarray(vector, float)
+    return v / np.linalg.norm(v)
 
 
 def drop_height(scene: Scene, name: str, T_world_object: Array) -> float:

@@ -78,20 +78,30 @@ class Alignment:
     """Direction in the arm base (3,)."""
     tolerance: float
     """Largest angle between the two [rad]."""
+    across: bool = False
+    """Whether the axis is to be at right angles to the direction instead, such as level."""
 
     def passes(self, R_base_tool: Array) -> NDArray[np.bool_]:
         """Return which orientations (n, 3, 3) are within the tolerance."""
-        cosine = (R_base_tool @ self.axis_tool) @ self.axis_base
-        return np.arccos(np.clip(cosine, -1.0, 1.0)) < self.tolerance
+        angle = np.arccos(np.clip((R_base_tool @ self.axis_tool) @ self.axis_base, -1.0, 1.0))
+        return np.abs(angle - (0.5 * np.pi if self.across else 0.0)) < self.tolerance
 
     def exact(self, R_base_tool: Array) -> Array:
         """Return an orientation (3, 3) turned the shortest way until the axis points along the direction."""
         now = R_base_tool @ self.axis_tool
-        axis = np.cross(now, self.axis_base)
+        wanted = self._across(now[None])[0] if self.across else self.axis_base
+        axis = np.cross(now, wanted)
         sine = float(np.linalg.norm(axis))
         if sine < 1e-9:
             return R_base_tool
-        return matrix_from_rotvec(axis / sine * np.arctan2(sine, now @ self.axis_base)) @ R_base_tool
+        return matrix_from_rotvec(axis / sine * np.arctan2(sine, now @ wanted)) @ R_base_tool
+
+    def _across(self, directions: Array) -> Array:
+        """Return unit vectors (n, 3) at right angles to the direction, as near to given ones as can be."""
+        beside = np.linalg.svd(self.axis_base[None])[2][1:]
+        level = (directions @ beside.T) @ beside
+        length = np.linalg.norm(level, axis=1, keepdims=True)
+        return np.where(length > 1e-9, level / np.maximum(length, 1e-9), beside[0])
 
     def applied(self, R_base_tool: Array, rng: np.random.Generator) -> Array:
         """Return orientations (n, 3, 3) turned, each by the shortest way, until they are within the tolerance.
@@ -100,16 +110,24 @@ class Alignment:
         until enough pass, as published, finds next to none when the tolerance is a degree.
         """
         now = R_base_tool @ self.axis_tool
+        if self.across:
+            off = rng.uniform(-0.999, 0.999, len(now))[:, None] * self.tolerance
+            return _turned(R_base_tool, now, np.cos(off) * self._across(now) + np.sin(off) * self.axis_base)
         cosine = rng.uniform(np.cos(0.999 * self.tolerance), 1.0, len(now))[:, None]
         turn = rng.uniform(-np.pi, np.pi, len(now))[:, None]
         across = np.linalg.svd(self.axis_base[None])[2][1:]
         wanted = cosine * self.axis_base + np.sqrt(1.0 - cosine**2) * (
             np.cos(turn) * across[0] + np.sin(turn) * across[1]
         )
-        axis = np.cross(now, wanted)
-        sine = np.linalg.norm(axis, axis=1, keepdims=True)
-        angle = np.arctan2(sine, np.einsum("ni,ni->n", now, wanted)[:, None])
-        return matrix_from_rotvec(axis / np.maximum(sine, 1e-12) * angle) @ R_base_tool
+        return _turned(R_base_tool, now, wanted)
+
+
+def _turned(R: Array, now: Array, wanted: Array) -> Array:
+    """Return orientations (n, 3, 3) turned, the shortest way, from unit vectors (n, 3) to others."""
+    axis = np.cross(now, wanted)
+    sine = np.linalg.norm(axis, axis=1, keepdims=True)
+    angle = np.arctan2(sine, np.einsum("ni,ni->n", now, wanted)[:, None])
+    return matrix_from_rotvec(axis / np.maximum(sine, 1e-12) * angle) @ R
 
 
 def sample_orientations(

@@ -23,7 +23,7 @@ from handloom.skills.grasp_poses import (
 from handloom.skills.orientations import widened
 from handloom.skills.skill import Phase, Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
-from handloom.values import Check
+from handloom.values import Check, FunnelStage
 
 MOVED = 0.008
 """An object that moved further than this since the grasp was chosen is grasped anew [m]."""
@@ -60,6 +60,8 @@ class Pick(Skill[PickConfig]):
                 return
             self.failure, self.config = None, widened(self.config, degrees)
             self._choose(name)
+        if self.failure is not None and self.failure.stage is FunnelStage.REACH and self._may_take_lying(name):
+            self._take_lying(name)
 
     def _wider(self) -> list[tuple[str, float]]:
         """Return further approaches to be tried, each wider than the one before."""
@@ -73,6 +75,20 @@ class Pick(Skill[PickConfig]):
         candidates = self.grasps(name)
         if len(candidates):
             self.manip_list = self._moves.commands(self, candidates)
+
+    def _may_take_lying(self, name: str) -> bool:
+        """Return whether the grasps looked at were those of the object in the air, and there are others of our own."""
+        suction = self.controller.arm.spec.suction is not None
+        return not (suction or self.controller.by_rim or grasp_file(self.scene.assets[name], self.config) is not None)
+
+    def _take_lying(self, name: str) -> None:
+        """Look at grasps of the object as it lies: many more come from above, where few of those in the air do."""
+        failure, self.failure = self.failure, None
+        candidates = self._candidates(name, "lying")
+        if len(candidates):
+            self.manip_list = self._moves.commands(self, candidates)
+        if not self.manip_list:
+            self.failure = failure
 
     def grasps(self, name: str) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of an object that pass the filters and touch nothing around it.

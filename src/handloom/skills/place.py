@@ -1,8 +1,9 @@
 """Put a held object on, in or by another."""
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,15 @@ from handloom.skills.checks import holds
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
-from handloom.skills.landing import BESIDE, HeldSize, attitude_checks, drop_height, place_points
+from handloom.skills.landing import (
+    BESIDE,
+    HeldSize,
+    asked_alignment,
+    attitude_checks,
+    drop_height,
+    place_points,
+    unit,
+)
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
@@ -28,6 +37,8 @@ RAISED = (0.04, 0.04)
 """How much higher a stand-in is let go, one after the other, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
+SETTLES = frozenset({"calm", "lying_still", "released", "touches"})
+"""Terms that come true by themselves when what rolls or swings comes to rest."""
 FORESEEN = 8
 """Poses tested per grasp when a pick looks ahead."""
 LINES = 3
@@ -60,18 +71,23 @@ class Place(Skill[PlaceConfig]):
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
         self._choose()
-        given, widest = self.config.keep_upright, self.config.keep_upright_widest
-        for angle in np.linspace(given, widest, WIDER + 1)[1:] if given is not None and widest is not None else ():
+        for easier in self._concessions():
             if self.manip_list:
                 return
-            self.failure, self.config = None, self.config.model_copy(update={"keep_upright": float(angle)})
+            self.failure, self.config = None, self.config.model_copy(update=easier)
             self._choose()
-        for rise in RAISED if self._stands_in() else ():
-            if self.manip_list:
-                return
-            higher = {"place_z_offset": self.config.place_z_offset + rise}
-            self.failure, self.config = None, self.config.model_copy(update=higher)
-            self._choose()
+
+    def _concessions(self) -> Iterator[dict[str, Any]]:
+        """Yield what is given up, one after the other, where no place is possible: the spot, the tilt, the height."""
+        config = self.config
+        if config.ratio_widest is not None:
+            yield {"x_ratio_range": config.ratio_widest, "y_ratio_range": config.ratio_widest}
+        if config.keep_upright is not None and config.keep_upright_widest is not None:
+            for angle in np.linspace(config.keep_upright, config.keep_upright_widest, WIDER + 1)[1:].tolist():
+                yield {"keep_upright": angle}
+        height = config.place_z_offset
+        for rise in np.cumsum(RAISED).tolist() if self._stands_in() else ():
+            yield {"place_z_offset": height + rise}
 
     def _stands_in(self) -> bool:
         """Return whether what is held or what it goes to stands in for an asset: heights belong to sizes of others."""
@@ -80,7 +96,7 @@ class Place(Skill[PlaceConfig]):
     def _choose(self) -> None:
         """Write the commands of the first place whose moves are all possible, or say why there is none."""
         config = self.config
-        self._place_z, self._near, self._lost = np.inf, np.inf, 0
+        self._place_z, self._near, self._lost, self._settled = np.inf, np.inf, 0, 0
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
         T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_object
@@ -133,6 +149,17 @@ class Place(Skill[PlaceConfig]):
         """Return whether what the success mode compares with is known; most modes need no plan."""
         needed = {"height": self._place_z, "beside": self._near}
         return bool(np.isfinite(needed.get(self.config.success_mode, 0.0)))
+
+    def is_done(self) -> bool:
+        """Return whether nothing is left to do; what was let go has a second to come to rest if it has not yet."""
+        if not super().is_done():
+            return False
+        unfulfilled = {check.name for check in self.checks() if not self.fulfilled(check)}
+        if self._settled >= self.scene.instance.fps or not unfulfilled or unfulfilled - SETTLES:
+            return True
+        self._settled += 1
+        self.manip_list = [self.stay("open_gripper", **self.controller.partly_open)]
+        return False
 
     @property
     def phase(self) -> Phase:
@@ -265,19 +292,8 @@ class Place(Skill[PlaceConfig]):
     def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
         config = self.config
-        given = (config.align_pick_obj_axis, config.align_place_obj_axis, config.align_obj_tol)
-        alignment = None
-        if given[0] is not None and given[1] is not None and given[2] is not None:
-            R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
-            alignment = Alignment(
-                axis_tool=T_tool_object[:3, :3] @ _unit(given[0]),
-                axis_base=R_base_target @ _unit(given[1]),
-                tolerance=float(np.deg2rad(given[2])),
-            )
-        if config.keep_upright is not None:
-            up = T_base_world[:3, 2]
-            tolerance = float(np.deg2rad(config.keep_upright))
-            alignment = Alignment(axis_tool=R_start.T @ up, axis_base=up, tolerance=tolerance)
+        R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
+        alignment = asked_alignment(config, T_base_world[:3, 2], T_tool_object[:3, :3], R_base_target, R_start)
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
@@ -296,7 +312,7 @@ class Place(Skill[PlaceConfig]):
         config = self.config
         if config.hold_obj_axis is None:
             return HeldParts.given(config.pre_place_hold_vec_weight)
-        x, y, z = (T_tool_object[:3, :3] @ _unit(config.hold_obj_axis)).tolist()
+        x, y, z = (T_tool_object[:3, :3] @ unit(config.hold_obj_axis)).tolist()
         return HeldAxis((x, y, z))
 
     def _retreat_vector(self) -> Array | None:
@@ -311,7 +327,7 @@ class Place(Skill[PlaceConfig]):
         by_hand = config.position_constraint == "gripper"
         point = np.zeros(3) if by_hand else T_tool_object[:3, 3]
         axis = config.align_pick_obj_axis
-        axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ _unit(axis)
+        axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ unit(axis)
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
         angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
         if config.keep_upright is not None:
@@ -393,8 +409,3 @@ class Place(Skill[PlaceConfig]):
         if gripper.symmetric:
             return {}
         return {"drive": Preshape.to_let_go(gripper, self.controller.arm.gripper_positions).drive}
-
-
-def _unit(vector: tuple[float, float, float]) -> Array:
-    v = np.asarray(vector, float)
-    return v / np.linalg.norm(v)

@@ -230,15 +230,41 @@ class Schedule:
     def _start(self, lane: _Lane, frame: int) -> Skill | None:
         """Make the commands of an arm's next skill and let it begin; return the skill when it cannot be done now."""
         skill = self._made(lane, lane.waiting[0], self._rng)
-        if len(lane.waiting) > 1:
+        following = self._following(lane, skill.config.objects[:1])
+        if following is not None:
             # What it foresees must not change what it draws later.
-            skill.follower = self._made(lane, lane.waiting[1], np.random.default_rng(frame))
+            skill.follower = self._made(lane, following, np.random.default_rng(frame))
+        skill.taker = self._taker(lane, skill.config.objects[:1], np.random.default_rng(frame))
         skill.simple_generate_manip_cmds()
         lane.started = frame
         if skill.is_ready() and not skill.manip_list:
             return skill
         lane.waiting.popleft()
         lane.active = skill
+        return None
+
+    def _following(self, lane: _Lane, objects: tuple[str, ...]) -> Any | None:
+        """Return the config of what an arm does after its next skill: in this block, or in one to come with its object.
+
+        A hand that takes an object over from the other one puts it down in a later block, after the other let go.
+        """
+        if len(lane.waiting) > 1:
+            return lane.waiting[1]
+        blocks = self._blocks.get(lane.robot, ())
+        following = next((block[lane.arm][0] for block in blocks if block.get(lane.arm)), None)
+        return following if following is not None and checked_config(following).objects[:1] == objects else None
+
+    def _taker(self, lane: _Lane, objects: tuple[str, ...], rng: np.random.Generator) -> Skill | None:
+        """Return the pick of another arm that is the next thing to happen to an object after this lane is done."""
+        if not objects or len(lane.waiting) > 1:
+            return None
+        blocks = self._blocks.get(lane.robot, ())
+        coming = [(arm, skill) for block in blocks for arm, skills in block.items() for skill in skills]
+        following = [(arm, skill) for arm, skill in coming if checked_config(skill).objects[:1] == objects][:1]
+        for arm, skill in following:
+            at_work = any(other.robot == lane.robot and other.arm == arm for other in self._lanes)
+            if arm != lane.arm and not at_work and checked_config(skill).name.endswith("pick"):
+                return make_skill(self.scene, lane.robot, arm, skill, rng, self._controller)
         return None
 
     def _made(self, lane: _Lane, given: Any, rng: np.random.Generator) -> Skill:

@@ -1,5 +1,6 @@
 """Motions of the tool: to a pose, or level with a held object over to another."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,8 @@ from handloom.motion.planning import Move
 from handloom.scene.markers import hide
 from handloom.scene.measures import local_box, surface_height, world_box
 from handloom.skills.arm_controller import TIMELESS
-from handloom.skills.candidates import choose
+from handloom.skills.arm_motion import imagined_at
+from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.motions import GotoPoseConfig
 from handloom.skills.configs.places import MoveConfig
 from handloom.skills.orientations import Alignment, sample_orientations
@@ -34,6 +36,8 @@ CANDIDATES = 32
 """Orientations tested when none is given; published: 20."""
 FOOTPRINT = 7
 """Points along each side of a held object under which the target's surface is sought before it is pressed on."""
+OFFERED = 6
+"""Poses at which an object is offered to another hand, until it finds a grasp at one."""
 DISTANCE, ANGLE = 5e-3, 0.087
 """The goal counts as reached within one of these [m], [rad]; published values."""
 
@@ -53,7 +57,7 @@ class GotoPose(Skill[GotoPoseConfig]):
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return
         self.controller.ignored = config.ignore_substring
-        chosen = choose(self, [Move(T_base_tool=poses)], test_mode=config.test_mode)
+        chosen = self._chosen(poses)
         if chosen is None:
             return
         self._goal = poses[chosen.index]
@@ -67,6 +71,35 @@ class GotoPose(Skill[GotoPoseConfig]):
         for s in np.arange(1, config.interp_nums + 1) / config.interp_nums:
             pose = pose_from_pos_quat(p0 + s * (p1 - p0), quat_slerp(q0, q1, s))
             self.manip_list.append(command_at(pose, function, straight=True))
+
+    def _chosen(self, poses: Array) -> Chosen | None:
+        """Return the first of poses (n, 4, 4) that can be reached and, with a taker, taken from."""
+        first, left = None, np.arange(len(poses))
+        for _ in range(1 if self.taker is None else OFFERED):
+            chosen = choose(self, [Move(T_base_tool=poses[left])], test_mode=self.config.test_mode)
+            if chosen is None:
+                break
+            index = int(left[chosen.index])
+            chosen = replace(chosen, index=index)
+            if self.taker is None or chosen.paths[0] is None or self._can_take(self.taker, chosen.paths[0][-1]):
+                return chosen
+            first, left = first or chosen, left[left != index]
+            if len(left) == 0:
+                break
+        if first is not None:
+            self.failure = None
+        return first
+
+    def _can_take(self, taker: Skill, joints: Array) -> bool:
+        """Return whether the other hand finds a grasp of the held object with this arm at joints (n,) [rad]."""
+        arm, name = self.controller.arm, self.config.objects[0]
+        T_tool_world = invert_pose(arm.T_world_base @ self.controller.tool_pose())
+        T_world_tool = arm.T_world_base @ self.controller.chain.T_base_tool(joints)
+        T_world_object = T_world_tool @ T_tool_world @ self.scene.object_pose(name)
+        with imagined_at(self.scene, arm, joints, name, T_world_object):
+            taker.failure, taker.manip_list = None, []
+            taker.simple_generate_manip_cmds()
+        return bool(taker.manip_list)
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the hand is at the place, or has the orientation."""

@@ -234,21 +234,37 @@ class _Rehearsal:
 
     def _where(self, name: str, pick: Pick) -> str:
         """Say where an object lies, how far the arm gets in its direction, and which way to move the object."""
-        controller = pick.controller
-        arm, place = controller.arm, world_box(self.scene, name).mean(axis=0)
+        arm, place = pick.controller.arm, world_box(self.scene, name).mean(axis=0)
         offset = place - arm.T_world_base[:3, 3]
         distance = float(np.linalg.norm(offset[:2]))
-        controller.ignored = self.objects  # What lies about is no limit of the arm.
-        near, far = reached_band(controller, offset[:2], float(place[2]), "down")
-        controller.ignored = ()
+        near, far = self._band(pick.controller, place)
         text = f"it lies {distance:.2f} m from the base of {arm.robot_name}'s {arm.name} arm, which gets "
         if far == 0.0:
-            return f"{text}nowhere at that height from above; move it to another side of the robot"
+            text += "nowhere at that height from above"
+            return f"{text}; {self._other_arm(arm, place) or 'move it to another side of the robot'}"
         text += f"from above to {near:.2f} to {far:.2f} m in that direction"
         inside = min(max(distance, near + INSIDE), far - INSIDE)
         if abs(distance - inside) < INSIDE:
-            return f"{text}; give approach: any, or take an object that is held from above"
-        return f"{text}; move it {abs(distance - inside):.2f} m towards {heading((inside - distance) * offset)}"
+            other = "" if "any" in _words(pick.config.approach) else "give approach: any, or "
+            return f"{text}: it is not too far, its shape does not suit; {other}take one that is held from above"
+        way = f"move it {abs(distance - inside):.2f} m towards {heading((inside - distance) * offset)}"
+        return f"{text}; {self._other_arm(arm, place) or way}"
+
+    def _band(self, controller: ArmController, place: Array) -> tuple[float, float]:
+        """Return between which distances an arm gets in the direction of a place (3,), whatever lies about [m]."""
+        controller.ignored = self.objects
+        band = reached_band(controller, (place - controller.arm.T_world_base[:3, 3])[:2], float(place[2]), "down")
+        controller.ignored = ()
+        return band
+
+    def _other_arm(self, arm: SceneArm, place: Array) -> str:
+        """Say which other arm of the robot gets to a place (3,); empty when none does."""
+        for other in self.scene.robot(arm.robot_name).arms:
+            controller = self._controller(("skills", 0, arm.robot_name, 0, other.name))
+            near, far = self._band(controller, place)
+            if other.name != arm.name and near < np.linalg.norm((place - other.T_world_base[:3, 3])[:2]) < far:
+                return f"the other one gets there: give arm: {other.name}"
+        return ""
 
 
 def _tilts(config: PlaceConfig) -> list[float | None]:

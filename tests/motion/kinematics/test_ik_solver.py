@@ -207,6 +207,7 @@ def test_bad_requests_are_refused_with_the_reason(chain):
 
 def test_an_empty_batch_has_an_empty_answer(chain):
     assert IkSolver(chain).solve(np.empty((0, 4, 4))).q.shape == (0, chain.dof)
+    assert IkSolver(chain).branches(np.empty((0, 4, 4)), 4, seed=HOME).q.shape == (0, 4, chain.dof)
 
 
 def axes_of_half_turns() -> np.ndarray:

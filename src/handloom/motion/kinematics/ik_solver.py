@@ -156,7 +156,7 @@ class IkSolver:
         first_seed = self._first_seed(seed, n)
         targets = IkTargets(np.ascontiguousarray(T[:, :3, :3]), np.ascontiguousarray(T[:, :3, 3]), first_seed)
         found = IkFound(
-            np.tile(first_seed[:, None, :], (1, most, 1)),
+            np.repeat(first_seed[:, None, :], most, axis=1),
             np.zeros(n, np.int64),
             np.zeros(n, np.int64),
             np.full((n, 2), np.inf),

@@ -2,7 +2,7 @@
 
 from handloom.motion.planning.arm_planner import ArmPlanner
 from handloom.motion.planning.free_ik import FreeIkResult
-from handloom.motion.planning.moves import Hold, Move
+from handloom.motion.planning.moves import Hold, Move, PointAndAxis
 from handloom.motion.planning.plan_result import CandidateCounts, PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 
@@ -15,4 +15,5 @@ __all__ = [
     "PlanResult",
     "PlanStatus",
     "PlannerOptions",
+    "PointAndAxis",
 ]

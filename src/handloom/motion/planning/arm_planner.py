@@ -16,7 +16,7 @@ from handloom.motion.planning.arm_group import ArmGroup
 from handloom.motion.planning.cartesian_line import CartesianLine, LineResult, judge_line, straight_move
 from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
 from handloom.motion.planning.move_planner import MovePlanner
-from handloom.motion.planning.moves import Hold, KeptHold, Move
+from handloom.motion.planning.moves import Hold, KeptHold, Move, PointAndAxis
 from handloom.motion.planning.path_end import BlockedEnd, OpenEnd, PathEnd
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
@@ -73,11 +73,12 @@ class ArmPlanner:
         self._scene = SceneCheck(robot, self.world, per_unit=self.options.checks_per_unit)
         self._open_end = OpenEnd(self._scene, self.arms)
 
-    def _lines(self) -> CartesianLine:
-        options = self.options
-        return CartesianLine(
-            self.arms, options.ik, step=options.line_step, turn=options.line_turn, jump=options.line_jump
-        )
+    def _lines(self, keeping: PointAndAxis | None = None) -> CartesianLine:
+        """Return what follows straight lines of the tools, or of a point of the one tool there is."""
+        options, arms, ik = self.options, self.arms, self.options.ik
+        if keeping is not None:
+            arms, ik = replace(arms, chains=(keeping.chain(self.chains[0]),)), keeping.options(ik)
+        return CartesianLine(arms, ik, step=options.line_step, turn=options.line_turn, jump=options.line_jump)
 
     @property
     def columns(self) -> tuple[NDArray[np.int64], ...]:
@@ -261,7 +262,14 @@ class ArmPlanner:
         path = straight_move(context, self._line, inside, T.reshape(-1, 4, 4), together=together)
         return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
 
-    def plan_through(self, q_start: ArrayLike, T_base_tool: ArrayLike, *, ignore: Iterable[str] = ()) -> PlanResult:
+    def plan_through(
+        self,
+        q_start: ArrayLike,
+        T_base_tool: ArrayLike,
+        *,
+        ignore: Iterable[str] = (),
+        keeping: PointAndAxis | None = None,
+    ) -> PlanResult:
         """Move the tool through poses (k, 4, 4), straight from each to the next: along an arc.
 
         Args:
@@ -269,15 +277,20 @@ class ArmPlanner:
             T_base_tool: Poses in the arm's base, close enough together that chords will do; (k, arms, 4, 4) for
                 several arms.
             ignore: Further obstacles, by part of their name, that do not count for this request.
+            keeping: Part of the poses that counts, for one arm of few joints; all of them when None.
         """
         context = self._context((*self._ignore, *ignore))
-        poses = Move(T_base_tool=T_base_tool).poses(len(self.arms))
+        poses, follower = Move(T_base_tool=T_base_tool).poses(len(self.arms)), self._line
+        if keeping is not None:
+            if len(self.arms) > 1:
+                raise InputError(f"keeping part of a pose is for one arm, and this planner moves {len(self.arms)}")
+            poses, follower = keeping.poses(poses), self._lines(keeping)
         inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
             return inside
         legs = [inside[None]]
         for k, T in enumerate(poses):
-            line = self._line.follow(legs[-1][-1:], T[None])[0]
+            line = follower.follow(legs[-1][-1:], T[None])[0]
             legs.append(line.path[1:])
             if not line.arrived:
                 done = (k + line.fraction) / len(poses)

@@ -1,6 +1,6 @@
-"""What is asked of a planner beyond a goal: a chain of moves, and a hold of part of the tool's orientation."""
+"""What is asked of a planner beyond a goal: a chain of moves, and the part of the tool's pose that counts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,50 @@ class Move:
             wanted = "(n, 4, 4)" if arms == 1 else f"(n, {arms}, 4, 4)"
             raise InputError(f"goal poses have shape {wanted} here, got {np.shape(self.T_base_tool)}")
         return T
+
+
+TRADED = 0.0013
+"""A turn of a kept axis by the whole tolerance is as bad as missing the point by this much [m]: so much that the axis
+is kept where it can be, so little that the point, which has a millimetre, is not missed for it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PointAndAxis:
+    """What an arm of five joints keeps of a tool pose: a point of the tool, and the direction of an axis through it.
+
+    The turn about the axis is what such an arm cannot choose.
+    """
+
+    point: Array
+    """Point in the tool frame (3,) [m]."""
+    axis: Array
+    """Axis in the tool frame (3,)."""
+    angle: float = IkOptions.rotation_tolerance
+    """Largest turn of the axis [rad]."""
+
+    def chain(self, chain: Chain) -> Chain:
+        """Return the chain with its tool at the point."""
+        arrays = chain.arrays
+        positions = arrays.positions.copy()
+        positions[-1] += arrays.rotations[-1] @ self.point
+        return replace(chain, arrays=arrays._replace(positions=positions))
+
+    def options(self, options: IkOptions) -> IkOptions:
+        """Return settings under which nothing else of a pose counts."""
+        x, y, z = self.axis.tolist()
+        return replace(
+            options,
+            orientation=Orientation.AXIS,
+            tool_axis=(x, y, z),
+            rotation_tolerance=self.angle,
+            rotation_weight=min(IkOptions.rotation_weight, TRADED / self.angle),
+        )
+
+    def poses(self, T_base_tool: Array) -> Array:
+        """Return tool poses (..., 4, 4) with the point as their origin."""
+        T_base_point = T_base_tool.copy()
+        T_base_point[..., :3, 3] += T_base_tool[..., :3, :3] @ self.point
+        return T_base_point
 
 
 TRACKING = 0.3

@@ -10,6 +10,7 @@ from handloom.render.cpu.layout import (
     B_CENTER,
     B_INDEX,
     B_ROT,
+    BEAD_BLOCK,
     BIG,
     BOX_BLOCK,
     C_INVERSE,
@@ -70,6 +71,8 @@ class SceneArrays(NamedTuple):
     """Texture table (k, 4): first texel, width, height, levels."""
     texels: NDArray[np.int32]
     """All texels of all levels."""
+    beads: NDArray[np.float32]
+    """Centres of the beads (blocks * BEAD_BLOCK,)."""
     world: NDArray[np.float32]
     """Surroundings (WORLD_COLUMNS,)."""
 
@@ -138,6 +141,8 @@ class CanvasArrays(NamedTuple):
     """``spaces`` of every tile (tiles, 2, 6)."""
     poses: NDArray[np.int32]
     """Bits of the rotations and positions of the geoms in the last picture (g, 12)."""
+    bead_places: NDArray[np.int32]
+    """Bits of the table of beads in the last picture, marks left out (blocks * BEAD_BLOCK,)."""
     setting: NDArray[np.int32]
     """Bits of the camera row and the light table of the last picture (VIEW_COLUMNS + l * LIGHT_COLUMNS,)."""
     depth: NDArray[np.float32]
@@ -188,13 +193,19 @@ def make_casters(light_count: int, geom_count: int) -> NDArray[np.float32]:
     return table.reshape(light_count, -1)
 
 
+def make_beads(count: int) -> NDArray[np.float32]:
+    """Allocate the table of beads."""
+    return np.zeros(block_count(count) * BEAD_BLOCK, np.float32)
+
+
 def block_count(geom_count: int) -> int:
     """Return how many blocks of VECTOR geoms hold all of them."""
     return -(-geom_count // VECTOR)
 
 
-def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> CanvasArrays:
+def make_canvas(width: int, height: int, scene: SceneArrays) -> CanvasArrays:
     """Allocate what one camera draws on."""
+    geom_count, light_count = len(scene.geoms), len(scene.lights)
     rows = -(-height // TILE_HEIGHT)
     padded = -(-width // TILE_WIDTH) * TILE_WIDTH
     edge = np.zeros((height, padded), np.uint8)
@@ -226,6 +237,7 @@ def make_canvas(width: int, height: int, geom_count: int, light_count: int) -> C
         tile_patches=np.zeros((tiles, light_count, PATCH), np.float32),
         tile_spaces=np.zeros((tiles, 2, 6), np.float32),
         poses=np.zeros((geom_count, POSE), np.int32),
+        bead_places=np.zeros(scene.beads.shape, np.int32),
         setting=np.zeros(VIEW_COLUMNS + light_count * LIGHT_COLUMNS, np.int32),
         depth=np.zeros((height, width), np.float32),
         segmentation=np.zeros((height, width), np.int32),

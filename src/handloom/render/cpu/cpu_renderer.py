@@ -14,6 +14,7 @@ from handloom.render.cpu.arrays import (
     ImagePool,
     MirrorArrays,
     SceneArrays,
+    make_beads,
     make_boxes,
     make_canvas,
     make_casters,
@@ -35,11 +36,12 @@ from handloom.render.cpu.layout import (
     V_PIXEL,
     VIEW_COLUMNS,
 )
-from handloom.render.cpu.model.geom_table import build_geom_table, drawn_geoms
+from handloom.render.cpu.model.geom_table import build_geom_table, drawn_geoms, split_beads
 from handloom.render.cpu.model.light_table import active_lights, build_world, make_light_table, place_lamps
 from handloom.render.cpu.model.outline import CORNERS, CUTS
 from handloom.render.cpu.model.placement import place_geoms, place_lights, place_view
 from handloom.render.cpu.model.texture import texture_arrays
+from handloom.render.cpu.rays.beads import place_beads
 from handloom.render.cpu.reflect import add_mirror_images, mirror_rows, mirrored_view
 from handloom.render.cpu.tile_reuse import find_changes
 from handloom.render.preset import CpuPreset
@@ -66,12 +68,13 @@ class CpuRenderer:
         self._ids = drawn_geoms(model)
         if geoms is not None:
             self._ids = np.intersect1d(self._ids, geoms).astype(np.int32)
-        self._ids_or_none = np.concatenate([np.array([-1], np.int32), self._ids])
-        shapes = build_geom_table(model, self._ids)
+        self._ids, self._bead_ids = split_beads(model, self._ids)
+        self._ids_or_none = np.concatenate([np.array([-1], np.int32), self._ids, self._bead_ids])
+        shapes = build_geom_table(model, self._ids, self._bead_ids)
         textures, texels = texture_arrays(model, shapes.textures)
         self._lights = active_lights(model)
         lights = make_light_table(model)
-        count = len(self._ids)
+        count = len(shapes.geoms)
         self._scene = SceneArrays(
             geoms=shapes.geoms,
             hulls=shapes.hulls,
@@ -81,6 +84,7 @@ class CpuRenderer:
             boxes=make_boxes(count),
             textures=textures,
             texels=texels,
+            beads=make_beads(len(self._bead_ids)),
             world=build_world(model),
         )
         self._canvases: dict[CameraSpec, CanvasArrays] = {}
@@ -95,7 +99,13 @@ class CpuRenderer:
     def place(self, data: mujoco.MjData) -> None:
         """Move geoms and lights to where ``data`` has them; needs positions computed by ``mj_kinematics`` and on."""
         scene = self._scene
-        place_geoms(scene.geoms, scene.boxes, data.geom_xpos[self._ids], data.geom_xmat[self._ids])
+        if len(self._bead_ids):
+            place_beads(scene.geoms[-1], scene.beads, data.geom_xpos[self._bead_ids])
+            positions = np.vstack([data.geom_xpos[self._ids], np.zeros(3)])
+            rotations = np.vstack([data.geom_xmat[self._ids], np.eye(3).ravel()])
+        else:
+            positions, rotations = data.geom_xpos[self._ids], data.geom_xmat[self._ids]
+        place_geoms(scene.geoms, scene.boxes, positions, rotations)
         lamps = data.light_xpos.tobytes() + data.light_xdir.tobytes()
         if lamps != self._lamps:
             place_lamps(self._model, data, self._lights, scene.lights)
@@ -170,7 +180,7 @@ class CpuRenderer:
                 canvas = self._canvases.pop(oldest)
                 del self._drawn[oldest]
             if canvas is None or canvas.key.shape != (camera.height, camera.width):
-                canvas = make_canvas(camera.width, camera.height, len(self._ids), len(self._scene.lights))
+                canvas = make_canvas(camera.width, camera.height, self._scene)
             self._drawn[camera] = frozenset()
         self._canvases[camera] = canvas
         return canvas
@@ -179,10 +189,11 @@ class CpuRenderer:
         self, camera: CameraSpec, canvas: CanvasArrays, view: NDArray[np.float32], wanted: frozenset[str]
     ) -> bool:
         """Tell whether the last picture of a camera has tiles to keep; the next one has none unless it is finished."""
-        bits = self._scene.geoms.view(np.int32), self._scene.lights.view(np.int32), view.view(np.int32)
+        scene = self._scene
+        bits = [table.view(np.int32) for table in (scene.geoms, scene.beads, scene.lights, view)]
         same_kinds = wanted == self._drawn[camera] and not wanted & NEVER_KEPT
         self._drawn[camera] = frozenset()
-        return find_changes(*bits, canvas.poses, canvas.setting, canvas.changed) and same_kinds
+        return find_changes(*bits, canvas.poses, canvas.bead_places, canvas.setting, canvas.changed) and same_kinds
 
     def _mount(self, camera: CameraSpec) -> tuple[int, Array]:
         """Return the body that carries a camera and the camera's pose in it, looked up once."""

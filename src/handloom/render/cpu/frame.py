@@ -4,9 +4,11 @@ import numpy as np
 
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
+    BEADS,
     BIG,
     BLUE,
     FACE,
+    G_TYPE,
     GREEN,
     HALF,
     ID,
@@ -18,10 +20,12 @@ from handloom.render.cpu.layout import (
     RED,
     TILE_HEIGHT,
     TILE_WIDTH,
+    TRIANGLE,
     V_CX,
     V_CY,
     V_INV_FX,
     V_INV_FY,
+    ZERO,
     T,
     U,
     V,
@@ -47,8 +51,8 @@ def aim(lanes, left, top, view):
 
 
 @picture_kernel
-def _store_hits(lanes, canvas, left, top, ids, want_depth, want_ids, want_key):
-    """Write depth, geom ids and edge keys of a tile; ``ids`` has one entry more than there are geoms, for no geom."""
+def _store_hits(lanes, canvas, left, top, ids, beads_row, want_depth, want_ids, want_key):
+    """Write depth, geom ids and edge keys of a tile; ``ids`` begins with no geom, and ends with every bead."""
     height, width = canvas.depth.shape
     count = min(TILE_WIDTH, width - left)
     for y in range(min(TILE_HEIGHT, height - top)):
@@ -64,7 +68,9 @@ def _store_hits(lanes, canvas, left, top, ids, want_depth, want_ids, want_key):
             segmentation = canvas.segmentation[top + y, left:]
             for x in range(TILE_WIDTH):
                 if x < count:
-                    segmentation[x] = ids[np.uint32(lanes[start + x + ID] + ONE)]
+                    i = start + x
+                    bead = lanes[i + TRIANGLE] if lanes[i + ID] == beads_row else ZERO
+                    segmentation[x] = ids[np.uint32(lanes[i + ID] + ONE + bead)]
         if want_key:
             key = canvas.key[top + y, left:]
             for x in range(TILE_WIDTH):
@@ -125,7 +131,7 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
         view: Camera row.
         canvas: ``CanvasArrays`` of the camera, tile spans filled.
         frame: ``FrameArrays`` to fill.
-        ids: -1, then the geom id in the model of each row (1 + g,).
+        ids: -1, then the geom id in the model of each row, of each bead where the last row is beads (1 + g,).
         keep: Whether tiles of the last picture on the canvas can be kept; it had the same kinds and camera.
         mirrors: Whether mirror images follow, which need depths.
         shadows: Whether lights cast shadows.
@@ -135,6 +141,8 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
     lanes = canvas.lanes
     rows = canvas.first.shape[0]
     columns = canvas.edge.shape[1] // TILE_WIDTH
+    last = scene.geoms.shape[0] - 1
+    beads_row = np.float32(last if last >= 0 and scene.geoms[last, G_TYPE] == BEADS else -2)
     want_color = frame.rgb.shape[0] > 0
     want_depth = frame.depth.shape[0] > 0 or mirrors
     want_ids = frame.segmentation.shape[0] > 0
@@ -155,7 +163,7 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
             find_nearest(lanes, canvas.candidates, candidates, scene, view)
             if want_color or want_normals or want_albedo:
                 find_surface(lanes, canvas.candidates, candidates, scene, canvas, view)
-            _store_hits(lanes, canvas, left, top, ids, want_depth, want_ids, want_color)
+            _store_hits(lanes, canvas, left, top, ids, beads_row, want_depth, want_ids, want_color)
             if want_normals or want_albedo:
                 _store_albedo(lanes, canvas, frame, left, top, want_normals, want_albedo)
             if want_color:

@@ -30,7 +30,7 @@ VECTOR = 16
     SHINE_R, SHINE_G, SHINE_B,      # highlights
     SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F,
     SPARE_G, SPARE_H, SPARE_I, SPARE_J, SPARE_K,
-    TRIANGLE,                       # number of the triangle hit
+    TRIANGLE,                       # number of the triangle or bead hit
     NEARNESS,                       # one over the distance to the current light [1/m]
     LAMP_X, LAMP_Y, LAMP_INVERSE,   # place in the current light's picture plane, one over the distance along its axis
 ) = (LANES * k for k in range(45))
@@ -43,7 +43,7 @@ LANE_QUANTITIES = 45
     G_ROT, _, _, _, _, _, _, _, _,  # R_world_geom, row major
     G_POS, _, _,                    # p_world_geom [m]
     G_BOX, _, _, G_HALF, _, _,      # centre and half extents of the bounding box in the geom frame [m]
-    G_HULL, G_HULL_COUNT,           # half spaces of a polytope or nodes of a mesh: first, number
+    G_HULL, G_HULL_COUNT,           # half spaces of a polytope, nodes of a mesh: first, number; number of beads
     G_COLOR, _, _, G_ALPHA,         # linear albedo, opacity
     G_SPECULAR, G_SHININESS, G_METAL, G_GLOW, G_MIRROR,
     G_TEXTURE, G_TEX_U, G_TEX_V,    # row of the texture table or -1; repeats per metre
@@ -71,7 +71,7 @@ POSE = 12
 ) = range(25)
 LIGHT_COLUMNS = 32
 
-# Two tables are culled in vector code, VECTOR geoms at a time. They are flat, in blocks of VECTOR geoms: column ``C``
+# Three tables are culled in vector code, VECTOR geoms at a time. They are flat, in blocks of VECTOR geoms: column ``C``
 # of geom ``i`` of a block that begins at ``b`` is ``table[b + i + C]``. As with the lanes, the compiler then sees that
 # columns never overlap.
 #
@@ -95,6 +95,9 @@ BOX_BLOCK = 18 * VECTOR
 ) = (VECTOR * k for k in range(14))
 CASTER_BLOCK = 14 * VECTOR
 # fmt: on
+# Beads: ``beads``; centre in the world [m], and a mark written by culling.
+E_X, E_Y, E_Z, E_MARK = (VECTOR * k for k in range(4))
+BEAD_BLOCK = 4 * VECTOR
 # A patch of a light's picture plane: left, right, top, bottom, and the farthest distance along its axis [m].
 PATCH = 5
 
@@ -108,6 +111,8 @@ BIG = np.float32(1e6)
 PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 0, 1, 2, 3, 4, 5, 6, 7
 # A mesh that is not an intersection of few half spaces: triangles under a bounding volume hierarchy.
 TRIANGLES = 9
+# Many balls of one size and material; always the last row of the geom table.
+BEADS = 10
 
 # Lanes are grouped by the geom they show; with more geoms than this in a batch, the last group takes all that are left.
 GROUPS = 4

@@ -138,6 +138,7 @@ def add_mirror_images(scene, mirrors, view, canvas, frame, shadows, occlusion):
             scene.boxes,
             scene.textures,
             scene.texels,
+            scene.beads,
             scene.world,
         )
         for row in range((height + TILE_HEIGHT - 1) // TILE_HEIGHT):

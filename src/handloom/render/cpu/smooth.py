@@ -98,6 +98,7 @@ def _find_seen(canvas, start, count):
     """List the geoms that edge pixels or their neighbours show, the only ones with a colour to borrow."""
     key = canvas.key
     picked = canvas.picked
+    last = canvas.first.shape[1] - 1
     height, width = key.shape
     for g in range(picked.shape[0]):
         picked[g] = 0
@@ -106,7 +107,8 @@ def _find_seen(canvas, start, count):
         x = canvas.todo[j] - y * width
         for k in (key[y, x], key[y, x - 1], key[y, x + 1], key[max(y - 1, 0), x], key[min(y + 1, height - 1), x]):
             if k >= 0:
-                picked[k // FACE_KEYS] = 1
+                # Beads, of which there may be more than keys, are the last row.
+                picked[min(k // FACE_KEYS, last)] = 1
     found = 0
     for g in range(picked.shape[0]):
         if picked[g] != 0:

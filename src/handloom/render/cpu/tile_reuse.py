@@ -10,6 +10,8 @@ show the last state.
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
     ABOVE,
+    BEAD_BLOCK,
+    E_MARK,
     G_ROT,
     L_SHADOW,
     LIGHT_COLUMNS,
@@ -25,14 +27,16 @@ from handloom.render.cpu.rays.space import pick_near
 
 
 @picture_kernel(entry=True)
-def find_changes(geoms, lights, view, poses, setting, changed):
+def find_changes(geoms, beads, lights, view, poses, bead_places, setting, changed):
     """Mark the geoms that moved since the last picture on this canvas; return whether camera and lights did not.
 
     Args:
         geoms: Bits of the geom table.
+        beads: Bits of the table of beads.
         lights: Bits of the light table.
         view: Bits of the camera row.
         poses: Bits of the poses in the last picture, replaced by those of now.
+        bead_places: Bits of the beads in the last picture, likewise.
         setting: Bits of camera and lights in the last picture, likewise.
         changed: Marks of the geoms, written.
     """
@@ -51,6 +55,13 @@ def find_changes(geoms, lights, view, poses, setting, changed):
             differences += poses[g, i] != geoms[g, G_ROT + i]
             poses[g, i] = geoms[g, G_ROT + i]
         changed[g] = differences > 0
+    differences = 0
+    for i in range(beads.shape[0]):
+        if i % BEAD_BLOCK < E_MARK:
+            differences += bead_places[i] != beads[i]
+            bead_places[i] = beads[i]
+    if differences > 0:
+        changed[geoms.shape[0] - 1] = 1
     return same
 
 

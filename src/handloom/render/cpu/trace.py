@@ -8,6 +8,7 @@ import numpy as np
 
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
+    BEADS,
     BIG,
     BLUE,
     FACE,
@@ -51,6 +52,7 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.light.occlude import occlude
 from handloom.render.cpu.light.shading import add_light, add_soft_light, shade_surface
 from handloom.render.cpu.light.shadow_culling import cast_shadows
+from handloom.render.cpu.rays.beads import cast_beads
 from handloom.render.cpu.rays.space import bound
 from handloom.render.cpu.rays.surface import covers, describe, find_face
 from handloom.render.cpu.rays.triangles import cast_triangles, orient_triangles
@@ -121,7 +123,9 @@ def cast_all(lanes, candidates, count, scene, layer):
     hulls = scene.hulls
     for k in range(count):
         g = candidates[k]
-        if geoms[g, G_TYPE] == TRIANGLES:
+        if geoms[g, G_TYPE] == BEADS:
+            cast_beads(lanes, geoms[g], scene.beads, np.float32(g))
+        elif geoms[g, G_TYPE] == TRIANGLES:
             cast_triangles(lanes, geoms[g], scene.meshes, np.float32(g))
         else:
             cast(lanes, geoms, g, hulls, layer)
@@ -162,7 +166,7 @@ def find_surface(lanes, candidates, count, scene, canvas, view):
             continue
         if geoms[g, G_TYPE] == TRIANGLES:
             orient_triangles(lanes, geoms[g], scene.meshes, np.float32(g))
-        describe(lanes, geoms[g], np.float32(g), hulls, textures, texels, best, corners, pixel)
+        describe(lanes, geoms[g], np.float32(g), hulls, scene.beads, textures, texels, best, corners, pixel)
 
 
 @picture_kernel(inline="always")

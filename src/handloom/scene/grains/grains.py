@@ -107,7 +107,7 @@ class Grains:
         mujoco.mj_kinematics(model, data)
         R, p = self._poses()
         q, v, push = self.positions(), self.velocities(), np.zeros((len(p), 6))
-        axis = int(np.argmax(np.ptp(q, axis=0)))
+        axis = int(np.argmax(q.max(axis=0) - q.min(axis=0)))
         order = np.argsort(q[:, axis], kind="stable")
         step = (model.opt.timestep, fluid.radius, fluid.mass, FRICTION)
         resolve(q, v, start, order, axis, *step, self._around, R0, p0, R, p, push)

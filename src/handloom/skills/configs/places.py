@@ -23,6 +23,8 @@ class PlaceConfig(Tolerances, Filters):
     y_ratio_range: Range = (0.4, 0.6)
     z_ratio_range: Range = (0.4, 0.6)
     """Where in the target's box, as ratios; outside 0..1 is beside it."""
+    ratio_widest: Range | None = None
+    """Where nothing can be put down there, for something else is there already, ratios along x and y instead (ours)."""
     pre_place_z_offset: float = 0.2
     place_z_offset: float = 0.1
     """Height above the target before and at the place [m]."""
@@ -30,6 +32,9 @@ class PlaceConfig(Tolerances, Filters):
     align_place_obj_axis: Triple | None = None
     align_obj_tol: float | None = None
     """Keep orientations that bring the first axis (object) within this angle of the second (target) [deg]."""
+    level_obj_axis: Triple | None = None
+    """Axis of the object, such as the long one of a stick, that is level at the place, whichever way it points, within
+    ``align_obj_tol``; ours."""
     offset_place_obj_axis: Triple | None = None
     pre_place_align: float = 0.2
     pre_place_offset: float = 0.2
@@ -93,6 +98,12 @@ class PlaceConfig(Tolerances, Filters):
     def _one_way_to_say_it(self) -> "PlaceConfig":
         if self.keep_upright is not None and self.align_pick_obj_axis is not None:
             raise ValueError("keep_upright and align_pick_obj_axis both say how the object stands; give one of them")
+        if self.level_obj_axis is not None and (self.keep_upright is not None or self.align_pick_obj_axis is not None):
+            raise ValueError(
+                "level_obj_axis says how the object lies; give neither keep_upright nor align_pick_obj_axis"
+            )
+        if self.level_obj_axis is not None and not self.align_obj_tol:
+            raise ValueError("level_obj_axis needs align_obj_tol, how far from level the axis may be [deg]")
         if self.retreat is not None and self.post_place_vector is not None:
             raise ValueError("retreat and post_place_vector both say how the hand draws back; give one of them")
         if self.rest_on is not None and self.position_constraint != "object":
@@ -101,7 +112,9 @@ class PlaceConfig(Tolerances, Filters):
             raise ValueError("beside: left or right goes with success_mode: beside")
         return self
 
-    @field_validator("align_pick_obj_axis", "align_place_obj_axis", "offset_place_obj_axis", "hold_obj_axis")
+    @field_validator(
+        "align_pick_obj_axis", "align_place_obj_axis", "offset_place_obj_axis", "hold_obj_axis", "level_obj_axis"
+    )
     @classmethod
     def _has_a_direction(cls, axis: Triple | None) -> Triple | None:
         if axis is not None and not any(axis):

@@ -47,8 +47,8 @@ PLACE: dict[str, Any] = {
 }
 """Keys of every short place: the middle of the object over the middle of the target, let go just above contact."""
 WHERE: dict[str, dict[str, Any]] = {
-    "in": {"keep_upright": 25, "keep_upright_widest": 80},
-    "on": {},
+    "in": {"keep_upright": 25, "keep_upright_widest": 80, "ratio_widest": [0.25, 0.75]},
+    "on": {"ratio_widest": [0.3, 0.7]},
     "stack_on": {
         "keep_upright": 4,
         "x_ratio_range": [0.47, 0.53],

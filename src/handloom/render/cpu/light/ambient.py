@@ -10,6 +10,7 @@ import numpy as np
 
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
+    BEADS,
     BOX,
     CAPSULE,
     CYLINDER,
@@ -160,8 +161,8 @@ def close_in(lanes, row, low, high):
     size = size_of(row)
     rotation = rotation_of(row)
     position = position_of(row)
-    if kind == TRIANGLES:
-        # The bounding box of a hollow object says nothing about the space inside it.
+    if kind in (TRIANGLES, BEADS):
+        # The bounding box of a hollow object, or of a heap, says nothing about the space inside it.
         return
     if kind in (BOX, MESH):
         center = (row[G_BOX], row[G_BOX + 1], row[G_BOX + 2])

@@ -10,6 +10,7 @@ from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
     B_CENTER,
     B_HALF,
+    BEADS,
     BIG,
     BOX_BLOCK,
     C_ACROSS_HIGH,
@@ -56,6 +57,7 @@ from handloom.render.cpu.layout import (
     ZERO,
 )
 from handloom.render.cpu.light.penumbra import CONTACT, shade
+from handloom.render.cpu.rays.beads import shade_beads
 from handloom.render.cpu.rays.space import bounds, box_along, middle_of
 from handloom.render.cpu.rays.triangles import shade_triangles
 
@@ -205,10 +207,13 @@ def cast_shadows(lanes, scene, canvas, k):
             row = scene.geoms[g]
             gid = np.float32(g)
             mesh = row[G_TYPE] == TRIANGLES
-            # A convex geom throws no shadow on itself, a mesh does.
-            if not (endless or _any_behind(lanes, caster, radius, BIG if mesh else gid)):
+            beads = row[G_TYPE] == BEADS
+            # A convex geom throws no shadow on itself, a mesh does, and a bead on another.
+            if not (endless or _any_behind(lanes, caster, radius, BIG if mesh or beads else gid)):
                 continue
             if mesh:
                 shade_triangles(lanes, row, caster, scene.meshes, light)
+            elif beads:
+                shade_beads(lanes, row, gid, scene.beads, caster, light, patch)
             else:
                 shade(lanes, row, gid, caster, scene.hulls, light)

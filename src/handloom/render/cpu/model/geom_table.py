@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.render.cpu.layout import (
+    BEADS,
     BOX,
     CAPSULE,
     CYLINDER,
@@ -61,12 +62,28 @@ SHADOW_ALPHA = 0.5
 MAX_FACES = 96
 # How far a vertex may lie outside a face for the mesh still to count as convex, relative to its size.
 CONVEX_TOLERANCE = 1e-5
+# From this many equal balls on, one row for all of them is cheaper than a row each.
+LEAST_BEADS = 32
 
 
 def drawn_geoms(model: mujoco.MjModel) -> NDArray[np.int32]:
     """Return the ids of the geoms that are drawn: groups 0 to 2, not fully transparent."""
     alpha = np.array([geom_rgba(model, g)[3] for g in range(model.ngeom)])
     return np.flatnonzero((model.geom_group < DRAWN_GROUPS) & (alpha > 0)).astype(np.int32)
+
+
+def split_beads(model: mujoco.MjModel, ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the geoms that get a row each, and those that are drawn as beads: many balls that differ in place only."""
+    looks: dict[tuple[float, ...], list[int]] = {}
+    for geom in ids[model.geom_type[ids] == SPHERE].tolist():
+        if _texture_of(model, geom)[0] < 0:
+            looks.setdefault((model.geom_size[geom, 0], model.geom_matid[geom], *geom_rgba(model, geom)), []).append(
+                geom
+            )
+    beads = np.array(max(looks.values(), key=len, default=[]), np.int32)
+    if len(beads) < LEAST_BEADS:
+        return ids, beads[:0]
+    return np.setdiff1d(ids, beads).astype(np.int32), beads
 
 
 def geom_rgba(model: mujoco.MjModel, geom: int) -> NDArray[np.float32]:
@@ -170,16 +187,17 @@ class GeomTable(NamedTuple):
     """Ids of the textures in use, in the order of the texture table."""
 
 
-def build_geom_table(model: mujoco.MjModel, ids: NDArray[np.int32]) -> GeomTable:
-    """Read shapes and materials of the drawn geoms.
+def build_geom_table(model: mujoco.MjModel, ids: NDArray[np.int32], beads: NDArray[np.int32]) -> GeomTable:
+    """Read shapes and materials of the drawn geoms; beads get one row, the last.
 
     Raises:
         InputError: A geom has a shape that cannot be drawn.
     """
-    table = np.zeros((len(ids), GEOM_COLUMNS), np.float32)
+    rows = np.concatenate([ids, beads[:1]])
+    table = np.zeros((len(rows), GEOM_COLUMNS), np.float32)
     shapes = _ShapeTables(model)
     textures: list[int] = []
-    for row, geom in zip(table, ids, strict=True):
+    for row, geom in zip(table, rows, strict=True):
         row[G_TYPE] = model.geom_type[geom]
         row[G_SIZE : G_SIZE + 3] = model.geom_size[geom]
         row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = _half_extents(model, geom)
@@ -192,6 +210,8 @@ def build_geom_table(model: mujoco.MjModel, ids: NDArray[np.int32]) -> GeomTable
             textures.append(texture)
         row[G_TEXTURE] = textures.index(texture) if texture >= 0 else -1
         shapes.write(geom, row)
+    if len(beads):
+        table[-1, [G_TYPE, G_HULL_COUNT, G_BODY]] = BEADS, len(beads), -1
     hulls, meshes = shapes.finish(table)
     return GeomTable(table, hulls, meshes, textures)
 

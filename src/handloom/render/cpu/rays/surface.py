@@ -4,6 +4,7 @@ import numpy as np
 
 from handloom.kernels import picture_kernel
 from handloom.render.cpu.layout import (
+    BEADS,
     BIG,
     BLUE,
     BOX,
@@ -50,6 +51,7 @@ from handloom.render.cpu.layout import (
     V,
 )
 from handloom.render.cpu.model.texture import sample_texture
+from handloom.render.cpu.rays.beads import number_beads, orient_beads
 from handloom.render.cpu.rays.geom_frame import eye_of, position_of, rays_of, rotation_of, size_of
 
 
@@ -233,7 +235,10 @@ def find_face(lanes, geoms, g, hulls, best):
     gid = np.float32(g)
     row = geoms[g]
     kind = int(row[G_TYPE])
-    if kind not in (BOX, CYLINDER, MESH) or not covers(lanes, gid):
+    if kind not in (BOX, CYLINDER, MESH, BEADS) or not covers(lanes, gid):
+        return
+    if kind == BEADS:
+        number_beads(lanes, gid)
         return
     _locate(lanes, row)
     if kind == MESH:
@@ -243,7 +248,7 @@ def find_face(lanes, geoms, g, hulls, best):
 
 
 @picture_kernel
-def describe(lanes, row, gid, hulls, textures, texels, best, corners, pixel):
+def describe(lanes, row, gid, hulls, beads, textures, texels, best, corners, pixel):
     """Fill point, normal, face and material of the lanes whose nearest geom is ``gid``; a mesh has its normals already.
 
     Args:
@@ -251,6 +256,7 @@ def describe(lanes, row, gid, hulls, textures, texels, best, corners, pixel):
         row: Geom row.
         gid: Its number, as float32.
         hulls: Half spaces (k, 4).
+        beads: Table of beads.
         textures: Texture table.
         texels: All texels.
         best: Scratch (LANES,) float32.
@@ -262,6 +268,8 @@ def describe(lanes, row, gid, hulls, textures, texels, best, corners, pixel):
     kind = int(row[G_TYPE])
     if kind == MESH:
         _orient_polytope(lanes, row, hulls, gid, best)
+    elif kind == BEADS:
+        orient_beads(lanes, row, beads, gid)
     elif kind != TRIANGLES:
         _orient(lanes, row, gid)
     _paint(lanes, row, gid)

@@ -1,0 +1,84 @@
+"""One hand holds an object out so that the other can take it, and takes it so that it can go on with it."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from handloom.episode import run_episode
+from handloom.scene import Scene, build_scene
+from handloom.seeding import generator
+from handloom.skills import Schedule
+from handloom.skills.arm_motion import imagined_at
+from handloom.skills.pick import Pick
+from handloom.skills.place import Place
+from handloom.skills.tool_motions import GotoPose
+from handloom.spatial import make_pose
+from handloom.tasks import load_task, sample_task, worded_skills
+
+SEED = 777
+FAR_AND_HIGH = (
+    "regions.0.random_config.pos_range=[[-0.34, -0.32, 0.0], [-0.26, -0.26, 0.0]]",
+    "skills.0.lift2.0.left.0.pre_grasp_offset=0.07",
+    "skills.0.lift2.0.left.0.post_grasp_offset_min=0.06",
+    "skills.0.lift2.0.left.0.post_grasp_offset_max=0.08",
+)
+"""A stick at the edge of the left hand's reach."""
+
+
+@pytest.fixture
+def scene() -> Scene:
+    """Return a scene whose stick the right hand cannot take at the first pose that the left one comes to."""
+    return build_scene(sample_task(load_task("lift2_handover"), SEED, 8))
+
+
+def schedule_of(scene: Scene) -> Schedule:
+    stages = worded_skills(load_task("lift2_handover"), scene.instance)
+    return Schedule(scene, stages, generator(SEED, 8, "skills", task="lift2_handover"))
+
+
+def test_the_stick_is_held_out_where_the_other_hand_can_take_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    followers: list[type] = []
+    can_take, choose = GotoPose._can_take, Pick.simple_generate_manip_cmds
+
+    def asking(skill: GotoPose, taker: Pick, joints: np.ndarray) -> bool:
+        asked.append(can_take(skill, taker, joints))
+        return asked[-1]
+
+    def choosing(skill: Pick) -> None:
+        if skill.controller.arm.name == "right" and skill.follower is not None:
+            followers.append(type(skill.follower))
+        choose(skill)
+
+    monkeypatch.setattr(GotoPose, "_can_take", asking)
+    monkeypatch.setattr(Pick, "simple_generate_manip_cmds", choosing)
+    record = run_episode(scene, schedule_of(scene))
+    assert record.success, record.failure
+    assert asked == [False, True], "the first pose was one from which nothing could be taken"
+    assert followers == [Place], "the taking hand looks ahead to its place, which is in a later block"
+
+
+def test_what_is_imagined_leaves_the_state_as_it_was(scene: Scene) -> None:
+    world = scene.world
+    before = mujoco.MjData(world.model)
+    mujoco.mj_copyData(before, world.model, world.data)
+    arm, there = scene.robot("lift2").arm("left"), make_pose(np.eye(3), np.array([0.1, 0.2, 1.4]))
+    with imagined_at(scene, arm, arm.joints + 0.3, "stick", there):
+        np.testing.assert_allclose(scene.object_pose("stick"), there, atol=1e-12)
+        assert np.linalg.norm(world.data.body(arm.tool_body).xpos - before.body(arm.tool_body).xpos) > 0.05
+    for name in ("qpos", "qvel", "qacc_warmstart", "xpos", "xquat", "geom_xpos", "geom_xmat", "ctrl", "time"):
+        np.testing.assert_array_equal(getattr(world.data, name), getattr(before, name), err_msg=name)
+
+
+def test_grasps_of_the_stick_as_it_lies_are_tried_where_no_other_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = load_task("lift2_handover", overrides=["data.variant=randomized", *FAR_AND_HIGH])
+    scene = build_scene(sample_task(task, 4242, 15))
+
+    def failure_of_the_first_pick() -> str | None:
+        schedule = Schedule(scene, worded_skills(task, scene.instance), generator(4242, 15, "skills", task=task.name))
+        schedule.next(0)
+        return schedule.failure and schedule.failure.reason
+
+    assert failure_of_the_first_pick() is None
+    monkeypatch.setattr(Pick, "_may_take_lying", lambda *_: False)
+    assert failure_of_the_first_pick() == "goal_unreachable"
