@@ -144,7 +144,7 @@ def _examples(report: RunReport) -> str:
 
 def _pictures(reader: DatasetReader, *, episodes: int = 4, per_camera: int = 4) -> str:
     """Return a strip of frames for the first demonstrations, inside the page."""
-    cameras = [feature.name for feature in reader.table.videos if feature.depth is None]
+    cameras = [feature.name for feature in reader.table.videos if feature.is_colour]
     if not cameras:
         return ""
     rows = []
@@ -183,7 +183,7 @@ def dataset_sheet(dataset: Path, out: Path, *, first: int = 0, episodes: int = 5
         InputError: There is no such episode, or the dataset has no pictures.
     """
     reader = DatasetReader(dataset)
-    cameras = [feature.name for feature in reader.table.videos]
+    cameras = [feature.name for feature in reader.table.videos if feature.is_colour]
     if not cameras:
         raise InputError(f"{dataset} has no pictures; `handloom render` draws them")
     if not 0 <= first < len(reader.episodes):
