@@ -1,19 +1,55 @@
 """`handloom object show` writes a sheet of variants; `handloom list objects` says what there is."""
 
+import re
+
 import numpy as np
+import pytest
 from PIL import Image
 
 from handloom.cli.main import BAD_INPUT, DONE, main
-from handloom.objects import object_categories
+from handloom.objects import category_ranges, make_object, object_categories
 
 
 def test_show_writes_a_sheet_of_variants_and_names_it(tmp_path, capsys):
     file = tmp_path / "pictures" / "mug.png"
     assert main(["object", "show", "mug", "-o", str(file), "--count", "3", "--size", "64"]) == DONE
-    assert capsys.readouterr().out.strip() == str(file)
+    assert capsys.readouterr().out.splitlines()[-1] == str(file)
     picture = np.asarray(Image.open(file))
     assert picture.shape[1] > 2 * 64
     assert picture.std() > 10
+
+
+def test_show_prints_what_a_task_can_choose_how_large_it_gets_and_whether_it_can_be_grasped(tmp_path, capsys):
+    sheet = ["--count", "1", "--size", "48", "-o", str(tmp_path / "sheet.png")]
+    assert main(["object", "show", "cube", *sheet]) == DONE
+    printed = capsys.readouterr().out
+    edge = next(line.split() for line in printed.splitlines() if line.split()[0] == "edge")
+    low, high = float(edge[1]), float(edge[3])
+    assert make_object("cube", rng=np.random.default_rng(0), parameters={"edge": low}).extent[0] == pytest.approx(
+        low, abs=2e-3
+    )
+    assert low < high < 0.2
+    assert re.search(r"^  color +.*red", printed, re.MULTILINE)
+    sizes = re.search(r"^size: +(\d+)-(\d+) x", printed, re.MULTILINE)
+    assert sizes is not None
+    assert 1000 * low - 2 <= int(sizes[1]) <= int(sizes[2]) <= 1000 * high + 2
+    assert re.search(r"^grasps: +\d+ by fr3 \(opens 80 mm\)$", printed, re.MULTILINE)
+    assert main(["object", "show", "drawer_cabinet", *sheet]) == DONE
+    printed = capsys.readouterr().out
+    assert "joints drawer_" in printed
+    assert "grasps:  none by fr3 (opens 80 mm): it cannot be picked" in printed
+
+
+def test_every_category_says_what_its_parameters_are_drawn_from():
+    for category in object_categories():
+        ranges = category_ranges(category, draws=2)
+        taken = make_object(category, rng=np.random.default_rng(0)).parameters
+        assert set(taken) - {"scale", "up"} <= set(ranges.parameters), category
+        for name, offer in ranges.parameters.items():
+            assert offer.words or offer.low <= offer.high, (category, name)
+            if name in taken and not offer.words:
+                assert offer.low - 1e-3 <= float(taken[name]) <= offer.high + 1e-3, (category, name)
+        assert np.all(ranges.smallest > 0), category
 
 
 def test_show_with_joints_draws_and_prints_the_keypoints(tmp_path, capsys):

@@ -8,7 +8,7 @@ import tyro
 
 from handloom.cli.doctor import compile_kernels, cores
 from handloom.cli.flags import Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Task
-from handloom.cli.generate import GenerateDisplay
+from handloom.cli.generate_display import GenerateDisplay
 from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset.durable import write_json

@@ -3,15 +3,10 @@
 import shlex
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
 
 from handloom.cli.dataset import verify
 from handloom.cli.doctor import compile_kernels, cores
@@ -28,7 +23,7 @@ from handloom.cli.flags import (
     Preset,
     Task,
 )
-from handloom.cli.terminal import plain
+from handloom.cli.generate_display import FIRST_ATTEMPTS, GenerateDisplay
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
@@ -39,7 +34,6 @@ from handloom.engine import (
     RunDirectory,
     RunOutcome,
     RunSettings,
-    Tally,
     generate_run,
     report_of,
 )
@@ -50,73 +44,10 @@ from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.run_directory import ALL
 from handloom.errors import InputError
 from handloom.tasks import load_task
-
-HOPELESS = 10
-"""A run ends when this many attempts, the first ones, failed for one reason."""
-
+from handloom.tasks.config.loading import variety_notes
 
 TURN_PER_METRE = 5.0
 """How much a disturbed hand is turned for how far it is pushed [rad/m]."""
-
-
-class GenerateDisplay:
-    """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons."""
-
-    def __init__(self, goal: Goal, *, quiet: bool = False) -> None:
-        self.goal = goal
-        self.console = Console(stderr=True, quiet=quiet)
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self.console,
-        )
-        total = goal.successes if goal.successes is not None else goal.bound
-        self.bar = self.progress.add_task("demonstrations" if goal.successes is not None else "attempts", total=total)
-        self.line = Text("starting workers")
-        self.live = Live(Group(self.progress, self.line), console=self.console, refresh_per_second=4, transient=True)
-        self.begin = time.monotonic()
-        self.tally: Tally | None = None
-        self.told: set[str] = set()
-        """Failure reasons that were shown once in words."""
-
-    def __enter__(self) -> "GenerateDisplay":
-        self.live.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.live.__exit__(None, None, None)
-
-    def note(self, text: str) -> None:
-        """Show a line above the display."""
-        self.console.print(text, markup=False, highlight=False)
-
-    def update(self, receipts: dict[int, Receipt]) -> None:
-        """Show the state of the run after these further attempts; those of an earlier call come first of all."""
-        if self.tally is None:
-            self.tally = Tally(receipts.values())
-            before = self.tally.report()
-            self.episodes_before, self.hours_before = before.episodes, before.robot_hours
-        else:
-            self.tally.add(receipts.values())
-        report = self.tally.report()
-        done = report.episodes if self.goal.successes is not None else report.attempts
-        total = self.progress.tasks[self.bar].total
-        self.progress.update(self.bar, completed=min(done, total or done))  # Workers may be ahead of the goal.
-        for receipt in receipts.values():
-            if not receipt.success and receipt.reason not in self.told:
-                self.told.add(receipt.reason)
-                self.note(plain(f"attempt {receipt.episode} failed, {receipt.reason}: {receipt.detail}"))
-        hours = max(time.monotonic() - self.begin, 1e-9) / 3600.0
-        reasons = ", ".join(f"{name} {count}" for name, count in list(report.failure_reasons.items())[:3])
-        self.line.plain = (
-            f"{report.attempts} attempts, {report.success_rate:.0%} succeed, "
-            f"{(report.episodes - self.episodes_before) / hours:,.0f} episodes/h, "
-            f"{(report.robot_hours - self.hours_before) / hours:.2f} robot-hours/h, "
-            f"{report.realtime_factor:.1f}x real time per core" + (f", failures: {reasons}" if reasons else "")
-        )
 
 
 def run(
@@ -195,6 +126,8 @@ def run(
     loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
     for line in loaded.stand_ins:
         print(f"stand-in: {line}", file=sys.stderr)
+    for line in () if json else variety_notes(loaded):
+        print(f"note: {line}", file=sys.stderr)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
     )
@@ -253,7 +186,7 @@ def carry_out(
         keep_going: Go on although the first attempts all failed for the same reason.
         json: Print the report as JSON instead of the progress display.
     """
-    display = GenerateDisplay(goal, quiet=json)
+    display = GenerateDisplay(goal, quiet=json, advise=True)
     stop_file = directory.stop_file(shard)
     hopeless = HopelessRun(stop_file, enabled=goal.successes is not None and not keep_going)
 
@@ -265,8 +198,8 @@ def carry_out(
         outcome = generate_run(directory, goal, executor, shard=shard, staging=staging, on_receipts=on_receipts)
     if hopeless.reason:
         print(
-            f"stopped: the first {HOPELESS} attempts all failed with {hopeless.reason}; see below, and handloom check "
-            f"{name}; --keep-going goes on all the same",
+            f"stopped: the first {FIRST_ATTEMPTS} attempts all failed with {hopeless.reason}; see below, and "
+            f"handloom check {name}; --keep-going goes on all the same",
             file=sys.stderr,
         )
     return _tell(outcome, goal, workers=executor.workers, as_json=json)
@@ -336,11 +269,11 @@ class HopelessRun:
 
     def update(self, receipts: dict[int, Receipt]) -> None:
         """Look at further attempts."""
-        if not self._enabled or len(self._reasons) >= HOPELESS:
+        if not self._enabled or len(self._reasons) >= FIRST_ATTEMPTS:
             return
         self._reasons |= {episode: "" if r.success else r.reason for episode, r in receipts.items()}
         found = set(self._reasons.values())
-        if len(self._reasons) >= HOPELESS and len(found) == 1 and found != {""}:
+        if len(self._reasons) >= FIRST_ATTEMPTS and len(found) == 1 and found != {""}:
             (self.reason,) = found
             self.stop_file.touch()
 

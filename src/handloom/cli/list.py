@@ -6,10 +6,10 @@ import tyro
 
 
 def run(kind: tyro.conf.Positional[Literal["robots", "objects", "tasks", "skills"]]) -> None:
-    """List what exists, one per line with a short description.
+    """List the robots, objects, tasks or skills that exist, one per line with a short description.
 
     Args:
-        kind: What to list.
+        kind: What to list: robots, objects, tasks or skills.
     """
     LISTS[kind]()
 

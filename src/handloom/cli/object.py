@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from handloom.cli.flags import File, Number, Object, OptionalFile, OptionalFloat, OptionalOutput, OptionalText, Place
+from handloom.cli.flags import (
+    File,
+    Number,
+    Object,
+    OptionalFile,
+    OptionalFloat,
+    OptionalOutput,
+    OptionalText,
+    Place,
+    Robot,
+)
 
 if TYPE_CHECKING:
     from handloom.objects import Link
@@ -21,8 +31,12 @@ def show(
     seed: Number = 0,
     size: Number = 240,
     joints: bool = False,
+    robot: Robot = "fr3",
 ) -> None:
-    """Draw variants of an object into a PNG file; `all` draws one of every category.
+    """Print what can be chosen about a category and draw variants; `all` draws one of every category.
+
+    The names are those of `parameters` in a task, with what is drawn where the task leaves them open; then how large
+    the objects are, what stands in or on them, and how many grasps a gripper has on the first variant.
 
     Args:
         name: A category of `handloom list objects`, `my_module:my_function`, or `all`.
@@ -31,6 +45,7 @@ def show(
         seed: Other seeds give other variants.
         size: Width and height of each picture [px].
         joints: Also draw the keypoints and axes of every joint, and print them for the first variant.
+        robot: Whose gripper the grasps are counted for.
     """
     from handloom.config import allow_code
     from handloom.errors import InputError
@@ -49,9 +64,36 @@ def show(
     else:
         allow_code(name)  # Named by the user himself.
         sheet = variants_sheet(name, count=count, seed=seed, size=size, joints=joints)
+        _print_facts(name, seed, robot)
         if joints:
             _print_joints(name, seed)
     print(write_png(output or Path(f"{name.replace(':', '_')}.png"), sheet))
+
+
+def _print_facts(name: str, seed: int, robot: str) -> None:
+    """Print the parameters and sizes of a category, and whether the gripper of a robot can hold its first variant."""
+    import numpy as np
+
+    from handloom.grasping import AnnotateOptions, GripperShape, annotate
+    from handloom.objects import category_ranges, make_object
+    from handloom.robots import load_robot
+    from handloom.seeding import generator
+
+    ranges = category_ranges(name)
+    print(f"parameters of {name} (lengths in m):" if ranges.parameters else f"{name} has no parameters")
+    for parameter, offer in ranges.parameters.items():
+        print(f"  {parameter:<18}{offer}")
+    sides = zip(1000 * ranges.smallest, 1000 * ranges.largest, strict=True)
+    print("size:    " + " x ".join(f"{low:.0f}-{high:.0f}" for low, high in sides) + " mm (width x depth x height)")
+    obj = make_object(name, rng=generator(seed, 0, name))
+    kinds = [f"joints {', '.join(link.joint for link in obj.joints)}"] if obj.joints else []
+    kinds += ["a container: others can be placed in it"] if obj.holds else []
+    print("is:      " + "; ".join([f"rests in {len(obj.stable_quats)} poses", *kinds]))
+    description = load_robot(robot)
+    hand = f"{description.name} (opens {1000 * description.arms[0].gripper_max_width:.0f} mm)"
+    gripper = GripperShape.of(description, description.arms[0])
+    grasps = annotate(obj, gripper, AnnotateOptions(), np.random.default_rng(seed))
+    print(f"grasps:  {len(grasps)} by {hand}" if len(grasps) else f"grasps:  none by {hand}: it cannot be picked")
 
 
 def _print_joints(name: str, seed: int) -> None:

@@ -8,9 +8,25 @@ from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
 from handloom.cli.terminal import plain
 from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_page
+from handloom.engine.reporting.page import dataset_sheet
 
 MOST_REASONS = 40
 """Failure reasons that are told to people; machines get all of them."""
+
+REMEDIES = {
+    "filters_leave_nothing": "leave `approach` out, or widen it: `[down, 60]`",
+    "grasps_collide": "move objects apart; `rim: true` for plates",
+    "goal_unreachable": "move the region nearer to the base, or to the arm's own side; `approach: any` on `place`",
+    "line_unreachable": "move the region nearer to the base, or to the arm's own side; `approach: any` on `place`",
+    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; when it is a thing put there before: a "
+    "larger target, or a spot for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
+    "start_in_collision": "move the region away from the home pose, or from the first object in a container",
+    "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
+    "not_lifted": "a smaller or lighter object; another `approach`; more room around it",
+    "not_released": "a wider target, a longer `retreat`",
+    "too_late": "move `pick_range` further on, or slow the belt",
+}
+"""Failure reason > what usually helps, in the words of the cookbook's table, which has more of them."""
 
 
 def run(
@@ -18,14 +34,16 @@ def run(
     *,
     output: OptionalOutput = None,
     workers: OptionalNumber = None,
+    episode: OptionalNumber = None,
     json: bool = False,
 ) -> None:
-    """Print funnel, failure reasons and rates of a run, and write them as a page with charts.
+    """Print funnel, failure reasons and rates of a run, and write them as a page with charts and pictures.
 
     Args:
         path: A run folder.
         output: Folder of the page and its PNG files; default: report/ in the run.
         workers: Worker count the robot hours per day are given for; default one per core, as of generate.
+        episode: Also draw twelve frames of every camera of this demonstration, 0 the first, into a PNG file.
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
     directory = checked_run(path)
@@ -39,6 +57,11 @@ def run(
         page = write_page(directory, output or directory.path / "report", workers=workers)
         if not json:
             print(f"page:    {page}")
+    if episode is not None:
+        out = (output or directory.path / "report") / f"episode_{episode}.png"
+        picture = dataset_sheet(directory.dataset, out, first=episode, episodes=1, per_camera=12)
+        if not json:
+            print(f"picture: {picture}")
 
 
 def print_report(report: RunReport, *, workers: int) -> None:
@@ -58,3 +81,13 @@ def print_report(report: RunReport, *, workers: int) -> None:
     print(f"data:    {seconds:.0f} s of demonstrations, {report.realtime_factor:.2f}x real time per core")
     print(f"         {report.robot_hours_per_day(workers):.0f} robot-hours per day with {workers} worker(s)")
     print(f"work:    ms per demonstrated second: {stages}")
+
+
+def advice(report: RunReport) -> str:
+    """Return what to change about a task most of whose attempts fail."""
+    reason, count = next(iter(report.failure_reasons.items()))
+    what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "what it means is"
+    return (
+        f"note: {report.episodes} of {report.attempts} attempts succeeded; {count} failed with {reason}; {what} "
+        "in the cookbook under 'When attempts fail'"
+    )

@@ -9,6 +9,7 @@ from handloom.config import forbid_code, own_code
 from handloom.errors import HandloomError
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
+from handloom.tasks.config.loading import variety_notes
 from handloom.tasks.rehearsal import rehearse
 
 
@@ -34,7 +35,7 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
         notices: tuple[str, ...] = ()
         try:
             task = load_task(name, overrides=set, allow_outside=allow_outside)
-            notices = (*task.notices, *task.stand_ins)
+            notices = (*task.notices, *task.stand_ins, *variety_notes(task))
             mistakes = ""
             if not fast and not refused_code(task):
                 rehearsal = rehearse(task)

@@ -6,7 +6,7 @@ from handloom.objects.importers import Imported, ImportReport, import_object, pr
 from handloom.objects.keypoints import JointKeypoints, read_keypoints, write_keypoints
 from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.parts import Axis, Keypoint, Link, Part
-from handloom.objects.registry import CATEGORIES, make_object, object_categories
+from handloom.objects.registry import CATEGORIES, category_ranges, make_object, object_categories
 from handloom.objects.rest_poses import RestPoses
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "ObjectAsset",
     "Part",
     "RestPoses",
+    "category_ranges",
     "import_object",
     "make_object",
     "object_categories",

@@ -1,6 +1,7 @@
 """The choices that make one object out of a category: drawn from a generator, or read back."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,23 @@ Value = float | int | str | bool | tuple[float, ...]
 
 REACH = 20.0
 """How far beyond the range it is drawn from a given number may lie; more than that is a wrong unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What a parameter is drawn from: numbers between two ends, or words."""
+
+    low: float = 0.0
+    high: float = 0.0
+    words: tuple[str, ...] = ()
+
+    def with_also(self, other: "Offer") -> "Offer":
+        """Return what covers both: ranges may depend on what was chosen before."""
+        words = tuple(dict.fromkeys((*self.words, *other.words)))
+        return Offer(low=min(self.low, other.low), high=max(self.high, other.high), words=words)
+
+    def __str__(self) -> str:
+        return ", ".join(self.words) if self.words else f"{self.low:.4g} to {self.high:.4g}"
 
 
 class Choices:
@@ -32,12 +50,15 @@ class Choices:
         self._given = dict(given)
         self._category = category
         self._taken: dict[str, Value] = {}
+        self.offers: dict[str, Offer] = {}
+        """What each parameter asked for so far is drawn from."""
 
     def number(self, name: str, low: float, high: float, *, step: float = 1e-4, signed: bool = False) -> float:
         """Choose a number in [low, high], rounded to ``step`` (0.1 mm) so that it reads well.
 
         A given number may lie outside, within a factor of ``REACH``, and below zero if ``signed``.
         """
+        self.offers[name] = Offer(low=low, high=high)
         drawn = None if self._rng is None else round(round(self._rng.uniform(low, high) / step) * step, 9)
         value = self._take(name, drawn)
         least, most = low / REACH, high * REACH
@@ -51,6 +72,7 @@ class Choices:
 
     def integer(self, name: str, low: int, high: int) -> int:
         """Choose a whole number in [low, high]."""
+        self.offers[name] = Offer(low=low, high=high)
         drawn = None if self._rng is None else int(self._rng.integers(low, high + 1))
         value = self._take(name, drawn)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -59,6 +81,7 @@ class Choices:
 
     def pick(self, name: str, options: Sequence[str]) -> str:
         """Choose one of some words."""
+        self.offers[name] = Offer(words=tuple(options))
         drawn = None if self._rng is None else options[int(self._rng.integers(len(options)))]
         value = self._take(name, drawn)
         if value not in options:
@@ -68,6 +91,7 @@ class Choices:
     def color(self, options: Sequence[str], name: str = "color", *, unlike: str | None = None) -> str:
         """Choose a colour word: drawn from ``options`` without ``unlike``, but any known colour may be given."""
         free = [word for word in options if word != unlike]
+        self.offers[name] = Offer(words=tuple(options))
         drawn = None if self._rng is None else free[int(self._rng.random() * len(free))]
         value = str(self._take(name, drawn))
         if value not in COLORS:

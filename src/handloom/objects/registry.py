@@ -1,14 +1,16 @@
 """The categories of the library and the function that makes an object of one."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
 from handloom.objects.blueprint import Blueprint
-from handloom.objects.choices import Choices, Value
+from handloom.objects.choices import Choices, Offer, Value
 from handloom.objects.keypoints import joint_keypoints
 from handloom.objects.materials import SPOKEN
 from handloom.objects.object_asset import ObjectAsset
@@ -186,6 +188,33 @@ def make_object(
         drawing, taken = drawing.along(str(long_axis)), {**taken, "long_axis": long_axis}
     scaled = drawing.scaled(factors[0]) if len(set(factors)) == 1 else drawing.stretched(factors)
     return asset_from_blueprint(category, scaled.centered(), taken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryRanges:
+    """What the objects of a category have in common."""
+
+    parameters: Mapping[str, Offer]
+    """What each parameter is drawn from; lengths in m, angles in rad."""
+    smallest: Array
+    """Least width, depth and height of all variants drawn (3,) [m]."""
+    largest: Array
+
+
+def category_ranges(category: str, *, draws: int = 24) -> CategoryRanges:
+    """Return the parameters of a category with their ranges, and how large its objects are.
+
+    Some parameters belong to some variants only, and ranges may depend on other choices: several variants are drawn.
+    """
+    parameters: dict[str, Offer] = {}
+    extents = []
+    for k in range(draws):
+        choices = Choices(np.random.default_rng(k), {}, category)
+        low, high = _drawing(category)(choices).aabb()
+        extents.append(high - low)
+        for name, offer in choices.offers.items():
+            parameters[name] = parameters[name].with_also(offer) if name in parameters else offer
+    return CategoryRanges(parameters=parameters, smallest=np.min(extents, axis=0), largest=np.max(extents, axis=0))
 
 
 def _factors(category: str, scale: Any) -> tuple[float, float, float]:

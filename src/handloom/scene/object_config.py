@@ -53,7 +53,7 @@ class ObjectConfig(Config):
 
     name: str = Field(min_length=1)
     """Unique name, used by regions, skills and the instruction."""
-    target_class: TargetClass
+    target_class: TargetClass = "RigidObject"
     """RigidObject moves, ArticulatedObject has joints, PlaneObject is a thin sheet, the others are fixed."""
     path: str = ""
     """Asset file; empty builds the object from the library."""

@@ -34,9 +34,9 @@ class RandomConfig(Config):
     """Ranges of a sampler; which of them count depends on the sampler."""
 
     pos_range: tuple[Position, Position] | None = None
-    """Lowest and highest shift in x, y, z [m]; in any order."""
+    """Lowest and highest shift in x, y, z [m]; in any order. Two numbers are x and y (ours)."""
     yaw_rotation: tuple[Degrees, Degrees] | None = None
-    """Lowest and highest turn about the world's z axis [deg]."""
+    """Lowest and highest turn about the world's z axis [deg]; absent where a sampler needs it: any (ours)."""
     r_range: tuple[Metres, Metres] | None = None
     """Lowest and highest distance [m]."""
     theta_range: tuple[Degrees, Degrees] | None = None
@@ -53,6 +53,13 @@ class RandomConfig(Config):
     def _unwrap(cls, given: Any) -> Any:
         """Take entries of ``random_region_list`` as they are published, inside a ``random_config``."""
         return given["random_config"] if isinstance(given, dict) and set(given) == {"random_config"} else given
+
+    @field_validator("pos_range", mode="before")
+    @classmethod
+    def _level(cls, given: Any) -> Any:
+        """Take points of two numbers as lying on what they refer to."""
+        flat = isinstance(given, list | tuple) and all(isinstance(p, list | tuple) and len(p) == 2 for p in given)
+        return [(*point, 0.0) for point in given] if flat else given
 
     @classmethod
     def more_keys(cls) -> set[str]:
@@ -104,6 +111,16 @@ class RegionConfig(Config):
     visible: Annotated[
         bool | None, UnusedKey("the reference system does not read it; visible of the object counts")
     ] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _any_turn(cls, given: Any) -> Any:
+        """Let a region that says where, and not how it is turned, turn its object any way."""
+        ranges = given.get("random_config") if isinstance(given, dict) else None
+        needed = REQUIRED.get(given.get("random_type", "A_on_B_region_sampler"), ()) if ranges else ()
+        if isinstance(ranges, dict) and "yaw_rotation" in needed and {"pos_range", "r_range"} & ranges.keys():
+            return {**given, "random_config": {"yaw_rotation": (-180.0, 180.0), **ranges}}
+        return given
 
     @model_validator(mode="after")
     def _sampler_has_its_ranges(self) -> "RegionConfig":

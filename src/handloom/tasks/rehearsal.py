@@ -1,10 +1,13 @@
 """A deep check of a task: samples scenes and looks at what only a scene can show."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.errors import HandloomError
 from handloom.render import camera_pose, project
 from handloom.scene import Scene, SceneArm, build_scene
@@ -47,6 +50,7 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
     """
     found = dict.fromkeys([*_without_place(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
+    cut_off: Counter[str] = Counter()
     reach = ArmReach()
     for episode in range(0 if found else scenes):
         try:
@@ -54,13 +58,16 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
         except HandloomError as error:
             return Rehearsal((_located(task, str(error)),))
         met.append(tuple(troubles(task, scene)))  # Before what follows moves bases.
-        mistakes = [*_blind(task, scene), *_out_of_reach(task, scene, reach)]
-        if mistakes:
+        cut_off.update(_cut_off(task, scene))
+        unreached, blind = [*_out_of_reach(task, scene, reach)], [*_blind(task, scene)]
+        if unreached or blind:
             # Another scene would say the same with other numbers.
-            return Rehearsal(tuple(dict.fromkeys(mistakes)))
+            hands = unreached or [f"{task.where(*trouble.keys)}: {trouble.text}" for trouble in met[-1]]
+            return Rehearsal(tuple(dict.fromkeys([*hands, *blind])))
     if found:
         return Rehearsal(tuple(found))
-    return _summary(task, met)
+    summary = _summary(task, met)
+    return Rehearsal(summary.mistakes, (*summary.notes, *_framing(task, cut_off, len(met))))
 
 
 def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
@@ -188,11 +195,11 @@ def _blind(task: Task, scene: Scene) -> Iterator[str]:
         inside = [name for name in solids if _is_inside(scene, name, eye)] if camera.parent is None else []
         if inside:
             yield f"{task.where('cameras', i)}: {camera.name} is inside {inside[0]}; move its translation {_up(eye)}"
-    watched = dict.fromkeys(name for _, skill in placed_skills(task.config) for name in skill.objects)
-    unseen = [name for name in watched if cameras and not _seen(scene, name, cameras)]
+    watched = _watched(task)
+    unseen = [name for name in watched if cameras and not _seen(scene, cameras, _middle(scene, name))]
     for name in unseen:
         yield (
-            f"{task.where('cameras')}: no camera has {name} in its picture; turn one towards it, e.g. "
+            f"{_where_seen(task, name)}: no camera has {name} in its picture; turn one towards it, e.g. "
             f"{{name: front, look_at: [{', '.join(watched)}]}}"
         )
 
@@ -206,11 +213,51 @@ def _up(eye: np.ndarray) -> str:
     return f"up or away; it is at {[round(float(v), 2) for v in eye]}"
 
 
-def _seen(scene: Scene, name: str, cameras: Sequence[CameraSpec]) -> bool:
+def _watched(task: Task) -> tuple[str, ...]:
+    """Return the objects that skills are about."""
+    return tuple(dict.fromkeys(name for _, skill in placed_skills(task.config) for name in skill.objects))
+
+
+def _cut_off(task: Task, scene: Scene) -> Iterator[str]:
+    """Return the objects of the skills that can be moved and are whole in no camera's picture."""
+    loose = {obj.name for obj in scene.instance.objects if not obj.fixed}
+    for name in _watched(task):
+        if name in loose and scene.instance.cameras and not _seen(scene, scene.instance.cameras, _corners(scene, name)):
+            yield name
+
+
+def _framing(task: Task, cut_off: Counter[str], scenes: int) -> Iterator[str]:
+    """Return a note for every object that no camera shows whole."""
+    for name, count in cut_off.items():
+        yield (
+            f"{_where_seen(task, name)}: in {count} of {scenes} scenes no camera shows the whole of {name} at the "
+            f"start; a camera {{name: front, look_at: [{', '.join(_watched(task))}]}} would"
+        )
+
+
+def _where_seen(task: Task, name: str) -> str:
+    """Return the line of the cameras, or of the object's region where they come from a file that this one refers to."""
+    regions = [("regions", i) for i, region in enumerate(task.config.regions) if region.object == name]
+    for keys in [("cameras",), *regions]:
+        if task.where(*keys).startswith(str(task.path)):
+            return task.where(*keys)
+    return task.where("cameras")
+
+
+def _middle(scene: Scene, name: str) -> Array:
+    return world_box(scene, name).mean(axis=0)[None]
+
+
+def _corners(scene: Scene, name: str) -> Array:
+    """Return the corners (8, 3) of the box around an object [m]."""
+    return np.array(list(product(*world_box(scene, name).T)))
+
+
+def _seen(scene: Scene, cameras: Sequence[CameraSpec], points: Array) -> bool:
+    """Return whether one camera has all points (n, 3) in its picture."""
     model, data = scene.world.model, scene.world.data
-    point = world_box(scene, name).mean(axis=0)[None]
     for camera in cameras:
-        pixels, depth = project(camera, camera_pose(model, data, camera), point)
-        if depth[0] > 0 and 0 <= pixels[0, 0] < camera.width and 0 <= pixels[0, 1] < camera.height:
+        pixels, depth = project(camera, camera_pose(model, data, camera), points)
+        if np.all((depth > 0) & np.all((pixels >= 0) & (pixels < [camera.width, camera.height]), axis=1)):
             return True
     return False

@@ -1,6 +1,7 @@
 """Models of other conventions: grippers in files of their own, single jaws, linkages, collision groups."""
 
 import mujoco
+import numpy as np
 import pytest
 
 from handloom.errors import ConfigError, InputError, NotFoundError
@@ -120,6 +121,32 @@ def test_a_single_jaw_closes_against_the_hand(tmp_path):
     assert values["gripper_min_width"] < 0.02
 
 
+WEDGE = '<asset><mesh name="wedge" vertex="{}"/></asset>'.format(
+    " ".join(f"{x} {y} {z}" for x in (-0.01, 0.01) for y, z in ((0, 0), (0.02, 0), (0, 0.08), (0.01, 0.08)))
+)
+"""Two slanted jaws: the face at +y leans by 7 degrees."""
+WEDGES = (
+    '<geom type="mesh" mesh="wedge" pos="0 -.04 .06" mass=".05"/>'
+    '<body name="jaw" pos="0 .02 .06"><joint name="jaw" axis="1 0 0" range="-1.2 0.7"/>'
+    '<geom type="mesh" mesh="wedge" euler="0 0 3.14159" pos="0 .01 0" mass=".05"/></body>'
+)
+
+
+def test_slanted_jaws_get_flat_pads_that_face_each_other_across_the_face_of_the_hand(tmp_path):
+    proposal = proposed(tmp_path, arm(WEDGES).replace("<worldbody>", f"{WEDGE}<worldbody>"))
+    assert proposal.values["fl_pad_geoms"] == ["hand_hand_pad", "hand_jaw_pad"]
+    assert any(note.startswith("flat pads of") for note in proposal.notes)
+    robot = load_robot(write_proposal(proposal, tmp_path / "robot"))
+    report = check_robot(robot)
+    assert report.ok, report.table()
+    home = RobotAtHome.build(robot)
+    R_hand_tool = home.data.body("hand").xmat.reshape(3, 3).T @ home.data.body("tool").xmat.reshape(3, 3)
+    slant = np.arctan2(0.01, 0.08)
+    assert R_hand_tool[:, 1] == pytest.approx([0.0, np.cos(slant), np.sin(slant)], abs=0.02), "closes across the face"
+    pad = home.data.geom("hand_hand_pad").xmat.reshape(3, 3)
+    assert (home.data.body("hand").xmat.reshape(3, 3).T @ pad)[:, 1] == pytest.approx(R_hand_tool[:, 1], abs=0.02)
+
+
 def test_neighbours_in_a_linkage_pass_through_each_other_and_the_tips_are_pads(tmp_path):
     fingers, gears = linkage()
     proposal = proposed(tmp_path, arm(fingers, equality=gears))
@@ -144,6 +171,52 @@ def test_objects_of_a_scene_are_left_out_and_hulls_that_always_overlap_do_not_co
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     assert not [contact for contact in data.contact if contact.dist < -1e-3]
+
+
+SCENE = (
+    '<geom type="plane" size="1 1 .1"/><body name="table" pos=".6 0 .2"><geom type="box" size=".2 .3 .2"/></body>'
+    '<body name="handle" mocap="true" pos=".4 0 .9"><geom size=".01" contype="0" conaffinity="0"/></body>'
+    '<light pos="0 0 3"/><camera name="top" mode="targetbody" target="table" pos="0 0 2"/>'
+)
+
+
+def test_an_arm_in_a_scene_comes_without_table_floor_and_the_handle_that_leads_its_hand(tmp_path):
+    (gripper := tmp_path / "gripper.xml").write_text(parallel_gripper())
+    text = arm(world=SCENE, equality='<weld body1="handle" body2="hand"/>')
+    text = text.replace('<body name="base">', '<body name="base" pos="1.2 .3 .6">').replace("<geom", '<geom user="7"')
+    proposal = proposed(tmp_path, text, gripper=gripper, at="hand")
+    assert "table stands beside the arm; it was left out" in proposal.notes
+    assert "handle leads the hand about; it was left out" in proposal.notes
+    assert "base stood at [1.2, 0.3, 0.6] m in its scene; now at the origin" in proposal.notes
+    model = proposal.spec.compile()
+    assert (model.nmocap, model.nuser_geom, model.ncam, model.nlight) == (0, 0, 0, 0)
+    assert mujoco.mjtGeom.mjGEOM_PLANE not in model.geom_type
+    report = check_robot(load_robot(write_proposal(proposal, tmp_path / "robot")))
+    assert report.ok, report.table()  # Among others: it stays at home, where the weld drew it away.
+
+
+def test_fingers_close_as_fast_as_the_file_says_or_in_a_quarter_of_a_second_and_friction_does_not_stop_them(tmp_path):
+    text = parallel_gripper().replace("-40 40", "-200 200").replace('type="slide"', 'type="slide" frictionloss="150"')
+    (gripper := tmp_path / "gripper.xml").write_text(text)
+    proposal = proposed(tmp_path, arm(), gripper=gripper, at="hand")
+    assert proposal.values["left_gripper_speed_limit"] == [pytest.approx(0.04 / 0.25)]
+    assert any(
+        "gripper/left, gripper/right has no stated speed; assumed: end to end in 0.25 s" in note
+        for note in proposal.notes
+    )
+    assert any(note.startswith("the friction of gripper/left, gripper/right was lowered") for note in proposal.notes)
+    report = check_robot(load_robot(write_proposal(proposal, tmp_path / "robot")))
+    assert report.ok, report.table()  # Among others: never faster than the limit, opens as far as its range.
+
+
+def test_a_hand_whose_frame_is_at_the_fingers_points_away_from_the_wrist(tmp_path):
+    fingers = parallel_gripper().split("<worldbody>")[1].split("</worldbody>")[0]
+    drives = parallel_gripper().split("<actuator>")[1].split("</actuator>")[0]
+    lowered = fingers.replace('name="palm"', 'name="palm" pos="0 0 .09"').replace('pos="0 0 .06"', 'pos="0 0 -.03"')
+    at_wrist = proposed(tmp_path, arm(fingers, actuator=drives)).values["tcp_offset"]
+    values = proposed(tmp_path, arm(lowered, actuator=drives)).values
+    assert values["tcp_offset"] == pytest.approx(at_wrist, abs=0.002), "both are measured from the last joint"
+    assert check_robot(load_robot(write_proposal(proposed(tmp_path, arm(lowered, actuator=drives)), tmp_path / "r"))).ok
 
 
 def test_a_part_of_another_file_names_the_whole(tmp_path):

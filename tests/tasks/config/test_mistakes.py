@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from handloom.cli.main import main
 from handloom.errors import HandloomError
 from handloom.tasks import load_task
 from handloom.tasks.rehearsal import rehearse
@@ -38,6 +39,8 @@ AT_ONCE = {
     "an unknown category": ("category: apple", "category: aple", r":3: .*did you mean 'apple'\?"),
     "an unknown object": ("{pick: apple}", "{pick: aple}", r":10: .*did you mean 'apple'\?"),
     "a place without a target": ("{place: apple, in: bowl}", "{place: apple}", r":11: .*in, on, stack_on, beside or to"),
+    "a place with another word": ("in: bowl}", "inside: bowl}", r":11: .*got inside; did you mean in\?"),
+    "home with a wrong arm": ("  - {pick: apple}", "  - {home: lft}\n  - {pick: apple}", r":10: .*\{home: left\}.*'lft'"),
     "a place with two targets": ("in: bowl}", "in: bowl, on: bowl}", r":11: .*got in, on"),
     "a pick of a number": ("{pick: apple}", "{pick: 3}", r":10: .*name of an object.*got 3"),
     "a lift that is too small": ("{pick: apple}", "{pick: apple, lift_th: 0.1}", r":10: .*0\.1 m \(lift_th\).*0\.07 m"),
@@ -66,6 +69,17 @@ IN_A_SCENE = {
     "a camera that sees nothing": ("data:", "cameras: [{name: franka_head, translation: [0, 3, 1], orientation: [1, 0, 0, 0]}, {name: franka_hand, translation: [0, 0, -0.2]}]\ndata:", r"no camera has apple in its picture.*look_at"),
     "a camera in the table": ("data:", "cameras: [{name: front, translation: [0, 0, 0.74], look_at: [0, 0.3, 0.75]}]\ndata:", r"front is inside table"),
 }  # fmt: skip
+
+CLOSE = """base: setups/fr3.yaml
+objects:
+  - {name: bowl, category: bowl}
+regions:
+  - {object: bowl, target: table, random_config: {pos_range: [[0.17, 0.1], [0.18, 0.11]]}}
+cameras: [{name: franka_head, translation: [0.17, 0.1, 0.9], orientation: [1, 0, 0, 0]}]
+skills:
+  - {pick: bowl, rim: true}
+"""
+"""A camera just above a bowl, and what may be left out of objects and regions."""
 
 DESK = """base: setups/so101.yaml
 objects:
@@ -101,6 +115,34 @@ def test_a_mistake_is_found_when_the_file_is_read(name, tmp_path):
     with pytest.raises(HandloomError) as caught:
         load_task(written(tmp_path, old, new))
     assert re.search(expected, str(caught.value)), str(caught.value)
+
+
+def test_an_object_that_is_not_there_is_told_once_with_the_line_of_the_skill(tmp_path):
+    text = TASK.replace('data: {language_instruction: "Put the {apple} into the {bowl}."}\n', "")
+    (file := tmp_path / "task.yaml").write_text(text.replace("{pick: apple}", "{pick: pear}"))
+    with pytest.raises(HandloomError) as caught:
+        load_task(file)
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{file}:9: skills"), "not the sentence that was made up of the skills"
+
+
+def test_what_lies_far_out_is_told_to_be_out_of_reach_first_and_in_the_users_own_file(tmp_path):
+    far = written(tmp_path, PLACE, "[[0.6, 0.35, 0], [0.65, 0.4, 0]]")
+    first, *others = rehearse(load_task(far), scenes=1).mistakes
+    assert re.search(r":\d+: .*apple.*(lies|gets to)", first), first
+    assert all(line.startswith(str(far)) for line in (first, *others)), others
+
+
+def test_what_no_camera_shows_whole_and_what_never_varies_is_noted(tmp_path, capsys):
+    (file := tmp_path / "task.yaml").write_text(CLOSE)
+    notes = rehearse(load_task(file)).notes
+    assert any(re.search(r":\d+: .*in \d of 3 scenes no camera shows the whole of bowl", note) for note in notes), notes
+    file.write_text(TASK)
+    assert main(["check", "--fast", str(file)]) == 0
+    assert "every episode shows the same apple and bowl; apply_randomization: true" in capsys.readouterr().out
+    file.write_text(TASK.replace("category: apple}", "category: apple, apply_randomization: true}"))
+    assert main(["check", "--fast", str(file)]) == 0
+    assert "every episode" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", IN_A_SCENE)

@@ -39,7 +39,7 @@ def test_a_flat_list_of_one_arm_becomes_one_block(tmp_path):
     pick, place, _ = task.config.skills[0]["franka"][0]["left"]
     assert pick.objects == ("apple",)
     assert place.objects == ("apple", "bowl")
-    assert task.config.data.language_instruction == "Put the {apple} into the {bowl}. Go home."
+    assert task.config.data.language_instruction == "Put the {apple} into the {bowl}.", "home goes without saying"
 
 
 def test_arms_take_turns_or_work_at_the_same_time(tmp_path):
@@ -52,6 +52,23 @@ def test_arms_take_turns_or_work_at_the_same_time(tmp_path):
     task = loaded(tmp_path, "  - left: [{pick: apple}]\n    right: {pick: cube}\n", setup="lift2")
     assert len(task.config.skills[0]["lift2"]) == 1
     assert lanes(task) == [("left", ["pick"]), ("right", ["pick"])]
+
+
+def test_an_arm_goes_home_by_its_name_and_a_list_may_mix_blocks_and_single_steps(tmp_path):
+    text = "  - left: [{pick: apple}]\n    right: [{pick: cube}, home]\n  - {home: left}\n  - {home: , arm: right}\n"
+    task = loaded(tmp_path, text, setup="lift2")
+    assert lanes(task) == [("left", ["pick"]), ("right", ["pick", "home"]), ("left", ["home"]), ("right", ["home"])]
+    with pytest.raises(ConfigError, match=r":\d+: .*home: in a flat list write \{home: left\}.*got 'lft'"):
+        loaded(tmp_path, "  - {home: lft}\n")
+
+
+def test_what_goes_to_one_place_is_told_in_one_sentence(tmp_path):
+    text = "  - {pick: apple}\n  - {place: apple, in: bowl}\n  - {pick: cube}\n  - {place: cube, in: bowl}\n  - home\n"
+    words = loaded(tmp_path, text).config.data.language_instruction
+    assert words == "Put the {apple} and the {cube} into the {bowl}."
+    other = loaded(tmp_path, text.replace("cube, in: bowl", "cube, beside: bowl")).config.data.language_instruction
+    assert other == "Put the {apple} into the {bowl}. Put the {cube} beside the {bowl}."
+    assert loaded(tmp_path, "  - home\n").config.data.language_instruction == "Go home."
 
 
 def test_the_short_form_may_stand_inside_the_published_nesting(tmp_path):

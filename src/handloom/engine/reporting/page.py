@@ -17,6 +17,7 @@ from handloom.engine.reporting.charts import MOST_ROWS, bars, rose, strips, top_
 from handloom.engine.reporting.diversity import Diversity, diversity_of
 from handloom.engine.reporting.drawing import ROLES, Drawing
 from handloom.engine.run_directory import RunDirectory
+from handloom.errors import InputError
 from handloom.render import contact_sheet, write_png
 
 STYLE = Path(__file__).with_name("page.css")
@@ -175,14 +176,23 @@ def _style() -> str:
     return f":root{{{colours}}}{classes}{STYLE.read_text(encoding='utf-8')}"
 
 
-def dataset_sheet(dataset: Path, out: Path, *, episodes: int = 5, per_camera: int = 4) -> Path:
-    """Draw evenly spaced frames of every camera of the first episodes, one row per episode."""
+def dataset_sheet(dataset: Path, out: Path, *, first: int = 0, episodes: int = 5, per_camera: int = 4) -> Path:
+    """Draw evenly spaced frames of every camera of some episodes, one row per episode; of a single one, two per camera.
+
+    Raises:
+        InputError: There is no such episode, or the dataset has no pictures.
+    """
     reader = DatasetReader(dataset)
     cameras = [feature.name for feature in reader.table.videos if feature.is_colour]
+    if not cameras:
+        raise InputError(f"{dataset} has no pictures; `handloom render` draws them")
+    if not 0 <= first < len(reader.episodes):
+        raise InputError(f"{dataset} has the episodes 0 to {len(reader.episodes) - 1}, there is no {first}")
     images, labels = [], []
-    for episode in reader.episodes[:episodes]:
+    for episode in reader.episodes[first : first + episodes]:
         for camera in cameras:
             for frame in np.linspace(0, episode.length - 1, per_camera).round().astype(int):
                 images.append(reader.image(episode.index, camera, int(frame)))
                 labels.append(f"{episode.index}  {camera.rpartition('.')[2]}  {frame / reader.fps:.1f} s")
-    return write_png(out, contact_sheet(images, labels, columns=per_camera * len(cameras)))
+    columns = per_camera * len(cameras) if episodes > 1 else (per_camera + 1) // 2
+    return write_png(out, contact_sheet(images, labels, columns=columns))

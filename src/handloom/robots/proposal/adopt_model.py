@@ -46,13 +46,17 @@ def read_model(file: Path, notes: list[str]) -> mujoco.MjSpec:
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 50.0
-    _drop_loose_objects(spec, notes)
+    _drop_scene(spec, notes)
     for joint in list(spec.joints):
         if joint.type == mujoco.mjtJoint.mjJNT_FREE:
             notes.append("the base was free to move; it is fixed now")
             spec.delete(joint)
     for key in list(spec.keys):
         spec.delete(key)
+    for part in (*spec.bodies, *spec.joints, *spec.geoms, *spec.sites, *spec.cameras):
+        part.userdata = []  # Numbers of a program of its own; scenes would have to make room for them.
+    spec.njmax = spec.nconmax = -1
+    spec.nuser_body = spec.nuser_jnt = spec.nuser_geom = spec.nuser_site = spec.nuser_cam = -1
     for coupling in spec.equalities:
         if coupling.type == mujoco.mjtEq.mjEQ_JOINT:
             coupling.solref = COUPLING_SOLREF
@@ -89,14 +93,29 @@ def _name_files_in_full(spec: mujoco.MjSpec) -> None:
     spec.strippath = False
 
 
-def _drop_loose_objects(spec: mujoco.MjSpec, notes: list[str]) -> None:
-    """Delete bodies that float by themselves, beside an arm that does not: they are objects of a scene."""
+def _drop_scene(spec: mujoco.MjSpec, notes: list[str]) -> None:
+    """Delete what stands or floats beside an arm, and what leads its hand about: a scene's, not the robot's."""
     roots = [body for body in spec.bodies if body.parent == spec.worldbody]
-    loose = [root for root in roots if _joint_kinds(root) == {mujoco.mjtJoint.mjJNT_FREE}]
-    if any(_joint_kinds(root) - {mujoco.mjtJoint.mjJNT_FREE} for root in roots):
-        for root in loose:
-            notes.append(f"{root.name or 'a body'} floats by itself, an object of a scene; it was left out")
-            spec.delete(root)
+    free = {mujoco.mjtJoint.mjJNT_FREE}
+    arms = [root for root in roots if _joint_kinds(root) - free]
+    if not arms:
+        return
+    world = spec.worldbody
+    floor = [geom for geom in world.geoms if geom.type == mujoco.mjtGeom.mjGEOM_PLANE]
+    others = [root for root in roots if root not in arms]
+    for root in others:
+        kinds = _joint_kinds(root)
+        why = "floats by itself, an object of a scene" if kinds else "stands beside the arm"
+        why = "leads the hand about" if root.mocap else why
+        notes.append(f"{root.name or 'a body'} {why}; it was left out")
+    for part in (*floor, *world.lights, *world.cameras, *others):
+        spec.delete(part)  # Welds that hold it go with it.
+    for part in (*spec.cameras, *spec.lights):
+        if part.targetbody and spec.body(part.targetbody) is None:
+            spec.delete(part)
+    if others and len(arms) == 1 and np.any(arms[0].pos):
+        notes.append(f"{arms[0].name} stood at {np.round(arms[0].pos, 3).tolist()} m in its scene; now at the origin")
+        arms[0].pos = [0.0, 0.0, 0.0]
 
 
 def _joint_kinds(root: mujoco.MjsBody) -> set[mujoco.mjtJoint]:

@@ -18,12 +18,16 @@ TOUCHING = 0.001
 CLOSED_SHARE = 0.4
 # Long fingers hold near their tips: this far from them [m].
 TIP_MARGIN = 0.015
+# Fingers whose pads are nearer to the hand's frame than this do not say where the hand points [m].
+SHORTEST_HAND = 0.02
 # Share of the longest travel.
 NEARLY = 0.7
 # Shares of the range: where the tool frame is measured, and how far a single pivoting jaw opens.
 AJAR, PIVOT_SHARE = 0.25, 0.6
 # With more drives it is a hand, not a gripper; they are driven to the same ends.
 MOST_MIRRORED = 4
+# Of the stroke, to find where pads that can pass through each other just touch.
+HALVINGS = 8
 SNAP_COSINE = np.cos(np.radians(10.0))
 
 
@@ -45,17 +49,22 @@ class GripperGuess:
     """Distance of the tool centre along that z axis [m]."""
 
 
-def guess_gripper(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...]) -> GripperGuess:
+def guess_gripper(
+    model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...], *, pads: tuple[str, str] | None = None
+) -> GripperGuess:
     """Drive a gripper to both ends and measure what happens.
 
     Args:
         model: Model whose drives have position actuators named like their joints.
         chain: The arm.
         drives: Driven joints of the gripper.
+        pads: The geoms that hold, where they are known.
     """
     fingers, pivots = _fingers(model, chain)
     pairs = [(a, b) for first, second in combinations(fingers, 2) for a in first for b in second]
-    stroke = _best_stroke(model, drives, pairs, pivots=pivots)
+    if pads is not None:
+        pairs = [(model.geom(pads[0]).id, model.geom(pads[1]).id)]
+    stroke = _best_stroke(model, drives, pairs, wrist=chain.joints[-1] if pivots else None)
     shut, wide, closed, opened = stroke.shut, stroke.wide, stroke.closed, stroke.opened
     # Of those that travel nearly as far as any, pads touch first and squarely.
     best = int(np.argmax(np.where(stroke.score >= NEARLY * stroke.score.max(), stroke.score - opened, -np.inf)))
@@ -64,22 +73,32 @@ def guess_gripper(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...
             f"the gripper of {chain.hand_body!r} does not close: no pair of its geoms comes together when "
             f"{', '.join(drives)} is driven from one end of its range to the other"
         )
-    pads = pairs[best]
+    held = pairs[best]
     # Pads of hinged fingers face each other when the gripper is a little open, not when it is wide open.
-    ajar = _settled(model, drives, shut + AJAR * (wide - shut))
-    T_hand_tool, offset = _tool(model, ajar, _settled(model, drives, shut), chain, pads)
+    ajar = settled(model, drives, shut + AJAR * (wide - shut))
+    T_hand_tool, offset = _tool(
+        model,
+        ajar,
+        settled(model, drives, shut),
+        chain,
+        held,
+        square=pads is not None,
+        pivot=drives[0] if pivots else None,
+    )
     if closed[best] < -TOUCHING:
-        shut = _touching(model, drives, shut, wide, pads)
+        shut = _touching(model, drives, shut, wide, held)
+        left = _gaps(model, settled(model, drives, shut), [held])[0]
+        closed[best] = np.clip(left, 0.0, 2.0 * opened[best] / 2**HALVINGS)  # More is a linkage that has not settled.
     if pivots:
         wide = shut + PIVOT_SHARE * (wide - shut)
-        opened = _gaps(model, _settled(model, drives, wide), pairs)
+        opened = _gaps(model, settled(model, drives, wide), pairs)
     return GripperGuess(
         drives=drives,
         open_targets=tuple(round(float(v), 5) for v in wide),
         closed_targets=tuple(float(v) for v in shut),
         max_width=round(float(opened[best]), 4),
         min_width=round(max(0.0, float(closed[best])), 4),
-        pad_geoms=pads,
+        pad_geoms=held,
         T_hand_tool=T_hand_tool,
         tcp_offset=offset,
     )
@@ -100,11 +119,12 @@ class _Stroke:
 
 
 def _best_stroke(
-    model: mujoco.MjModel, drives: tuple[str, ...], pairs: list[tuple[int, int]], *, pivots: bool
+    model: mujoco.MjModel, drives: tuple[str, ...], pairs: list[tuple[int, int]], *, wrist: str | None
 ) -> _Stroke:
     """Return the motion between the ends of the drives' ranges that opens and closes a gripper best.
 
-    Fingers with drives of their own may be mirrored, so that one closes at the other end of its range.
+    Fingers with drives of their own may be mirrored, so that one closes at the other end of its range. A single jaw,
+    for which the ``wrist`` joint is given, holds by what is far from the wrist; wide open it may touch the hand, too.
     """
     ends = np.array([np.asarray(model.actuator(name).ctrlrange) for name in drives])
     few = len(drives) <= MOST_MIRRORED
@@ -112,16 +132,23 @@ def _best_stroke(
     for mirror in product((0, 1), repeat=len(drives) - 1) if few else [(0,) * (len(drives) - 1)]:
         side = np.array([0, *mirror])
         targets = [np.where(side == k, ends[:, 0], ends[:, 1]) for k in (0, 1)]
-        states = [_settled(model, drives, target) for target in targets]
+        states = [settled(model, drives, target) for target in targets]
         gaps = [_gaps(model, data, pairs) for data in states]
-        first, second = (_centers(model, data) for data in states)
-        uneven = np.zeros(len(pairs)) if pivots else _unevenness(first, second, pairs)
+        middles = [_centers(model, data) for data in states]
+        uneven = _unevenness(middles[0], middles[1], pairs) if wrist is None else None
         for k in (0, 1):
             closed, opened = gaps[k], gaps[1 - k]
             # Pads travel far, alike and facing each other, until they touch; hubs overlap all the time.
-            score = np.where((closed < CLOSED_SHARE * opened) & (opened > 0), opened - closed - uneven, -np.inf)
+            worse = -_reaches(middles[k], pairs, states[k].joint(wrist).xanchor) if uneven is None else uneven
+            score = np.where((closed < CLOSED_SHARE * opened) & (opened > 0), opened - closed - worse, -np.inf)
             tried.append(_Stroke(shut=targets[k], wide=targets[1 - k], closed=closed, opened=opened, score=score))
     return max(tried, key=lambda stroke: float(stroke.score.max()))
+
+
+def _reaches(middles: Array, pairs: list[tuple[int, int]], wrist: Array) -> Array:
+    """Return how far the middles of pairs of geoms are from the wrist (n,) [m]."""
+    a, b = np.array(pairs).T
+    return np.linalg.norm((middles[a] + middles[b]) / 2 - wrist, axis=1)
 
 
 def _unevenness(first: Array, second: Array, pairs: list[tuple[int, int]]) -> Array:
@@ -144,9 +171,9 @@ def _unevenness(first: Array, second: Array, pairs: list[tuple[int, int]]) -> Ar
 def _touching(model: mujoco.MjModel, drives: tuple[str, ...], shut: Array, wide: Array, pads: tuple[int, int]) -> Array:
     """Return the drive targets at which pads that can pass through each other just touch."""
     inside, outside = 0.0, 1.0
-    for _ in range(8):
+    for _ in range(HALVINGS):
         middle = (inside + outside) / 2
-        touches = _gaps(model, _settled(model, drives, shut + middle * (wide - shut)), [pads])[0] < 0
+        touches = _gaps(model, settled(model, drives, shut + middle * (wide - shut)), [pads])[0] < 0
         inside, outside = (middle, outside) if touches else (inside, middle)
     return np.round(shut + outside * (wide - shut), 5)
 
@@ -160,16 +187,13 @@ def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, 
     free.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     fingers, pivots = _fingers(free, chain)
     pairs = [
-        (a, b)
-        for first, second in combinations([*fingers, _branches(free, chain)[1]], 2)
-        for a in first
-        for b in second
+        (a, b) for first, second in combinations([*fingers, branches(free, chain)[1]], 2) for a in first for b in second
     ]
     pairs += [(a, b) for finger in fingers for a, b in combinations(finger, 2)]
-    stroke = _best_stroke(free, drives, pairs, pivots=pivots)
+    stroke = _best_stroke(free, drives, pairs, wrist=chain.joints[-1] if pivots else None)
     found = set()
     for share in (0.5, 1.0):
-        gaps = _gaps(free, _settled(free, drives, stroke.shut + share * (stroke.wide - stroke.shut)), pairs)
+        gaps = _gaps(free, settled(free, drives, stroke.shut + share * (stroke.wide - stroke.shut)), pairs)
         for (a, b), gap in zip(pairs, gaps, strict=True):
             bodies = sorted((int(free.geom_bodyid[a]), int(free.geom_bodyid[b])))
             if gap < 0 and bodies[0] != bodies[1]:
@@ -177,7 +201,8 @@ def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, 
     return sorted(found)
 
 
-def _settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> mujoco.MjData:
+def settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> mujoco.MjData:
+    """Return the state in which a gripper comes to rest at some targets of its drives."""
     data = mujoco.MjData(model)
     for i in range(model.nu):
         data.ctrl[i] = data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]
@@ -190,12 +215,12 @@ def _settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> 
 
 def single_jaw(model: mujoco.MjModel, chain: ArmChain) -> bool:
     """Return whether only one part of a gripper moves and closes against the hand."""
-    return len(_branches(model, chain)[0]) == 1
+    return len(branches(model, chain)[0]) == 1
 
 
 def _fingers(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], bool]:
     """Return the collision geoms of each part that moves, and whether only one does, so that the hand is the other."""
-    fingers, palm = _branches(model, chain)
+    fingers, palm = branches(model, chain)
     if len(fingers) >= 2:
         return fingers, False
     if len(fingers) == 1 and palm:
@@ -203,7 +228,7 @@ def _fingers(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], b
     raise ConfigError(f"the gripper of {chain.hand_body!r} has no two parts with collision geoms")
 
 
-def _branches(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], list[int]]:
+def branches(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], list[int]]:
     """Return the collision geoms of each branch of joints at a hand, and those of the hand itself."""
     hand = model.body(chain.hand_body).id
     groups: dict[int, list[int]] = {}
@@ -234,22 +259,55 @@ def _gaps(model: mujoco.MjModel, data: mujoco.MjData, pairs: list[tuple[int, int
 
 
 def _tool(
-    model: mujoco.MjModel, ajar: mujoco.MjData, closed: mujoco.MjData, chain: ArmChain, pads: tuple[int, int]
+    model: mujoco.MjModel,
+    ajar: mujoco.MjData,
+    closed: mujoco.MjData,
+    chain: ArmChain,
+    pads: tuple[int, int],
+    *,
+    square: bool,
+    pivot: str | None,
 ) -> tuple[Array, float]:
-    """Return the tool frame in the hand and the distance of the tool centre along its z axis."""
+    """Return the tool frame in the hand and the distance of the tool centre along its z axis.
+
+    Pads that are ``square`` to the line between their middles say how the gripper closes; others do so roughly, and a
+    jaw that turns about a ``pivot`` closes across that axis, in the middle of its own width.
+    """
     first, second = _in_hand(model, ajar, chain, pads)
     middle, closing = (first + second) / 2, second - first
-    closing = _snapped(closing / np.linalg.norm(closing))
-    approach = middle - closing * (middle @ closing)
-    approach = _snapped(approach / np.linalg.norm(approach))
-    closing -= approach * (approach @ closing)
+    if pivot is not None and not square:
+        axis = ajar.body(chain.hand_body).xmat.reshape(3, 3).T @ ajar.joint(pivot).xaxis
+        closing -= axis * (axis @ closing)
+        middle += axis * (_middle_along(model, ajar, chain, pads[1], axis) - axis @ middle)
     closing /= np.linalg.norm(closing)
-    tip = max(_reach(model, closed, chain, pad, approach) for pad in pads)
-    offset = max(float(middle @ approach), tip - TIP_MARGIN)
+    closing = closing if square else _snapped(closing)
+    origin = np.zeros(3)
+    approach = middle - closing * (middle @ closing)
+    if np.linalg.norm(approach) < SHORTEST_HAND:  # The hand's frame is at the fingers: they point away from the wrist.
+        wrist = ajar.joint(chain.joints[-1]).xanchor - ajar.body(chain.hand_body).xpos
+        origin = ajar.body(chain.hand_body).xmat.reshape(3, 3).T @ wrist
+        approach = (middle - origin) - closing * ((middle - origin) @ closing)
+    approach = _snapped(approach / np.linalg.norm(approach))
+    if square:
+        approach -= closing * (closing @ approach)
+        approach /= np.linalg.norm(approach)
+    else:
+        closing -= approach * (approach @ closing)
+        closing /= np.linalg.norm(closing)
+    tip = max(_reach(model, closed, chain, pad, approach) for pad in pads) - float(origin @ approach)
+    offset = max(float((middle - origin) @ approach), tip - TIP_MARGIN)
     T = np.eye(4)
     T[:3, :3] = np.column_stack([np.cross(closing, approach), closing, approach])
-    T[:3, 3] = middle - approach * (middle @ approach)
+    T[:3, 3] = middle - approach * ((middle - origin) @ approach)
     return T, round(offset, 5)
+
+
+def _middle_along(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, geom: int, axis: Array) -> float:
+    """Return where the middle of the body of a geom is along an axis of the hand [m]."""
+    body = model.geom_bodyid[geom]
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
+    ends = [_reach(model, data, chain, g, sign * axis) * sign for g in geoms for sign in (-1.0, 1.0)]
+    return (min(ends) + max(ends)) / 2
 
 
 def _in_hand(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, pads: tuple[int, int]) -> list[Array]:

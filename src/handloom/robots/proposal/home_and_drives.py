@@ -25,6 +25,14 @@ FULL_FORCE_SHARE = 0.02
 # Of such a drive; beyond it a physics step of 2 ms is too long [rad/s].
 FASTEST = 600.0
 SMALLEST_ARMATURE = 0.005
+# A finger of 0.2 kg, 0.3 m from its joint, has less [kg m^2].
+LARGEST_FINGER_ARMATURE = 0.02
+# How long a gripper takes from one end to the other where its model states no speed [s].
+ASSUMED_STROKE_TIME = 0.25
+# A stated speed that takes longer is a stand-in, such as 1 rad/s for every joint [s].
+SLOWEST_STROKE_TIME = 0.5
+# Friction may hold a joint this far from the target of its drive [m or rad].
+STUCK = 0.002
 
 
 def home_guess(model: mujoco.MjModel, arms: tuple[ArmChain, ...], guesses: list[GripperGuess]) -> dict[str, float]:
@@ -87,7 +95,7 @@ def _with_open_grippers(model: mujoco.MjModel, guesses: list[GripperGuess]) -> A
     return q
 
 
-def largest_inertias(model: mujoco.MjModel) -> Array:
+def _largest_inertias(model: mujoco.MjModel) -> Array:
     """Return the largest diagonal entries (nv,) of the joint-space inertia over sampled joint positions."""
     data = mujoco.MjData(model)
     rng = np.random.default_rng(0)
@@ -104,7 +112,7 @@ def largest_inertias(model: mujoco.MjModel) -> Array:
     return largest
 
 
-def force_limits(model: mujoco.MjModel) -> dict[str, float]:
+def _force_limits(model: mujoco.MjModel) -> dict[str, float]:
     """Return joint > largest force [N or N m] the model states, from joints or from their actuators."""
     found: dict[str, float] = {}
     for j in range(model.njnt):
@@ -113,10 +121,16 @@ def force_limits(model: mujoco.MjModel) -> dict[str, float]:
     for i in range(model.nu):
         if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_forcelimited[i]:
             found.setdefault(model.joint(model.actuator_trnid[i, 0]).name, float(model.actuator_forcerange[i, 1]))
+        if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_TENDON and model.actuator_forcelimited[i]:
+            tendon = int(model.actuator_trnid[i, 0])
+            for w in range(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon]):
+                if model.wrap_type[w] == mujoco.mjtWrap.mjWRAP_JOINT:
+                    share = abs(float(model.wrap_prm[w] * model.actuator_forcerange[i, 1]))
+                    found.setdefault(model.joint(model.wrap_objid[w]).name, share)
     return found
 
 
-def strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[float, float]]:
+def _strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[float, float]]:
     """Return joint > range of its drive [m or rad]: where a position actuator leads it, within the joint's limits."""
     found = {name: (float(model.joint(name).range[0]), float(model.joint(name).range[1])) for name in joints}
     for i in range(model.nu):
@@ -131,19 +145,90 @@ def strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[flo
     return found
 
 
-def replace_actuators(
+def add_drives(
+    spec: mujoco.MjSpec,
+    arms: tuple[ArmChain, ...],
+    drives: list[tuple[str, ...]],
+    speeds: Mapping[str, float],
+    notes: list[str],
+) -> dict[str, float]:
+    """Give every joint that is commanded a drive; return the speed limits of the grippers' [m/s or rad/s]."""
+    original = model = spec.compile()
+    grippers = {name for arm in arms for name in arm.gripper_joints}
+    driven = {name for names in drives for name in names}
+    in_arms = {name for arm in arms for name in arm.joints}
+    joints = []
+    for j in range(model.njnt):
+        name = model.joint(j).name
+        if name in in_arms or name in driven or (name not in grippers and model.jnt_limited[j]):
+            joints.append(name)
+        elif name not in grippers:
+            notes.append(f"{name} turns or slides without end, like a wheel; it stays free")
+    for name in joints:
+        joint = spec.joint(name)
+        if not model.jnt_limited[model.joint(name).id]:
+            notes.append(f"{name} had no limits; they are -pi to pi now")
+            joint.range = [-np.pi, np.pi]
+            joint.limited = mujoco.mjtLimited.mjLIMITED_TRUE
+        joint.armature = max(joint.armature, SMALLEST_ARMATURE)
+    _lighten_fingers(spec, grippers, notes)
+    forces = _force_limits(model)
+    for name in joints:
+        if name not in forces:
+            notes.append(f"{name} has no stated force limit; one was derived from its inertia")
+    model = spec.compile()
+    inertias = _largest_inertias(model)
+    if assumed := sorted(driven - set(speeds)):
+        notes.append(f"{', '.join(assumed)} has no stated speed; assumed: end to end in {ASSUMED_STROKE_TIME:g} s")
+    strokes = _strokes(original, driven)
+    for name, (low, high) in strokes.items():
+        if name in speeds and high - low > SLOWEST_STROKE_TIME * speeds[name]:
+            notes.append(
+                f"at its stated speed, {speeds[name]:g}, {name} takes long; {SLOWEST_STROKE_TIME:g} s were taken"
+            )
+    friction = {name: spec.joint(name).frictionloss for name in joints}
+    limits = _replace_actuators(
+        spec,
+        joints,
+        inertias={name: float(inertias[model.joint(name).dofadr[0]]) for name in joints},
+        forces=forces,
+        grippers=strokes,
+        speeds=speeds,
+    )
+    if lowered := [name for name in joints if spec.joint(name).frictionloss < friction[name]]:
+        notes.append(f"the friction of {', '.join(lowered)} was lowered: their drives would not get to their targets")
+    return limits
+
+
+def _lighten_fingers(spec: mujoco.MjSpec, grippers: Iterable[str], notes: list[str]) -> None:
+    """Lower the armature of hinges in a gripper where it outweighs any finger: such a linkage swings for seconds."""
+    for joint in map(spec.joint, sorted(grippers)):
+        if joint.type == mujoco.mjtJoint.mjJNT_HINGE and joint.armature > LARGEST_FINGER_ARMATURE:
+            notes.append(f"{joint.name} had an armature of {joint.armature:g} kg m^2, more than any finger; now less")
+            joint.armature = LARGEST_FINGER_ARMATURE
+
+
+def _replace_actuators(
     spec: mujoco.MjSpec,
     joints: Iterable[str],
     *,
     inertias: Mapping[str, float],
     forces: Mapping[str, float],
     grippers: Mapping[str, tuple[float, float]],
-) -> None:
+    speeds: Mapping[str, float],
+) -> dict[str, float]:
     """Remove every actuator and add position actuators, limited in force and to the joint's limits.
 
     kp = M w^2, or more for a joint in ``grippers``, which has its stroke: full force within 2 % of it, as far as the
     steps of physics can follow; kv = 2 sqrt(kp M).
+
+    A gripper that shoots shut knocks things away instead of holding them. The joint's own damping keeps it at the speed
+    in ``speeds`` under full force; as kv it would be a part of the force that is clipped.
+
+    Returns:
+        Joint > greatest speed of those in ``grippers`` [m/s or rad/s].
     """
+    limits: dict[str, float] = {}
     for actuator in list(spec.actuators):
         spec.delete(actuator)
     for name in joints:
@@ -153,9 +238,14 @@ def replace_actuators(
         low, high = grippers.get(name, (float(joint.range[0]), float(joint.range[1])))
         if name in grippers:
             kp = max(kp, min(force / (FULL_FORCE_SHARE * (high - low)), M * FASTEST**2))
+            assumed, least = ((high - low) / seconds for seconds in (ASSUMED_STROKE_TIME, SLOWEST_STROKE_TIME))
+            limits[name] = float(f"{max(speeds.get(name, assumed), least):.3g}")
+            joint.damping[0] = max(joint.damping[0], float(f"{force / limits[name]:.3g}"))
+        joint.frictionloss = min(joint.frictionloss, STUCK * kp)
         actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         actuator.set_to_position(kp=float(f"{kp:.2g}"), kv=float(f"{2 * np.sqrt(kp * M):.2g}"))
         actuator.ctrlrange = [low, high]
         actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
         actuator.forcerange = [-force, force]
         actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+    return limits

@@ -25,14 +25,8 @@ from handloom.robots.proposal.adopt_model import (
 )
 from handloom.robots.proposal.arm_chains import ArmChain, find_arms
 from handloom.robots.proposal.gripper_guess import GripperGuess, guess_gripper, linkage_overlaps, single_jaw
-from handloom.robots.proposal.home_and_drives import (
-    SMALLEST_ARMATURE,
-    force_limits,
-    home_guess,
-    largest_inertias,
-    replace_actuators,
-    strokes,
-)
+from handloom.robots.proposal.home_and_drives import add_drives, home_guess
+from handloom.robots.proposal.jaw_pads import add_jaw_pads
 from handloom.robots.proposal.urdf_files import prepare_urdf
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 from handloom.spatial import quat_from_matrix
@@ -133,7 +127,7 @@ def _proposed(spec: mujoco.MjSpec, file: Path, notes: list[str], speed_limits: M
     for arm in arms:
         if single_jaw(model := _compiled(spec, file), arm):
             cut_jaws(spec, model, arm, notes)
-    _add_actuators(spec, file, arms, drives, notes)
+    speed_limits = {**speed_limits, **add_drives(spec, arms, drives, speed_limits, notes)}
     exclude_permanent_overlaps(spec, _compiled(spec, file), notes)
     for arm, names in zip(arms, drives, strict=True):
         for first, second in linkage_overlaps(_compiled(spec, file), arm, names):
@@ -156,6 +150,9 @@ def _one_drive(spec: mujoco.MjSpec, guess: GripperGuess, notes: list[str]) -> Gr
     ratio = (d - c) / (b - a)
     _couple(spec, follower, leader, offset=c - ratio * a, ratio=ratio)
     spec.delete(spec.actuator(follower))
+    # The drive has the damping of both; with its own, the follower would lag behind.
+    spec.joint(leader).damping[0] += spec.joint(follower).damping[0]
+    spec.joint(follower).damping[0] = 0.0
     motor = spec.actuator(leader)
     motor.forcerange = [2.0 * force for force in motor.forcerange]
     motor.gainprm[0], motor.biasprm[1:3] = 2.0 * motor.gainprm[0], 2.0 * motor.biasprm[1:3]
@@ -170,20 +167,38 @@ def _guesses(
 ) -> list[GripperGuess]:
     """Find out how the grippers work; where hulls stand in the way, once more with meshes cut into pieces."""
     try:
-        return [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
+        found = [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
     except ConfigError:
         cuts = [cut_jaws(spec, _compiled(spec, file), arm, notes) for arm in arms]
         if not any(cuts):
             raise
-    return [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
+        found = [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
+    return [_with_pads(spec, file, arm, guess, notes) for arm, guess in zip(arms, found, strict=True)]
+
+
+def _with_pads(spec: mujoco.MjSpec, file: Path, arm: ArmChain, guess: GripperGuess, notes: list[str]) -> GripperGuess:
+    """Put flat pads on the meshes of a single jaw and look again how it works."""
+    model = _compiled(spec, file)
+    curved = [model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH for geom in guess.pad_geoms]
+    if not (single_jaw(model, arm) and any(curved)):
+        return guess
+    if (pads := add_jaw_pads(spec, model, arm, guess, f"{arm.hand_body}_", notes)) is None:
+        return guess
+    try:
+        return guess_gripper(_compiled(spec, file), arm, guess.drives, pads=pads)
+    except ConfigError:
+        notes[-1] = f"no flat pads were found for {arm.hand_body} and its jaw; put a thin box on each, see fl_pad_geoms"
+        for name in pads:
+            spec.delete(spec.geom(name))
+        return guess
 
 
 def _add_speed_limits(values: dict[str, Any], limits: Mapping[str, float]) -> None:
-    """Write down the speed limits of arms whose every joint has one."""
-    for side in ("left", "right"):
-        names = values.get(f"{side}_joint_names", [])
+    """Write down the speed limits of arms and grippers whose every joint has one."""
+    for part in ("left_joint", "left_gripper", "right_joint", "right_gripper"):
+        names = values.get(f"{part}_names", [])
         if names and all(name in limits for name in names):
-            values[f"{side}_joint_speed_limit"] = [limits[name] for name in names]
+            values[f"{part}_speed_limit"] = [limits[name] for name in names]
 
 
 def _compiled(spec: mujoco.MjSpec, file: Path) -> mujoco.MjModel:
@@ -233,42 +248,6 @@ def _couple(spec: mujoco.MjSpec, follower: str, leader: str, *, offset: float = 
     # MuJoCo counts both from their values in the model's own pose.
     coupling.data[:5] = [offset + ratio * spec.joint(leader).ref - spec.joint(follower).ref, ratio, 0.0, 0.0, 0.0]
     coupling.solref = COUPLING_SOLREF
-
-
-def _add_actuators(
-    spec: mujoco.MjSpec, file: Path, arms: tuple[ArmChain, ...], drives: list[tuple[str, ...]], notes: list[str]
-) -> None:
-    original = model = _compiled(spec, file)
-    grippers = {name for arm in arms for name in arm.gripper_joints}
-    driven = {name for names in drives for name in names}
-    in_arms = {name for arm in arms for name in arm.joints}
-    joints = []
-    for j in range(model.njnt):
-        name = model.joint(j).name
-        if name in in_arms or name in driven or (name not in grippers and model.jnt_limited[j]):
-            joints.append(name)
-        elif name not in grippers:
-            notes.append(f"{name} turns without end, like a wheel; it stays free")
-    for name in joints:
-        joint = spec.joint(name)
-        if not model.jnt_limited[model.joint(name).id]:
-            notes.append(f"{name} had no limits; they are -pi to pi now")
-            joint.range = [-np.pi, np.pi]
-            joint.limited = mujoco.mjtLimited.mjLIMITED_TRUE
-        joint.armature = max(joint.armature, SMALLEST_ARMATURE)
-    forces = force_limits(model)
-    for name in joints:
-        if name not in forces:
-            notes.append(f"{name} has no stated force limit; one was derived from its inertia")
-    model = _compiled(spec, file)
-    inertias = largest_inertias(model)
-    replace_actuators(
-        spec,
-        joints,
-        inertias={name: float(inertias[model.joint(name).dofadr[0]]) for name in joints},
-        forces=forces,
-        grippers=strokes(original, driven),
-    )
 
 
 def _add_tool(

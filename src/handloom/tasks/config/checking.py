@@ -147,13 +147,15 @@ def _clutter_and_fluid(task: Task) -> Iterator[str]:
 
 def _skills(task: Task) -> Iterator[str]:
     objects = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
+    # Sentences that are made up of the skills repeat what is wrong with those.
+    named = [name for _, skill in placed_skills(task.config) for name in skill.objects]
     for i, text in enumerate((task.config.data.language_instruction, *task.config.data.paraphrases)):
         key = ("language_instruction",) if i == 0 else ("paraphrases", i - 1)
-        yield from unknown_words(task, ("data", *key), text)
+        yield from unknown_words(task, ("data", *key), text, named)
     for keys, skill in placed_skills(task.config):
         yield from _own_skill(task, keys, skill)
         yield from contradictions(task, keys, skill)
-        yield from unknown_words(task, (*keys, "instruction"), skill.instruction)
+        yield from unknown_words(task, (*keys, "instruction"), skill.instruction, named)
         yield from _named_otherwise(task, keys, skill, objects)
         for name in skill.objects:
             if name not in objects:

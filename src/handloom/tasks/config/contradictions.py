@@ -1,12 +1,13 @@
 """Keys of a task that are right by themselves and cannot be met together, and words that mean nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from handloom.errors import unknown_name
 from handloom.skills import SkillConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
 
 Keys = tuple[str | int, ...]
 OVER_TARGET = ("xybbox", "resting", "flower")
@@ -63,9 +64,23 @@ def doubts(task: Task, keys: Keys, skill: SkillConfig) -> Iterator[str]:
         )
 
 
-def unknown_words(task: Task, keys: Keys, text: str) -> Iterator[str]:
-    """Yield a line for every ``{name}`` in a sentence that is no object of the task."""
+def unknown_words(task: Task, keys: Keys, text: str, named: Sequence[str]) -> Iterator[str]:
+    """Yield a line for every ``{name}`` in a sentence that is no object of the task, nor ``named`` by its skills."""
     names = [obj.name for obj in (*task.arena.fixtures, *task.config.objects)]
     for name in re.findall(r"\{([^{}]*)\}", text):
-        if name not in names:
+        if name not in names and name not in named:
             yield f"{task.where(*keys)}: {{{name}}} stands for an object; {unknown_name('object', name, names)}"
+
+
+def sameness(task: Task) -> Iterator[str]:
+    """Yield a line for a task in which no object of the skills looks different from one episode to the next."""
+    used = {name for _, skill in placed_skills(task.config) for name in skill.objects}
+    drawn = [(i, obj) for i, obj in enumerate(task.config.objects) if obj.name in used and not obj.path]
+    if not drawn or any(obj.apply_randomization or len(obj.colors) > 1 for _, obj in drawn):
+        return
+    names = [obj.name for _, obj in drawn]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    yield (
+        f"{task.where('objects', drawn[0][0])}: every episode shows the same {listed}; apply_randomization: true in "
+        "the line of an object varies its size, shape and colour"
+    )

@@ -11,7 +11,7 @@ from handloom.config.search import asset_roots, enclosing_folders, is_inside, se
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.checking import check_task, refused_code
-from handloom.tasks.config.contradictions import doubts
+from handloom.tasks.config.contradictions import doubts, sameness
 from handloom.tasks.config.short_form import expand_short_form
 from handloom.tasks.config.stand_ins import stand_ins
 from handloom.tasks.config.task import Task
@@ -77,6 +77,11 @@ def load_task(
     return replace(
         task, notices=(*unused, *refused_code(task), *_doubts(task)), stand_ins=stand_ins(task, missing_arena=missing)
     )
+
+
+def variety_notes(task: Task) -> list[str]:
+    """Return a line for a task of the user's own that shows the same objects in every episode."""
+    return [] if task.path in library().values() else [*sameness(task)]
 
 
 def _doubts(task: Task) -> list[str]:

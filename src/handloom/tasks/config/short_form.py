@@ -60,7 +60,12 @@ WHERE: dict[str, dict[str, Any]] = {
 """Where a short place puts the object > the keys in which it differs."""
 WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
          "beside": "Put the {0} beside the {1}."}  # fmt: skip
-VERBS = ("pick", "place", "pour")
+VERBS = ("pick", "place", "pour", "home")
+MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on", "at": "to"}
+MEANT |= {"next_to": "beside", "near": "beside", "by": "beside", "stack": "stack_on"}
+"""Words that people write > where a short place puts the object."""
+TOGETHER = "\0"
+"""Where a sentence names what is put somewhere, while those of the same place are gathered."""
 HOME = {"name": "home", "instruction": "Go home."}
 
 
@@ -120,14 +125,17 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
         mark = lines.get((*where, i), document.mark(where))
         if not _is_step(item, robots):
             words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
-            hints = [suggest(word, (*VERBS, "home", "name")).partition("known:")[0] for word in words]
+            hints = [suggest(word, (*VERBS, "name")).partition("known:")[0] for word in words]
             raise ConfigError(
                 f"{mark}: skills.{i}: {''.join(hints)}a flat list has skills, such as {{pick: apple}}, got {item!r}"
             )
         step = dict(item) if isinstance(item, dict) else item
         block = isinstance(step, dict) and bool(set(ARMS) & step.keys())
         robot = step.pop("robot", None) if isinstance(step, dict) else None
-        arm = step.pop("arm", "left") if isinstance(step, dict) else "left"
+        arm = step.pop("arm", None) if isinstance(step, dict) else None
+        if isinstance(step, dict) and step.get("home") in ARMS:  # {home: left}
+            arm, step["home"] = arm or step["home"], None
+        arm = arm or "left"
         if robot is None:
             if len(robots) != 1:
                 known = ", ".join(robots)
@@ -158,6 +166,10 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
     given = {("on" if key is True else key): value for key, value in skill.items()}  # YAML reads `on:` as true.
     verb = next(verb for verb in VERBS if verb in given)
     name = given.pop(verb)
+    if verb == "home":
+        if name is not None:
+            raise ConfigError(f"{what}: home: in a flat list write {{home: left}} or {{home: right}}, got {name!r}")
+        return {**HOME, **given}
     if not isinstance(name, str):
         raise ConfigError(f"{what}: {verb}: write the name of an object, e.g. {{{verb}: apple}}, got {name!r}")
     if verb == "pick":
@@ -176,9 +188,11 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
         return {"name": "pour", "objects": [name, target], "instruction": words, **given}
     places = [key for key in (*WHERE, "to") if key in given]
     if len(places) != 1 or not isinstance(given[places[0]], str):
+        other = next((key for key in given if key in MEANT), None)
+        got = f"{other}; did you mean {MEANT[other]}?" if other and not places else ", ".join(places) or "none"
         raise ConfigError(
             f"{what}: place {name}: say where, with one of in, on, stack_on, beside or to, "
-            f"e.g. {{place: {name}, in: bowl}}; got {', '.join(places) or 'none'}"
+            f"e.g. {{place: {name}, in: bowl}}; got {got}"
         )
     target = given.pop(places[0])
     kind = _kind(name, target, categories) if places[0] == "to" else places[0]
@@ -207,16 +221,30 @@ def _categories(task: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _describe(task: dict[str, Any]) -> None:
-    """Give a task without an instruction the words of its skills: a pick goes without saying before its place."""
+    """Give a task without an instruction the words of its skills.
+
+    A pick goes without saying before its place, and so does going home at the end; what is put to the same place is
+    told together: "Put the egg and the lemon into the bowl."
+    """
     data = task.setdefault("data", {})
     if not isinstance(data, dict) or data.get("language_instruction"):
         return
     skills = [skill for _, lane in _lanes(task["skills"], ()) for skill in lane if isinstance(skill, dict)]
+    skills = [skill for skill in skills if skill.get("name") != "home"] or skills
     put = {skill["objects"][0] for skill in skills if skill.get("name") == "place" and skill.get("objects")}
-    told = [
-        str(skill["instruction"])
-        for skill in skills
-        if skill.get("instruction") and not (skill.get("name") == "pick" and set(skill.get("objects", ())) & put)
-    ]
+    told: dict[str, list[str]] = {}
+    for skill in skills:
+        words, names = str(skill.get("instruction") or ""), [str(name) for name in skill.get("objects") or ()]
+        if not words or (skill.get("name") == "pick" and set(names) & put):
+            continue
+        first = f"the {{{names[0]}}}" if names else ""
+        together = skill.get("name") == "place" and first and words.count(first) == 1
+        objects = told.setdefault(words.replace(first, TOGETHER) if together else words, [])
+        objects += [first] if together and first not in objects else []
     if told:
-        data["language_instruction"] = " ".join(told)
+        data["language_instruction"] = " ".join(text.replace(TOGETHER, _listed(names)) for text, names in told.items())
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return ``a``, ``a and b``, or ``a, b and c``."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
