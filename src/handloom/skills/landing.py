@@ -8,7 +8,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.scene import Scene
-from handloom.scene.measures import geom_box, world_box
+from handloom.scene.measures import geom_box
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import UNBOUNDED
 from handloom.skills.orientations import Alignment
@@ -24,7 +24,7 @@ STEPS = 60
 REACH = 0.3
 """Nothing farther below than this is looked at [m]."""
 HALF = 0.5
-"""Success mode ``inside``: share of the object where the config gives none; of the largest overlap of stand-ins."""
+"""Success mode ``inside``: share of the object where the config gives none."""
 
 
 class HeldSize(NamedTuple):
@@ -185,13 +185,3 @@ def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
         up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.success_upright))}
         terms.append(Check(name="points_up", arguments=up))
     return tuple(terms)
-
-
-def overlap_asked(scene: Scene, config: PlaceConfig, *, stands_in: bool) -> float:
-    """Return how much the boxes must overlap: as the task says, or half of what stand-ins can with their sizes."""
-    if not stands_in:
-        return config.success_th
-    held, box = np.sort(scene.assets[config.objects[0]].extent), world_box(scene, config.objects[1])
-    inside = float(np.prod(np.minimum(held, box[1] - box[0])))
-    most = inside / (float(np.prod(held)) + float(np.prod(box[1] - box[0])) - inside)
-    return min(config.success_th, HALF * most)

@@ -22,7 +22,6 @@ from handloom.skills.landing import (
     asked_alignment,
     attitude_checks,
     drop_height,
-    overlap_asked,
     place_points,
     unit,
 )
@@ -181,8 +180,7 @@ class Place(Skill[PlaceConfig]):
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
-        asked = overlap_asked(self.scene, config, stands_in=self._stands_in())
-        overlap = Check(name="overlapping", arguments={**pair, "above": asked})
+        overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
         over = Check(name="over_box", arguments={**pair, "margin": 0.0})
         modes = {
             "3diou": (overlap,),
