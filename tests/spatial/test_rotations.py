@@ -161,4 +161,6 @@ def test_one_rotation_gives_the_same_bits_as_a_batch():
         np.testing.assert_array_equal(matrix_from_quat(quats[one]), matrices[one])
         np.testing.assert_array_equal(quat_from_matrix(matrices[one]), batch_quat)
         np.testing.assert_array_equal(rotvec_from_quat(quats[one]), batch_vector)
+        np.testing.assert_array_equal(quat_from_matrix(matrices[one, None, None]), batch_quat[None, None])
+        np.testing.assert_array_equal(rotvec_from_quat(quats[one, None, None]), batch_vector[None, None])
         np.testing.assert_array_equal(quat_normalize(3.0 * quats[one]), quat_normalize(3.0 * quats)[one])

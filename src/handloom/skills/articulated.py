@@ -109,17 +109,15 @@ class ArticulatedSkill(Skill[JointConfigT]):
 
     def _held_ways(self) -> list[JointWay]:
         """Return the way along the joint from where the hand holds it."""
-        controller, why = self.controller, list[str]()
+        controller = self.controller
         controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
         setting = self._manner.setting.model_copy(update=there)
-        for pivot in self._manner.pivots:
-            way = self._way(controller.target, controller.commanded_pose, setting, pivot)
-            if isinstance(way, JointWay):
-                return [way]
-            why.append(way)
-        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {'; '.join(why)}")
+        way = self._way(controller.target, controller.commanded_pose, setting)
+        if isinstance(way, JointWay):
+            return [way]
+        self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {'; '.join(way)}")
         return []
 
     def _free_ways(self) -> list[JointWay]:
@@ -257,12 +255,11 @@ class ArticulatedSkill(Skill[JointConfigT]):
         ways: list[JointWay] = []
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
-            for pivot in self._manner.pivots:
-                way = self._way(q[i], goals[i], self._manner.setting, pivot)
-                if isinstance(way, JointWay):
-                    ways.append(way)
-                    break
-                why = way
+            way = self._way(q[i], goals[i], self._manner.setting)
+            if isinstance(way, JointWay):
+                ways.append(way)
+            else:
+                why = way[-1]
             if len(ways) == WAYS:
                 break
         return ways, why
@@ -275,9 +272,10 @@ class ArticulatedSkill(Skill[JointConfigT]):
         """Return where the hand goes on its way to a goal (4, 4) and along the joint."""
         return KeyFrames.of(goal, setting, self._motions(pivot))
 
-    def _way(self, q: Array, goal: Array, setting: PlannerSetting, pivot: float) -> JointWay | str:
+    def _way(self, q: Array, goal: Array, setting: PlannerSetting) -> JointWay | list[str]:
         """Return the way from joints (n,) before a goal (4, 4) to the end, or why there is none."""
-        return joint_way(self.controller, self.config.objects[0], self._manner, q, self._frames(goal, setting, pivot))
+        layouts = (self._frames(goal, setting, pivot) for pivot in self._manner.pivots)
+        return joint_way(self.controller, self.config.objects[0], self._manner, q, layouts)
 
     def _free_path(self, ways: list[JointWay]) -> Array | None:
         """Return the path (m, n) to the first frame of the best way that has one, which is put first in the list."""

@@ -1,6 +1,6 @@
 """The way of a hand along a joint, as joint paths: to the contact, along the joint's own path, and back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,22 +36,40 @@ class JointWay:
     """Distance of the first configuration from the present one, and length of the way [rad]."""
 
 
-def joint_way(controller: ArmController, name: str, manner: Manner, q: Array, frames: KeyFrames) -> JointWay | str:
-    """Return the way through all frames from joints (n,) at the first one, or why there is none.
+def joint_way(
+    controller: ArmController, name: str, manner: Manner, q: Array, layouts: Iterable[KeyFrames]
+) -> JointWay | list[str]:
+    """Return the way from joints (n,) through all frames of the first layout that has one, or why there is none.
 
     Args:
         controller: The arm.
         name: The object.
         manner: How the hand moves the joint.
         q: Joints at the first frame.
-        frames: Where the hand goes.
+        layouts: Where the hand goes, first choice first; they mostly differ along the joint only.
     """
-    way: JointWay | str = "there is none"
-    for kept in _kept_parts(controller, manner):
-        way = _way(controller, name, manner, q, frames, kept)
-        if isinstance(way, JointWay):
-            break
-    return way
+    why, approach, poses = list[str](), np.empty(0), list[Array]()
+    for frames in layouts:
+        if not _same(poses, frames.approach):
+            poses, approach = frames.approach, np.empty(0)
+            ignore = () if manner.grips else controller.obstacles_of(name)
+            reached = _through(controller, q, poses[1:], ignore, None)
+            if isinstance(reached, str):
+                why.append(reached)
+                continue
+            approach = reached
+        elif not len(approach):
+            continue
+        for kept in _kept_parts(controller, manner):
+            way = _way(controller, name, frames, approach, kept)
+            if isinstance(way, JointWay):
+                return way
+            why.append(way)
+    return why or ["there is none"]
+
+
+def _same(a: list[Array], b: list[Array]) -> bool:
+    return len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
 def _kept_parts(controller: ArmController, manner: Manner) -> Iterator[PointAndAxis | None]:
@@ -72,39 +90,43 @@ def _kept_parts(controller: ArmController, manner: Manner) -> Iterator[PointAndA
         yield PointAndAxis(point=manner.contact, axis=closing, angle=LEANING)
 
 
+def _through(
+    controller: ArmController, q: Array, poses: list[Array], ignore: Sequence[str], kept: PointAndAxis | None
+) -> Array | str:
+    """Return the joint path (m, n) from joints (n,) through poses, or why there is none."""
+    if not poses:
+        return q[None]
+    ignored = (*controller.ignored, *ignore)
+    result = controller.planner.plan_through(q, np.array(poses), ignore=ignored, keeping=kept)
+    return result.path if result.ok else result.reason
+
+
 def _way(
-    controller: ArmController, name: str, manner: Manner, q: Array, frames: KeyFrames, kept: PointAndAxis | None
+    controller: ArmController, name: str, frames: KeyFrames, approach: Array, kept: PointAndAxis | None
 ) -> JointWay | str:
-    itself, paths = controller.obstacles_of(name), []
-    for poses, ignore, part in (
-        (frames.approach[1:], () if manner.grips else itself, None),
-        (frames.actuation, itself, kept),
-    ):
-        if not poses:
-            paths.append(q[None])
-            continue
-        ignored = (*controller.ignored, *ignore)
-        result = controller.planner.plan_through(q, np.array(poses), ignore=ignored, keeping=part)
-        if not result.ok:
-            return result.reason
-        paths.append(result.path)
-        q = result.path[-1]
+    """Return the way that goes on from the contact, at the end of an approach (m, n), or why there is none."""
+    itself = controller.obstacles_of(name)
+    actuation = _through(controller, approach[-1], frames.actuation, itself, kept)
+    if isinstance(actuation, str):
+        return actuation
+    q = actuation[-1]
     if kept is not None and frames.actuation:
         frames = replace(frames, actuation=[controller.chain.T_base_tool(q)])
     end = (frames.actuation or frames.approach)[-1]
+    back, retreat = end, "there is no room"
     for length in RETREATS:
         back = end @ translation(-length * controller.arm.spec.approach)
-        result = controller.planner.plan_through(q, back, ignore=(*controller.ignored, *itself))
-        if result.ok:
+        retreat = _through(controller, q, [back], itself, None)
+        if not isinstance(retreat, str):
             break
-    else:
-        return f"the hand cannot draw back: {result.reason}"
-    moved = sum(float(np.abs(np.diff(path, axis=0)).sum()) for path in paths)
+    if isinstance(retreat, str):
+        return f"the hand cannot draw back: {retreat}"
+    moved = sum(float(np.abs(np.diff(path, axis=0)).sum()) for path in (approach, actuation))
     return JointWay(
         frames=frames,
-        approach=paths[0],
-        actuation=paths[1],
+        approach=approach,
+        actuation=actuation,
         back=back,
-        retreat=result.path,
-        cost=moved + float(np.abs(paths[0][0] - controller.target).sum()),
+        retreat=retreat,
+        cost=moved + float(np.abs(approach[0] - controller.target).sum()),
     )

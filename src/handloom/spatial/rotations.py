@@ -77,8 +77,9 @@ def quat_from_rotvec(rotvec: ArrayLike) -> Array:
 def rotvec_from_quat(quat: ArrayLike) -> Array:
     """Return the rotation vector (..., 3) [rad] of unit quaternions, of length at most pi."""
     q = np.asarray(quat, float)
-    if q.ndim == 1:
-        return _one_rotvec_from_quat(-q if q[0] < 0.0 else q)
+    if q.size == 4:
+        one = q.reshape(4)
+        return _one_rotvec_from_quat(-one if one[0] < 0.0 else one).reshape(*q.shape[:-1], 3)
     q = np.where(q[..., :1] < 0.0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, q[..., :1])
@@ -128,8 +129,8 @@ def quat_from_matrix(matrix: ArrayLike) -> Array:
     m = np.asarray(matrix, float)
     if m.shape[-2:] != (3, 3):
         raise InputError(f"a rotation matrix has shape (..., 3, 3), got {m.shape}")
-    if m.ndim == 2:
-        return _one_quat_from_matrix(*m.tolist())
+    if m.size == 9:
+        return _one_quat_from_matrix(*m.reshape(3, 3).tolist()).reshape(*m.shape[:-2], 4)
     xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
     # Rows of 4 q q': the row with the largest diagonal entry is the best conditioned multiple of q.
     outer = np.stack(

@@ -279,7 +279,7 @@ class ArmPlanner:
             ignore: Further obstacles, by part of their name, that do not count for this request.
             keeping: Part of the poses that counts, for one arm of few joints; all of them when None.
         """
-        context = self._context((*self._ignore, *ignore))
+        context = PlanContext(self._scene, self._open_end, self._search, self.options)
         poses, follower = Move(T_base_tool=T_base_tool).poses(len(self.arms)), self._line
         if keeping is not None:
             if len(self.arms) > 1:
@@ -297,6 +297,8 @@ class ArmPlanner:
                 judged = judge_line(context, replace(line, path=np.concatenate(legs), fraction=min(done, 0.999)))
                 assert isinstance(judged, PlanResult)
                 return judged
+        # Obstacles count from here on: most ways that are tried end before.
+        self._scene.refresh((*self._ignore, *ignore))
         path = judge_line(context, LineResult(path=np.concatenate(legs), fraction=1.0, jumped=False))
         return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
 
