@@ -81,11 +81,15 @@ def test_a_body_weighs_what_the_groups_that_count_in_its_file_weigh(tmp_path):
     assert import_object(tmp_path / "box.xml").asset.mass == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(("mass", "weighs"), [(".3", 0.3), ("0", 1000 * np.pi * 0.04**2 * 0.09)])
-def test_inertias_that_no_body_has_are_computed_from_the_shapes(tmp_path, mass, weighs):
-    (tmp_path / "mug.urdf").write_text(MUG.replace('value=".3"', f'value="{mass}"').replace("1e-4", "0"))
+@pytest.mark.parametrize(
+    ("mass", "aside", "weighs"), [(".3", "0", 0.3), (".3", "1", 0.3), ("0", "0", 1000 * np.pi * 0.04**2 * 0.09)]
+)
+def test_inertias_that_no_body_has_are_computed_from_the_shapes(tmp_path, mass, aside, weighs):
+    text = MUG.replace('value=".3"', f'value="{mass}"').replace("1e-4", "0").replace('ixy="0"', f'ixy="{aside}"')
+    (tmp_path / "mug.urdf").write_text(text)
     imported = import_object(tmp_path / "mug.urdf")
     assert imported.asset.mass == pytest.approx(weighs, rel=1e-3)
+    assert imported.asset.model.body_inertia.max() > 0
     assert "1 impossible inertia computed from the shapes" in imported.report.converted
 
 

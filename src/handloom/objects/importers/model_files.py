@@ -127,7 +127,7 @@ def _mend_inertias(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
         for geom in solid if body.mass > 0.0 else ():
             geom.mass = body.mass / len(solid)
         # MuJoCo takes a body without a centre of mass as one that its geoms weigh.
-        body.explicitinertial, body.ipos = False, np.full(3, np.nan)
+        body.explicitinertial, body.ipos, body.fullinertia = False, np.full(3, np.nan), np.full(6, np.nan)
     if mended:
         draft.converted.append(f"{count(mended, 'impossible inertia')} computed from the shapes")
 
