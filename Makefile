@@ -40,7 +40,7 @@ test-selected: $(READY)
 test-reader: $(READY)
 	@sh tools/make_reader.sh .venv-reader
 	@HANDLOOM_READER_PYTHON=$(CURDIR)/.venv-reader/bin/python $(PYTEST) -m "slow or reader" \
-		tests/engine/test_reader.py tests/dataset/test_lerobot_reader.py
+		tests/engine/test_reader.py tests/engine/test_lerobot_policy.py tests/dataset/test_lerobot_reader.py
 
 check: $(READY)
 	@$(BIN)/ruff format --check --quiet src tests tools

@@ -61,7 +61,12 @@ def _variants() -> str:
         f"allows it, 0 to {variant.DISTRACTORS} distractors, masses x 0.6 to 1.6, friction 0.7 to 1.3, "
         f"{len(variant.STYLES)} styles of room and table in 24 looks each, 1 to 4 lamps of any colour, other camera "
         "poses and zooms, start joints that differ by 0.06 rad, and another table height. Words, skills and success "
-        "stay."
+        "stay.\n\n"
+        "`handloom bench tasks --set data.variant=randomized` measures it. Of 55 tasks (50 attempts each, seed 4242) 47 "
+        "succeed in 85 to 100 %; of the other eight four do since, in 30 attempts each. fr3_flip_carton (84 %) does not; "
+        "split_aloha_sort_rubbish (80 %) and franka_robotiq85_arrange_tableware (84 %) have changed and were not "
+        "measured again. Measured again (25 attempts, seed 90210): lift2_handover 100 % (66 % before), "
+        "lift2_turn_and_place 88 % (50 % before)."
     )
 
 

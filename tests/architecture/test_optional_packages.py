@@ -18,6 +18,7 @@ OPTIONAL = (
     "rerun",
     "gymnasium",
     "h5py",
+    "lerobot",
     "websockets",
     "cryptography",
 )

@@ -1,13 +1,17 @@
 """The audit of demonstrations measures what it says."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from tests.skills.conftest import run_with
 
 from handloom.bench import data
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import InputError
-from handloom.tasks import load_task
+from handloom.tasks import load_task, sample_task
+
+SKILLS = Path(__file__).parents[2] / "examples" / "skills"
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +57,10 @@ def test_corrupt_sentences_are_counted(tmp_path):
 def test_no_seeds_are_refused():
     with pytest.raises(InputError, match="at least 1 seed"):
         data.run(["fr3_pick_cube"], seeds=0)
+
+
+def test_a_robot_that_drives_is_not_idle():
+    room = sample_task(load_task(SKILLS / "navigate.yaml"), 0, 0)
+    scene, record = run_with(replace(room, cameras=()), {"name": "mobile__translate", "target": [-0.4, 0.0]})
+    assert record.success
+    assert data.audit(scene, record).idle < 0.6, "it rests a second at the end"

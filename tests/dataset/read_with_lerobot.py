@@ -23,10 +23,11 @@ def make_torchvision_importable() -> None:
     """
     import torch
 
-    library = torch.library.Library("torchvision", "DEF")
-    for operator in ("nms", "qnms"):
-        library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    KEPT.append(library)
+    if torch.version.cuda is None:
+        library = torch.library.Library("torchvision", "DEF")
+        for operator in ("nms", "qnms"):
+            library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        KEPT.append(library)
     import torchvision.io
 
     if not hasattr(torchvision.io, "VideoReader"):

@@ -1,7 +1,10 @@
 """What a run can be asked for: other columns, depth and language, failures kept, drawing later."""
 
+import json
+import shutil
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -17,6 +20,9 @@ from handloom.engine import (
 )
 from handloom.engine.rerender import RenderOverrides, read_cameras, rerender_run
 from handloom.errors import ConfigError, NotFoundError
+from handloom.render import Renderer
+from handloom.render.labels import geoms_of_body
+from handloom.scene import build_scene
 from handloom.tasks import load_task
 
 SMALL = ("cameras.0.size=[32, 32]", "cameras.1.size=[48, 32]")
@@ -34,6 +40,45 @@ def undrawn(tmp_path_factory) -> RunDirectory:
     """A run of one demonstration with all columns, whose cameras are drawn later."""
     folder = tmp_path_factory.mktemp("later") / "run"
     return generate(folder, columns=("canonical", "reference"), lerobot_features=("language",), render="later")
+
+
+def test_segmentation_is_a_stream_of_ids_that_are_exactly_those_of_the_renderer(undrawn, tmp_path):
+    look = RenderOverrides(size=(31, 24))  # Odd: the coded picture is a column wider.
+    drawn = rerender_run(undrawn, tmp_path / "d", InlineExecutor(), look=look, preset="balanced", segmentation=True)
+    reader = DatasetReader(drawn)
+    assert check_layout(drawn) == ()
+    assert "language_persistent" in reader.info["features"]
+    record = record_of_archive(reader.archive(0))
+    model, data = (world := build_scene(record.instance).world).model, world.data
+    names = json.loads(reader.episodes[0].columns["segmentation"])
+    assert {"", "table", "floor", "wall_back", "cube", "franka"} <= set(names)
+    renderer = Renderer(model, "balanced")
+    for frame, state in list(enumerate(record.states[record.kept]))[::40]:
+        mujoco.mj_setState(model, data, np.ascontiguousarray(state), mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_forward(model, data)
+        for camera, images in renderer.render(data, record.instance.cameras, ("segmentation",)).items():
+            stored = reader.image(0, f"observation.images.{camera}_segmentation", frame)
+            assert (stored.shape, stored.dtype) == ((24, 32), np.uint8)
+            for name, body in (("cube", "cube/object"), ("franka", "franka/fr3_link0"), ("table", "table/object")):
+                truth = np.isin(images["segmentation"], geoms_of_body(model, body))
+                np.testing.assert_array_equal(stored[:, :31] == names.index(name), truth)
+            np.testing.assert_array_equal(stored[:, :31] == 0, images["segmentation"] < 0)
+    stored = reader.image(0, "observation.images.head_segmentation", 0)
+    assert {names[k] for k in np.unique(stored)} >= {"cube", "franka", "table"}
+    assert [v.verdict for v in verify_dataset(drawn, InlineExecutor())] == ["exact"]
+
+
+def test_ids_that_are_not_what_the_states_show_do_not_pass_verification(undrawn, tmp_path):
+    look = RenderOverrides(size=(32, 24))
+    drawn = rerender_run(undrawn, tmp_path / "d", InlineExecutor(), look=look, preset="fast", segmentation=True)
+    videos = drawn / "videos" / "observation.images.head_segmentation"
+    other = drawn / "videos" / "observation.images.hand_segmentation"
+    shutil.rmtree(videos)
+    shutil.copytree(other, videos)
+    (verdict,) = verify_dataset(drawn, InlineExecutor())
+    assert verdict.verdict == "different"
+    assert "head_segmentation" in verdict.detail
+    assert "of frame 0 do not show what is there" in verdict.detail
 
 
 def test_both_styles_of_columns_stand_side_by_side(undrawn):

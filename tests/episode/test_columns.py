@@ -47,6 +47,6 @@ def test_with_two_robots_every_column_starts_with_its_robot(two_robots):
 
 def test_depth_streams_stand_beside_the_colours_of_their_camera(two_robots):
     cameras = two_robots.instance.cameras
-    names = [feature.name for feature in video_features(cameras, "h264", depth=True)]
+    names = [feature.name for feature in video_features(cameras, "h264", ("rgb", "depth"))]
     assert names == ["observation.images.head", "observation.images.head_depth"]
     assert [image_name("head", kind) for kind in ("rgb", "depth")] == names

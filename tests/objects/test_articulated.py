@@ -9,6 +9,7 @@ import pytest
 
 from handloom.errors import NotFoundError
 from handloom.objects import make_object, object_categories
+from handloom.objects.geometry import Reach, posed
 
 
 @cache
@@ -165,3 +166,18 @@ def test_every_vector_of_a_joint_turns_with_the_object_frame(category):
                 assert getattr(after, key) is None
             else:
                 np.testing.assert_allclose(getattr(after, key), R @ getattr(before, key), atol=1e-12)
+
+
+@pytest.mark.parametrize("category", ARTICULATED)
+def test_no_door_drawer_or_lid_swings_below_what_its_object_stands_on(category):
+    down = np.array([[0.0, 0.0, -1.0]])
+    for variant in range(2):
+        model = built(category, variant).model
+        data = posed(model)
+        floor = -float(Reach(model, data, solid=True)(down)[0])
+        for joint in range(model.njnt):
+            for angle in np.linspace(*model.jnt_range[joint], 9):
+                data.qpos[:] = 0.0
+                data.qpos[model.jnt_qposadr[joint]] = angle
+                mujoco.mj_kinematics(model, data)
+                assert -float(Reach(model, data, solid=True)(down)[0]) > floor - 1e-3, f"{angle:.2f}"

@@ -148,6 +148,12 @@ def test_columns_hold_the_base_and_their_actions_drive_it_the_same_way(tmp_path:
     assert way == pytest.approx(np.hypot(*actions[:, -3:-1].T).sum() / 30, rel=0.01)
     assert pose[-1, 2] - pose[0, 2] == pytest.approx(actions[:, -1].sum() / 30, abs=1e-3)
     assert np.abs(velocity[-1]).max() < 1e-3, "a base whose policy has ended stops"
+    rates = np.gradient(pose.astype(float), 1.0 / instance.fps, axis=0)
+    cos, sin = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+    forward, left, turn = velocity.T
+    driven = np.stack([cos * forward - sin * left, sin * forward + cos * left, turn], axis=1)
+    assert np.abs(driven - rates)[1:-1].max() < 0.01, "velocities, seen from the world, are the derivatives of the pose"
+    assert np.abs(rates).max() > 0.3
     again = build_scene(instance)
     repeated = run_episode(again, Replayed(again, columns["action"][:frames].astype(float)))
     assert _columns(repeated)["observation.base_pose"][-1] == pytest.approx(pose[-1], abs=1e-5)

@@ -6,7 +6,7 @@ import pytest
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode import replay
 from handloom.scene import Scene
-from handloom.skills.dynamic_pick import stretched
+from handloom.skills.dynamic_pick import Motion, evenly, lasting, stretched
 from handloom.tasks import load_task
 from handloom.values import EpisodeRecord
 
@@ -87,3 +87,39 @@ def test_grasps_are_turned_about_the_hand_and_shifted_in_height() -> None:
         "skills.0.franka.0.left.0.pivot_angle_z=[5, 8]", "skills.0.franka.0.left.0.pos_adjust_z=[0.0, 0.004]"
     )
     assert record.success, record.failure
+
+
+def test_a_rolling_ball_is_met_where_rolling_friction_lets_it_come() -> None:
+    scene, record = simulate(load_task("fr3_catch_ball"), 11, 0, Stopwatch())
+    assert record.success, record.failure
+    ball, middle = scene.world.body_index("ball/object"), []
+    for state in record.states[:45]:
+        scene.world.restore_state(state)
+        middle.append(scene.world.data.xipos[ball].copy())
+    speed = np.linalg.norm(np.diff(middle, axis=0), axis=1) * scene.instance.fps
+    rolling = next(obj.rolling for obj in scene.instance.objects if obj.name == "ball")
+    assert speed[0] == pytest.approx(np.linalg.norm(rolling), rel=0.02)
+    assert np.all(np.diff(speed) < 0.0), "nobody has touched it, rolling friction slows it down"
+    picked = record.timeline[0]
+    assert picked.skill == "dynamicpick"
+    assert picked.end - picked.start < 150, "it is met on its way, not waited for"
+
+
+def test_a_motion_that_slows_loses_speed_over_the_way_and_stops() -> None:
+    motion = Motion(way=-0.4, velocity=np.array([0.3, 0.0, 0.0]), slowing=0.1)
+    seconds = 2.0
+    place = -0.4 + 0.3 * seconds - 0.1 * seconds**2 / 2
+    assert motion.speed_at(place) == pytest.approx(0.3 - 0.1 * seconds)
+    assert motion.speed_at(0.2) == 0.0
+    back = place + motion.speed_at(place) * lasting(-seconds, motion.slowing, motion.speed_at(place))
+    assert back == pytest.approx(motion.way), "two seconds before, it was where it is now"
+    steady = Motion(way=0.0, velocity=np.array([0.0, 0.08, 0.0]))
+    assert steady.speed_at(5.0) == steady.speed == 0.08
+    assert lasting(0.7, 0.0, 0.08) == 0.7
+
+
+def test_a_hand_beside_a_rolling_object_goes_evenly_and_arrives_in_time() -> None:
+    targets = evenly(np.array([[0.0, 0.0], [0.1, 0.2], [1.0, 2.0]]), 20)
+    assert len(targets) == 20
+    assert targets[-1] == pytest.approx([1.0, 2.0])
+    assert np.abs(targets[:, 0] - np.arange(1, 21) / 20).max() < 0.09

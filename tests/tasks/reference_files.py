@@ -3,7 +3,7 @@
 The published files are not ours to ship. What is here is written from a list of keys, value ranges and counts; nothing
 is copied. ``write_checkout(folder, count, seed)`` writes a checkout without assets: arenas, robot and camera files, and
 task files six to nine folders below its root. ``python reference_files.py FOLDER COUNT SEED [spread]`` does that from a
-shell; ``spread`` visits every family equally often instead of as often as published.
+shell; ``spread`` visits every family equally often, ``share`` draws by the published numbers from the first file on.
 """
 
 import json
@@ -68,13 +68,14 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
 """Folder, maker, robots and number of the files, in about the published proportions."""
 
 
-def tasks(count: int, seed: int = 0, *, spread: bool = False) -> Iterator[tuple[str, Values]]:
-    """Yield path below the tasks' folder and values of files: every family first, then every robot of each.
+def tasks(count: int, seed: int = 0, *, spread: bool = False, share: bool = False) -> Iterator[tuple[str, Values]]:
+    """Yield path below the tasks' folder and values of files: every family and robot first, then as often as published.
 
     Args:
         count: Number of files.
         seed: Another one gives other files.
         spread: Every family equally often, in a random order, instead of in the published proportions.
+        share: In the published proportions from the first file on.
     """
     found = [(k, *family) for family in FAMILIES for k in range(len(family[2]))]
     found.sort(key=lambda entry: entry[0])
@@ -83,14 +84,18 @@ def tasks(count: int, seed: int = 0, *, spread: bool = False) -> Iterator[tuple[
     order = np.random.default_rng([seed, 1]).permutation(len(pairs)) if spread else np.arange(len(pairs))
     rng = np.random.default_rng([seed, 0])
     for i in range(count):
-        k = i % len(pairs) if spread or i < len(pairs) else int(rng.choice(len(pairs), p=shares / shares.sum()))
+        k = (
+            i % len(pairs)
+            if spread or (i < len(pairs) and not share)
+            else int(rng.choice(len(pairs), p=shares / shares.sum()))
+        )
         folder, make, rig = pairs[order[k]]
         arms = RIGS[rig]["arms"]
         arm = arms[(i + seed) % len(arms)]
         yield f"{folder.format(rig=rig, arm=arm)}{make.__name__}_{i:04d}.yaml", make(rig, arm, rng)
 
 
-def write_checkout(root: Path, count: int, seed: int = 0, *, spread: bool = False) -> list[Path]:
+def write_checkout(root: Path, count: int, seed: int = 0, *, spread: bool = False, share: bool = False) -> list[Path]:
     """Write a checkout without assets and return its task files."""
     from handloom.robots.load import ZOO_FOLDER
     from handloom.scene.camera_config import CAMERAS
@@ -116,7 +121,7 @@ def write_checkout(root: Path, count: int, seed: int = 0, *, spread: bool = Fals
     for stem in ("fr3", "franka_robotiq85", "genie1", "lift2", "split_aloha"):
         (configs / "robots" / f"{stem}.yaml").write_text(yaml.safe_dump(published_robot(ZOO_FOLDER / stem)))
     files = []
-    for name, values in tasks(count, seed, spread=spread):
+    for name, values in tasks(count, seed, spread=spread, share=share):
         file = configs / "tasks" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
@@ -152,4 +157,7 @@ def published_robot(folder: Path) -> Values:
 
 
 if __name__ == "__main__":
-    write_checkout(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), spread="spread" in sys.argv[4:])
+    words = sys.argv[4:]
+    write_checkout(
+        Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), spread="spread" in words, share="share" in words
+    )

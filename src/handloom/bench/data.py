@@ -170,7 +170,8 @@ def _idle(scene: Scene, qpos: Array, record: EpisodeRecord) -> float:
     """Return the share of the frames that the dataset shows in which no joint of a robot moves."""
     joints = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.qpos_index]
     fingers = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.gripper_qpos_index]
-    speed = np.abs(np.diff(qpos[:, [*joints, *fingers]], axis=0)) * record.instance.fps
+    bases = [i for robot in scene.robots.values() if robot.base is not None for i in robot.base.qpos_index]
+    speed = np.abs(np.diff(qpos[:, [*joints, *fingers, *bases]], axis=0)) * record.instance.fps
     return float(np.mean(np.all(speed < STILL, axis=1)[record.kept]))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.bench.result import BenchResult
 from handloom.engine.attempt import Stopwatch, simulate
@@ -33,11 +34,21 @@ OBJECTS = (
     (GEOM.mjGEOM_CYLINDER, (0.02, 0.03, 0), (0.50, 0.52, 0.55)),
 )
 TABLE_TOP = 0.0
+MESH_GRID = (50, 100)
+"""Rows and columns of a mesh's surface: two triangles each, 10,000 in all."""
+DENT = 0.15
+"""Depth of a mesh's dents, as a part of its size."""
+MESHES = 20
 HOME = (0.0, 0.05, 0.0, -2.2, 0.0, 2.3, 0.78)
 
 
-def build_scene(*, objects: int = 10) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return the scene with the arm at home; ``objects`` of the ten kinds in turn, on a grid that covers the table."""
+def build_scene(*, objects: int = 10, meshes: bool = False) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """Return the scene with the arm at home; ``objects`` of the ten kinds in turn, on a grid that covers the table.
+
+    Args:
+        objects: How many.
+        meshes: Each is a textured mesh of 10,000 triangles with the outline of its kind, no two alike.
+    """
     spec = load_robot("fr3").spec()
     rng = np.random.default_rng(0)
     spec.visual.headlight.ambient = [0.36, 0.36, 0.36]
@@ -60,14 +71,14 @@ def build_scene(*, objects: int = 10) -> tuple[mujoco.MjModel, mujoco.MjData]:
     for x in (-0.25, 0.95):
         for y in (-0.45, 0.45):
             world.add_geom(type=GEOM.mjGEOM_CYLINDER, size=[0.03, 0.35, 0], pos=[x, y, -0.39], rgba=[0.3, 0.3, 0.3, 1])
-    _scatter(world, objects, rng)
+    _scatter(spec, objects, rng, meshes=meshes)
     model = spec.compile()
     data = mujoco.MjData(model)
     move(model, data, 0)
     return model, data
 
 
-def _scatter(world: mujoco.MjsBody, count: int, rng: np.random.Generator) -> None:
+def _scatter(spec: mujoco.MjSpec, count: int, rng: np.random.Generator, *, meshes: bool) -> None:
     """Put objects on a grid over the table, smaller when there are many."""
     columns = int(np.ceil(np.sqrt(count)))
     scale = min(1.0, 4.0 / columns)
@@ -81,7 +92,45 @@ def _scatter(world: mujoco.MjsBody, count: int, rng: np.random.Generator) -> Non
         quat = [np.cos(turn / 2), 0, 0, np.sin(turn / 2)]
         if kind == GEOM.mjGEOM_CAPSULE:
             quat = [0.7071, 0.7071 * np.cos(turn), 0.7071 * np.sin(turn), 0.0]
-        world.add_geom(type=kind, size=half, pos=[x, y, TABLE_TOP + height], quat=quat, rgba=[*color, 1.0])
+        pose = {"pos": [x, y, TABLE_TOP + height], "quat": quat}
+        if meshes:
+            material = _add_mesh(spec, f"bench_mesh_{k}", kind, half, np.random.default_rng([1, k]))
+            spec.worldbody.add_geom(type=GEOM.mjGEOM_MESH, meshname=f"bench_mesh_{k}", material=material, **pose)
+        else:
+            spec.worldbody.add_geom(type=kind, size=half, rgba=[*color, 1.0], **pose)
+
+
+def _add_mesh(
+    spec: mujoco.MjSpec, name: str, kind: mujoco.mjtGeom, size: NDArray[np.float64], rng: np.random.Generator
+) -> str:
+    """Add a mesh with the outline of a primitive and a dented surface; return the name of its textured material."""
+    rows, columns = MESH_GRID
+    polar, around = np.meshgrid(np.linspace(0, np.pi, rows + 1), np.linspace(0, 2 * np.pi, columns + 1), indexing="ij")
+    ring = np.stack([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), np.cos(polar)], axis=-1)
+    half = np.array(size)
+    if kind in (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_CYLINDER, GEOM.mjGEOM_CAPSULE):
+        half = np.array([size[0], size[0], size[0] if kind == GEOM.mjGEOM_SPHERE else size[1]])
+    if kind in (GEOM.mjGEOM_BOX, GEOM.mjGEOM_CYLINDER, GEOM.mjGEOM_CAPSULE):
+        flat = np.abs(ring) if kind == GEOM.mjGEOM_BOX else np.abs(ring[..., 2:])
+        side = 0.0 if kind == GEOM.mjGEOM_BOX else np.hypot(ring[..., 0], ring[..., 1])
+        ring = ring / np.maximum(flat.max(axis=-1), side)[..., None]
+    waves = rng.integers(3, 9, 2)
+    dents = 1 - DENT * (0.5 + 0.5 * np.sin(waves[0] * polar + rng.uniform(0, 6)) * np.cos(waves[1] * around))
+    spec.add_mesh(
+        name=name,
+        uservert=(ring * dents[..., None] * half).reshape(-1),
+        userface=_grid_faces(rows, columns).reshape(-1),
+        usertexcoord=np.stack([around / (2 * np.pi), polar / np.pi], axis=-1).reshape(-1),
+    )
+    return add_texture(spec, name, texture("wood", rng), per_metre=False)
+
+
+def _grid_faces(rows: int, columns: int) -> NDArray[np.int32]:
+    """Return the triangles (2 rows columns, 3) of a grid of rows + 1 times columns + 1 vertices."""
+    corner = np.arange(rows)[:, None] * (columns + 1) + np.arange(columns)
+    below = corner + columns + 1
+    halves = (corner, below, below + 1), (corner, below + 1, corner + 1)
+    return np.concatenate([np.stack(half, axis=-1).reshape(-1, 3) for half in halves]).astype(np.int32)
 
 
 def move(model: mujoco.MjModel, data: mujoco.MjData, frame: int) -> None:
@@ -157,6 +206,7 @@ def run(*, seconds: float = 1.0) -> BenchResult:
         rows.append({"name": "handloom cpu over gl", **{key: rows[0][key] / gl[key] for key in _keys()}})
     rows.append(_two_workers(seconds))
     rows += _growth(seconds)
+    rows += _meshes(seconds)
     rows.append(_pouring())
     return BenchResult(bench="render", rows=tuple(rows))
 
@@ -260,3 +310,19 @@ def _growth(seconds: float) -> list[dict[str, Any]]:
         first = first or rate
         rows.append({"name": f"handloom cpu, {drawn} geoms", "fps_per_core_224x224": rate, "kept": rate / first})
     return rows
+
+
+def _meshes(seconds: float) -> list[dict[str, Any]]:
+    """Return the rates with primitives and with textured meshes of the same outlines, and what meshes keep of it."""
+    rows: list[dict[str, Any]] = []
+    for kind in ("primitives", "textured meshes of 10,000 triangles"):
+        model, data = build_scene(objects=MESHES, meshes=kind != "primitives")
+        rates = {
+            f"fps_per_core_{width}x{height}": _rate(
+                model, data, Renderer(model), front_camera(width, height), ALL_KINDS, seconds
+            )
+            for width, height in SIZES
+        }
+        rows.append({"name": f"handloom cpu, {MESHES} {kind}", **rates})
+    kept = {key: rows[1][key] / rows[0][key] for key in _keys()}
+    return [*rows, {"name": "handloom cpu, meshes over primitives", **kept}]

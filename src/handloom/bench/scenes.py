@@ -160,9 +160,11 @@ def deepest_overlap(scene: Scene) -> float:
 
 
 def drifts(scene: Scene) -> dict[str, float]:
-    """Run physics for two seconds and return how far [m] each movable object went; what lies on a belt is left out."""
+    """Run physics for two seconds and return how far [m] movable objects went, but for what rolls or lies on belts."""
     instance, world = scene.instance, scene.world
-    moving = [obj.name for obj in instance.objects if not obj.fixed and obj.name not in _carried(scene)]
+    moving = [
+        obj.name for obj in instance.objects if not (obj.fixed or any(obj.rolling) or obj.name in _carried(scene))
+    ]
     start = {name: scene.object_pose(name)[:3, 3] for name in moving}
     world.step(round(REST_SECONDS / instance.timestep))
     return {name: float(np.linalg.norm(scene.object_pose(name)[:3, 3] - start[name])) for name in moving}

@@ -13,6 +13,7 @@ BENCHES: dict[str, tuple[str, str]] = {
         "latency from the page to the robot, pictures per second, over a socket on this machine",
     ),
     "walking": ("handloom.bench.walking", "attempts of the legged robots at walking, turning, standing, being pushed"),
+    "rooms": ("handloom.bench.rooms", "driving and carrying through random furnished rooms, contacts counted"),
     "policy": ("handloom.bench.policy", "one step of a walking policy, and of RMPflow at 1 kHz, on one core"),
     "ik": ("handloom.bench.ik", "inverse kinematics of every arm, beside mink"),
     "collision": ("handloom.bench.collision", "sphere and exact collision checks per second"),

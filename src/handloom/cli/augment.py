@@ -71,7 +71,7 @@ def run(
         preset: How much work goes into a picture: fast, balanced or quality.
         codec: Video codec: h264 or av1.
         columns: Names of the columns, as for generate.
-        lerobot_features: What LeRobot reads from 0.6 on only, as for generate.
+        lerobot_features: What is written only when asked for, as for generate.
         keep_failures: Also write failed attempts, into a dataset of their own.
         keep_going: Go on although the first attempts all failed for the same reason.
         max_attempts: Bound on the attempts; default ten per demonstration.

@@ -160,6 +160,7 @@ def render(
     relight: OptionalNumber = None,
     retexture: OptionalNumber = None,
     depth: bool = False,
+    segmentation: bool = False,
     workers: OptionalNumber = None,
     allow_code: bool = False,
     skip_hashes: bool = False,
@@ -176,6 +177,7 @@ def render(
         relight: Seed of new lights; default keeps the recorded ones.
         retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
+        segmentation: Also write a stream of instance ids per camera.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
         skip_hashes: Use the files even if they are not those that were written.
@@ -185,7 +187,8 @@ def render(
     directory = checked_run(path)
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
-    drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth)  # Refuses unknown words at once.
+    # Refuses unknown words at once.
+    drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
     executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
     checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
@@ -200,6 +203,7 @@ def render(
             preset=preset,
             codec=codec,
             depth=depth,
+            segmentation=segmentation,
             on_episode=lambda: progress.advance(bar),
         )
     print(f"dataset: {dataset}")

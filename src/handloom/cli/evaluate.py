@@ -41,7 +41,8 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        policy: A class of yours, written my_module:MyPolicy, or an ONNX file (extra policy).
+        policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
+            checkpoint (extra lerobot).
         weights: File that the class is given.
         scenes: How many scenes.
         seed: Which set of test scenes.

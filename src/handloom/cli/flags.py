@@ -30,4 +30,4 @@ Overrides = Annotated[tuple[str, ...], arg(metavar="KEY=VALUE [KEY=VALUE ...]", 
 Preset = Literal["fast", "balanced", "quality"]
 Codec = Literal["h264", "av1"]
 ColumnStyle = Literal["canonical", "reference", "detailed"]
-LerobotFeature = Literal["depth", "language"]
+LerobotFeature = Literal["depth", "segmentation", "language"]

@@ -171,8 +171,8 @@ def run(
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
-        lerobot_features: What LeRobot reads from 0.6 on only: depth (a stream per camera), language (sub-tasks in the
-            frames).
+        lerobot_features: What is written only when asked for: depth (a stream per camera; LeRobot reads it from 0.6
+            on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
         disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
             recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.

@@ -1,4 +1,4 @@
-"""``handloom object show|import|annotate``: look at objects, bring your own, say where their joints are held."""
+"""``handloom object show|import|add|annotate``: look at objects, bring your own, say where their joints are held."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from handloom.cli.flags import File, Number, Object, OptionalFloat, OptionalOutput, OptionalText, Place
+from handloom.cli.flags import File, Number, Object, OptionalFile, OptionalFloat, OptionalOutput, OptionalText, Place
 
 if TYPE_CHECKING:
     from handloom.objects import Link
@@ -143,6 +143,7 @@ def import_file(
     mass: OptionalFloat = None,
     substance: Annotated[str, tyro.conf.arg(metavar="SUBSTANCE")] = "plastic",
     info_name: OptionalText = None,
+    body: OptionalText = None,
     seconds: float = 15.0,
     allow_outside: bool = False,
     size: Number = 480,
@@ -158,6 +159,7 @@ def import_file(
         mass: Mass of a mesh file [kg]; by default from the substance.
         substance: What a mesh file is made of: ceramic, wood, steel, plastic and so on.
         info_name: Annotation folder of an articulated USD asset, e.g. open_v.
+        body: Body of a MJCF scene that is the object; by default all of the file.
         seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two.
         allow_outside: Let the file include or refer to files outside its folder and the three around that.
         size: Width and height of the picture [px].
@@ -175,6 +177,7 @@ def import_file(
         mass=mass,
         substance=substance,
         info_name=info_name,
+        body=body,
         allow_outside=allow_outside,
         seconds=seconds,
     )
@@ -189,4 +192,66 @@ def import_file(
         print(write_png(output, portrait(asset, size=size, opened=0.4)))
 
 
-SUBVERBS = {"show": show, "import": import_file, "annotate": annotate}
+def add(
+    source: Annotated[str, tyro.conf.arg(metavar="PACKAGE")],
+    names: Annotated[
+        tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[NAME ...]", help_behavior_hint="")
+    ] = (),
+    /,
+    *,
+    output: OptionalOutput = None,
+    picture: OptionalFile = None,
+    listing: Annotated[bool, tyro.conf.arg(name="list")] = False,
+    scale: float = 1.0,
+    size: Number = 240,
+) -> None:
+    """Import the objects that a package or a folder ships, each as a folder that needs nothing else.
+
+    A task then names `path: assets/PACKAGE/NAME/NAME.xml`. What was kept, converted and dropped is in the table, one
+    sentence each in the report.txt beside the object. Robots, scenes and what is over 3 m long are left out.
+
+    Args:
+        source: An installed package (robosuite, pybullet_data, gymnasium_robotics, metaworld), or a folder with models.
+        names: Objects to import, `can` or `mug_*`; by default all.
+        output: The folder to write to; by default assets/PACKAGE in this folder.
+        picture: Also draw what was imported, up to 24 of them, into this PNG file.
+        listing: Only list the names and their files.
+        scale: Factor on all lengths.
+        size: Width and height of each picture [px].
+    """
+    from handloom.errors import HandloomError, InputError
+    from handloom.objects.importers.packages import add_object, package_folder, packaged_objects
+    from handloom.objects.portrait import assets_sheet
+    from handloom.render import write_png
+
+    folder = package_folder(source)
+    found = packaged_objects(folder, names)
+    width = max(len(obj.name) for obj in found)
+    if listing:
+        for obj in found:
+            print(f"{obj.name:<{width}}  {obj.path.relative_to(folder)}{f' ({obj.body})' if obj.body else ''}")
+        return
+    library = output or Path("assets", folder.name)
+    assets, refused, names_of = [], [], {}
+    print(f"{'object':<{width}}  {'size [mm]':<18} {'mass':>8}  joints  kept  converted  dropped")
+    for obj in found:
+        try:
+            imported = add_object(obj, library, names_of, scale=scale)
+        except HandloomError as error:
+            refused.append(f"{obj.name}: {error}")
+            continue
+        asset, report = imported.asset, imported.report
+        extent = " x ".join(f"{1000 * length:.0f}" for length in asset.extent)
+        sentences = f"{len(report.kept):>4}  {len(report.converted):>9}  {len(report.dropped):>7}"
+        print(f"{obj.name:<{width}}  {extent:<18} {asset.mass:>5.3g} kg  {len(asset.joints):>6}  {sentences}")
+        assets.append(asset)
+    for reason in refused:
+        print(f"left out: {reason}")
+    print(f"{len(assets)} of {len(found)} objects in {library}")
+    if not assets:
+        raise InputError(f"no object of {source} could be imported")
+    if picture is not None:
+        print(write_png(picture, assets_sheet(assets[:24], size=size)))
+
+
+SUBVERBS = {"show": show, "import": import_file, "add": add, "annotate": annotate}

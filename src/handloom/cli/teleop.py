@@ -72,7 +72,7 @@ def run(
         render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
         preset: How much work goes into the pictures of the dataset.
         columns: Names of the columns, as for generate.
-        lerobot_features: What LeRobot reads from 0.6 on only, as for generate: language writes your marks into frames.
+        lerobot_features: What is written only when asked for, as for generate: language writes your marks into frames.
         keep_failures: Allow to save attempts that did not succeed, into failures/.
         replay: Carry out a recording again instead (a file of the folder inputs/ of a run), without a page.
         set: Overrides such as data.fps=20.

@@ -174,7 +174,8 @@ class DatasetReader:
         """Yield the images of a camera from frame ``start`` to ``stop`` (exclusive) of an episode.
 
         Yields:
-            ``(h, w, 3)`` uint8 colour, or ``(h, w)`` float32 depth [m].
+            ``(h, w, 3)`` uint8 colour, ``(h, w)`` float32 depth [m], or ``(h, w)`` uint8 instance ids, whose names are
+            in the episode's column ``segmentation``.
         """
         episode, feature = self.episode(index), self._camera(camera)
         last = episode.length if stop is None else stop
@@ -229,8 +230,8 @@ def _feature(name: str, described: dict[str, Any]) -> Feature:
     if described["dtype"] == "video":
         stored = described["info"]
         is_depth = bool(stored.get("is_depth_map", stored.get("video.is_depth_map", False)))
-        kinds = {(c.stored_name, c.is_depth): c.name for c in CODECS.values()}
-        codec = kinds.get((stored["video.codec"], is_depth))
+        kinds = {(c.stored_name, c.is_depth, c.is_segmentation): c.name for c in CODECS.values()}
+        codec = kinds.get((stored["video.codec"], is_depth, bool(stored.get("is_segmentation", False))))
         if codec is None:
             raise FileError(f"camera {name!r} is stored as {stored['video.codec']!r}, which this cannot read")
         if is_depth:

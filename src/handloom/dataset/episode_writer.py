@@ -18,7 +18,7 @@ from handloom.dataset.episode_outcome import EpisodeOutcome
 from handloom.dataset.feature import Feature, FeatureTable
 from handloom.dataset.parquet_files import bookkeeping_field, column_array, column_field, write_plain
 from handloom.dataset.statistics import ImageHistogram, column_statistics
-from handloom.dataset.video_codec import HIGHEST_CODE
+from handloom.dataset.video_codec import HIGHEST_CODE, ID_COLOURS
 from handloom.dataset.video_writer import VideoWriter
 from handloom.errors import InputError, StateError
 
@@ -56,14 +56,13 @@ class EpisodeWriter:
 
         Args:
             name: Feature, e.g. ``observation.images.head``.
-            image: Colour ``(h, w, 3)`` uint8, or depth ``(h, w)`` [m].
+            image: Colour ``(h, w, 3)`` uint8, depth ``(h, w)`` [m], or instance ids ``(h, w)`` uint8.
         """
         feature = self.table[name]
         if not feature.is_video or not self._open:
             raise StateError(f"{name!r} is not a camera stream" if self._open else f"{self.folder} is finished")
         self._videos[name].add(image)
-        depth = feature.depth
-        self._histograms[name].add(image if depth is None else depth.codes(image.reshape(image.shape[:2])))
+        self._histograms[name].add(_levels(feature, image))
 
     def finish(
         self, outcome: EpisodeOutcome, columns: Mapping[str, Any], archive: EpisodeArchive | None = None
@@ -161,6 +160,13 @@ class EpisodeWriter:
     def __exit__(self, *_: object) -> None:
         if self._open:
             self._discard()
+
+
+def _levels(feature: Feature, image: NDArray[Any]) -> NDArray[Any]:
+    """Return the levels of an image as a reader finds them stored."""
+    if feature.depth is not None:
+        return feature.depth.codes(image.reshape(image.shape[:2]))
+    return ID_COLOURS[image] if feature.is_segmentation else image
 
 
 def level_values(feature: Feature) -> Array:

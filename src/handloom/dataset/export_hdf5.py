@@ -125,7 +125,13 @@ def observation_name(feature: Feature) -> str:
     name = feature.name.removeprefix("observation.").removeprefix("images.").replace(".", "_")
     if not feature.is_video:
         return name
-    return f"{name.removesuffix('_depth')}_depth" if feature.depth else f"{name}_image"
+    return (
+        name
+        if feature.is_segmentation
+        else f"{name.removesuffix('_depth')}_depth"
+        if feature.depth
+        else f"{name}_image"
+    )
 
 
 def _write(group: Any, name: str, values: NDArray[Any]) -> None:

@@ -75,6 +75,16 @@ class Feature:
         """Whether this is a camera stream."""
         return self.dtype == "video"
 
+    @property
+    def is_segmentation(self) -> bool:
+        """Whether this is a stream of instance ids."""
+        return self.is_video and codec_named(self.codec or "").is_segmentation
+
+    @property
+    def is_colour(self) -> bool:
+        """Whether this is a stream of colour pictures."""
+        return self.is_video and self.depth is None and not self.is_segmentation
+
     def as_array(self, values: Any, *, length: int) -> NDArray[Any]:
         """Return a column as an array ``(length, n)`` of this feature's type, or say what is wrong with it."""
         array = np.asarray(values)

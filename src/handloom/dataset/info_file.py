@@ -69,6 +69,8 @@ def _video_info(feature: Feature, fps: int) -> dict[str, Any]:
         "video.channels": feature.shape[2],
         "has_audio": False,
     }
+    if codec.is_segmentation:
+        described["is_segmentation"] = True
     if feature.depth is not None:
         described |= {
             "video.depth_min": feature.depth.depth_min,

@@ -1,4 +1,4 @@
-"""How pixels are stored: the video codecs, and depth in metres as 12-bit codes."""
+"""How pixels are stored: the video codecs, depth in metres as 12-bit codes, and instance ids as colours."""
 
 import math
 from collections.abc import Mapping
@@ -50,6 +50,10 @@ class DepthRange:
         return np.clip(depth, self.depth_min, self.depth_max).astype(np.float32)
 
 
+ID_COLOURS = np.stack([np.arange(256) * step % 256 for step in (1, 97, 57)], axis=1).astype(np.uint8)
+"""Colour (256, 3) that an instance id is stored as: red is the id, green and blue let people tell ids apart."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class VideoCodec:
     """How one kind of camera stream is encoded.
@@ -71,6 +75,10 @@ class VideoCodec:
     """Channels of the image that goes in."""
     is_depth: bool = False
     """Whether the image is depth [m] instead of colour."""
+    is_segmentation: bool = False
+    """Whether the image is instance ids instead of colour."""
+    encoder_format: str = ""
+    """Pixel format that the encoder is given, where it has another name for the coded one."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Encoder options."""
 
@@ -108,6 +116,17 @@ CODECS: Mapping[str, VideoCodec] = {
             "x265-params": "lossless=1:keyint=2:min-keyint=1:bframes=0:scenecut=0:pools=none:frame-threads=1:wpp=0"
             ":pmode=0:pme=0:repeat-headers=0:info=0:log-level=error",
         },
+    ),
+    # Ids must come back exactly through every reader. They all return RGB, and only a video that is coded as RGB gets
+    # there without a colour conversion, which rounds. LeRobot reads it from 0.4 on.
+    "segmentation": VideoCodec(
+        name="segmentation",
+        encoder="libx264rgb",
+        stored_name="h264",
+        pixel_format="gbrp",
+        encoder_format="rgb24",
+        is_segmentation=True,
+        options={"preset": "ultrafast", "qp": "0", "g": "2", "bf": "0", "sc_threshold": "0"},
     ),
 }
 

@@ -48,13 +48,13 @@ def read_frames(
 
     Args:
         path: The MP4 file.
-        feature: What the stream holds; decides between colour and depth.
+        feature: What the stream holds; decides between colour, depth and ids.
         start: Number of the first frame in the file.
         stop: Number after the last frame; None reads to the end.
         fps: Frames per second of the dataset.
 
     Yields:
-        ``(h, w, 3)`` uint8 colour, or ``(h, w)`` float32 depth [m].
+        ``(h, w, 3)`` uint8 colour, ``(h, w)`` float32 depth [m], or ``(h, w)`` uint8 instance ids.
     """
     if start < 0 or (stop is not None and stop < start):
         raise InputError(f"frames {start} to {stop} are not a range")
@@ -110,9 +110,10 @@ def _stored_name(decoder: str) -> str:
 
 
 def _image(frame: av.VideoFrame, feature: Feature) -> NDArray[Any]:
-    """Return a decoded frame as colour or as depth [m]."""
+    """Return a decoded frame as colour, as depth [m] or as ids."""
     if feature.depth is None:
-        return frame.to_ndarray(format="rgb24")
+        colour = frame.to_ndarray(format="rgb24")
+        return np.ascontiguousarray(colour[..., 0]) if feature.is_segmentation else colour
     return feature.depth.metres(frame.to_ndarray(format="gray12le").astype(np.uint16))
 
 

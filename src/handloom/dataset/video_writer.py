@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from handloom.dataset.colour_planes import colour_planes
 from handloom.dataset.durable import file_errors
 from handloom.dataset.feature import Feature
-from handloom.dataset.video_codec import codec_named
+from handloom.dataset.video_codec import ID_COLOURS, codec_named
 from handloom.errors import InputError, StateError
 
 HIGHEST_LEVEL = 186
@@ -88,7 +88,7 @@ class VideoWriter:
                 self._codec.encoder, rate=fps, options=dict(self._codec.options)
             )
             self._stream.width, self._stream.height = width, height
-            self._stream.pix_fmt = self._codec.pixel_format
+            self._stream.pix_fmt = self._codec.encoder_format or self._codec.pixel_format
             self._stream.codec_context.thread_count = 1
             self._stream.codec_context.time_base = Fraction(1, fps)
         self._open = True
@@ -97,8 +97,9 @@ class VideoWriter:
         """Encode the next frame.
 
         Args:
-            image: Colour ``(h, w, 3)`` uint8, or depth ``(h, w)`` or ``(h, w, 1)`` [m] for a depth stream. An odd
-                size is extended by its last row or column to the size in the feature.
+            image: Colour ``(h, w, 3)`` uint8, depth ``(h, w)`` or ``(h, w, 1)`` [m] for a depth stream, or ids
+                ``(h, w)`` uint8 for a stream of them. An odd size is extended by its last row or column to the size in
+                the feature.
         """
         if not self._open:
             raise StateError(f"the video {self.path} is closed; frames cannot be added any more")
@@ -158,6 +159,9 @@ class VideoWriter:
             assert self.feature.depth is not None
             codes = np.ascontiguousarray(_extended(self.feature.depth.codes(depth), height, width))
             return av.VideoFrame.from_ndarray(codes, format=self._codec.pixel_format)
+        if self._codec.is_segmentation:
+            self._check(image, expected=(height, width), dtype="uint8", good=image.dtype == np.uint8)
+            return av.VideoFrame.from_ndarray(ID_COLOURS[_extended(image, height, width)], format="rgb24")
         self._check(image, expected=(height, width, channels), dtype="uint8", good=image.dtype == np.uint8)
         frame = av.VideoFrame(width, height, self._codec.pixel_format)
         buffers: Any = frame.planes

@@ -24,6 +24,7 @@ from handloom.episode.columns import episode_columns, image_name, rendered_frame
 from handloom.episode.disturbance import Disturbance
 from handloom.episode.goals import Goals, JudgedSource
 from handloom.errors import FileError, HandloomError
+from handloom.render.labels import instances
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
@@ -133,8 +134,8 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
     instance = record.instance
     render = settings.render == "now" and bool(instance.cameras)
     columns = episode_columns(scene, record, settings.columns)
-    kinds = ("rgb", "depth") if "depth" in settings.lerobot_features else ("rgb",)
-    videos = video_features(instance.cameras, settings.codec, depth="depth" in kinds) if render else ()
+    kinds = ("rgb", *(kind for kind in ("depth", "segmentation") if kind in settings.lerobot_features))
+    videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
     table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
     with EpisodeWriter(folder, table) as writer:
         frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds) if render else iter(())
@@ -150,6 +151,8 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
         with watch.stage("write"):
             archive = archive_of_record(record)
             how = {"render_backend": "cpu", "render_preset": settings.preset} if render else {}
+            if render and "segmentation" in kinds:
+                how["segmentation"] = dumps(instances(scene.world.model).names)
             how["cameras"] = dumps([asdict(camera) for camera in instance.cameras])
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)

@@ -1,4 +1,4 @@
-"""Policies by name: a class of the user's own, or an ONNX file."""
+"""Policies by name: a class of the user's own, an ONNX file, or a LeRobot checkpoint."""
 
 import hashlib
 from functools import cache, partial
@@ -9,6 +9,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.config import import_named
+from handloom.engine.lerobot_policy import LeRobotPolicy, checkpoint_digest, checkpoint_folder
 from handloom.episode.policy_source import OPTIONS, Observation, PolicySource, TrainedPolicy
 from handloom.errors import FileError, InputError, require
 
@@ -21,14 +22,20 @@ def policy_source(policy: str, weights: Path | None = None) -> str:
     """Return the name of the source that runs a policy, as a run's manifest keeps it; files are named by content, too.
 
     Args:
-        policy: ``my_module:MyPolicy``, or an ONNX file.
+        policy: ``my_module:MyPolicy``, an ONNX file, or the folder of a LeRobot checkpoint.
         weights: File that the class is given as its only argument.
     """
-    is_file = policy.endswith(".onnx")
-    if is_file and weights is not None:
-        raise InputError("--weights is for a policy of your own; an ONNX file has its weights inside")
+    is_file, is_folder = policy.endswith(".onnx"), Path(policy).is_dir()
+    if (is_file or is_folder) and weights is not None:
+        raise InputError("--weights is for a policy of your own; ONNX files and checkpoints have their weights inside")
+    if is_folder:
+        folder = checkpoint_folder(Path(policy)).resolve()
+        require("lerobot", extra="lerobot")
+        return f"{PREFIX}lerobot|{folder}|{checkpoint_digest(folder)[:16]}"
     if not is_file and ":" not in policy:
-        raise InputError(f"a policy is an ONNX file or written {OWN}, got {policy!r}")
+        raise InputError(
+            f"a policy is an ONNX file, the folder of a LeRobot checkpoint or written {OWN}, got {policy!r}"
+        )
     file = Path(policy) if is_file else weights
     if file is None:
         return PREFIX + policy
@@ -50,6 +57,8 @@ def _loaded(source: str) -> TrainedPolicy:
     file = rest.partition("|")[0]
     if name == "onnx":
         return OnnxPolicy(Path(file))
+    if name == "lerobot":
+        return LeRobotPolicy(Path(file))
     made = import_named("policy", name, {}, own=OWN)
     try:
         return made(file) if file else made()

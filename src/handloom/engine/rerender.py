@@ -121,6 +121,7 @@ def rerender_run(
     preset: str,
     codec: str = "h264",
     depth: bool = False,
+    segmentation: bool = False,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
     """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it goes on.
@@ -133,10 +134,11 @@ def rerender_run(
         preset: fast, balanced or quality.
         codec: Video codec.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
+        segmentation: Also write a stream of instance ids per camera.
         on_episode: Called after each episode.
     """
     look = look or RenderOverrides()
-    settings = drawn_settings(run.settings, preset=preset, codec=codec, depth=depth)
+    settings = drawn_settings(run.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
     how = json_bytes([settings.fingerprint(), asdict(look)])
     episodes = out.with_name(f"{out.name}.{hashlib.sha256(how).hexdigest()[:8]}{PARTIAL}")
@@ -176,8 +178,12 @@ def rerender_episode(job: _Job) -> None:
         write_episode(job.settings, build_scene(record.instance), record, folder, Stopwatch())
 
 
-def drawn_settings(settings: RunSettings, *, preset: str, codec: str, depth: bool) -> RunSettings:
+def drawn_settings(
+    settings: RunSettings, *, preset: str, codec: str, depth: bool, segmentation: bool = False
+) -> RunSettings:
     """Return the settings of a run whose episodes are drawn; refuses words that do not exist."""
-    features = [name for name in settings.lerobot_features if name != "depth"] + ["depth"] * depth
+    streams = {"depth": depth, "segmentation": segmentation}
+    features = [name for name in settings.lerobot_features if name not in streams]
+    features += [name for name, wanted in streams.items() if wanted]
     changes = {"render": "now", "preset": preset, "codec": codec, "lerobot_features": tuple(features)}
     return RunSettings.model_validate(settings.model_dump() | changes)

@@ -61,7 +61,7 @@ def source_factory(name: str) -> SourceFactory:
 
 
 MANIFEST_VERSION = 1
-LEROBOT_FEATURES = ("depth", "language")
+LEROBOT_FEATURES = ("depth", "segmentation", "language")
 RenderWhen = Literal["now", "later", "none"]
 
 
@@ -90,7 +90,7 @@ class RunSettings(Config):
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
     lerobot_features: tuple[str, ...] = ()
-    """What LeRobot reads from 0.6 on only: ``depth`` streams, ``language`` columns."""
+    """What is written only when asked for: ``depth`` and ``segmentation`` streams, ``language`` columns."""
     keep_failures: bool = False
 
     @model_validator(mode="after")

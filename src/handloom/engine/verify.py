@@ -10,7 +10,10 @@ from handloom.dataset.file_list import refuse_strange_files
 from handloom.dataset.reading import damage_named
 from handloom.engine.executor import Executor, with_retries
 from handloom.episode import replay
+from handloom.episode.columns import image_name, rendered_frames
 from handloom.errors import FileError, HandloomError, NotAllowedError
+from handloom.scene import build_scene
+from handloom.values import EpisodeRecord
 
 TOLERANCE = 1e-6
 """Largest difference of a state entry on another platform, where bits may differ."""
@@ -74,11 +77,14 @@ def verify_episode(folder: str) -> Verification:
     try:
         with damage_named(Path(folder)):
             archive = read_archive(Path(folder))
-            report = replay(record_of_archive(archive))
+            record = record_of_archive(archive)
+            report = replay(record)
     except NotAllowedError as error:
         return Verification(episode=name, verdict="refused", detail=str(error))
     except HandloomError as error:
         return Verification(episode=name, verdict="damaged", detail=str(error))
+    if report.exact and (changed := _changed_ids(Path(folder), record)):
+        return Verification(episode=name, verdict="different", frames=report.frames, detail=changed)
     if report.exact:
         return Verification(episode=name, verdict="exact", frames=report.frames)
     elsewhere = archive.certificate.differences_from_here()
@@ -94,3 +100,25 @@ def verify_episode(folder: str) -> Verification:
     if elsewhere:
         detail += f"; made elsewhere: {'; '.join(elsewhere)}"
     return Verification(episode=name, verdict="different", frames=report.frames, detail=detail)
+
+
+def _changed_ids(folder: Path, record: EpisodeRecord) -> str:
+    """Return where stored instance ids are not those that the recorded states show; empty when they agree.
+
+    Streams of ids are the only ones stored without loss. The first, the middle and the last frame are drawn again.
+    """
+    dataset = DatasetReader(folder.parents[1])
+    streams = {feature.name for feature in dataset.table.videos if feature.is_segmentation}
+    if not streams:
+        return ""
+    index = next(e.index for e in dataset.episodes if dataset.archive_folder(e.index).name == folder.name)
+    chosen = sorted({0, len(record.kept) // 2, len(record.kept) - 1})
+    preset = str(dataset.episode(index).columns["render_preset"])
+    drawn = rendered_frames(build_scene(record.instance), record, preset=preset, kinds=("segmentation",), frames=chosen)
+    for frame, images in zip(chosen, drawn, strict=True):
+        for camera, kinds in images.items():
+            name, ids = image_name(camera, "segmentation"), kinds["segmentation"]
+            stored = dataset.image(index, name, frame)[: ids.shape[0], : ids.shape[1]]
+            if wrong := int((stored != ids).sum()):
+                return f"{name}: {wrong} pixels of frame {frame} do not show what is there"
+    return ""

@@ -13,6 +13,7 @@ from handloom.episode.detailed_columns import detailed_columns, mistakes
 from handloom.episode.loop import within_ranges
 from handloom.motion.kinematics import Chain
 from handloom.render import Images, Renderer
+from handloom.render.labels import instances
 from handloom.scene import Scene, SceneArm, SceneRobot
 from handloom.scene.mobile_base import MobileBase, body_twist
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, pose_from_pos_quat
@@ -143,18 +144,22 @@ def episode_columns(scene: Scene, record: EpisodeRecord, styles: Sequence[str] =
     )
 
 
-def video_features(cameras: Sequence[CameraSpec], codec: str, *, depth: bool = False) -> tuple[Feature, ...]:
-    """Return the camera streams of a scene, with ``depth`` a second one for each camera."""
-    codecs = {"rgb": codec, "depth": "depth"} if depth else {"rgb": codec}
+def video_features(cameras: Sequence[CameraSpec], codec: str, kinds: Sequence[str] = ("rgb",)) -> tuple[Feature, ...]:
+    """Return the camera streams of a scene: of every camera one for each of the kinds rgb, depth and segmentation."""
     return tuple(
-        video_feature(image_name(camera.name, kind), height=camera.height, width=camera.width, codec=name)
+        video_feature(
+            image_name(camera.name, kind),
+            height=camera.height,
+            width=camera.width,
+            codec=codec if kind == "rgb" else kind,
+        )
         for camera in cameras
-        for kind, name in codecs.items()
+        for kind in kinds
     )
 
 
 def image_name(camera: str, kind: str) -> str:
-    """Return the feature of a camera's images of a kind (rgb or depth)."""
+    """Return the feature of a camera's images of a kind (rgb, depth or segmentation)."""
     return IMAGES + camera if kind == "rgb" else f"{IMAGES}{camera}_{kind}"
 
 
@@ -171,7 +176,12 @@ STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 def rendered_frames(
-    scene: Scene, record: EpisodeRecord, *, preset: str, kinds: Sequence[str] = ("rgb",)
+    scene: Scene,
+    record: EpisodeRecord,
+    *,
+    preset: str,
+    kinds: Sequence[str] = ("rgb",),
+    frames: Sequence[int] | None = None,
 ) -> Iterator[Images]:
     """Yield the images of the observation of every frame of the demonstration, by camera name and kind.
 
@@ -179,12 +189,19 @@ def rendered_frames(
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
         preset: How much work goes into a picture: fast, balanced or quality.
-        kinds: Which images of each camera.
+        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it.
+        frames: Which frames of the demonstration; None draws all.
     """
     world, cameras = scene.world, record.instance.cameras
     renderer = Renderer(world.model, preset)
-    for state in record.states[record.kept]:
+    known = instances(world.model)
+    states = record.states[record.kept]
+    for state in states if frames is None else states[list(frames)]:
         mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
         mujoco.mj_kinematics(world.model, world.data)
         mujoco.mj_camlight(world.model, world.data)
-        yield renderer.render(world.data, cameras, kinds)
+        images = renderer.render(world.data, cameras, kinds)
+        for drawn in images.values():
+            if "segmentation" in drawn:
+                drawn["segmentation"] = known.ids(drawn["segmentation"])
+        yield images

@@ -1,6 +1,6 @@
 """What a policy sees of the present state: the observation columns of the dataset, computed by the same code."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from handloom.scene import Scene
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import CameraSpec, EpisodeRecord
 
+Size = tuple[int, int] | Mapping[str, tuple[int, int]]
+"""Width and height of pictures [px], of all cameras or by the name of a camera."""
 OBSERVATION = "observation."
 """Start of the names of everything that a policy may see."""
 OBJECTS = "observation.objects."
@@ -29,7 +31,7 @@ class Observer:
     Args:
         scene: The scene; its present state is what is seen.
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
-        size: Width and height of the pictures [px]; None keeps each camera's own.
+        size: Width and height of the pictures [px], for all cameras or by name; None keeps each camera's own.
         preset: How much work goes into a picture.
         objects: Whether the true poses of movable objects are observed, too.
     """
@@ -39,7 +41,7 @@ class Observer:
         scene: Scene,
         *,
         cameras: Sequence[str] | None = None,
-        size: tuple[int, int] | None = None,
+        size: Size | None = None,
         preset: str = "balanced",
         objects: bool = False,
     ) -> None:
@@ -113,12 +115,13 @@ def pose7(T: Array) -> Array:
 
 
 def chosen_cameras(
-    cameras: Sequence[CameraSpec], names: Sequence[str] | None, size: tuple[int, int] | None
+    cameras: Sequence[CameraSpec], names: Sequence[str] | None, size: Size | None
 ) -> tuple[CameraSpec, ...]:
-    """Return cameras by name, all when None is given, on another pixel grid when a size is given."""
+    """Return cameras by name, all when None is given, on other pixel grids where a size is given."""
     known = {camera.name: camera for camera in cameras}
     for name in names or ():
         if name not in known:
             raise unknown_name("camera", name, known)
     chosen = tuple(known.values()) if names is None else tuple(known[name] for name in names)
-    return chosen if size is None else tuple(camera.resized(*size) for camera in chosen)
+    sizes = size if isinstance(size, Mapping) else {camera.name: size for camera in chosen if size is not None}
+    return tuple(camera.resized(*sizes[camera.name]) if camera.name in sizes else camera for camera in chosen)

@@ -1,12 +1,14 @@
 """A policy as the source of an episode: observations go in, actions come out, goals are judged on the way."""
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.dataset import Feature
 from handloom.episode.actions import Actions
 from handloom.episode.goals import Goals
 from handloom.episode.observer import Observer
@@ -16,8 +18,11 @@ from handloom.skills.schedule import Stages
 from handloom.values import Failure, SkillSpan
 
 Observation = dict[str, NDArray[Any]]
-OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False}
-"""What a policy may say about itself by attributes of these names, and what holds where it does not."""
+OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False, "inputs": {}}
+"""What a policy may say about itself by attributes of these names, and what holds where it does not.
+
+``inputs`` are the names of what it cannot do without, with their shapes, or None where any will do.
+"""
 
 
 class TrainedPolicy(Protocol):
@@ -56,6 +61,7 @@ class PolicySource:
         self._policy = policy
         self._goals = Goals(scene, stages, rng)
         self._actions = Actions(scene, said["actions"])
+        check_inputs(said["inputs"], Observer(scene, objects=said["objects"]).features)
         self._observer = Observer(scene, cameras=said["cameras"], size=said["size"], objects=said["objects"])
         self._frames = int(said["frames_per_action"])
         self._chunk: deque[Array] = deque()
@@ -87,6 +93,19 @@ class PolicySource:
         if chunk.ndim not in (1, 2) or chunk.size == 0:
             raise InputError(f"a policy returns an action (n,) or a chunk (k, n), got shape {chunk.shape}")
         return np.atleast_2d(chunk)
+
+
+def check_inputs(inputs: Mapping[str, tuple[int, ...] | None], observed: Sequence[Feature]) -> None:
+    """Raise an error that names every input of a policy that a task does not have, or has in another shape."""
+    shapes = {feature.name: feature.shape for feature in observed}
+    missing = [name for name in inputs if name not in shapes]
+    if missing:
+        raise InputError(
+            f"the policy needs {', '.join(missing)}, which this task does not have; observed are {', '.join(shapes)}"
+        )
+    for name, shape in inputs.items():
+        if shape is not None and shape != shapes[name]:
+            raise InputError(f"the policy needs {name} of shape {shape}; in this task it has {shapes[name]}")
 
 
 def interpolated(scene: Scene, targets: Array, frames: int) -> Array:

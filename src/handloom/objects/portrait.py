@@ -78,6 +78,13 @@ def overview_sheet(categories: Sequence[str], *, seed: int = 0, size: int = 110,
     return contact_sheet(pictures, [category.replace("_", " ") for category in categories], columns=columns)
 
 
+def assets_sheet(assets: Sequence[ObjectAsset], *, size: int = 240, columns: int | None = None) -> Picture:
+    """Draw some objects with their names and longest sides."""
+    labels = [f"{asset.name}  {1000 * asset.extent.max():.0f} mm" for asset in assets]
+    pictures = [portrait(asset, size=size, opened=0.4 if asset.articulated else 0.0) for asset in assets]
+    return contact_sheet(pictures, labels, columns=columns)
+
+
 def _weight(mass: float) -> str:
     return f"{1000 * mass:.0f} g" if mass < 1.0 else f"{mass:.1f} kg"
 

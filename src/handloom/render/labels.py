@@ -1,6 +1,7 @@
 """Labels computed from images and states: masks, boxes, visibility, keypoints, point clouds, optical flow."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -13,6 +14,9 @@ from handloom.render.cpu.cpu_renderer import CpuRenderer
 from handloom.render.preset import cpu_preset
 from handloom.spatial import invert_pose, transform_points
 from handloom.values import CameraSpec
+
+HIGHEST_ID = 255
+"""Ids are stored in 8 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,38 @@ def geoms_of_body(model: mujoco.MjModel, body: str) -> NDArray[np.int32]:
     for k in range(root + 1, model.nbody):
         inside[k] = inside[model.body_parentid[k]]
     return np.flatnonzero(inside[model.geom_bodyid]).astype(np.int32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instances:
+    """The robots, objects and other things of a model that can be told apart in a picture."""
+
+    names: tuple[str, ...]
+    """By id; the first is empty: nothing was hit."""
+    table: NDArray[np.uint8]
+    """Id by geom id + 1 (ngeom + 1,)."""
+
+    def ids(self, segmentation: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the image (h, w) of ids for one of geom ids, -1 for nothing."""
+        return self.table[segmentation + 1]
+
+
+def instances(model: mujoco.MjModel) -> Instances:
+    """Number what stands in the world by the first part of its name, in the order of the model.
+
+    A robot, an object with all of its joints, and all grains of a fluid are one instance each. What is fixed to the
+    world itself and has no name is ``world``.
+    """
+    names = {"": 0}
+    table = np.zeros(model.ngeom + 1, np.uint8)
+    for geom in range(model.ngeom):
+        root = int(model.body_rootid[model.geom_bodyid[geom]])
+        name = (model.body(root).name if root else model.geom(geom).name).partition("/")[0] or "world"
+        number = names.setdefault(name, len(names))
+        if number > HIGHEST_ID:
+            raise InputError(f"a picture tells {HIGHEST_ID} things apart, and there are more of them in this scene")
+        table[geom + 1] = number
+    return Instances(names=tuple(names), table=table)
 
 
 def instance_mask(model: mujoco.MjModel, segmentation: NDArray[np.int32], bodies: list[str]) -> NDArray[np.int32]:

@@ -17,6 +17,7 @@ from handloom.scene.mobile_base import bind_base, free_base
 from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
 from handloom.scene.suction import add_suction, bind_suction
 from handloom.sim import World
+from handloom.spatial import matrix_from_quat
 from handloom.values import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
 
 DEFAULT_LIGHT = LightInstance(
@@ -75,6 +76,8 @@ def build_scene(instance: TaskInstance) -> Scene:
         set_joints(world, robot.name, robot.joints)
     for obj in instance.objects:
         set_joints(world, obj.name, obj.joints)
+        if any(obj.rolling):
+            _set_rolling(world, obj, assets[obj.name])
     run_belts(world, instance)
     for bound in robots.values():
         if bound.base is not None:
@@ -83,6 +86,18 @@ def build_scene(instance: TaskInstance) -> Scene:
     solid = {obj.name: np.array(assets[obj.name].up) for obj in instance.objects if obj.solid}
     grains = None if instance.fluid is None else Grains(world, instance.fluid, solid)
     return Scene(instance=instance, world=world, robots=robots, assets=assets, grains=grains)
+
+
+def _set_rolling(world: World, obj: ObjectInstance, asset: ObjectAsset) -> None:
+    """Let an object roll: its middle moves, its lowest point rests."""
+    model, dof = world.model, world.dof_index(f"{obj.name}/free")
+    R, middle = matrix_from_quat(np.array(obj.quat)), model.body_ipos[world.body_index(f"{obj.name}/object")]
+    x, y, z = np.meshgrid(*asset.aabb.T, indexing="ij")
+    corners = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
+    height = float((R @ middle)[2] - (corners @ R.T)[:, 2].min())
+    turn = np.cross([0.0, 0.0, 1.0], obj.rolling) / height
+    world.data.qvel[dof : dof + 3] = np.array(obj.rolling) - np.cross(turn, R @ middle)
+    world.data.qvel[dof + 3 : dof + 6] = R.T @ turn
 
 
 def scene_spec(

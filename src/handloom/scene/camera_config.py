@@ -69,6 +69,8 @@ class CameraConfig(Config):
     """Largest change of the focal lengths, as a share of them (ours)."""
     size: tuple[Pixels, Pixels] | None = None
     """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
+    body: bool = False
+    """Whether the camera is a thing that arms cannot pass through and plan around; for cameras in the world (ours)."""
     output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("pictures are lit here")] = "rgb"
     with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None
 
@@ -84,6 +86,8 @@ class CameraConfig(Config):
             raise ValueError("a camera needs either an orientation (wxyz) or a look_at (a point, or names of objects)")
         if self.look_at is not None and self.parent:
             raise ValueError("look_at is for cameras in the world; one that a body carries has an orientation in it")
+        if self.body and self.parent:
+            raise ValueError("body is for cameras in the world; one that a robot carries is part of the robot's shape")
         if self.translation is None and not self.watched:
             raise ValueError("a camera needs a translation, unless look_at names objects")
         return self
@@ -102,3 +106,11 @@ CAMERAS: dict[str, CameraFile] = {
     )
 }
 """Intrinsics of the published camera files, by file stem."""
+HOUSINGS = {
+    "astra": (0.165, 0.030, 0.040),
+    "realsense_d405": (0.042, 0.042, 0.023),
+    "realsense_d455": (0.124, 0.026, 0.029),
+}
+"""Width, height and depth of cameras [m], as their data sheets say, by how the name of the camera file begins."""
+OTHER_HOUSING = (0.090, 0.025, 0.025)
+"""That of a RealSense D435, for all other cameras."""

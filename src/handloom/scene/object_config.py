@@ -121,6 +121,9 @@ class ObjectConfig(Config):
     ``[[-0.1, -0.06], [0.06, 0.1]]``, draw the direction too (ours)."""
     running: tuple[tuple[float, float], ...] = ()
     """Times from the start of the episode, first and last [s], between which a belt runs; absent: always (ours)."""
+    rolling_velocity: tuple[tuple[float, float], tuple[float, float]] | None = None
+    """Velocity of its middle along world x and y [m/s], each from low to high, at which it rolls when the episode
+    begins (ours)."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Parameters of a library object, see ``handloom object show``; of an asset file: unit, up, substance."""
     colors: tuple[str, ...] = ()
@@ -146,6 +149,11 @@ class ObjectConfig(Config):
             )
         if spans and self.target_class != "ConveyorObject":
             raise ValueError("velocity_ranges and running are keys of a ConveyorObject")
+        rolling = self.rolling_velocity or ()
+        if any(not -2.0 <= low <= high <= 2.0 for low, high in rolling):
+            raise ValueError(f"rolling_velocity goes from low to high, at most 2 m/s, got {[*map(list, rolling)]}")
+        if rolling and (self.target_class != "RigidObject" or self.fix_base):
+            raise ValueError("rolling_velocity is a key of a RigidObject that is free to move")
         if self.category == "turntable" and any(abs(speed) > MOST_TURN for speed in (self.angular_velocity or ())[:1]):
             raise ValueError(f"angular_velocity of a turntable is at most {MOST_TURN:g} rad/s")
         low, high = self.joint_position_range or (0.0, 0.0)

@@ -292,8 +292,10 @@ class ArmController:
         self._move(command)
 
     def _stand(self, command: Command) -> None:
-        """Keep the arm as it is while the base drives; the schedule drives it."""
+        """Keep the arm as it is while the base drives, or at the ``joints`` of a motion of both."""
         self.num_last_cmd += 1
+        if "joints" in command.params:
+            self._set_target(command.params["joints"])
 
     def _joints(self, command: Command) -> None:
         self.gripper_state = OPEN if command.params["gripper_state"] > 0 else CLOSED

@@ -29,12 +29,18 @@ NEAR = 0.5
 """How far before the hand's start an object is when the meeting is planned [m]; published value."""
 WATCHED = 8
 """Frames over which the object's velocity is measured."""
+ROLLING = np.deg2rad(4.0)
+"""An object that turns about a level axis by more than this while it is watched rolls."""
 SLOWEST = 0.005
 """An object slower than this is not waited for [m/s]."""
+LEAST = 0.06
+"""An object that slows down is met while it is faster than this [m/s]."""
 STEADY = 0.2
 """Largest change of velocity over the frames watched, as a share: an object that still speeds up is watched on."""
 APPROACH_SECONDS = 0.6
 """Shortest time of the straight approach, in which the hand goes along with the object."""
+EASE = 0.15
+"""Share of the approach to a rolling object in which the hand comes up to speed, and in which it brakes."""
 TESTED = 64
 """Candidates that are tested at most."""
 TRIES = 3
@@ -59,11 +65,43 @@ class Meeting:
     """Pose T_base_tool (4, 4) at its end."""
 
 
-class DynamicPick(Skill[DynamicPickConfig]):
-    """The published dynamic pick, for objects that move steadily, as on a belt.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Motion:
+    """How an object moves on from where it was seen last: straight on, ever slower if it rolls."""
 
-    Places are measured along the object's way, which on a belt along world x is the published x. The object is assumed
-    to keep its velocity and its orientation until it is grasped.
+    way: float
+    """Place along its way, from the hand's start [m]."""
+    velocity: Array
+    """(3,) [m/s]."""
+    slowing: float = 0.0
+    """Loss of speed by rolling friction [m/s^2]."""
+
+    @property
+    def speed(self) -> float:
+        """Present speed [m/s]."""
+        return float(np.linalg.norm(self.velocity))
+
+    def speed_at(self, place: float) -> float:
+        """Return the speed at a place further on [m/s]; zero where it does not get so far."""
+        if self.slowing == 0.0:
+            return self.speed
+        return float(np.sqrt(max(self.speed**2 - 2.0 * self.slowing * (place - self.way), 0.0)))
+
+
+def lasting(seconds: float, slowing: float, speed: float) -> float:
+    """Return the time [s] in which an object at constant speed goes as far as one that slows does, from that speed.
+
+    Negative seconds ask for the time before.
+    """
+    return seconds - slowing * seconds**2 / (2.0 * speed)
+
+
+class DynamicPick(Skill[DynamicPickConfig]):
+    """The published dynamic pick, for objects that move steadily, as on a belt, or roll.
+
+    Places are measured along the object's way, which on a belt along world x is the published x. An object that does
+    not turn is assumed to keep its velocity and its orientation until it is grasped. One that turns as it goes rolls:
+    its middle goes straight on and slows down as it did while it was watched.
     """
 
     Config: ClassVar = DynamicPickConfig
@@ -75,8 +113,8 @@ class DynamicPick(Skill[DynamicPickConfig]):
         self._from_z = float(self.scene.object_pose(name)[2, 3])
         self._start = (self.controller.arm.T_world_base @ self.controller.commanded_pose)[:3, 3]
         self._lift = float(between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max))
-        self._seen: deque[tuple[float, Array]] = deque(maxlen=WATCHED)
-        """Time [s] and place (3,) [m] of the object in the last frames."""
+        self._seen: deque[tuple[float, Array, Array]] = deque(maxlen=WATCHED)
+        """Time [s], pose (4, 4) and middle (3,) [m] of the object in the last frames."""
         self._meeting: Meeting | None = None
         self._begun = False
 
@@ -99,73 +137,90 @@ class DynamicPick(Skill[DynamicPickConfig]):
         """Return whether it is time to set out, after planning the meeting once the object is near."""
         if self._begun:
             return True
-        way, velocity = self._watch()
-        speed = float(np.linalg.norm(velocity))
-        if speed < SLOWEST:
+        motion = self._watch()
+        if motion is None or motion.speed < SLOWEST:
             return False
         if self._meeting is None:
-            if way < -NEAR:
+            if motion.way < -NEAR:
                 return False
-            self._meeting = self._planned(way, velocity)
+            self._meeting = self._planned(motion)
             if self._meeting is None:
                 self._begun, self.manip_list = True, [self.stay("open_gripper")]
                 self.controller.num_plan_failed = HOPELESS
                 return True
-        if way < self._meeting.begin:
+        if motion.way < self._meeting.begin:
             return False
         self._begun, self.manip_list = True, self._commands(self._meeting)
         return True
 
-    def _watch(self) -> tuple[float, Array]:
-        """Return how far the object is beyond the hand's start along its way [m], and its velocity (3,) [m/s].
-
-        The velocity is zero until it is steady.
-        """
+    def _watch(self) -> Motion | None:
+        """Return how the object moves; None until it does so steadily."""
         now = float(self.scene.world.data.time)
         if not self._seen or now > self._seen[-1][0]:  # A frame may ask more than once.
-            self._seen.append((now, self.scene.object_pose(self.config.objects[0])[:3, 3].copy()))
+            name = self.config.objects[0]
+            middle = self.scene.world.data.xipos[self.scene.world.body_index(f"{name}/object")].copy()
+            self._seen.append((now, self.scene.object_pose(name).copy(), middle))
         if len(self._seen) < WATCHED:
-            return 0.0, np.zeros(3)
-        times, p = (np.array(column) for column in zip(*self._seen, strict=True))
+            return None
+        times, T, middles = (np.array(column) for column in zip(*self._seen, strict=True))
+        rolls = float((T[:, 2, :3] @ T[0, 2, :3]).min()) < np.cos(ROLLING)
+        p = middles if rolls else T[:, :3, 3]
         v = np.diff(p, axis=0) / np.diff(times)[:, None]
         velocity = v.mean(axis=0)
-        if np.linalg.norm(v - velocity, axis=1).max() > STEADY * np.linalg.norm(velocity):
-            return 0.0, np.zeros(3)
-        return float((p[-1] - self._start) @ velocity) / max(float(np.linalg.norm(velocity)), 1e-9), velocity
+        speed = float(np.linalg.norm(velocity))
+        if np.linalg.norm(v - velocity, axis=1).max() > STEADY * speed:
+            return None
+        way = float((p[-1] - self._start) @ velocity) / max(speed, 1e-9)
+        if not rolls:
+            return Motion(way=way, velocity=velocity)
+        between_frames = (times[1:] + times[:-1]) / 2
+        slope, offset = np.polyfit(between_frames - times[-1], v @ velocity / speed, 1)
+        return Motion(way=way, velocity=velocity * (offset / speed), slowing=max(-float(slope), 0.0))
 
-    def _planned(self, way: float, velocity: Array) -> Meeting | None:
+    def _planned(self, motion: Motion) -> Meeting | None:
         """Return a meeting that is still possible; None after telling why there is none."""
-        config = self.config
+        config, velocity = self.config, motion.velocity
         # Published offsets are along world x, whichever way the belt runs.
         sign = 1.0 if velocity[int(np.argmax(np.abs(velocity[:2])))] > 0 else -1.0
-        speed, places = float(np.linalg.norm(velocity)), sign * np.array(config.pick_range)
-        for place in between(self.rng, places[0], places[1], (TRIES,)):
-            meeting = self._planned_at(float(place), way, velocity)
+        places = sign * np.array(config.pick_range)
+        if motion.slowing > 0.0:
+            # Where it still moves; and if the hand would be late, further on there is more time.
+            places = np.minimum(places, motion.way + (motion.speed**2 - LEAST**2) / (2.0 * motion.slowing))
+        draws = between(self.rng, places[0], places[1], (TRIES,))
+        for place in np.sort(draws) if motion.slowing > 0.0 else draws:
+            meeting = self._planned_at(float(place), motion)
             if meeting is None:
                 continue
-            if meeting.begin >= way - speed / self.scene.instance.fps:
+            if meeting.begin >= motion.way - motion.speed / self.scene.instance.fps:
                 self.failure = None
                 return meeting
-            late = (way - meeting.begin) / speed
+            late = (motion.way - meeting.begin) / motion.speed
             detail = f"the hand would meet {config.objects[0]} {late:.2f} s too late; move pick_range further on"
             self.fail(FunnelStage.PLAN, "too_late", detail)
         return None
 
-    def _planned_at(self, place: float, way: float, velocity: Array) -> Meeting | None:
+    def _planned_at(self, place: float, motion: Motion) -> Meeting | None:
         """Return the moves that grasp the object when it is at a place along its way [m]; None after saying why not."""
         config, controller, name = self.config, self.controller, self.config.objects[0]
         fps, approach = self.scene.instance.fps, controller.arm.spec.approach
-        direction = velocity / np.linalg.norm(velocity)
-        v_base = controller.arm.T_world_base[:3, :3].T @ velocity
-        grasps = self._grasps(name, direction * (place - way))
+        direction = motion.velocity / np.linalg.norm(motion.velocity)
+        speed, slowing = motion.speed_at(place), motion.slowing
+        if speed < SLOWEST:
+            detail = f"{name} comes to rest before it is {place:.2f} m beyond the hand's start; move pick_range nearer"
+            self.fail(FunnelStage.PLAN, "too_slow", detail)
+            return None
+        v_base = controller.arm.T_world_base[:3, :3].T @ motion.velocity
+        if slowing:
+            v_base *= speed / motion.speed
+        grasps = self._grasps(name, direction * (place - motion.way))
         if len(grasps) == 0:
             return None
         ride = grasps.copy()
-        ride[:, :3, 3] += v_base * (config.gripper_change_steps / fps)
+        ride[:, :3, 3] += v_base * lasting(config.gripper_change_steps / fps, slowing, speed)
         lifted = ride.copy()
         lifted[:, 2, 3] += self._lift
         before = grasps @ translation(-config.pre_grasp_offset * approach)
-        before[:, :3, 3] -= v_base * APPROACH_SECONDS
+        before[:, :3, 3] += v_base * lasting(-APPROACH_SECONDS, slowing, speed)
         itself = controller.obstacles_of(name)
         moves = [
             Move(T_base_tool=before, ignore=itself),
@@ -178,11 +233,14 @@ class DynamicPick(Skill[DynamicPickConfig]):
             return None
         paths = [path for path in chosen.paths if path is not None]
         free, down = (play(path, controller.limits, fps=fps) for path in paths[:2])
-        down = stretched(np.vstack([free[-1], down]), round(APPROACH_SECONDS * fps))
+        if slowing:
+            down = evenly(paths[1], round(APPROACH_SECONDS * fps))
+        else:
+            down = stretched(np.vstack([free[-1], down]), round(APPROACH_SECONDS * fps))
         targets = np.vstack([free, down])
         seconds = len(targets) / fps + config.time_bias
         return Meeting(
-            begin=place - float(np.linalg.norm(velocity)) * seconds + config.pick_bias,
+            begin=place + speed * lasting(-seconds, slowing, speed) + config.pick_bias,
             targets=targets,
             ride=stretched(np.vstack([paths[2][:1], paths[2]]), config.gripper_change_steps),
             lift=paths[3],
@@ -218,6 +276,19 @@ class DynamicPick(Skill[DynamicPickConfig]):
         commands += [command_at(pose, "dummy_forward", arm_action=row, gripper_state=state) for row, state in rows]
         commands.append(command_at(meeting.lifted, "attach_obj", object=name, straight=True, path=meeting.lift))
         return [*commands, command_at(meeting.lifted, "close_gripper", straight=True, path=meeting.lift)]
+
+
+def evenly(path: Array, frames: int) -> Array:
+    """Return joint targets (frames, n) along a path (k, n) at even speed but for a short start and end.
+
+    A hand that eases in and out as in a free move falls behind an object that rolls beside it, then overtakes it: one
+    finger came down on the ball.
+    """
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    t = np.arange(1, frames + 1) / frames
+    s = np.where(t < EASE, t**2 / (2.0 * EASE), t - EASE / 2.0)
+    s = np.where(t > 1.0 - EASE, 1.0 - EASE - (1.0 - t) ** 2 / (2.0 * EASE), s) / (1.0 - EASE)
+    return np.stack([np.interp(s * length[-1], length, column) for column in path.T], axis=1)
 
 
 def stretched(targets: Array, frames: int) -> Array:

@@ -23,6 +23,8 @@ STEPS = 60
 """Steps of the descent; each is as long as the nearest distance, so a few are enough above flat objects."""
 REACH = 0.3
 """Nothing farther below than this is looked at [m]."""
+HALF = 0.5
+"""Success mode ``inside``: share of the object where the config gives none."""
 
 
 class HeldSize(NamedTuple):

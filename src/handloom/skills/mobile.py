@@ -9,16 +9,18 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
+from handloom.motion.planning import Hold
 from handloom.motion.trajectory import MotionLimits
 from handloom.scene.measures import local_box, world_box
 from handloom.scene.mobile_base import MobileBase, body_twist
 from handloom.scene.scene import Scene
-from handloom.skills.arm_controller import SHARE_OF_LIMITS
+from handloom.skills.arm_controller import SHARE_OF_LIMITS, ArmController
 from handloom.skills.arm_motion import play
 from handloom.skills.base_planner import BasePlanner
 from handloom.skills.configs.motions import MobileRotateConfig, MobileTranslateConfig, NavigateConfig
 from handloom.skills.configs.parts import SkillConfig
-from handloom.skills.skill import ConfigT, Skill, command_at
+from handloom.skills.skill import ConfigT, Skill, command_at, hand_check
+from handloom.spatial import invert_pose, transform_points
 from handloom.values import Check, Command, FunnelStage
 
 BASE_SPEED = (0.5, 0.7)
@@ -28,6 +30,12 @@ BASE_JERK = (1.5, 3.0)
 hand holds does not swing."""
 STOPS_WITHIN = (0.01, math.radians(1.0))
 """The base is at its goal [m], [rad]."""
+HAND_WITHIN = (0.02, 0.1)
+"""A hand that moved along is at its goal [m], [rad]; it sags a little."""
+TRIED = 12
+"""Stances of base and arm to which a way is looked for at most."""
+PITCHES = np.deg2rad([45.0, 60.0, 75.0])
+"""How steeply a hand that arrives with the base may point down [rad]."""
 SETTLE = 8
 """Frames at the end in which the base comes to rest: its servos lag 30 ms behind."""
 
@@ -60,18 +68,39 @@ def base_of(skill: Skill[Any]) -> MobileBase:
 
 def drive_commands(base: MobileBase, T_base_tool: Array, path: Array, *, pace: float = 1.0) -> list[Command]:
     """Return commands that steer the wheels, then drive through poses (k, 3) while the hand stays at a pose (4, 4)."""
-    aim = body_twist(path[1] - path[0], path[0, 2])
     poses = play(path, base_limits(base).scaled(pace), fps=base.fps)
-    first = command_at(T_base_tool, "mobile_move", aim=aim)
-    return [first, *(command_at(T_base_tool, "mobile_move", pose=pose) for pose in poses)]
+    return [_aimed(T_base_tool, path), *(command_at(T_base_tool, "mobile_move", pose=pose) for pose in poses)]
+
+
+def whole_body_commands(base: MobileBase, arm: ArmController, path: Array) -> list[Command]:
+    """Return commands that steer the wheels, then move base and arm together through poses and joints (k, 3 + n)."""
+    limits = [base_limits(base), arm.limits]
+    both = MotionLimits.of(
+        np.concatenate([limit.velocity for limit in limits]),
+        np.concatenate([limit.acceleration for limit in limits]),
+        np.concatenate([limit.jerk for limit in limits if limit.jerk is not None]),
+    )
+    frames = play(path, both, fps=base.fps)
+    tools = arm.chain.T_base_tool(frames[:, 3:], threads=1)
+    moves = zip(tools, frames, strict=True)
+    first = _aimed(arm.chain.T_base_tool(path[0, 3:]), path)
+    return [first, *(command_at(T, "mobile_move", pose=row[:3], joints=row[3:]) for T, row in moves)]
+
+
+def _aimed(T_base_tool: Array, path: Array) -> Command:
+    """Return the command that steers the wheels for the beginning of a path (k, 3 or more)."""
+    return command_at(T_base_tool, "mobile_move", aim=body_twist(path[1, :3] - path[0, :3], path[0, 2]))
 
 
 class MobileSkill(Skill[ConfigT]):
-    """What skills of the base share: a path of poses (x, y, yaw), played while the arms keep still."""
+    """What skills of the base share: a path of poses (x, y, yaw), played while the arms keep still or one moves too."""
 
     @abstractmethod
     def base_path(self) -> Array | None:
-        """Return poses of the base (k, 3) to drive through, the present one first; None after :meth:`fail`."""
+        """Return poses of the base (k, 3) to drive through, the present one first; None after :meth:`fail`.
+
+        Where the arm moves along, its joints follow in each row (k, 3 + n).
+        """
 
     @property
     def base(self) -> MobileBase:
@@ -84,7 +113,7 @@ class MobileSkill(Skill[ConfigT]):
         path = self.base_path()
         if path is None:
             return
-        self._goal = path[-1]
+        self._goal = path[-1, :3]
         # Steered wheels stand still while they turn to another direction; wheels with rollers go round corners.
         steered = any(wheel.swivel >= 0 for wheel in self.base.wheels)
         for piece in [np.stack(ends) for ends in pairwise(path)] if steered else [path]:
@@ -95,6 +124,8 @@ class MobileSkill(Skill[ConfigT]):
         """Return the commands along way points (k, 3), from rest to rest."""
         if np.abs(np.diff(path, axis=0)).max(initial=0.0) < 1e-9:
             return []
+        if path.shape[1] > 3:
+            return whole_body_commands(self.base, self.controller, path)
         return drive_commands(self.base, self.controller.commanded_pose, path)
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
@@ -158,23 +189,67 @@ class Navigate(MobileSkill[NavigateConfig]):
 
     def base_path(self) -> Array | None:
         """Return the way to the first goal that can be reached."""
-        base = self.base
-        here = base.commanded_pose
-        planner = BasePlanner(self.scene, base, ignore=self.config.ignore_substring)
-        self._held = planner.held
-        reasons = []
-        for goal in driving_goals(self.scene, base, self.config):
-            result = planner.plan(here, goal)
-            if result.ok:
-                return base.poses(result.path)
-            reasons.append(f"({goal[0]:.2f}, {goal[1]:.2f}) m at {math.degrees(goal[2]):.0f} degrees: {result.reason}")
+        base, config = self.base, self.config
+        arm = None if config.hand_above is None else self.controller
+        here = base.commanded_pose if arm is None else np.concatenate([base.commanded_pose, arm.target])
+        planner = BasePlanner(self.scene, base, arm=arm, ignore=config.ignore_substring)
+        self._held, self._T_base_tool, reasons = planner.held, None, []
+        for stand in driving_goals(self.scene, base, config):
+            where = f"({stand[0]:.2f}, {stand[1]:.2f}) m at {math.degrees(stand[2]):.0f} degrees"
+            if arm is not None:
+                path, reason = self._together(planner, here, stand)
+            else:
+                result = planner.plan(here, stand)
+                path, reason = (planner.poses(result.path) if result.ok else None), result.reason
+            if path is not None:
+                return path
+            reasons.append(f"{where}: {reason}")
         self.fail(FunnelStage.PLAN, "base_goal_unreachable", "; ".join(reasons), goals=len(reasons))
         return None
 
+    def _together(self, planner: BasePlanner, here: Array, stand: Array) -> tuple[Array | None, str]:
+        """Return a way of base and arm (k, 3 + n) to a stance near a pose (3,), or None and why there is none."""
+        stances = self._stances(planner, stand)[:TRIED]
+        way = next((way for stance in stances if (way := planner.direct(here, stance)) is not None), None)
+        reason = "base and arm together do not reach"
+        for stance in stances if way is None else ():
+            result = planner.plan(here, stance)
+            if result.ok:
+                way = planner.poses(result.path)
+                break
+            reason = result.reason
+        if way is not None:
+            self._T_base_tool = self.controller.chain.T_base_tool(way[-1, 3:])
+        return way, reason
+
+    def _stances(self, planner: BasePlanner, stand: Array) -> Array:
+        """Return how base and arm may stand (k, 3 + n) near a pose (3,): hand or held object over what it faces."""
+        arm, scene, config = self.controller.arm, self.scene, self.config
+        box = world_box(scene, config.objects[0])
+        point, axis = arm.spec.T_tool_tcp[:3, 3], arm.spec.approach
+        T = np.tile(np.eye(4), (len(PITCHES), 1, 1))
+        T[:, :3, 3] = [*box[:, :2].mean(axis=0), box[1, 2] + (config.hand_above or 0.0)]
+        for k, pitch in enumerate(PITCHES):
+            ahead = [math.cos(stand[2]) * math.cos(pitch), math.sin(stand[2]) * math.cos(pitch), -math.sin(pitch)]
+            T[k, :3, :3] = Hold(tool_axis=tuple(axis)).reference(np.array(ahead))
+        held = [name for name in planner.held if name in self.controller.held]
+        if held:
+            T_world_tool, own = scene.world.body_pose(arm.tool_body), world_box(scene, held[0])
+            T = T[:1] + 0.0
+            T[:, :3, :3], T[:, 2, 3] = T_world_tool[:3, :3], T[:, 2, 3] + own[:, 2].mean() - own[0, 2]
+            point = transform_points(invert_pose(T_world_tool), own.mean(axis=0)[None])[0]
+            axis = T_world_tool[2, :3]
+        near = np.concatenate([stand, self.controller.target])
+        x, y, z = np.asarray(axis, float).tolist()
+        return planner.stances(T, near, point_tool=point, axis_tool=(x, y, z))
+
     def checks(self) -> tuple[Check, ...]:
-        """Return: the base is at its goal, and the robot touched nothing but what it holds."""
+        """Return: the base is at its goal, the robot touched nothing but what it holds, the hand is where it should."""
         arguments = {"robot": self.base.robot_name, "held": list(self._held)}
-        return (*super().checks(), Check(name="base_clear", arguments=arguments, share=1.0))
+        clear = Check(name="base_clear", arguments=arguments, share=1.0)
+        T = self._T_base_tool
+        hand = () if T is None else (hand_check(self.controller.arm, T, distance=HAND_WITHIN[0], angle=HAND_WITHIN[1]),)
+        return (*super().checks(), clear, *hand)
 
 
 def driving_goals(scene: Scene, base: MobileBase, config: SkillConfig) -> list[Array]:

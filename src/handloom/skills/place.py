@@ -17,6 +17,7 @@ from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.landing import (
     BESIDE,
+    HALF,
     HeldSize,
     asked_alignment,
     attitude_checks,
@@ -59,8 +60,6 @@ XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
-HALF = 0.5
-"""Success mode ``inside``: share of the object where the config gives none; of the largest overlap of stand-ins."""
 
 
 class Place(Skill[PlaceConfig]):
@@ -85,9 +84,8 @@ class Place(Skill[PlaceConfig]):
         if config.keep_upright is not None and config.keep_upright_widest is not None:
             for angle in np.linspace(config.keep_upright, config.keep_upright_widest, WIDER + 1)[1:].tolist():
                 yield {"keep_upright": angle}
-        height = config.place_z_offset
         for rise in np.cumsum(RAISED).tolist() if self._stands_in() else ():
-            yield {"place_z_offset": height + rise}
+            yield {"place_z_offset": config.place_z_offset + rise}
 
     def _stands_in(self) -> bool:
         """Return whether what is held or what it goes to stands in for an asset: heights belong to sizes of others."""
@@ -182,7 +180,7 @@ class Place(Skill[PlaceConfig]):
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
-        overlap = Check(name="overlapping", arguments={**pair, "above": self._overlap_asked()})
+        overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
         over = Check(name="over_box", arguments={**pair, "margin": 0.0})
         modes = {
             "3diou": (overlap,),
@@ -210,16 +208,6 @@ class Place(Skill[PlaceConfig]):
         }
         calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
         return (*modes[config.success_mode], *attitude_checks(config), *calm)
-
-    def _overlap_asked(self) -> float:
-        """Return how much the boxes must overlap: as the task says, or half of what stand-ins can with their sizes."""
-        if not self._stands_in():
-            return self.config.success_th
-        held = self.scene.assets[self.config.objects[0]]
-        upright, box = np.sort(held.extent), world_box(self.scene, self.config.objects[1])
-        inside = float(np.prod(np.minimum(upright, box[1] - box[0])))
-        most = inside / (float(np.prod(upright)) + float(np.prod(box[1] - box[0])) - inside)
-        return min(self.config.success_th, HALF * most)
 
     def _places(
         self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None
@@ -324,8 +312,7 @@ class Place(Skill[PlaceConfig]):
     def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
         """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
         config = self.config
-        by_hand = config.position_constraint == "gripper"
-        point = np.zeros(3) if by_hand else T_tool_object[:3, 3]
+        point = np.zeros(3) if config.position_constraint == "gripper" else T_tool_object[:3, 3]
         axis = config.align_pick_obj_axis
         axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ unit(axis)
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.

@@ -70,6 +70,8 @@ class ObjectInstance:
     """Whether it touches anything, or is only there to be seen."""
     running: Annotated[tuple[tuple[float, float], ...], Field(exclude_if=lambda spans: not spans)] = ()
     """Times [s], first and last, between which its belts run; empty: always."""
+    rolling: Annotated[Vector, Field(exclude_if=lambda velocity: not any(velocity))] = (0.0, 0.0, 0.0)
+    """Velocity of its middle in the world at the start [m/s]; what touches the ground is at rest then."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,23 @@
 """Cameras of a task: one name each in the dataset, one meaning of every axis convention."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import ConfigError
 from handloom.render.camera_files import camera_from_intrinsics
+from handloom.render.labels import geoms_of_body
 from handloom.retarget.so101.stack_cube import _mounted
 from handloom.robots import load_robot
 from handloom.robots.robot_config import CameraMount
+from handloom.scene import build_scene
 from handloom.spatial import matrix_from_quat
 from handloom.tasks import load_task, sample_task
-from handloom.tasks.sampling.cameras import dataset_names
+from handloom.tasks.sampling.cameras import camera_bodies, dataset_names
 
 TASK = """
 tasks:
@@ -71,3 +76,53 @@ def test_camera_axes_mean_the_same_in_tasks_robots_and_python(tmp_path: Path, ax
         R_parent_opencv = matrix_from_quat(quat)
         assert np.allclose(R_parent_opencv[:, 2], R @ forward)
         assert np.allclose(-R_parent_opencv[:, 1], R @ up)
+
+
+def test_a_camera_with_a_body_stands_behind_its_own_lens_and_changes_nothing_else() -> None:
+    plain = sample_task(load_task("fr3_pick_cube"), 3, 0)
+    solid = sample_task(load_task("fr3_pick_cube", overrides=["cameras.0.body=true"]), 3, 0)
+    assert solid.objects[:-1] == plain.objects
+    assert (solid.cameras, solid.robots, solid.instruction) == (plain.cameras, plain.robots, plain.instruction)
+    camera, body = solid.cameras[0], solid.objects[-1]
+    assert (body.name, body.fixed, body.solid, body.visible) == ("camera_head", True, True, True)
+    half = np.array(body.parameters["size"]) / 2.0
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    in_world = corners @ matrix_from_quat(body.quat).T + body.position
+    in_camera = (in_world - camera.position) @ matrix_from_quat(camera.quat)
+    assert in_camera[:, 2].max() == pytest.approx(-0.001)
+    assert np.ptp(in_camera, axis=0) == pytest.approx([0.124, 0.026, 0.029])
+
+
+def test_a_camera_on_a_robot_has_no_body_of_its_own() -> None:
+    with pytest.raises(ConfigError, match="one that a robot carries is part of the robot's shape"):
+        load_task("fr3_pick_cube", overrides=["cameras.1.body=true"])
+
+
+def test_an_arm_goes_around_a_camera_that_stands_in_its_way() -> None:
+    _, record = simulate(load_task("fr3_pick_cube"), 3, 0, Stopwatch())
+    scene = build_scene(record.instance)
+    scene.world.restore_state(record.states[record.frames // 3])
+    (arm,) = scene.robots["franka"].arms
+    x, y, z = scene.world.body_pose(arm.tool_body)[:3, 3]
+    there = [f"cameras.0.translation=[{x}, {y}, {z}]", "cameras.0.apply_randomization=false"]
+    assert nearest(load_task("fr3_pick_cube", overrides=there), body=False) < -0.01
+    assert nearest(load_task("fr3_pick_cube", overrides=[*there, "cameras.0.body=true"]), body=True) > 0.0
+
+
+def nearest(task, *, body: bool) -> float:
+    """Return the smallest distance [m] in an episode between the robot and where the camera's body is, or would be."""
+    _, record = simulate(task, 3, 0, Stopwatch())
+    assert record.success, record.failure
+    entries = tuple(camera.model_copy(update={"body": not camera.parent}) for camera in task.config.cameras)
+    solid = replace(task, config=task.config.model_copy(update={"cameras": entries}))
+    bodies = () if body else camera_bodies(solid, record.instance.cameras)
+    world = build_scene(replace(record.instance, objects=(*record.instance.objects, *bodies))).world
+    (camera,) = geoms_of_body(world.model, "camera_head/object")
+    robot = [g for g in geoms_of_body(world.model, "franka/fr3_link0") if world.model.geom_contype[g]]
+    smallest = np.inf
+    for state in record.states:
+        world.data.qpos[:] = state[1 : 1 + world.model.nq]
+        mujoco.mj_kinematics(world.model, world.data)
+        gaps = [mujoco.mj_geomDistance(world.model, world.data, g, camera, 0.3, None) for g in robot]
+        smallest = min(smallest, *gaps)
+    return smallest

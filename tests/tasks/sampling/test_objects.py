@@ -10,7 +10,7 @@ from task_files import region, thing
 from handloom.errors import ConfigError
 from handloom.objects.materials import rgb
 from handloom.scene import build_scene
-from handloom.tasks import sample_task
+from handloom.tasks import load_task, sample_task
 from handloom.tasks.sampling.assets import FURNITURE, small_categories
 
 
@@ -357,3 +357,9 @@ def test_the_scale_of_a_plane_may_differ_by_axis(make):
     plane = {"name": "mat", "target_class": "PlaneObject", "size": [0.2, 0.1], "scale": [2.0, 3.0, 1.0]}
     instance = sample_task(make(objects=[plane]), 0, 0)
     assert instance.objects[-1].parameters["size"][:2] == pytest.approx([0.4, 0.3])
+
+
+@pytest.mark.parametrize("velocity", ["[[0.3, 0.2], [0, 0]]", "[[2.5, 3.0], [0, 0]]"])
+def test_a_rolling_velocity_out_of_order_or_too_high_is_refused(velocity: str) -> None:
+    with pytest.raises(ConfigError, match="rolling_velocity"):
+        load_task("fr3_catch_ball", overrides=[f"objects.0.rolling_velocity={velocity}"])

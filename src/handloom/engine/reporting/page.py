@@ -143,7 +143,7 @@ def _examples(report: RunReport) -> str:
 
 def _pictures(reader: DatasetReader, *, episodes: int = 4, per_camera: int = 4) -> str:
     """Return a strip of frames for the first demonstrations, inside the page."""
-    cameras = [feature.name for feature in reader.table.videos if feature.depth is None]
+    cameras = [feature.name for feature in reader.table.videos if feature.is_colour]
     if not cameras:
         return ""
     rows = []
@@ -178,7 +178,7 @@ def _style() -> str:
 def dataset_sheet(dataset: Path, out: Path, *, episodes: int = 5, per_camera: int = 4) -> Path:
     """Draw evenly spaced frames of every camera of the first episodes, one row per episode."""
     reader = DatasetReader(dataset)
-    cameras = [feature.name for feature in reader.table.videos]
+    cameras = [feature.name for feature in reader.table.videos if feature.is_colour]
     images, labels = [], []
     for episode in reader.episodes[:episodes]:
         for camera in cameras:

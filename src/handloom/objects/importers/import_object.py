@@ -55,6 +55,7 @@ def import_object(
     mass: float | None = None,
     substance: str = "plastic",
     info_name: str | None = None,
+    body: str | None = None,
     folders: Sequence[str | Path] = (),
     allow_outside: bool = False,
     seconds: float = 300.0,
@@ -72,6 +73,7 @@ def import_object(
         mass: Mass of a mesh file [kg]; None: from the substance.
         substance: What a mesh file is made of, see ``handloom.objects.materials``.
         info_name: Annotation folder of an articulated USD asset, e.g. ``open_v``.
+        body: Body of a MJCF scene that is the object; None: all of the file.
         folders: Where to look.
         allow_outside: What the file includes or refers to may lie outside ``folders``, its own folder and the three
             around that.
@@ -95,6 +97,7 @@ def import_object(
         mass=mass,
         substance=substance,
         info_name=info_name,
+        body=body,
         folders=tuple(Path(folder) for folder in folders),
         allow_outside=allow_outside,
     )

@@ -11,9 +11,9 @@ from handloom.objects.materials import substance
 
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
 """Metres per unit."""
-OPTIONS: Final = ("allow_outside", "info_name", "mass", "scale", "substance", "unit", "up")
+OPTIONS: Final = ("allow_outside", "body", "info_name", "mass", "scale", "substance", "unit", "up")
 """What the parameters of an imported object may hold beside its path."""
-TASK_OPTIONS: Final = ("substance", "unit", "up")
+TASK_OPTIONS: Final = ("body", "substance", "unit", "up")
 """What the parameters of an asset file in a task may hold."""
 PARENTS = 3
 """How many folders around a file its parts may be in: the packages of ROS have models and meshes side by side."""
@@ -41,6 +41,8 @@ class ImportOptions:
     """What a mesh file is made of."""
     info_name: str | None = None
     """Annotation folder of an articulated asset in the reference layout, e.g. ``open_v``."""
+    body: str | None = None
+    """Body of a MJCF scene that is the object; None: all of the file."""
     allow_outside: bool = False
     """Parts may lie outside the folders around the file and ``folders``."""
     folders: tuple[Path, ...] = field(default=())

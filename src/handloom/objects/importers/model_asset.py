@@ -104,7 +104,7 @@ def asset_from_source(
 def _parameters(path: Path, options: ImportOptions) -> dict[str, Value]:
     """Return what ``make_object`` needs to import the file again."""
     given: dict[str, Value] = {"path": str(path), "scale": options.scale}
-    for name in ("unit", "up", "mass", "substance", "info_name", "allow_outside"):
+    for name in ("unit", "up", "mass", "substance", "info_name", "body", "allow_outside"):
         value = getattr(options, name)
         if value not in {None, "plastic", False}:
             given[name] = value

@@ -9,9 +9,10 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 import mujoco
+import numpy as np
 from PIL import Image
 
-from handloom.errors import FileError, HandloomError
+from handloom.errors import FileError, HandloomError, suggest
 from handloom.objects.importers.asset_files import find_part, read_parts
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
 from handloom.objects.importers.mesh_looks import MOST_PIXELS
@@ -52,8 +53,36 @@ def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     if not options.allow_outside:
         demand_files_inside(path, options.bounds(path))
     spec = _load(path, lambda: mujoco.MjSpec.from_file(str(path)))
+    if options.body is not None:
+        _keep_body(path, spec, options.body, draft)
     folders = [path.parent / spec.meshdir, path.parent / spec.texturedir, path.parent]
     return _finish(path, spec, folders, options, draft)
+
+
+def _keep_body(path: Path, spec: mujoco.MjSpec, name: str, draft: ReportDraft) -> None:
+    """Leave one body of a scene, with what it needs."""
+    roots = {body.name: body for body in spec.worldbody.bodies if body.name}
+    if name not in roots:
+        raise FileError(f"{path}: no body {name!r} of its own; {suggest(name, roots)}")
+    others = [body for body in spec.worldbody.bodies if body.name != name]
+    kept = [roots[name], *roots[name].find_all("body")]
+    joints = {joint.name for body in kept for joint in body.joints}
+    ties = [tie for tie in spec.equalities if tie.type != mujoco.mjtEq.mjEQ_JOINT or tie.name1 not in joints]
+    groups = (spec.keys, spec.sensors, spec.actuators, spec.tendons, spec.excludes, spec.pairs, ties)
+    for element in [element for group in groups for element in group]:
+        spec.delete(element)
+    for element in (*others, *spec.worldbody.geoms, *spec.worldbody.sites):
+        spec.delete(element)
+    materials = {geom.material for geom in spec.geoms if geom.material}
+    textures = {t for m in spec.materials if m.name in materials for t in m.textures if t}
+    meshes = {geom.meshname for geom in spec.geoms if geom.meshname}
+    unused = [m for m in spec.materials if m.name not in materials]
+    unused += [t for t in spec.textures if (t.name or Path(t.file).stem) not in textures]
+    unused += [m for m in spec.meshes if (m.name or Path(m.file).stem) not in meshes]
+    for element in unused:
+        spec.delete(element)
+    if others:
+        draft.dropped.append(f"{count(len(others), 'other root')} of the scene beside {name!r}")
 
 
 def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
@@ -78,7 +107,29 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     text = ElementTree.tostring(root, encoding="unicode")
     spec = _load(path, lambda: mujoco.MjSpec.from_string(text, assets=files))
     places = {short[name]: find_part(name, path, folders, options) for name in contents}
+    _mend_inertias(spec, draft)
     return _finish(path, spec, [], options, draft, files, places)
+
+
+def _mend_inertias(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
+    """Compute what no body can have from the shapes: other readers of URDF files overlook it."""
+    spec.compiler.balanceinertia = True
+    mended = 0
+    for body in spec.bodies:
+        full = np.asarray(body.fullinertia)
+        given = full if np.all(np.isfinite(full)) else np.array([*body.inertia, 0.0, 0.0, 0.0])
+        xx, yy, zz, xy, xz, yz = given
+        least = float(np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0])
+        if not body.explicitinertial or (body.mass > 0.0 and least > 0.0):
+            continue
+        mended += 1
+        solid = [geom for geom in body.geoms if geom.contype or geom.conaffinity]
+        for geom in solid if body.mass > 0.0 else ():
+            geom.mass = body.mass / len(solid)
+        # MuJoCo takes a body without a centre of mass as one that its geoms weigh.
+        body.explicitinertial, body.ipos = False, np.full(3, np.nan)
+    if mended:
+        draft.converted.append(f"{count(mended, 'impossible inertia')} computed from the shapes")
 
 
 def _load(path: Path, read: Callable[[], Loaded]) -> Loaded:

@@ -11,6 +11,11 @@ from handloom.errors import InputError
 from handloom.objects.blueprint import ROOT
 from handloom.objects.importers.import_options import ReportDraft, count
 
+SIZES = (
+    *("njmax", "nconmax"),
+    *(f"nuser_{kind}" for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")),
+)
+"""Sizes of arrays that a scene has."""
 _PLANES = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
@@ -23,6 +28,8 @@ def normal_form(spec: mujoco.MjSpec, draft: ReportDraft, *, scale: float = 1.0) 
         scale: Factor on all lengths; masses follow with the third power.
     """
     _drop_scene(spec, draft)
+    _drop_settings(spec, draft)
+    _weigh_all_groups(spec)
     _drop_free_joints(spec, draft)
     spec = _one_root(spec, draft)
     if scale != 1.0:
@@ -39,7 +46,8 @@ def normal_form(spec: mujoco.MjSpec, draft: ReportDraft, *, scale: float = 1.0) 
 
 def _drop_scene(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
     planes = [g for g in spec.geoms if g.type in _PLANES]
-    skies = [t for t in spec.textures if t.type == mujoco.mjtTexture.mjTEXTURE_SKYBOX]
+    shown = {name for material in spec.materials for name in material.textures if name}
+    skies = [t for t in spec.textures if t.type == mujoco.mjtTexture.mjTEXTURE_SKYBOX and t.name not in shown]
     groups = {
         "floor": planes,
         "sky": skies,
@@ -55,6 +63,29 @@ def _drop_scene(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
             spec.delete(element)
         if elements and noun != "existing contact exclusion":
             draft.dropped.append(f"{count(len(elements), noun)}: part of a scene or a robot, not of an object")
+
+
+def _drop_settings(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
+    """Forget how the scene was to be simulated: that is for the scene to say which the object is put into."""
+    fresh = mujoco.MjSpec()
+    owners = [(spec.option, fresh.option, name) for name in dir(fresh.option) if not name.startswith("_")]
+    owners += [(spec, fresh, name) for name in SIZES]
+    changed = 0
+    for owner, default, name in owners:
+        if not np.array_equal(getattr(owner, name), getattr(default, name)):
+            setattr(owner, name, getattr(default, name))
+            changed += 1
+    if changed:
+        draft.dropped.append(f"{count(changed, 'setting')} of the simulation: they are the scene's")
+
+
+def _weigh_all_groups(spec: mujoco.MjSpec) -> None:
+    """Let geoms without a say in their body's mass, by ``inertiagrouprange``, weigh nothing: groups are sorted anew."""
+    low, high = (int(group) for group in spec.compiler.inertiagrouprange)
+    for geom in spec.geoms:
+        if not low <= geom.group <= high:
+            geom.mass = 0.0
+    spec.compiler.inertiagrouprange = [0, mujoco.mjNGROUP - 1]
 
 
 def _drop_free_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:

@@ -65,7 +65,7 @@ def microwave(c: Choices) -> Blueprint:
 
 
 def oven(c: Choices) -> Blueprint:
-    """A table-top oven: the door with its window folds down, three knobs on a panel above."""
+    """A table-top oven on feet: the door with its window folds down past the edge of its floor, three knobs above."""
     color = c.color((*HOUSING, "red", "teal"))
     x, y, z = c.number("width", 0.38, 0.46), c.number("depth", 0.30, 0.36), c.number("height", 0.28, 0.34)
     panel, wall, front = 0.070, 0.014, -y / 2
@@ -97,6 +97,11 @@ def oven(c: Choices) -> Blueprint:
             )
         )
     tall, thick = box_height - 0.006, 0.024
+    # The lower edge of the door swings below its hinge by its thickness, the handle of the open door further.
+    feet = thick + 0.020
+    corners = [(sx * (x / 2 - 0.03), sy * (y / 2 - 0.03), feet / 2) for sx in (-1, 1) for sy in (-1, 1)]
+    parts = [part.moved((0.0, 0.0, feet)) for part in parts]
+    parts += [cylinder(0.015, feet, corner, color=_DARK, substance="plastic") for corner in corners]
     parts += [
         box(
             (x - 0.006, thick, tall),
@@ -112,7 +117,7 @@ def oven(c: Choices) -> Blueprint:
     link = Link(
         name="door",
         kind="hinge",
-        origin=(0.0, front - 0.002, 0.003),
+        origin=(0.0, front - 0.002, feet + 0.003),
         axis=(1.0, 0.0, 0.0),
         range=(0.0, 1.50),
         head=(0.0, -thick - 0.029, 0.88 * tall),
@@ -128,7 +133,7 @@ def oven(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.03)),
+        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, feet + z), inside=(0.0, 0.0, feet + wall + 0.03)),
         holds=0.10,
         rests="upright",
     )

@@ -147,6 +147,11 @@ class NavigateConfig(SkillConfig):
     """Distance between the middle of the base and the edge of the furniture [m]."""
     sideways: float = Field(default=0.0, ge=-2.0, le=2.0)
     """How far to the left of the robot's middle the object is at the end [m]: in front of the arm that reaches it."""
+    hand_above: float | None = Field(default=None, ge=0.0, le=0.5)
+    """Height over the object to face at which the hand, or what it holds, arrives together with the base [m]. Base and
+    arm are then solved, planned and moved as one chain; the base stands 0.03 to 0.27 m further back, up to 0.12 m to
+    the side and up to 15 degrees turned. An empty hand points ahead and down, what a hand holds stays upright. Absent:
+    the arm stays as it is."""
 
     @model_validator(mode="after")
     def _goes_somewhere(self) -> "NavigateConfig":
@@ -155,6 +160,8 @@ class NavigateConfig(SkillConfig):
             raise ValueError(
                 f"navigate goes to objects, [what to face, furniture], or to a position [x, y]; got {given}"
             )
+        if self.hand_above is not None and not self.objects:
+            raise ValueError("hand_above is a height over an object; give navigate objects, not a position")
         return self
 
 

@@ -86,7 +86,7 @@ class ManualPickConfig(PickConfig):
 
 
 class DynamicPickConfig(Tolerances, Filters):
-    """Grasp an object that moves on a conveyor."""
+    """Grasp an object that moves on a conveyor, or rolls."""
 
     objects_needed: ClassVar[int] = 1
     pick_range: Range

@@ -9,8 +9,9 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.config import load_config
 from handloom.errors import ConfigError
-from handloom.scene.camera_config import CAMERAS, CameraConfig, CameraFile
+from handloom.scene.camera_config import CAMERAS, HOUSINGS, OTHER_HOUSING, CameraConfig, CameraFile
 from handloom.spatial import (
+    matrix_from_quat,
     quat_from_axis_angle,
     quat_from_matrix,
     quat_multiply,
@@ -28,6 +29,10 @@ NEAREST = 0.55
 """Such a camera keeps this distance at least [m]."""
 FILL = 0.35
 """Share of the picture's smaller side that half the spread of the objects takes; the rest is for the arm."""
+
+
+BEHIND_LENS = 0.001
+"""Distance of a camera's housing from the plane of its lens [m]."""
 
 
 def sample_cameras(
@@ -111,6 +116,28 @@ def _sample(
         quat=(float(quat[0]), float(quat[1]), float(quat[2]), float(quat[3])),
     )
     return spec if entry.size is None else spec.resized(*entry.size)
+
+
+def camera_bodies(task: Task, cameras: Sequence[CameraSpec]) -> tuple[ObjectInstance, ...]:
+    """Return the housings ``camera_<name>`` of the cameras that have one, behind their lenses.
+
+    Nothing of a housing is in front of its own lens, so no camera sees its own.
+    """
+    bodies = []
+    for entry, camera in zip(task.config.cameras, cameras, strict=True):
+        if entry.body:
+            stem = Path(entry.camera_file).stem
+            size = next((size for start, size in HOUSINGS.items() if stem.startswith(start)), OTHER_HOUSING)
+            forward = matrix_from_quat(camera.quat)[:, 2]
+            x, y, z = (np.asarray(camera.position) - (size[2] / 2.0 + BEHIND_LENS) * forward).tolist()
+            look = {"size": list(size), "color": [0.16, 0.16, 0.17]}
+            name = f"camera_{camera.name}"
+            bodies.append(
+                ObjectInstance(
+                    name=name, category="plane", parameters=look, position=(x, y, z), quat=camera.quat, fixed=True
+                )
+            )
+    return tuple(bodies)
 
 
 def camera_file(task: Task, entry: CameraConfig) -> CameraFile:

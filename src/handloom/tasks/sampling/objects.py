@@ -91,9 +91,18 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         visible=entry.visible,
         solid=entry.target_class != "XFormObject",
         running=entry.running,
+        rolling=_rolling(entry, rng),
     )
     from_file = entry.path or not entry.category
     return _painted(obj, entry, asset.synonyms[0], rng) if from_file else obj
+
+
+def _rolling(entry: ObjectConfig, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return the velocity [m/s] at which an object rolls at the start."""
+    if entry.rolling_velocity is None:
+        return (0.0, 0.0, 0.0)
+    x, y = (float(rng.uniform(low, high)) for low, high in entry.rolling_velocity)
+    return (x, y, 0.0)
 
 
 def _painted(obj: ObjectInstance, entry: ObjectConfig, noun: str, rng: np.random.Generator) -> ObjectInstance:

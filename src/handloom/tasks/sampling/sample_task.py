@@ -6,7 +6,7 @@ from functools import partial
 from handloom.seeding import generator
 from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task
-from handloom.tasks.sampling.cameras import sample_cameras
+from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
 from handloom.tasks.sampling.distractors import sample_distractors
 from handloom.tasks.sampling.fluid import sample_fluid
 from handloom.tasks.sampling.held_objects import hold_objects
@@ -46,14 +46,15 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     objects, robots = hold_objects(task, [obj for obj in props if obj.name in held], objects, robots)
     objects = _told_apart(task, objects, robots)
     objects = (*objects, *sample_markers(task))
+    cameras = sample_cameras(task, rng("cameras"), objects, robots)
     return TaskInstance(
         task=task.name,
         seed=seed,
         episode=episode,
         instruction=sample_instruction(task, objects, rng("words")),
         robots=robots,
-        objects=objects,
-        cameras=sample_cameras(task, rng("cameras"), objects, robots),
+        objects=(*objects, *camera_bodies(task, cameras)),
+        cameras=cameras,
         lights=sample_lights(config.env_map, rng("lights")),
         fps=config.data.fps,
         substeps=substeps(config.data.fps),

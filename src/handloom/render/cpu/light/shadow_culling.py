@@ -59,10 +59,8 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.light.penumbra import CONTACT, shade
 from handloom.render.cpu.rays.beads import shade_beads
 from handloom.render.cpu.rays.space import bounds, box_along, middle_of
-from handloom.render.cpu.rays.triangles import shade_triangles
+from handloom.render.cpu.rays.triangles import MITRE, shade_triangles
 
-# Penumbras are mitred at corners and reach farther there, by this factor at a right angle.
-MITRE = np.float32(1.42)
 # Below this distance along a light's axis its picture plane is of no use for culling [m].
 LIGHT_NEAR = np.float32(0.02)
 
@@ -212,7 +210,7 @@ def cast_shadows(lanes, scene, canvas, k):
             if not (endless or _any_behind(lanes, caster, radius, BIG if mesh or beads else gid)):
                 continue
             if mesh:
-                shade_triangles(lanes, row, caster, scene.meshes, light)
+                shade_triangles(lanes, row, caster, scene.meshes, light, endless)
             elif beads:
                 shade_beads(lanes, row, gid, scene.beads, caster, light, patch)
             else:

@@ -1,7 +1,7 @@
 """Triangles of the model's meshes and height fields, and bounding volume hierarchies of them, built once per mesh.
 
-Nodes lie in depth-first order with a skip pointer, so a traversal needs no stack: on a hit go to the next node, on a
-miss jump. Triangles are sorted so that a leaf's are neighbours.
+Nodes lie in depth-first order with a skip pointer, so a traversal that may end at any hit needs no stack: on a hit go
+to the next node, on a miss jump. Triangles are sorted so that a leaf's are neighbours.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.kernels import kernel
 
 # Corners whose normals differ from the face by more than this are creases and are shaded flat (cosine of 60 degrees).
 CREASE_COSINE = 0.5
@@ -83,6 +84,12 @@ def triangles_of_height_field(model: mujoco.MjModel, field: int) -> TriangleMesh
 
 
 LEAF_SIZE = 4
+BINS = 12
+"""Places along each axis at which a node may be split."""
+DEEPEST = 64
+"""Below this many levels nodes are halved, so that no traversal needs a longer list than a batch has lanes."""
+ROUNDING = 1e-5
+"""Boxes are widened by this part of the mesh's size: a ray of its own must not slip between two of them."""
 
 
 class Hierarchy(NamedTuple):
@@ -91,7 +98,7 @@ class Hierarchy(NamedTuple):
     boxes: NDArray[np.float32]
     """Node bounds (n, 6): low, high [m]."""
     links: NDArray[np.int32]
-    """(n, 3): where to go on a miss, first triangle, number of triangles (0 for inner nodes)."""
+    """(n, 3): where to go on a miss; first triangle, number of triangles; for inner nodes, second child and 0."""
     triangles: NDArray[np.float32]
     """(k, 9): first corner and the two edges from it [m]."""
     normals: NDArray[np.float32]
@@ -101,42 +108,124 @@ class Hierarchy(NamedTuple):
 
 
 def build_hierarchy(mesh: TriangleMesh) -> Hierarchy:
-    """Split at the median of the widest axis of the centroids until LEAF_SIZE triangles are left."""
+    """Split where the surface area heuristic expects the least work, until LEAF_SIZE triangles are left."""
     low, high = mesh.corners.min(axis=1), mesh.corners.max(axis=1)
-    middle = (low + high) / 2
-    order: list[NDArray[np.int64]] = []
-    boxes: list[Array] = []
-    links: list[list[int]] = []
-    done = 0
-    # A number on the list closes an inner node: everything below it has been written by then.
-    todo: list[NDArray[np.int64] | int] = [np.arange(len(low))]
-    while todo:
-        members = todo.pop()
-        if isinstance(members, int):
-            links[members][0] = len(links)
-            continue
-        node = len(links)
-        boxes.append(np.concatenate([low[members].min(axis=0), high[members].max(axis=0)]))
-        if len(members) <= LEAF_SIZE:
-            links.append([node + 1, done, len(members)])
-            order.append(members)
-            done += len(members)
-            continue
-        links.append([0, 0, 0])
-        axis = int(np.argmax(np.ptp(middle[members], axis=0)))
-        ranked = members[np.argsort(middle[members, axis], kind="stable")]
-        half = len(ranked) // 2
-        todo += [node, ranked[half:], ranked[:half]]
-    sorted_ids = np.concatenate(order)
-    corners = mesh.corners[sorted_ids]
+    order, boxes, links = split_boxes(low, high)
+    corners = mesh.corners[order]
     edges = np.concatenate([corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=1)
+    margin = ROUNDING * np.ptp(boxes[0].reshape(2, 3), axis=0).max()
     return Hierarchy(
-        boxes=np.array(boxes, np.float32),
-        links=np.array(links, np.int32),
+        boxes=(boxes + margin * np.repeat([-1.0, 1.0], 3)).astype(np.float32),
+        links=links,
         triangles=edges.astype(np.float32),
-        normals=mesh.normals[sorted_ids].reshape(-1, 9).astype(np.float32),
-        texcoords=mesh.texcoords[sorted_ids].reshape(-1, 6).astype(np.float32),
+        normals=mesh.normals[order].reshape(-1, 9).astype(np.float32),
+        texcoords=mesh.texcoords[order].reshape(-1, 6).astype(np.float32),
     )
+
+
+@kernel
+def split_boxes(low, high):
+    """Return a hierarchy of boxes in depth-first order: members, leaf after leaf, node bounds and links.
+
+    Args:
+        low: Least corners (k, 3) [m].
+        high: Greatest corners (k, 3) [m].
+
+    Returns:
+        Order (k,) int64, bounds (n, 6) float64 and links (n, 3) int32 as in ``Hierarchy``.
+    """
+    count = len(low)
+    order = np.arange(count)
+    spare = np.empty(count, np.int64)
+    boxes = np.empty((2 * count, 6))
+    links = np.zeros((2 * count, 3), np.int32)
+    # First member, one past the last, level, and the node whose second child it is (-1: none). An entry without
+    # members closes a node: everything below it has been written by then.
+    todo = np.empty((2 * DEEPEST + 64, 4), np.int64)
+    todo[0] = (0, count, 0, -1)
+    waiting, nodes = 1, 0
+    while waiting > 0:
+        waiting -= 1
+        first, end, level, parent = todo[waiting]
+        if parent >= 0:
+            if first == end:
+                links[parent, 0] = nodes
+                continue
+            links[parent, 1] = nodes
+        node = nodes
+        nodes += 1
+        for axis in range(3):
+            boxes[node, axis] = low[order[first:end], axis].min()
+            boxes[node, axis + 3] = high[order[first:end], axis].max()
+        if end - first <= LEAF_SIZE:
+            links[node] = (nodes, first, end - first)
+            continue
+        middle = _partition(low, high, order, spare, first, end, level)
+        todo[waiting] = (0, 0, 0, node)
+        todo[waiting + 1] = (middle, end, level + 1, node)
+        todo[waiting + 2] = (first, middle, level + 1, -1)
+        waiting += 3
+    return order, boxes[:nodes], links[:nodes]
+
+
+@kernel
+def _partition(low, high, order, spare, first, end, level):
+    """Bring the members of a node's first child to its front; return where those of the second begin."""
+    best, best_axis, best_bin = np.inf, -1, 0
+    starts, scales = np.zeros(3), np.zeros(3)
+    for axis in range(3):
+        least, most = np.inf, -np.inf
+        for k in range(first, end):
+            middle = low[order[k], axis] + high[order[k], axis]
+            least, most = min(least, middle), max(most, middle)
+        if most <= least or level >= DEEPEST:
+            continue
+        starts[axis], scales[axis] = least, BINS / (most - least)
+        counts = np.zeros(BINS)
+        bounds = np.empty((BINS, 6))
+        bounds[:, :3], bounds[:, 3:] = np.inf, -np.inf
+        for k in range(first, end):
+            member = order[k]
+            b = min(int((low[member, axis] + high[member, axis] - least) * scales[axis]), BINS - 1)
+            counts[b] += 1
+            for j in range(3):
+                bounds[b, j] = min(bounds[b, j], low[member, j])
+                bounds[b, j + 3] = max(bounds[b, j + 3], high[member, j])
+        before, after = np.zeros(BINS), np.zeros(BINS)
+        _sweep(bounds, counts, before)
+        _sweep(bounds[::-1], counts[::-1], after[::-1])
+        for b in range(BINS - 1):
+            cost = before[b] + after[b + 1]
+            if cost < best and before[b] > 0 and after[b + 1] > 0:
+                best, best_axis, best_bin = cost, axis, b
+    if best_axis < 0:
+        return (first + end) // 2
+    front, back = first, 0
+    for k in range(first, end):
+        member = order[k]
+        place = low[member, best_axis] + high[member, best_axis] - starts[best_axis]
+        if min(int(place * scales[best_axis]), BINS - 1) <= best_bin:
+            order[front] = member
+            front += 1
+        else:
+            spare[back] = member
+            back += 1
+    order[front:end] = spare[:back]
+    return front
+
+
+@kernel
+def _sweep(bounds, counts, costs):
+    """Write the work of all bins up to each: members times half the surface of their common box; 0 without members."""
+    x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
+    members = 0.0
+    for b in range(len(counts)):
+        members += counts[b]
+        x0, y0, z0 = min(x0, bounds[b, 0]), min(y0, bounds[b, 1]), min(z0, bounds[b, 2])
+        x1, y1, z1 = max(x1, bounds[b, 3]), max(y1, bounds[b, 4]), max(z1, bounds[b, 5])
+        if members > 0:
+            x, y, z = x1 - x0, y1 - y0, z1 - z0
+            costs[b] = members * (x * y + y * z + z * x + 1e-30)
 
 
 def join_hierarchies(parts: list[Hierarchy]) -> tuple[Hierarchy, list[int]]:
@@ -151,7 +240,8 @@ def join_hierarchies(parts: list[Hierarchy]) -> tuple[Hierarchy, list[int]]:
     first_nodes, node, triangle, links = [], 0, 0, [empty.links]
     for part in parts:
         first_nodes.append(node)
-        links.append(part.links + np.array([node, triangle, 0], np.int32))
+        inner = part.links[:, 2:] == 0
+        links.append(part.links + np.where(inner, [node, node, 0], [node, triangle, 0]).astype(np.int32))
         node += len(part.links)
         triangle += len(part.triangles)
     everything = [empty, *parts]

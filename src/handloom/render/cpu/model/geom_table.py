@@ -274,6 +274,12 @@ class _ShapeTables:
         return self._hull_at[mesh]
 
     def _repeats(self, geom: int) -> NDArray[np.float32]:
-        """Return the repeats of a mapped texture: those of the material, whatever the size."""
+        """Return the repeats of a mapped texture per unit of its coordinates: those of the material.
+
+        A material with ``texuniform`` repeats by the size of the geom, here too, as MuJoCo's classic renderer has it.
+        """
         material = int(self._model.geom_matid[geom])
-        return self._model.mat_texrepeat[material] if material >= 0 else np.ones(2, np.float32)
+        if material < 0:
+            return np.ones(2, np.float32)
+        size = self._model.geom_size[geom, :2] if self._model.mat_texuniform[material] else 1.0
+        return (self._model.mat_texrepeat[material] * size).astype(np.float32)
