@@ -11,7 +11,6 @@ from handloom.tasks import load_task
 
 def _holds(row: dict[str, object]) -> None:
     assert row["touching_steps"] == 0, row["touched"]
-    assert row["other_failures"] == ""
     assert float(str(row["off_mm"])) < 10.0
     assert float(str(row["off_deg"])) < 1.0
     assert float(str(row["slip_mm"])) < 10.0, "over ways of several metres"
@@ -29,7 +28,9 @@ def test_a_robot_fetches_through_furnished_rooms_and_touches_nothing(robot: str,
 def test_in_fifty_rooms_nothing_is_touched_and_most_tables_are_reached(robot: str) -> None:
     (row,) = rooms.run([robot], seeds=50, seed=777).rows
     _holds(row)
-    assert int(str(row["rooms_without_way"])) <= 10, "furniture may close the only way"
+    assert int(str(row["rooms_without_way"])) <= 5, "furniture may close the only way"
+    assert int(str(row["ways_driven"])) >= 90, "a pick that fails leaves out the second way"
+    assert "base" not in str(row["other_failures"]), "no way that was begun fails"
 
 
 BLIND = """
