@@ -27,8 +27,8 @@ PICTURES = ROOT / "docs" / "images" / "tasks"
 SUCCESS = PICTURES / "success.json"
 MOMENTS = (0.0, 0.35, 0.65, 1.0)
 """Shares of an episode that a strip shows."""
-SIDE = 200
-"""Width and height of one picture of a strip [px]."""
+SIDE, WIDEST = 200, 1.6
+"""Width of a square picture of a strip [px]; a wide one may be this many times as wide."""
 
 
 def page() -> str:
@@ -97,7 +97,9 @@ def draw(name: str) -> Path:
             break
     else:
         raise SystemExit(f"{name}: ten attempts, no success; nothing to draw")
-    world, camera = scene.world, record.instance.cameras[0].resized(SIDE, SIDE)
+    world, camera = scene.world, record.instance.cameras[0]
+    across = round(SIDE * min(camera.width / camera.height, WIDEST))
+    camera = camera.resized(across, round(across * camera.height / camera.width))
     renderer, strip = Renderer(world.model, "quality"), []
     for share in MOMENTS:
         state = np.ascontiguousarray(record.states[round(share * record.frames)])
