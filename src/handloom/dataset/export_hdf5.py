@@ -123,15 +123,9 @@ def _kept_states(archive: EpisodeArchive) -> Array:
 def observation_name(feature: Feature) -> str:
     """Return the name of a feature among robomimic's observations."""
     name = feature.name.removeprefix("observation.").removeprefix("images.").replace(".", "_")
-    if not feature.is_video:
-        return name
-    return (
-        name
-        if feature.is_segmentation
-        else f"{name.removesuffix('_depth')}_depth"
-        if feature.depth
-        else f"{name}_image"
-    )
+    if feature.depth is not None:
+        return f"{name.removesuffix('_depth')}_depth"
+    return f"{name}_image" if feature.is_colour else name
 
 
 def _write(group: Any, name: str, values: NDArray[Any]) -> None:
