@@ -29,3 +29,13 @@ def write(tmp_path):
 def make(write):
     """Write and load a task."""
     return lambda **keys: load_task(write(**keys))
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """Return a checkout of the published shape with one task file of every family."""
+    from reference_files import FAMILIES, write_checkout
+
+    root = tmp_path_factory.mktemp("checkout")
+    write_checkout(root, len(FAMILIES))
+    return root

@@ -68,6 +68,10 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
 """Folder, maker, robots and number of the files, in about the published proportions."""
 
 
+STAND_INS = ["proxy_assets=true"]
+"""Overrides with which missing assets are replaced."""
+
+
 def tasks(count: int, seed: int = 0, *, spread: bool = False, share: bool = False) -> Iterator[tuple[str, Values]]:
     """Yield path below the tasks' folder and values of files: every family and robot first, then as often as published.
 
@@ -138,6 +142,14 @@ PUBLISHED = [
     *("target_class", "gripper_max_width", "gripper_min_width", "tcp_offset", "ee_axis", "R_ee_graspnet"),
     *(f"{side}_{key}" for side in ("fl", "fr") for key in SIDES),
 ]
+
+
+def written(root: Path, values: Values, name: str = "mine/one/two/task.yaml") -> Path:
+    """Write a task file of its own into a checkout."""
+    file = root / CONFIGS / "tasks" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(yaml.safe_dump(values, sort_keys=False))
+    return file
 
 
 def published_robot(folder: Path) -> Values:

@@ -6,48 +6,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from reference_articulated import deed
-from reference_files import FAMILIES, write_checkout
-from reference_long import clean_dirt, flip_package, two_robots
-from reference_picks import insert_flower, sort_rubbish
+from reference_files import FAMILIES, STAND_INS, write_checkout, written
+from reference_long import clean_dirt, two_robots
 from reference_rigs import CONFIGS, arena, on, rigid, task
 from task_files import region, thing
 
 from handloom.cli.main import DONE, main
-from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.run_settings import RunSettings
 from handloom.episode import replay, run_episode
 from handloom.errors import ConfigError
 from handloom.objects import make_object
 from handloom.scene import build_scene
-from handloom.scene.measures import geom_box, world_box
+from handloom.scene.measures import geom_box
 from handloom.skills import Schedule
 from handloom.tasks import load_task, sample_task
-from handloom.tasks.sampling.assets import ARTICULATED
 from handloom.values import TaskInstance
 
-STAND_INS = ["proxy_assets=true"]
 RNG = np.random.default_rng(0)
 COUNT = len(FAMILIES)
 
 
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a checkout with one task file of every family."""
-    root = tmp_path_factory.mktemp("checkout")
-    write_checkout(root, COUNT)
-    return root
-
-
 def files_of(root: Path) -> list[Path]:
     return sorted((root / CONFIGS / "tasks").rglob("*.yaml"))
-
-
-def written(root: Path, values: dict, name: str = "mine/one/two/task.yaml") -> Path:
-    file = root / CONFIGS / "tasks" / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(yaml.safe_dump(values, sort_keys=False))
-    return file
 
 
 def test_every_family_loads_from_anywhere_with_and_without_stand_ins(checkout, monkeypatch, tmp_path):
@@ -334,78 +314,3 @@ def test_a_missing_asset_without_stand_ins_says_how_to_allow_them(checkout):
     loaded = load_task(files_of(checkout)[-1])
     with pytest.raises(ConfigError, match="proxy_assets=true"):
         sample_task(loaded, 0, 0)
-
-
-def sampled(root: Path, values: dict, name: str) -> TaskInstance:
-    return sample_task(load_task(written(root, values, f"mine/{name}.yaml"), overrides=STAND_INS), 0, 0)
-
-
-def test_stand_ins_are_of_a_size_that_makes_their_task_possible(checkout):
-    instance = sampled(checkout, flip_package("lift2", "left", RNG), "flip")
-    (package,) = [o for o in instance.objects if o.name == "package_0"]
-    asset = make_object(package.category, parameters=dict(package.parameters))
-    assert asset.extent.min() <= 0.7 * 0.088 + 1e-9  # A hand of 88 mm takes it.
-    instance = sampled(checkout, sort_rubbish("split_aloha", "left", RNG), "rubbish")
-    (can,) = [o for o in instance.objects if o.name == "trash_can"]
-    assert can.category == "bin"  # Open, and as high as one that stands on the floor.
-    assert make_object(can.category, parameters=dict(can.parameters)).extent[1] == pytest.approx(0.4, abs=0.01)
-    instance = sampled(checkout, deed("close_washing_machine")("lift2", "left", RNG), "washing")
-    (washer,) = [o for o in instance.objects if o.name == "object"]
-    assert np.prod(make_object(washer.category, parameters=dict(washer.parameters)).extent) <= 0.02 + 1e-9
-
-
-def test_what_has_a_joint_is_stood_in_for_by_what_has_one(checkout):
-    for word, category in (("close_package", "lidded_box"), ("pull_drawer", "drawer_cabinet")):
-        loaded = load_task(
-            written(checkout, deed(word)("lift2", "left", RNG), f"mine/{word}.yaml"), overrides=STAND_INS
-        )
-        (line,) = [line for line in loaded.stand_ins if "(object)" in line]
-        assert f"our {category} stands in" in line
-    assert all(make_object(c, rng=np.random.default_rng(0)).articulated for c in ARTICULATED)
-
-
-def test_a_part_of_a_missing_file_is_what_moves_of_its_stand_in_or_all_of_it(checkout):
-    scene = build_scene(sampled(checkout, deed("push_drawer")("lift2", "left", RNG), "drawer"))
-    link = scene.assets["object"].joints[0].name
-    np.testing.assert_allclose(world_box(scene, "object", "contact_link1"), world_box(scene, "object", link))
-    np.testing.assert_allclose(world_box(scene, "object", "base"), world_box(scene, "object"))
-
-
-def test_stand_ins_are_never_upside_down(checkout):
-    regions = [on(f"bottle_{i}", [-0.4 + 0.2 * i, 0.1, 0], [-0.4 + 0.2 * i, 0.1, 0]) for i in range(5)]
-    objects = [rigid(f"bottle_{i}", f"basic/bottle/bottle_0{i}") for i in range(5)]
-    values = task("franka", objects, regions, [{"franka": [{"left": [{"name": "home"}]}]}])
-    loaded = load_task(written(checkout, values, "mine/bottles.yaml"), overrides=STAND_INS)
-    for episode in range(3):
-        scene = build_scene(sample_task(loaded, 0, episode))
-        assert all(scene.object_pose(obj["name"])[2, 1] > -0.5 for obj in objects)
-
-
-def test_a_stand_in_is_long_along_the_axis_that_a_skill_names(checkout):
-    instance = sampled(checkout, insert_flower("lift2", "left", RNG), "flower")
-    (flower,) = [o for o in instance.objects if o.name == "flower"]
-    asset = make_object(flower.category, parameters=dict(flower.parameters))
-    assert int(np.argmax(asset.extent)) == 1
-    np.testing.assert_allclose(
-        np.sort(asset.extent),
-        np.sort(
-            make_object("flower", parameters={k: v for k, v in flower.parameters.items() if k != "long_axis"}).extent
-        ),
-    )
-
-
-@pytest.mark.parametrize(("rig", "word"), [("franka", "open_microwave"), ("split_aloha", "close_microwave")])
-def test_doors_that_stand_in_are_moved_by_their_own_keypoints_as_far_as_the_task_asks(checkout, rig, word):
-    values = deed(word)(rig, "left", RNG)
-    threshold = values["tasks"][0]["skills"][0][rig][0]["left"][0]["planner_setting"]["success_threshold"]
-    loaded = load_task(written(checkout, values, f"mine/{word}.yaml"), overrides=STAND_INS)
-    for attempt in range(3):
-        _, record = simulate(loaded, 2, attempt, Stopwatch())
-        if record.success:
-            break
-    assert record.success, record.failure
-    (span,) = record.timeline
-    (state,) = [check for check in span.checks if check.name == "joint_state"]
-    assert state.arguments["threshold"] == threshold
-    again = replay(record)
-    assert (again.exact, again.success_again) == (True, True)
