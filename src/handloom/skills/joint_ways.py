@@ -86,9 +86,7 @@ def _palm_touches(controller: ArmController, name: str, q: Array) -> bool:
     data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = present.qpos, present.mocap_pos, present.mocap_quat
     data.qpos[arm.qpos_index] = q
     mujoco.mj_kinematics(model, data)
-    return any(
-        mujoco.mj_geomDistance(model, data, a, b, 2 * PALM_GAP, None) < PALM_GAP for a in palm for b in solids
-    )
+    return any(mujoco.mj_geomDistance(model, data, a, b, 2 * PALM_GAP, None) < PALM_GAP for a in palm for b in solids)
 
 
 def _same(a: list[Array], b: list[Array]) -> bool:
