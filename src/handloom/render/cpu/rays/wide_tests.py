@@ -8,8 +8,7 @@ processor carries out with the same bits: plain IEEE operations, element by elem
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from handloom.render.cpu.layout import BIG
@@ -20,6 +19,11 @@ ROUNDING = 1.0000005
 """Boxes are left later by this factor: three roundings of 32 bits must not make a ray miss a box that it touches."""
 SEAM = 1e-6
 """Neighbouring triangles overlap by this much in barycentric coordinates, so that no ray slips between them."""
+
+
+def _vector_code(function: Any) -> Any:
+    """Make a function that writes instructions callable in kernels; they leave out its first argument."""
+    return intrinsic(function)
 
 
 class _Vector:
@@ -89,7 +93,7 @@ def _store(builder: ir.IRBuilder, vector: _Vector, address: Any) -> None:
     builder.store(vector.value, builder.bitcast(address, vector.value.type.as_pointer()), align=4)
 
 
-@intrinsic
+@_vector_code
 def enter_boxes(typing, nodes, node, eye, slow, fast, spread, start, best, lanes, at):
     """Store where rays enter the children of a node to ``lanes[at]`` and following; return the bits of those they do.
 
@@ -97,7 +101,7 @@ def enter_boxes(typing, nodes, node, eye, slow, fast, spread, start, best, lanes
     single ray is a bundle without width.
 
     Args:
-        typing: Numba's, as for every intrinsic.
+        typing: Numba's.
         nodes: Nodes of a ``Hierarchy``.
         node: Number of the node.
         eye: Where the rays begin, in steps of the mesh's grid.
@@ -136,7 +140,7 @@ def enter_boxes(typing, nodes, node, eye, slow, fast, spread, start, best, lanes
     return signature, generate
 
 
-@intrinsic
+@_vector_code
 def first_bit(typing, bits):
     """Return the place of the lowest bit of a number other than 0."""
 
@@ -146,14 +150,14 @@ def first_bit(typing, bits):
     return types.int64(types.int64), generate
 
 
-@intrinsic
+@_vector_code
 def cross_triangles(typing, triangles, block, eye, ray, lanes, at):
     """Store where a ray crosses the triangles of a block to ``lanes[at]`` and following; BIG where it does not.
 
     Möller and Trumbore's test.
 
     Args:
-        typing: Numba's, as for every intrinsic.
+        typing: Numba's.
         triangles: Blocks of triangles of a ``Hierarchy``.
         block: Number of the block.
         eye: Where the ray begins [m].
