@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -23,6 +23,7 @@ def library() -> dict[str, Path]:
     return {file.stem: file for file in sorted(_shipped().glob("*.yaml"))}
 
 
+@cache
 def _shipped() -> Path:
     """Return the folder of the tasks that ship with Handloom, their setups and arenas."""
     return Path(str(resources.files("handloom.tasks") / "library"))
@@ -131,10 +132,14 @@ def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
     """Return where an asset root is that only the working folder has: a run resumed elsewhere shall find it again."""
     if not config.asset_root:
         return {}
-    around = enclosing_folders(path.parent, allow_outside=config.allow_outside)
     given = Path(config.asset_root)
-    root = asset_roots(given, search_folders(path.parent))[0]
-    return {"asset_root": str(root)} if root.is_dir() and root not in asset_roots(given, around) else {}
+    folders = enclosing_folders(path.parent, allow_outside=config.allow_outside)
+    around = asset_roots(given, folders)
+    if around[0].is_dir():
+        return {}
+    elsewhere = asset_roots(given, [folder for folder in search_folders(path.parent) if folder not in folders])
+    found = [str(root) for root in elsewhere if root.is_dir() and root not in around]
+    return {"asset_root": found[0]} if found else {}
 
 
 def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> tuple[ArenaConfig, str]:
