@@ -44,6 +44,16 @@ def test_success_th_is_honoured(run_skills: RunSkills) -> None:
     assert (record.failure.stage, record.failure.reason) == (FunnelStage.EXECUTE, "not_overlapping")
 
 
+def test_a_target_that_must_be_held_up_may_not_lie_on_the_table(run_skills: RunSkills) -> None:
+    scene, record = run_skills(PICK)
+    assert record.success, record.failure
+    in_the_air = {name: holds(scene, Check(name="held_up", arguments={"object": name})) for name in ("cube", "plate")}
+    assert in_the_air == {"cube": True, "plate": False}
+    _, record = run_skills(PICK, {**PLACE, "target_held": True})
+    assert record.failure is not None
+    assert record.failure.reason == "not_held_up"
+
+
 def test_a_held_cube_is_carried_over_the_plate_without_turning(run_skills: RunSkills) -> None:
     scene, record = run_skills(PICK, {"name": "move", "objects": ["cube", "plate"], "success_threshold": 0.16})
     assert record.success, record.failure

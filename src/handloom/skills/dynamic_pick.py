@@ -1,7 +1,7 @@
 """Grasp an object that moves: wait for it, meet it, go along while the fingers close, lift it."""
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from handloom.arrays import Array
 from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED, OPEN
 from handloom.skills.arm_motion import play
-from handloom.skills.candidates import choose
+from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.picks import DynamicPickConfig
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
@@ -101,7 +101,8 @@ class DynamicPick(Skill[DynamicPickConfig]):
 
     Places are measured along the object's way, which on a belt along world x is the published x. An object that does
     not turn is assumed to keep its velocity and its orientation until it is grasped. One that turns as it goes rolls:
-    its middle goes straight on and slows down as it did while it was watched.
+    its middle goes straight on and slows down as it did while it was watched. Published files without ``tcp_offset``
+    mean 0.125 m on every robot; here they mean the robot's own.
     """
 
     Config: ClassVar = DynamicPickConfig
@@ -228,7 +229,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
             Move(T_base_tool=ride, straight=True, ignore=itself),
             Move(T_base_tool=lifted, straight=True, ignore=itself),
         ]
-        chosen = choose(self, moves)
+        chosen = self._chosen(moves)
         if chosen is None:
             return None
         paths = [path for path in chosen.paths if path is not None]
@@ -247,10 +248,21 @@ class DynamicPick(Skill[DynamicPickConfig]):
             lifted=lifted[chosen.index],
         )
 
+    def _chosen(self, moves: list[Move]) -> Chosen | None:
+        """Return the first candidate whose whole meeting can be planned; with ``ik``, of the first that is reached."""
+        if self.config.test_mode == "forward":
+            return choose(self, moves)
+        tested = choose(self, moves, test_mode="ik")
+        if tested is None:
+            return None
+        one = [replace(move, T_base_tool=np.asarray(move.T_base_tool)[[tested.index]]) for move in moves]
+        planned = choose(self, one)
+        return planned and replace(planned, index=tested.index)
+
     def _grasps(self, name: str, moved: Array) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why."""
         config, arm = self.config, self.controller.arm
-        grasps = annotated_grasps(self, name)
+        grasps = annotated_grasps(self, name, config)
         T_base_tool = grasps.T_base_tool
         if len(T_base_tool) == 0:
             return T_base_tool

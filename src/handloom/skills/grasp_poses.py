@@ -29,7 +29,7 @@ from handloom.objects import ObjectAsset
 from handloom.robots import constrained_rows, tool_poses_of_grasps
 from handloom.skills.arm_motion import POSE
 from handloom.skills.configs.parts import Filters
-from handloom.skills.configs.picks import PickConfig
+from handloom.skills.configs.picks import GraspAnnotation
 from handloom.skills.orientations import direction_mask
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose
@@ -96,7 +96,7 @@ def gripper_of(skill: Skill) -> GripperShape:
     return GripperShape.of(skill.scene.robot(arm.robot_name).description, arm.spec)
 
 
-def annotated_grasps(skill: Skill, name: str, keys: PickConfig | None = None, *, source: Source = "any") -> Grasps:
+def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = None, *, source: Source = "any") -> Grasps:
     """Return grasps of an object; none after telling the skill why.
 
     Args:
@@ -141,7 +141,7 @@ def annotated_grasps(skill: Skill, name: str, keys: PickConfig | None = None, *,
     return Grasps(T_base_object @ T_object_tool, score, size, source, T_base_object)
 
 
-def grasp_file(asset: ObjectAsset, keys: PickConfig) -> Path | None:
+def grasp_file(asset: ObjectAsset, keys: GraspAnnotation) -> Path | None:
     """Return the annotation beside an asset file, or None when the object is to be annotated here.
 
     A library object has no folder, so only an absolute ``npy_name`` means anything for it.
@@ -237,6 +237,17 @@ def filtered(
         left = T_base_tool[:, 1, 3] > y
         passing &= left if side == "left" else ~left
     return passing
+
+
+def levers(skill: Skill, name: str, T_base_tool: Array) -> Array:
+    """Return by how much an object's weight turns it between the fingers of each grasp (n,), as a level lever [m]."""
+    arm, world = skill.controller.arm, skill.scene.world
+    T_world_tool = arm.T_world_base @ T_base_tool
+    offset = (
+        world.data.xipos[world.body_index(skill.scene.body_of(name))] - (T_world_tool @ arm.spec.T_tool_tcp)[:, :3, 3]
+    )
+    closing = T_world_tool[:, :3, :3] @ arm.spec.R_ee_graspnet[:, 1]
+    return np.abs(np.sum(np.cross(offset, [0.0, 0.0, 1.0]) * closing, axis=1))
 
 
 def drawn_by_score(rng: np.random.Generator, score: Array, count: int) -> NDArray[np.intp]:

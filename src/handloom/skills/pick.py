@@ -19,6 +19,7 @@ from handloom.skills.grasp_poses import (
     filtered,
     grasp_file,
     gripper_of,
+    levers,
 )
 from handloom.skills.orientations import widened
 from handloom.skills.skill import Phase, Skill, between
@@ -173,6 +174,13 @@ class Pick(Skill[PickConfig]):
             T_base_tool, config, self.controller.arm.spec.approach, config.direction_to_obj, T_base_object[1, 3]
         )
         T_base_tool = self.adjusted(T_base_tool)
+        if config.largest_lever is not None:
+            turns = levers(self, name, T_base_tool) > config.largest_lever
+            if passing.any() and not (passing & ~turns).any():
+                detail = f"{name} would turn between the fingers of all {passing.sum()} grasps; raise largest_lever"
+                self.fail(FunnelStage.GRASP, "levers_leave_nothing", detail, candidates=len(passing))
+                return T_base_tool[:0]
+            passing &= ~turns
         gripper = gripper_of(self)
         level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
