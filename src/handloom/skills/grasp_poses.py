@@ -129,6 +129,8 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
     # Our own annotations are of the object in its real size; only those of a file may need scaling.
     scale = 1.0 if keys is None or file is None else keys.grasp_scale
     tcp_offset, constraints = (None, None) if keys is None else (keys.tcp_offset, keys.constraints)
+    if asset.stands_in:
+        tcp_offset = None  # It tunes how deep the grasps of one file go.
     try:
         rows = constrained_rows(rows, constraints)
         T_object_tool, score = tool_poses_of_grasps(arm.spec, rows, grasp_scale=scale, tcp_offset=tcp_offset)
