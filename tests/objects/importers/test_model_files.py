@@ -94,6 +94,21 @@ def test_a_collision_shape_is_hidden_where_the_body_has_a_visual_one(folder):
     assert [int(model.geom_group[g]) for g in base] == [2]
 
 
+def test_a_solid_top_is_seen_beside_legs_that_only_show_and_user_data_are_left_out(tmp_path):
+    legs = "".join(
+        f'<geom type="cylinder" size=".04 .5" pos="{x} {y} -.5" contype="0" conaffinity="0"/>'
+        for x in (-0.4, 0.4)
+        for y in (-0.4, 0.4)
+    )
+    (tmp_path / "table.xml").write_text(
+        '<mujoco><size nuser_body="3"/><worldbody><body user="1 2 3"><geom type="box" size=".45 .45 .025"/>'
+        f"{legs}</body></worldbody></mujoco>"
+    )
+    model = import_object(tmp_path / "table.xml").asset.model
+    assert model.geom_group.tolist() == [2] * 5
+    assert model.nuser_body == 0
+
+
 def test_masses_and_frames_are_those_of_the_file(folder):
     cabinet, chest = (import_object(folder / name).asset for name in ("cabinet.xml", "chest.urdf"))
     assert cabinet.mass == pytest.approx(8.0 + 0.5 + 0.1 + 0.8)

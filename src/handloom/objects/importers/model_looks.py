@@ -53,6 +53,36 @@ def dress_meshes(
                 _paint(spec, f"{mesh.name}_look", bare, materials[0], files)
 
 
+def flatten_cube_maps(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraft) -> None:
+    """Turn cube maps of materials into flat pictures, which are drawn on every side of a geom.
+
+    Args:
+        spec: The model; changed.
+        files: Contents of its files by their names; changed.
+        draft: Collects what was converted.
+    """
+    shown = {name for material in spec.materials for name in material.textures if name}
+    flat = mujoco.mjtTexture.mjTEXTURE_2D
+    for texture in [texture for texture in spec.textures if texture.name in shown and texture.type != flat]:
+        texture.type = flat
+        rows, columns = (int(size) for size in texture.gridsize)
+        if texture.file in files and rows * columns > 1:
+            name = f"{texture.name}_front.png"
+            files[name] = _front(files[texture.file], rows, columns, "".join(texture.gridlayout))
+            texture.file = name
+            texture.gridsize = [1, 1]
+            draft.converted.append(f"texture {texture.name!r}: the front of a cube map, shown on every side")
+
+
+def _front(content: bytes, rows: int, columns: int, layout: str) -> bytes:
+    """Return the picture of the front in a grid of pictures of the sides of a cube."""
+    place = layout.find("F") if "F" in layout[: rows * columns] else 0
+    with open_picture(BytesIO(content)) as picture:
+        width, height = picture.width // columns, picture.height // rows
+        left, top = place % columns * width, place // columns * height
+        return _png(picture.convert("RGB").crop((left, top, left + width, top + height)))
+
+
 def _seen(body: "mujoco.MjsBody") -> list["mujoco.MjsGeom"]:
     """Return the geoms of a body that are drawn: those that collide only where there are no others."""
     looks = [geom for geom in body.geoms if not (geom.contype or geom.conaffinity)]
