@@ -15,6 +15,7 @@ from handloom.objects.importers.asset_files import find_part, read_parts
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
 from handloom.objects.importers.model_asset import annotated_links, asset_from_source
 from handloom.objects.importers.model_looks import dress_meshes, flatten_cube_maps
+from handloom.objects.importers.model_pieces import join_objects
 from handloom.objects.importers.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
 from handloom.sim.model_file import demand_files_inside, read_xml
@@ -163,6 +164,7 @@ def _finish(
         spec.meshdir = spec.texturedir = ""
     dress_meshes(spec, places, files, options, draft)
     flatten_cube_maps(spec, files, draft)
+    join_objects(spec, files, draft)
     if files:
         draft.kept.append(f"{count(len(files), 'file')} of meshes and textures")
     spec = _load(path, lambda: normal_form(spec, draft, scale=options.one_factor(path)))

@@ -159,7 +159,8 @@ def _dress(
         part = spec.add_mesh(name=name, file=f"{name}.obj", scale=mesh.scale, refpos=mesh.refpos, refquat=mesh.refquat)
         part.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
         for geom in light:
-            _add_alike(geom, name)
+            look = add_alike(geom, name)
+            look.contype, look.conaffinity, look.material, look.rgba = 0, 0, name, UNCOLORED
     for geom in light:
         if not (geom.contype or geom.conaffinity):
             spec.delete(geom)
@@ -172,15 +173,15 @@ def _weighs(spec: mujoco.MjSpec, geom: "mujoco.MjsGeom") -> bool:
     return not geom.parent.explicitinertial and low <= geom.group <= high and given > 0.0
 
 
-def _add_alike(geom: "mujoco.MjsGeom", look: str) -> None:
-    """Add a geom that is drawn at the place of another one, with the mesh and the material of a look."""
-    new = geom.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=look, material=look, pos=geom.pos)
+def add_alike(geom: "mujoco.MjsGeom", mesh: str) -> "mujoco.MjsGeom":
+    """Add a geom with another mesh at the place of a geom, and return it; it weighs nothing."""
+    new = geom.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh, pos=geom.pos, mass=0.0)
     new.quat = geom.quat
     for name in ("axisangle", "xyaxes", "zaxis", "euler", "type"):
         setattr(new.alt, name, getattr(geom.alt, name))
     if geom.frame is not None:
         new.set_frame(geom.frame)
-    new.contype, new.conaffinity, new.mass, new.rgba = 0, 0, 0.0, UNCOLORED
+    return new
 
 
 def _obj(meshes: Sequence[SourceMesh | Surface]) -> bytes:
