@@ -121,8 +121,8 @@ def test_all_objects_of_an_obj_file_are_drawn_and_collide_one_by_one(tmp_path, v
     look = '<visual><geometry><mesh filename="posts.obj"/></geometry></visual>' if visual else ""
     (tmp_path / "posts.urdf").write_text(
         f'<robot name="posts"><link name="posts"><inertial><mass value="0.2"/><inertia ixx="1e-4" iyy="1e-4" '
-        f'izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>{look}<collision><geometry><mesh filename="posts.obj"/></geometry>'
-        "</collision></link></robot>"
+        f'izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>{look}<collision><geometry><mesh filename="posts.obj"/>'
+        "</geometry></collision></link></robot>"
     )
     asset = import_object(tmp_path / "posts.urdf").asset
     model, solid = asset.model, asset.model.geom_contype != 0
@@ -131,6 +131,14 @@ def test_all_objects_of_an_obj_file_are_drawn_and_collide_one_by_one(tmp_path, v
     np.testing.assert_allclose(sorted(model.geom_pos[solid, 0]), [0.0, 0.1], atol=1e-6)
     assert asset.mass == pytest.approx(0.2)
     np.testing.assert_allclose(asset.extent, [0.12, 0.02, 0.1], atol=1e-6)
+
+
+def test_faces_of_which_only_some_have_texture_coordinates_are_read_without(folder):
+    text = TETRAHEDRON.replace("f 1 3 2", "f 1/1/1 3/1/1 2/1/1") + "vt 0 0\nvn 0 0 -1\n"
+    assert "1/1/1" in text
+    (folder / "meshes" / "knob.obj").write_text(text)
+    imported = import_object(folder / "cabinet.xml")
+    assert "knob: texture coordinates, which only some of its faces have" in imported.report.dropped
 
 
 def test_masses_and_frames_are_those_of_the_file(folder):

@@ -10,7 +10,9 @@ from handloom.objects.importers.model_looks import add_alike
 
 MOST_PIECES = 32
 """Objects of a file that collide one by one; with more, all collide as one hull."""
-_GROUP = re.compile(rb"^[ \t]*[og](?:[ \t][^\n]*)?\r?$", re.MULTILINE)
+_GROUP = re.compile(rb"^[ \t]*[og](?:[ \t][^\n]*)?$", re.MULTILINE)
+_BARE_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+[ \t]", re.MULTILINE)
+_FULL_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+/", re.MULTILINE)
 _COPIED = ("contype", "conaffinity", "condim", "priority", "friction", "solmix", "solref", "solimp", "margin", "gap")
 _COPIED += ("group", "rgba", "material", "density")
 
@@ -25,7 +27,13 @@ def join_objects(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraf
     """
     for mesh in list(spec.meshes):
         content = files.get(mesh.file, b"")
-        if not mesh.file.endswith(".obj") or len(_GROUP.findall(content)) <= 1:
+        if not mesh.file.endswith(".obj"):
+            continue
+        if _BARE_FACE.search(content) and _FULL_FACE.search(content):
+            # Some faces with texture coordinates and normals and some without: MuJoCo miscounts.
+            content = files[mesh.file] = re.sub(rb"(?<=\d)/-?\d*(?:/-?\d*)?", b"", content)
+            draft.dropped.append(f"{mesh.name}: texture coordinates, which only some of its faces have")
+        if len(_GROUP.findall(content)) <= 1:
             continue
         files[mesh.file] = _GROUP.sub(b"", content)
         solid = [g for g in spec.geoms if g.meshname == mesh.name and (g.contype or g.conaffinity)]
