@@ -13,6 +13,7 @@ MOST_PIECES = 32
 _GROUP = re.compile(rb"^[ \t]*[og](?:[ \t][^\n]*)?$", re.MULTILINE)
 _BARE_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+[ \t]", re.MULTILINE)
 _FULL_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+/", re.MULTILINE)
+_BEYOND_CORNERS = re.compile(rb"(?<=\d)/-?\d*(?:/-?\d*)?|^[ \t]*v[tn][^\n]*$", re.MULTILINE)
 _COPIED = ("contype", "conaffinity", "condim", "priority", "friction", "solmix", "solref", "solimp", "margin", "gap")
 _COPIED += ("group", "rgba", "material", "density")
 
@@ -31,7 +32,7 @@ def join_objects(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraf
             continue
         if _BARE_FACE.search(content) and _FULL_FACE.search(content):
             # Some faces with texture coordinates and normals and some without: MuJoCo miscounts.
-            content = files[mesh.file] = re.sub(rb"(?<=\d)/-?\d*(?:/-?\d*)?", b"", content)
+            content = files[mesh.file] = _BEYOND_CORNERS.sub(b"", content)
             draft.dropped.append(f"{mesh.name}: texture coordinates, which only some of its faces have")
         if len(_GROUP.findall(content)) <= 1:
             continue
