@@ -13,7 +13,7 @@ from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.checking import check_task, refused_code
 from handloom.tasks.config.contradictions import doubts, sameness
 from handloom.tasks.config.short_form import expand_short_form
-from handloom.tasks.config.stand_ins import stand_ins
+from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills
 
@@ -75,9 +75,10 @@ def load_task(
     )
     check_task(task)
     unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))
-    return replace(
-        task, notices=(*unused, *refused_code(task), *_doubts(task)), stand_ins=stand_ins(task, missing_arena=missing)
-    )
+    notices = (*unused, *refused_code(task), *_doubts(task))
+    lines = stand_ins(task, missing_arena=missing)
+    task, poured = with_own_pours(task)
+    return replace(task, notices=notices, stand_ins=(*lines, *poured))
 
 
 def variety_notes(task: Task) -> list[str]:
