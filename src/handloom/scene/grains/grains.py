@@ -35,7 +35,7 @@ class GrainTable(NamedTuple):
 class Grains:
     """Balls that move as MuJoCo moves bodies without contacts, and whose contacts are resolved here after every step.
 
-    MuJoCo's solver took 2.4 s of computing per second for a heap of 200 balls; this takes 0.15 to 0.2 s for 300.
+    MuJoCo's solver took 2.4 s of computing per second for a heap of 200 balls; this takes 0.1 s for 300.
     They touch each other and the solids of objects and fixtures, not the robots. Objects that are free to move feel
     their weight and their impacts. Everything follows from the state of the world, so a restored or replayed world
     goes on bit for bit.

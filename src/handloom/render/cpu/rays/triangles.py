@@ -48,6 +48,8 @@ from handloom.render.cpu.rays.geom_frame import eye_of, position_of, rays_of, ro
 
 # Neighbouring triangles overlap by this much in barycentric coordinates, so that no ray slips between them.
 SEAM = np.float32(1e-6)
+# More than the step to the next number, so that hits at the same depth are not culled.
+AS_NEAR = np.float32(1 + 3e-7)
 # A lamp is four points on its disc, in units of its radius along its two axes.
 LAMP_U = (np.float32(0.6), np.float32(-0.25), np.float32(-0.6), np.float32(0.25))
 LAMP_V = (np.float32(0.25), np.float32(0.6), np.float32(-0.25), np.float32(-0.6))
@@ -139,8 +141,10 @@ def cast_triangles(lanes, row, meshes, gid):
     for i in range(LANES):
         u, v = lanes[i + U], lanes[i + V]
         ray = (u * ax + v * bx + cx, u * ay + v * by + cy, u * az + v * bz + cz)
-        t, found = _nearest(lanes, meshes, root, eye, ray, lanes[i + START], lanes[i + T])
-        if found >= 0:
+        # Of two geoms at the same depth, the one with the lesser number is seen.
+        limit = lanes[i + T] * AS_NEAR if gid < lanes[i + ID] else lanes[i + T]
+        t, found = _nearest(lanes, meshes, root, eye, ray, lanes[i + START], limit)
+        if found >= 0 and t <= lanes[i + T]:
             lanes[i + T] = t
             lanes[i + ID] = gid
             lanes[i + TRIANGLE] = np.float32(found)
