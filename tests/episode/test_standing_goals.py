@@ -36,6 +36,14 @@ def test_an_earlier_placement_stands_while_nothing_takes_the_object_or_its_targe
     assert names(place, span("pick", "plate", arm="right")) == [["over_box", "grasped"], []]
 
 
+def test_what_was_put_into_a_container_must_still_be_in_it_when_that_was_put_elsewhere():
+    inside = Check(name="inside", arguments={"object": "cube", "target": "box", "share": 0.7})
+    place = span("place", "cube", "box", arm="right", checks=(OVER, inside))
+    home, carried = span("home", arm="right"), span("place", "box", "mat")
+    assert names(place, home, carried) == [["inside"], [], []]
+    assert names(place, span("pick", "cube", arm="right"), carried)[0] == [], "it was taken out again"
+
+
 def test_a_mistake_on_purpose_leaves_no_goal():
     assert names(span("fail_pick", "cube", checks=(OVER,), kind="mistake"), span("home"))[0] == []
 

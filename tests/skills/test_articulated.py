@@ -118,6 +118,16 @@ def test_a_standing_lid_is_swept_shut_from_behind(tmp_path):
     assert abs(scene.world.joint_position("box/lid_joint")) < 0.03 * 1.92
 
 
+def test_fingers_push_a_door_where_the_palm_keeps_clear_of_its_handle(tmp_path):
+    # Pushed beside the middle of its bar, this door met the edge of the palm all the way.
+    size = {"width": 0.4316, "depth": 0.3351, "height": 0.2414, "joint_friction": 0.15, "joint_damping": 0.44}
+    parameters = {"handle": "bar", "joint_latch": 4.0, **size}
+    oven = fixed("oven", "microwave", (0.08, 0.3), parameters=parameters, joint_position_range=[1.5, 1.5])
+    scene, record = run_with(table_instance(tmp_path, oven), {"name": "close", "objects": ["oven"]})
+    assert record.success, record.failure
+    assert abs(scene.world.joint_position("oven/door_joint")) < 0.03 * 1.9
+
+
 def test_a_door_pulled_off_its_catch_stays_open_and_snaps_shut_when_closed(tmp_path):
     cabinet = fixed(
         "cabinet", "hinged_cabinet", (0.0, 0.4), parameters={"hinge": "right", "handle": "knob", "joint_latch": 3.0}

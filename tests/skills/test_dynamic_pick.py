@@ -1,12 +1,21 @@
 """Objects are grasped while they move."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from tests.skills.conftest import table_instance, thing
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode import replay
-from handloom.scene import Scene
-from handloom.skills.dynamic_pick import Motion, evenly, lasting, stretched
+from handloom.grasping import write_grasps
+from handloom.motion.planning import Move, PlanResult
+from handloom.robots import load_robot
+from handloom.scene import Scene, build_scene
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.configs.picks import DynamicPickConfig
+from handloom.skills.dynamic_pick import DynamicPick, Motion, evenly, lasting, stretched
 from handloom.tasks import load_task
 from handloom.values import EpisodeRecord
 
@@ -87,6 +96,58 @@ def test_grasps_are_turned_about_the_hand_and_shifted_in_height() -> None:
         "skills.0.franka.0.left.0.pivot_angle_z=[5, 8]", "skills.0.franka.0.left.0.pos_adjust_z=[0.0, 0.004]"
     )
     assert record.success, record.failure
+
+
+def test_a_smaller_tcp_offset_brings_the_hand_nearer_to_the_object(caught: tuple[Scene, EpisodeRecord]) -> None:
+    own = load_robot("fr3").arm("left").tcp_offset
+    heights = []
+    for scene, record in (caught, episode(f"skills.0.franka.0.left.0.tcp_offset={own - 0.006}")):
+        assert record.success, record.failure
+        carton, hand = places(scene, record)
+        lifted = record.timeline[0].end
+        heights.append(hand[lifted, 2] - carton[lifted, 2])
+    assert heights[0] - heights[1] == pytest.approx(0.006, abs=0.002)
+
+
+BLOCK = """<mujoco><worldbody><body name="object">
+  <geom type="box" size="0.025 0.02 0.025" density="400"/></body></worldbody></mujoco>"""
+
+
+def test_grasps_of_a_file_are_scaled_as_the_task_says(tmp_path: Path) -> None:
+    (tmp_path / "model.xml").write_text(BLOCK)
+    # Score, width, height, depth; rotation whose x axis, the approach, points down and whose y axis closes; position.
+    place = np.array([0.004, 0.0, 0.008])
+    row = np.array([0.1, 0.04, 0.02, 0.01, 0, 0, 1, 0, 1, 0, -1, 0, 0, *place, 0.0], np.float32)
+    write_grasps(tmp_path / "Aligned_grasp_sparse.npy", row[None])
+    block = thing("carton", "block", (0.0, 0.05), path=str(tmp_path / "model.xml"))
+    scene = build_scene(table_instance(tmp_path, block))
+    controller = ArmController(scene, scene.robot("franka").arm("left"))
+    hands = []
+    for scale in (1.0, 2.0):
+        keys = {"objects": ("carton",), "pick_range": (0.0, 0.1), "approach": "any", "grasp_scale": scale}
+        config = DynamicPickConfig.model_validate({"name": "dynamicpick", **keys})
+        skill = DynamicPick(scene, controller, config, np.random.default_rng(0))
+        grasps = skill._grasps("carton", np.zeros(3))
+        assert len(grasps) == 2, skill.failure  # as annotated, and half a turn about the approach
+        hands.append(controller.arm.T_world_base[:3, :3] @ grasps[0, :3, 3])
+    moved = scene.object_pose("carton")[:3, :3].T @ (hands[1] - hands[0])
+    assert moved == pytest.approx(place, abs=1e-6), "positions are doubled, depth and offset of the hand are not"
+
+
+def test_the_test_mode_ik_plans_the_meeting_of_one_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[int] = []
+    plan = ArmController.plan
+
+    def counting(controller: ArmController, stages: list[Move], *args: Any, **keys: Any) -> PlanResult:
+        if len(stages) == 4:  # to the object, down, along with it, up
+            planned.append(len(np.asarray(stages[0].T_base_tool)))
+        return plan(controller, stages, *args, **keys)
+
+    monkeypatch.setattr(ArmController, "plan", counting)
+    for mode in ("forward", "ik"):
+        episode(f"skills.0.franka.0.left.0.test_mode={mode}", "data.max_episode_length=40")
+    assert planned[0] > 1
+    assert planned[1:] == [1]
 
 
 def test_a_rolling_ball_is_met_where_rolling_friction_lets_it_come() -> None:

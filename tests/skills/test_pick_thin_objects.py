@@ -84,6 +84,19 @@ def test_constraints_keep_grasps_of_one_end_of_the_object(tmp_path: Path) -> Non
     assert ends[1] - ends[0] > 0.03
 
 
+def test_a_small_lever_keeps_grasps_between_whose_fingers_the_object_does_not_turn(tmp_path: Path) -> None:
+    bar = thing("it", "block", (0.0, 0.05), yaw=70, parameters={"length": 0.16, "width": 0.03, "height": 0.03})
+    instance = table_instance(tmp_path, bar)
+    scene, record = run_with(instance, {**PICK, "largest_lever": 0.01})
+    assert record.success, record.failure
+    T_world_bar, T_world_hand = scene.object_pose("it"), scene.world.body_pose("franka/fr3_hand")
+    fingertips = T_world_hand[:3, 3] + 0.1034 * T_world_hand[:3, 2]
+    assert abs(T_world_bar[:3, 0] @ (fingertips - T_world_bar[:3, 3])) < 0.02
+    _, record = run_with(instance, {**PICK, "largest_lever": 0.01, "constraints": ["x", 0.0, 0.2]})
+    assert record.failure is not None
+    assert (record.failure.stage, record.failure.reason) == (FunnelStage.GRASP, "levers_leave_nothing")
+
+
 def test_an_object_wider_than_the_gripper_says_so(tmp_path: Path) -> None:
     (tmp_path / "model.xml").write_text(BLOCK.replace("0.02 0.02 0.03", "0.1 0.1 0.1"))
     wide = thing("it", "block", (0.0, 0.1), path=str(tmp_path / "model.xml"))

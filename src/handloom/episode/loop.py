@@ -204,11 +204,13 @@ def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tupl
         moved = {other.objects[0] for other in later if other.skill not in JOINT_SKILLS}
         turned = {other.objects[0] for other in later if other.skill in JOINT_SKILLS}
         stands = not moved & set(span.objects) and span.kind != "mistake"
+        # What was put into a container stays in it, wherever that is carried, until it is taken out.
+        contents = CONTENTS if moved & set(span.objects[:1]) else CONTENTS | {"inside"}
         checks = [
             check
             for check in span.checks
             if check.name in PLACEMENT
-            and (stands or check.name in CONTENTS)
+            and (stands or check.name in contents)
             and not (check.name == "joint_state" and turned & set(span.objects))
         ]
         final = last[span.robot, span.arm] is span

@@ -218,6 +218,19 @@ def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2
     return pressing >= min(fingers, len(side.finger_bodies))
 
 
+def held_up(scene: Scene, *, object: str) -> bool:
+    """Return whether a hand holds an object in the air: robots apart, it touches only what is in it or over it."""
+    arms = [(name, arm.name) for name, robot in scene.robots.items() for arm in robot.arms]
+    if not any(grasped(scene, robot=robot, arm=arm, object=object) for robot, arm in arms):
+        return False
+    others = [name for name in scene.assets if name != object]
+    inside = [name for name in others if over_box(scene, object=name, target=object, margin=0.0)]
+    inside = [name for name in inside if above_bottom(scene, object=name, target=object)]
+    own = tuple(f"{name}/" for name in (object, *inside, *scene.robots))
+    supports = [name for name in scene.world.bodies if not name.startswith(own)]
+    return not scene.world.touching(scene.world.subtree(scene.body_of(object)), supports)
+
+
 def joint_state(scene: Scene, *, object: str, joint: str, start: float, threshold: float, mode: str) -> bool:
     """Return whether a joint of an object stands where it should; all lengths and angles [m or rad].
 
@@ -314,6 +327,7 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "grasped": grasped,
     "gripper_open": gripper_open,
     "hand_at": hand_at,
+    "held_up": held_up,
     "in_view": in_view,
     "inside": inside,
     "joint_state": joint_state,

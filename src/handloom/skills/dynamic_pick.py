@@ -1,7 +1,7 @@
 """Grasp an object that moves: wait for it, meet it, go along while the fingers close, lift it."""
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,10 +10,11 @@ from handloom.arrays import Array
 from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED, OPEN
 from handloom.skills.arm_motion import play
-from handloom.skills.candidates import choose
+from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.picks import DynamicPickConfig
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
+    Source,
     annotated_grasps,
     attainable_grasps,
     clear_grasps,
@@ -21,6 +22,8 @@ from handloom.skills.grasp_poses import (
     filtered,
     gripper_of,
 )
+from handloom.skills.orientations import widened
+from handloom.skills.pick import WIDER_FILTERS
 from handloom.skills.skill import Skill, between, command_at
 from handloom.spatial import invert_pose, matrix_from_rotvec, translation
 from handloom.values import Check, Command, FunnelStage
@@ -101,7 +104,8 @@ class DynamicPick(Skill[DynamicPickConfig]):
 
     Places are measured along the object's way, which on a belt along world x is the published x. An object that does
     not turn is assumed to keep its velocity and its orientation until it is grasped. One that turns as it goes rolls:
-    its middle goes straight on and slows down as it did while it was watched.
+    its middle goes straight on and slows down as it did while it was watched. Published files without ``tcp_offset``
+    mean 0.125 m on every robot; here they mean the robot's own.
     """
 
     Config: ClassVar = DynamicPickConfig
@@ -228,7 +232,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
             Move(T_base_tool=ride, straight=True, ignore=itself),
             Move(T_base_tool=lifted, straight=True, ignore=itself),
         ]
-        chosen = choose(self, moves)
+        chosen = self._chosen(moves)
         if chosen is None:
             return None
         paths = [path for path in chosen.paths if path is not None]
@@ -247,17 +251,45 @@ class DynamicPick(Skill[DynamicPickConfig]):
             lifted=lifted[chosen.index],
         )
 
+    def _chosen(self, moves: list[Move]) -> Chosen | None:
+        """Return the first candidate whose whole meeting can be planned; with ``ik``, of the first that is reached."""
+        if self.config.test_mode == "forward":
+            return choose(self, moves)
+        tested = choose(self, moves, test_mode="ik")
+        if tested is None:
+            return None
+        one = [replace(move, T_base_tool=np.asarray(move.T_base_tool)[[tested.index]]) for move in moves]
+        planned = choose(self, one)
+        return planned and replace(planned, index=tested.index)
+
     def _grasps(self, name: str, moved: Array) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why."""
-        config, arm = self.config, self.controller.arm
-        grasps = annotated_grasps(self, name)
+        """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why.
+
+        Of a stand-in, those of the object as it lies are looked at too, and the filters, which were written for the
+        grasps of another, are widened.
+        """
+        grasps = self._passing_grasps(name, moved, self.config, "any")
+        if len(grasps) or not self.scene.assets[name].stands_in:
+            return grasps
+        for degrees in (0.0, *np.cumsum(WIDER_FILTERS)):
+            self.failure = None
+            grasps = self._passing_grasps(name, moved, widened(self.config, float(degrees)), "lying")
+            if len(grasps):
+                break
+        return grasps
+
+    def _passing_grasps(self, name: str, moved: Array, config: DynamicPickConfig, source: Source) -> Array:
+        """Return grasps (n, 4, 4) of one kind that pass filters and touch nothing around the object."""
+        arm = self.controller.arm
+        grasps = annotated_grasps(self, name, config, source=source)
         T_base_tool = grasps.T_base_tool
         if len(T_base_tool) == 0:
             return T_base_tool
         T_base_tool[:, :3, 3] += arm.T_world_base[:3, :3].T @ moved
         grasps.T_base_object[:3, 3] += arm.T_world_base[:3, :3].T @ moved
-        low, high = np.broadcast_to(config.pos_adjust_z, 2)
-        T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
+        if not self.scene.assets[name].stands_in:  # A shift of one file's grasps; those of a stand-in are where it is.
+            low, high = np.broadcast_to(config.pos_adjust_z, 2)
+            T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
         if config.pivot_angle_z is not None:
             angle = -np.deg2rad(between(self.rng, *config.pivot_angle_z, (len(T_base_tool),)))
             T_base_tool[:, :3, :3] @= matrix_from_rotvec(angle[:, None] * np.array([0.0, 0.0, 1.0]))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
@@ -11,12 +12,16 @@ from handloom.skills.actuation import KeyFrames
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.arm_motion import POSE
 from handloom.skills.joint_manners import Manner
+from handloom.skills.traffic import solid_geoms_of
 from handloom.spatial import translation
 
 RETREATS = (0.08, 0.05, 0.03)
 """How far the hand draws back after it has let go, as far as the arm can [m]."""
 LEANING = 0.3
 """How far fingers that push may lean from where they began, on an arm of five joints [rad]."""
+
+PALM_GAP = 0.003
+"""Distance that the palm keeps from what closed fingers push [m]: its drives follow within about two millimetres."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,6 +62,9 @@ def joint_way(
             if isinstance(reached, str):
                 why.append(reached)
                 continue
+            if not manner.grips and _palm_touches(controller, name, reached[-1]):
+                why.append("the palm would touch it beside the fingers")
+                continue
             approach = reached
         elif not len(approach):
             continue
@@ -66,6 +74,19 @@ def joint_way(
                 return way
             why.append(way)
     return why or ["there is none"]
+
+
+def _palm_touches(controller: ArmController, name: str, q: Array) -> bool:
+    """Return whether a link of the hand that should not touch an object does, with the arm at joints (n,)."""
+    arm, scene = controller.arm, controller.scene
+    model, present = scene.world.model, scene.world.data
+    palm = solid_geoms_of(scene, [arm.prefix + body for body in arm.spec.forbidden_bodies])
+    solids = solid_geoms_of(scene, scene.world.subtree(scene.body_of(name)))
+    data = mujoco.MjData(model)
+    data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = present.qpos, present.mocap_pos, present.mocap_quat
+    data.qpos[arm.qpos_index] = q
+    mujoco.mj_kinematics(model, data)
+    return any(mujoco.mj_geomDistance(model, data, a, b, 2 * PALM_GAP, None) < PALM_GAP for a in palm for b in solids)
 
 
 def _same(a: list[Array], b: list[Array]) -> bool:

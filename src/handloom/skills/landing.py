@@ -1,6 +1,6 @@
 """Where a held object is put down, how far it can be lowered to what is below it, and how it must lie then."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -25,6 +25,10 @@ REACH = 0.3
 """Nothing farther below than this is looked at [m]."""
 HALF = 0.5
 """Success mode ``inside``: share of the object where the config gives none."""
+XY_MARGIN = 0.015
+"""Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
+CUP_RISE = 0.05
+"""Success mode ``cup``: how far above the bottom of the target [m]; published value."""
 
 
 class HeldSize(NamedTuple):
@@ -174,6 +178,47 @@ def _may_meet(model: mujoco.MjModel, data: mujoco.MjData, above: int, below: int
     a, b = geom_box(model, data, above), geom_box(model, data, below)
     beside = np.any(a[0, :2] > b[1, :2] + GAP) or np.any(b[0, :2] > a[1, :2] + GAP)
     return not beside and b[0, 2] < a[1, 2] and b[1, 2] > a[0, 2] - REACH
+
+
+def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, near: float) -> tuple[Check, ...]:
+    """Return the terms of a success mode about where an object is at the end, and that another hand held the target.
+
+    Args:
+        config: Success mode and thresholds.
+        side: Robot, arm and object of the place.
+        below: Mode ``height``: what the object must be lower than, in the base of the arm [m].
+        near: Mode ``beside``: largest distance between the origins, seen from above [m].
+    """
+    held, target = config.objects[:2]
+    pair = {"object": held, "target": target, "part": config.place_part_prim_path}
+    overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
+    over = Check(name="over_box", arguments={**pair, "margin": 0.0})
+    modes = {
+        "3diou": (overlap,),
+        "xybbox": (Check(name="over_box", arguments={**pair, "margin": XY_MARGIN}),),
+        "height": (Check(name="lower_than", arguments={**side, "height": below}),),
+        "left": (Check(name="left_of", arguments={**pair, "distance": config.threshold}),),
+        "right": (Check(name="right_of", arguments={**pair, "distance": config.threshold}),),
+        "flower": (over, overlap),
+        "cup": (Check(name="raised_above", arguments={**pair, "by": CUP_RISE}), overlap),
+        "resting": (
+            over,
+            Check(name="touches", arguments={"object": held, "target": target, "through": True}),
+            Check(name="released", arguments=side),
+        ),
+        "inside": (
+            Check(name="inside", arguments={**pair, "share": config.success_th or HALF}),
+            Check(name="released", arguments=side),
+        ),
+        "beside": (
+            Check(name=f"{config.beside}_of", arguments={**pair, "distance": 0.0}),
+            Check(name="near", arguments={"object": held, "target": target, "distance": near, "flat": True}),
+            Check(name="lying_still", arguments={"objects": [held]}),
+            Check(name="released", arguments=side),
+        ),
+    }
+    in_a_hand = (Check(name="held_up", arguments={"object": target}, share=1.0),) if config.target_held else ()
+    return (*modes[config.success_mode], *in_a_hand)
 
 
 def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:

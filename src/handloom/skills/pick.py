@@ -19,6 +19,7 @@ from handloom.skills.grasp_poses import (
     filtered,
     grasp_file,
     gripper_of,
+    levers,
 )
 from handloom.skills.orientations import widened
 from handloom.skills.skill import Phase, Skill, between
@@ -74,7 +75,11 @@ class Pick(Skill[PickConfig]):
         """Write the commands of the first grasp whose moves are all possible, or say why there is none."""
         candidates = self.grasps(name)
         if len(candidates):
-            self.manip_list = self._moves.commands(self, candidates)
+            self.manip_list = self._moves.commands(self, candidates, lambda: self._lying_grasps(name))
+
+    def _lying_grasps(self, name: str) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) of the object as it lies, where it may be taken so."""
+        return self._candidates(name, "lying") if self._may_take_lying(name) else np.zeros((0, 4, 4))
 
     def _may_take_lying(self, name: str) -> bool:
         """Return whether the grasps looked at were those of the object in the air, and there are others of our own."""
@@ -173,6 +178,13 @@ class Pick(Skill[PickConfig]):
             T_base_tool, config, self.controller.arm.spec.approach, config.direction_to_obj, T_base_object[1, 3]
         )
         T_base_tool = self.adjusted(T_base_tool)
+        if config.largest_lever is not None:
+            turns = levers(self, name, T_base_tool) > config.largest_lever
+            if passing.any() and not (passing & ~turns).any():
+                detail = f"{name} would turn between the fingers of all {passing.sum()} grasps; raise largest_lever"
+                self.fail(FunnelStage.GRASP, "levers_leave_nothing", detail, candidates=len(passing))
+                return T_base_tool[:0]
+            passing &= ~turns
         gripper = gripper_of(self)
         level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)

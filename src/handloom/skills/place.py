@@ -17,11 +17,11 @@ from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.landing import (
     BESIDE,
-    HALF,
     HeldSize,
     asked_alignment,
     attitude_checks,
     drop_height,
+    outcome_checks,
     place_points,
     unit,
 )
@@ -54,12 +54,10 @@ DEEP = 0.03
 """A fall from the given place that is farther than this is into a container: poses for it are sought deeper [m]."""
 SPARE = 0.01
 """Room that is left above the bottom while poses are sought [m]; the last of the way is found for the chosen one."""
+SWAY = 0.006
+"""How far above the bottom of a container in another hand an object is let go [m]: hand and container sway a little."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
-XY_MARGIN = 0.015
-"""Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
-CUP_RISE = 0.05
-"""Success mode ``cup``: how far above the bottom of the target [m]; published value."""
 
 
 class Place(Skill[PlaceConfig]):
@@ -177,37 +175,10 @@ class Place(Skill[PlaceConfig]):
     def checks(self) -> tuple[Check, ...]:
         """Return the terms of the success mode, and that robot and object are calm."""
         config, arm = self.config, self.controller.arm
-        held, target = config.objects[:2]
-        pair = {"object": held, "target": target, "part": config.place_part_prim_path}
-        side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
-        overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
-        over = Check(name="over_box", arguments={**pair, "margin": 0.0})
-        modes = {
-            "3diou": (overlap,),
-            "xybbox": (Check(name="over_box", arguments={**pair, "margin": XY_MARGIN}),),
-            "height": (Check(name="lower_than", arguments={**side, "height": self._place_z - HEIGHT_DROP}),),
-            "left": (Check(name="left_of", arguments={**pair, "distance": config.threshold}),),
-            "right": (Check(name="right_of", arguments={**pair, "distance": config.threshold}),),
-            "flower": (over, overlap),
-            "cup": (Check(name="raised_above", arguments={**pair, "by": CUP_RISE}), overlap),
-            "resting": (
-                over,
-                Check(name="touches", arguments={"object": held, "target": target, "through": True}),
-                Check(name="released", arguments=side),
-            ),
-            "inside": (
-                Check(name="inside", arguments={**pair, "share": config.success_th or HALF}),
-                Check(name="released", arguments=side),
-            ),
-            "beside": (
-                Check(name=f"{config.beside}_of", arguments={**pair, "distance": 0.0}),
-                Check(name="near", arguments={"object": held, "target": target, "distance": self._near, "flat": True}),
-                Check(name="lying_still", arguments={"objects": [held]}),
-                Check(name="released", arguments=side),
-            ),
-        }
-        calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
-        return (*modes[config.success_mode], *attitude_checks(config), *calm)
+        side = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0]}
+        outcome = outcome_checks(config, side, below=self._place_z - HEIGHT_DROP, near=self._near)
+        calm = (Check(name="calm", arguments={"object": config.objects[0]}),) if config.process_valid else ()
+        return (*outcome, *attitude_checks(config), *calm)
 
     def _places(
         self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None
@@ -338,6 +309,8 @@ class Place(Skill[PlaceConfig]):
         if chosen.paths[0] is None:
             return place, chosen
         drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
+        if self.config.target_held:
+            drop = max(drop - SWAY, 0.0)
         for share in LOWERED:
             goal = place.copy()
             goal[:3, 3] -= share * drop * T_base_world[:3, 2]
@@ -389,10 +362,13 @@ class Place(Skill[PlaceConfig]):
         return commands
 
     def _let_go(self) -> dict[str, Array]:
-        """Return how far the fingers open: fully, but little at a rim, and no further than needed with a single jaw."""
+        """Return how far the fingers open: fully, but little at a rim, and no further than needed where that is enough.
+
+        It is with a single jaw, and in a container that another hand holds: opened wide, they would push its wall away.
+        """
         gripper = gripper_of(self)
         if self.config.rim or self.controller.by_rim:
             return {"drive": Preshape.for_rims(gripper).drive}
-        if gripper.symmetric:
+        if gripper.symmetric and not self.config.target_held:
             return {}
         return {"drive": Preshape.to_let_go(gripper, self.controller.arm.gripper_positions).drive}

@@ -59,6 +59,17 @@ def test_distractors_lie_in_their_rectangle_apart_from_everything(make):
     assert len(counts) > 1
 
 
+def test_distractors_leave_the_way_of_a_rolling_ball_free(make):
+    ball = thing("ball", "ball", rolling_velocity=[[0.3, 0.3], [0.05, 0.05]])
+    task = make(objects=[ball], regions=[region("ball")], distractors=CLUTTER)
+    for episode in range(10):
+        things = {o.name: o for o in sample_task(task, 0, episode).objects}
+        start = np.array(things["ball"].position[:2])
+        way = start + np.linspace(0.0, 2.0, 100)[:, None] * np.array([0.3, 0.05])
+        for name in (name for name in things if name.startswith("distractor_")):
+            assert np.linalg.norm(boundary(things[name])[:, None] - way[None], axis=2).min() > 0.04
+
+
 def test_categories_of_the_task_and_those_excluded_are_not_used(make):
     task = clutter_task(
         make, exclude_keywords=["box", "toy"], exclude_categories=["can", "mug"], max_num=20, min_num=20

@@ -10,24 +10,32 @@ from handloom.skills.configs.parts import Filters, Hold, Range, Tolerances, Trip
 TestMode = Literal["forward", "ik"]
 
 
-class PickConfig(Tolerances, Filters):
-    """Grasp ``objects[0]`` with an annotated grasp and lift it."""
+class GraspAnnotation(Tolerances):
+    """Which annotated grasps of the object there are, and where they put the hand."""
 
-    objects_needed: ClassVar[int] = 1
     npy_name: str = "Aligned_grasp_sparse.npy"
     """Grasp annotation beside the asset."""
     grasp_scale: float = Field(default=1.0, gt=0)
-    """Factor on grasp positions; the object's scale."""
+    """Factor on the grasp positions of that file; the object's scale."""
     tcp_offset: float | None = None
-    """[m]; absent takes the robot's."""
+    """How far the hand's frame stays behind the fingertips at the grasp [m]; absent takes the robot's."""
     constraints: tuple[Literal["x", "y", "z"], float, float] | None = None
     """Keep grasps in this part of the object along an axis, as ratios 0..1."""
+
+
+class PickConfig(GraspAnnotation, Filters):
+    """Grasp ``objects[0]`` with an annotated grasp and lift it."""
+
+    objects_needed: ClassVar[int] = 1
     approach_widest: float | None = Field(default=None, gt=0, le=180)
     """Where nothing within ``approach`` can be grasped and reached, it is tried in three steps up to this angle [deg]
     (ours)."""
     rim: bool = False
     """Take hold of a rim or an edge, with the fingers open only 20 mm on the way: one of them goes under the rim of a
     plate, where an open one would be in the table (ours)."""
+    largest_lever: float | None = Field(default=None, gt=0)
+    """Keep grasps between whose fingers the weight does not turn the object: how far its centre of mass may lie, level,
+    from the line on which the fingers close [m] (ours)."""
     final_gripper_state: Literal[1, -1] = -1
     """1 ends with an open gripper: approach only."""
     fixed_orientation: Quaternion | None = None
@@ -85,7 +93,7 @@ class ManualPickConfig(PickConfig):
     update_pose_cost_metric_none: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
 
 
-class DynamicPickConfig(Tolerances, Filters):
+class DynamicPickConfig(GraspAnnotation, Filters):
     """Grasp an object that moves on a conveyor, or rolls."""
 
     objects_needed: ClassVar[int] = 1
@@ -95,8 +103,6 @@ class DynamicPickConfig(Tolerances, Filters):
     """[s]"""
     pick_bias: float = 0.0
     """[m]"""
-    tcp_offset: Annotated[float, UnusedKey("the hand's own offset is used")] = 0.125
-    grasp_scale: Annotated[float, UnusedKey("objects are annotated here, in their real size")] = 1.0
     pre_grasp_offset: float = Field(default=0.1, ge=0)
     pivot_angle_z: Range | None = None
     """Random turn of each candidate about its own z [deg]."""
@@ -106,7 +112,9 @@ class DynamicPickConfig(Tolerances, Filters):
     post_grasp_offset_min: float = 0.05
     post_grasp_offset_max: float = 0.05
     lift_th: float = 0.0
-    test_mode: Annotated[TestMode, UnusedKey("a meeting is always planned as a whole, for its time counts")] = "forward"
+    test_mode: TestMode = "forward"
+    """How candidates are tested: by the plan of the whole meeting, or by inverse kinematics only, so that it is planned
+    for the first that passes."""
 
 
 class FailPickConfig(Tolerances, Filters):

@@ -58,6 +58,9 @@ class PlaceConfig(Tolerances, Filters):
     """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
     hold_obj_axis: Triple | None = None
     """Axis of the object that keeps its direction on the way; ours, to carry objects upright."""
+    target_held: bool = False
+    """Another hand holds the target in the air (ours): the fingers open no further than it takes to let go, and success
+    needs the target held, with nothing under it, in every frame of the skill."""
     until_contact: bool = False
     """Lower the object from the place until it touches what is below, and only then let go (ours); a published place
     lets it fall from ``place_z_offset``."""

@@ -17,7 +17,7 @@ from handloom.scene.regions import CLEARANCE, Placed
 from handloom.spatial import quat_from_rotvec
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.assets import imported, small_categories
-from handloom.tasks.sampling.layout_sampler import footprint, outline_distance
+from handloom.tasks.sampling.layout_sampler import convex_outline, footprint, outline_distance
 from handloom.tasks.sampling.robots import in_boxes, robot_boxes
 from handloom.tasks.sampling.settling_world import SettlingWorld, at_place
 from handloom.values import ObjectInstance, RobotInstance
@@ -28,6 +28,8 @@ MAX_SIZE = 0.25
 """Longest side of a distractor [m]; larger objects are in the way."""
 ROBOT_ROOM = 0.02
 """Free space between a distractor and the boxes around a robot's parts [m]."""
+ROLL_TIME = 2.0
+"""For how long the way of an object that rolls is kept free [s]; hands meet it within that."""
 LEAST_ROOM = 0.001
 """Free space that is kept even when the task asks for none [m]."""
 ASSET_FILES = ("Aligned_obj.usd", "Aligned_obj.usda", "Aligned_obj.usdc", "Aligned_obj.obj", "model.xml")
@@ -139,7 +141,7 @@ class Clutter:
             return
         config, target = self.config, places[self.config.target].box
         neighbours = [
-            (footprint(places[name]), config.min_object_distance)
+            (self._way_of(name, places[name]), config.min_object_distance)
             for name in self._task_objects
             if name in places and name in self.scratch.objects and name != config.target
         ]
@@ -160,6 +162,11 @@ class Clutter:
     def instances(self) -> tuple[ObjectInstance, ...]:
         """Return the distractors that have a place."""
         return tuple(at_place(self.objs[name], place) for name, place in self.placed.items())
+
+    def _way_of(self, name: str, place: Placed) -> Array:
+        """Return the outline (n, 2) of an object and of the way that it rolls at the start [m]."""
+        outline, velocity = footprint(place), np.array(self.scratch.objects[name].rolling[:2])
+        return convex_outline(np.concatenate([outline, outline + ROLL_TIME * velocity])) if velocity.any() else outline
 
     def _put(self, name: str, place: Placed) -> bool:
         """Place a distractor and return whether it penetrates no object or fixture; park it again otherwise."""
