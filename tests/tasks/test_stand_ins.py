@@ -81,7 +81,9 @@ def test_a_stand_in_is_long_along_the_axis_that_a_skill_names(checkout):
     )
 
 
-@pytest.mark.parametrize(("rig", "word"), [("franka", "open_microwave"), ("split_aloha", "close_microwave")])
+@pytest.mark.parametrize(
+    ("rig", "word"), [("franka", "open_microwave"), ("franka", "open_pot"), ("split_aloha", "close_microwave")]
+)
 def test_doors_that_stand_in_are_moved_by_their_own_keypoints_as_far_as_the_task_asks(checkout, rig, word):
     values = deed(word)(rig, "left", RNG)
     threshold = values["tasks"][0]["skills"][0][rig][0]["left"][0]["planner_setting"]["success_threshold"]

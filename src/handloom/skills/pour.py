@@ -32,6 +32,13 @@ TURN = np.deg2rad(11.0)
 """Turn between two way points of the tilt; in between the lip leaves its place by under a millimetre."""
 IN_PLACE = np.deg2rad(40.0)
 """Tilt at which the lip has come over the target. Nothing flows before, and the container has swung clear of it."""
+FLOWING = 0.5
+"""Speed of the tilt while grains may flow, as a share of that before: in a gush, some leap over the target's rim."""
+RAMP = np.deg2rad(20.0)
+"""Tilt beyond ``IN_PLACE`` over which the speed falls to that."""
+LEAVING = 0.25
+"""Speed at which grains leave the lip sideways [m/s]: from a greater height they fly further, so it stands back."""
+GRAVITY = 9.81
 CLEARANCE = 0.012
 """Least gap under the container while it is upright [m]."""
 DRY_FRAMES = 15
@@ -58,7 +65,7 @@ class PourTilt(Skill[PourT]):
         usual, slow = self.controller.limits, self._slow()
         fps = self.scene.instance.fps
         tilt = np.concatenate([paths[1][:1], *(path[1:] for path in paths[1:])])
-        there, pouring = play(paths[0], usual, fps=fps), play(tilt, slow, fps=fps)
+        there, pouring = play(paths[0], usual, fps=fps), self._gently(play(tilt, slow, fps=fps), np.array([x, y, z]))
         wait = self._joints(pouring[-1], until_dry=True)
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
         self.manip_list += [self._joints(q) for q in (*there, *pouring)]
@@ -92,6 +99,20 @@ class PourTilt(Skill[PourT]):
     def _slow(self) -> MotionLimits:
         limits, pace = self.controller.limits, self.config.pace
         return MotionLimits.of(pace * limits.velocity, pace * limits.acceleration, limits.jerk)
+
+    def _gently(self, targets: Array, up_tool: Array) -> Array:
+        """Return joint targets (frames, n) of a tilt, slowed down where grains may flow.
+
+        Args:
+            targets: The tilt at even speed.
+            up_tool: Axis of the hand (3,) that points up while the container is upright.
+        """
+        R_world_tool = self.controller.arm.T_world_base[:3, :3] @ self.controller.chain.T_base_tool(targets)[:, :3, :3]
+        tilt = np.arccos(np.clip((R_world_tool @ up_tool)[:, 2], -1.0, 1.0))
+        flowing = np.clip((tilt - IN_PLACE) / RAMP, 0.0, 1.0)
+        times = np.cumsum(1.0 + flowing * (1.0 / FLOWING - 1.0))
+        frames = np.linspace(times[0], times[-1], int(np.ceil(times[-1] - times[0])) + 1)
+        return np.stack([np.interp(frames, times, joint) for joint in targets.T], axis=1)
 
     def _joints(self, q: Array, **params: Any) -> Command:
         return self.stay("dummy_forward", arm_action=q, gripper_state=CLOSED, **params)
@@ -184,6 +205,8 @@ class PourTilt(Skill[PourT]):
         angles = np.linspace(0.0, np.deg2rad(config.tilt), int(np.ceil(np.deg2rad(config.tilt) / TURN)) + 1)
         poses = []
         for raised, yaw in product(heights, YAWS):
+            fall = np.sqrt(2.0 * np.array([config.height, config.height + raised]) / GRAVITY)
+            before = config.aim * self._goal_radius + LEAVING * (fall[1] - fall[0])
             R = matrix_from_rotvec(np.array([0.0, 0.0, yaw])) @ level
             for side in self._directions(held, R, float(np.arctan2(heading[1], heading[0])) + yaw):
                 d = np.array([np.cos(side), np.sin(side), 0.0])
@@ -191,7 +214,7 @@ class PourTilt(Skill[PourT]):
                 for angle in angles:
                     back = reach * max(0.0, 1.0 - angle / IN_PLACE)
                     height = raised + max(config.height, length * np.cos(angle) + CLEARANCE - floor)
-                    place = goal - (config.aim * self._goal_radius + back) * d + [0.0, 0.0, height]
+                    place = goal - (before + back) * d + [0.0, 0.0, height]
                     turned = matrix_from_rotvec(angle * np.array([-d[1], d[0], 0.0])) @ R
                     poses.append(make_pose(turned, place - turned @ lip))
         return hand.hand_poses(np.array(poses)).reshape(-1, len(angles), 4, 4).swapaxes(0, 1)

@@ -150,6 +150,23 @@ def test_options_before_the_name_of_a_picture_are_understood():
     assert texture_reference("textures\\-strange.png").file == "textures/-strange.png"
 
 
+CUBE = """<mujoco><asset><texture name="t" type="cube" file="sides.png" {grid}/><material name="m" texture="t"/></asset>
+    <worldbody><body><geom type="box" size=".05 .05 .05" material="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("grid", ["", 'gridsize="3 4" gridlayout=".U..LFRB.D.."'])
+def test_a_cube_map_is_drawn_on_the_sides_of_a_box(tmp_path, grid):
+    picture = np.full((30, 40, 3), 255, np.uint8) if grid else np.full((16, 16, 3), 0, np.uint8)
+    picture[10:20, 10:20] = COLORS["red"]
+    if not grid:
+        picture[:] = COLORS["red"]
+    Image.fromarray(picture).save(tmp_path / "sides.png")
+    (tmp_path / "cube.xml").write_text(CUBE.format(grid=grid))
+    imported = import_object(tmp_path / "cube.xml")
+    assert shares(portrait(imported.asset, size=120))[0] > 0.2
+    assert ("front of a cube map" in imported.report.text()) == bool(grid)
+
+
 def test_a_concave_mesh_of_a_model_is_drawn_with_its_hole(tmp_path):
     ring = trimesh.creation.torus(0.05, 0.012, major_sections=32, minor_sections=12)
     ring.export(str(tmp_path / "ring.stl"))

@@ -14,7 +14,8 @@ from handloom.errors import FileError, HandloomError, suggest
 from handloom.objects.importers.asset_files import find_part, read_parts
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
 from handloom.objects.importers.model_asset import annotated_links, asset_from_source
-from handloom.objects.importers.model_looks import dress_meshes
+from handloom.objects.importers.model_looks import dress_meshes, flatten_cube_maps
+from handloom.objects.importers.model_pieces import join_objects
 from handloom.objects.importers.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
 from handloom.sim.model_file import demand_files_inside, read_xml
@@ -147,6 +148,9 @@ def _finish(
     places: dict[str, Path] | None = None,
 ) -> ObjectAsset:
     if files is None or places is None:
+        for texture in spec.textures:
+            if not texture.file and any(texture.cubefiles):  # One of six pictures is enough: see flatten_cube_maps.
+                texture.file = next(file for file in (texture.cubefiles[4], *texture.cubefiles) if file)
         named = [e.file for e in (*spec.meshes, *spec.textures) if e.file]
         contents = read_parts(dict.fromkeys(named), path, [*folders, *options.folders], options)
         short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
@@ -159,6 +163,8 @@ def _finish(
         places = {short[name]: find_part(name, path, [*folders, *options.folders], options) for name in contents}
         spec.meshdir = spec.texturedir = ""
     dress_meshes(spec, places, files, options, draft)
+    flatten_cube_maps(spec, files, draft)
+    join_objects(spec, files, draft)
     if files:
         draft.kept.append(f"{count(len(files), 'file')} of meshes and textures")
     spec = _load(path, lambda: normal_form(spec, draft, scale=options.one_factor(path)))

@@ -53,6 +53,36 @@ def dress_meshes(
                 _paint(spec, f"{mesh.name}_look", bare, materials[0], files)
 
 
+def flatten_cube_maps(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraft) -> None:
+    """Turn cube maps of materials into flat pictures, which are drawn on every side of a geom.
+
+    Args:
+        spec: The model; changed.
+        files: Contents of its files by their names; changed.
+        draft: Collects what was converted.
+    """
+    shown = {name for material in spec.materials for name in material.textures if name}
+    flat = mujoco.mjtTexture.mjTEXTURE_2D
+    for texture in [texture for texture in spec.textures if texture.name in shown and texture.type != flat]:
+        texture.type = flat
+        rows, columns = (int(size) for size in texture.gridsize)
+        if texture.file in files and rows * columns > 1:
+            name = f"{texture.name}_front.png"
+            files[name] = _front(files[texture.file], rows, columns, "".join(texture.gridlayout))
+            texture.file = name
+            texture.gridsize = [1, 1]
+            draft.converted.append(f"texture {texture.name!r}: the front of a cube map, shown on every side")
+
+
+def _front(content: bytes, rows: int, columns: int, layout: str) -> bytes:
+    """Return the picture of the front in a grid of pictures of the sides of a cube."""
+    place = layout.find("F") if "F" in layout[: rows * columns] else 0
+    with open_picture(BytesIO(content)) as picture:
+        width, height = picture.width // columns, picture.height // rows
+        left, top = place % columns * width, place // columns * height
+        return _png(picture.convert("RGB").crop((left, top, left + width, top + height)))
+
+
 def _seen(body: "mujoco.MjsBody") -> list["mujoco.MjsGeom"]:
     """Return the geoms of a body that are drawn: those that collide only where there are no others."""
     looks = [geom for geom in body.geoms if not (geom.contype or geom.conaffinity)]
@@ -129,7 +159,8 @@ def _dress(
         part = spec.add_mesh(name=name, file=f"{name}.obj", scale=mesh.scale, refpos=mesh.refpos, refquat=mesh.refquat)
         part.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
         for geom in light:
-            _add_alike(geom, name)
+            look = add_alike(geom, name)
+            look.contype, look.conaffinity, look.material, look.rgba = 0, 0, name, UNCOLORED
     for geom in light:
         if not (geom.contype or geom.conaffinity):
             spec.delete(geom)
@@ -142,15 +173,15 @@ def _weighs(spec: mujoco.MjSpec, geom: "mujoco.MjsGeom") -> bool:
     return not geom.parent.explicitinertial and low <= geom.group <= high and given > 0.0
 
 
-def _add_alike(geom: "mujoco.MjsGeom", look: str) -> None:
-    """Add a geom that is drawn at the place of another one, with the mesh and the material of a look."""
-    new = geom.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=look, material=look, pos=geom.pos)
+def add_alike(geom: "mujoco.MjsGeom", mesh: str) -> "mujoco.MjsGeom":
+    """Add a geom with another mesh at the place of a geom, and return it; it weighs nothing."""
+    new = geom.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh, pos=geom.pos, mass=0.0)
     new.quat = geom.quat
     for name in ("axisangle", "xyaxes", "zaxis", "euler", "type"):
         setattr(new.alt, name, getattr(geom.alt, name))
     if geom.frame is not None:
         new.set_frame(geom.frame)
-    new.contype, new.conaffinity, new.mass, new.rgba = 0, 0, 0.0, UNCOLORED
+    return new
 
 
 def _obj(meshes: Sequence[SourceMesh | Surface]) -> bytes:
