@@ -50,6 +50,8 @@ CARRIED_SPEED = 0.01
 """Faster than this [m/s] must an object in another hand move while it is taken."""
 MET = 0.05
 """Share of the skill's frames in which it must do so between the fingers."""
+FORESEEN = 24
+"""Grasps of it that are looked at for what the arm does next."""
 KNOT = 3
 """Frames between two poses that are solved for along the way of another hand."""
 HOPELESS = 1000
@@ -258,7 +260,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         """
         config, controller, name = self.config, self.controller, self._name
         fps, T_world_base = self.scene.instance.fps, controller.arm.T_world_base
-        grasps, slow = self._grasps(name, np.zeros(3)), round(APPROACH_SECONDS * fps)
+        grasps, slow = self._leading_on(self._grasps(name, np.zeros(3))), round(APPROACH_SECONDS * fps)
         if len(grasps) == 0:
             return None
 
@@ -298,6 +300,14 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return Meeting(
             begin=-np.inf, targets=targets, ride=ride, lift=ride[-1:], lifted=controller.chain.T_base_tool(ride[-1])
         )
+
+    def _leading_on(self, grasps: Array) -> Array:
+        """Return those of grasps (n, 4, 4) from which the same arm can go on; all where none is known to."""
+        after = self.follower
+        if after is None or len(grasps) == 0 or self._name not in after.config.objects[:1]:
+            return grasps
+        ways = after.ways_after(grasps[:FORESEEN], self.controller.target)
+        return grasps if ways is None or not np.isfinite(ways).any() else grasps[:FORESEEN][np.isfinite(ways)]
 
     def _chosen(self, moves: list[Move]) -> Chosen | None:
         """Return the first candidate whose whole meeting can be planned; with ``ik``, of the first that is reached."""
