@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from tests.skills.conftest import RunSkills, run_with, table_instance, thing
@@ -176,3 +177,20 @@ def test_what_rolls_has_a_second_to_come_to_rest(plate_instance: TaskInstance) -
     assert frames(on_plate, turns=9.0, until=12) == 12, "as long as it takes"
     assert frames(on_plate, turns=9.0, until=100) == scene.instance.fps, "a second at most"
     assert frames(on_plate @ translation([0.4, 0.0, 0.0]), turns=9.0, until=100) == 0, "beside the plate it stays there"
+
+
+def test_a_pick_from_the_side_keeps_its_wrist_off_the_table(tmp_path: Path) -> None:
+    size = {"radius": 0.0328, "height": 0.0954}
+    can = thing("can", "watering_can", (-0.124, 0.0044), yaw=16.46, color="green", parameters=size)
+    instance = table_instance(tmp_path, can)
+    low = {**PICK, "objects": ["can"], "approach": ["front", 50], "constraints": ["z", 0.2, 0.6]}
+    del low["filter_z_dir"]
+    scene, record = run_with(instance, low)
+    model, data = scene.world.model, scene.world.data
+    wrist = model.body("franka/fr3_link7").id
+    for state in record.states[::4]:
+        scene.world.restore_state(state)
+        mujoco.mj_forward(model, data)
+        touching = model.geom_bodyid[data.contact.geom]
+        assert wrist not in touching, "link 7 rubs on the table, so that the arm stops short of the grasp"
+    assert record.success, record.failure

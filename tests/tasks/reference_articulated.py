@@ -6,23 +6,29 @@ import numpy as np
 from reference_picks import drawn, longer, picked, placed
 from reference_rigs import Values, beside, library, on, rigid, skills_of, task
 
-THINGS: dict[str, tuple[str, str, tuple[float, float], float]] = {
-    "open_microwave": ("art/open_v/microwave", "open_v", (0.34, 0.45), 0.7),
-    "close_microwave": ("art/close_v/microwave", "close_v", (0.9, 1.1), 0.08),
-    "open_oven": ("art/open_h_down/oven", "open_h_down_handle", (0.0, 0.0), 0.3),
-    "close_oven": ("art/close_h_down/oven", "close_h_down", (0.9, 1.1), 0.08),
-    "open_laptop": ("art/open_h/laptop", "open_h", (0.4, 0.6), 0.4),
-    "close_laptop": ("art/close_h/laptop", "close_h", (1.0, 1.2), 0.08),
-    "open_pot": ("art/open_h/pot", "open_h", (0.0, 0.1), 0.2),
-    "close_cooker": ("art/close_h/electric_cooker", "close_h", (0.7, 0.9), 0.08),
-    "close_trash_can": ("art/close_h/trashcan", "close_h", (0.6, 0.8), 0.08),
-    "open_washing_machine": ("art/open_v/washingmachine", "open_v_handle", (0.2, 0.3), 0.3),
-    "close_washing_machine": ("art/close_v/washingmachine", "close_v", (0.8, 1.0), 0.08),
-    "close_package": ("art/close_h/package", "close_h_left", (1.0, 1.2), 0.08),
-    "pull_drawer": ("art/pull/storagefurniture_mid", "pull", (0.0, 0.0), 0.07),
-    "push_drawer": ("art/push/storagefurniture_mid", "push", (0.1, 0.14), 0.01),
+THINGS: dict[str, tuple[str, str, tuple[float, float], float, int]] = {
+    "open_microwave": ("art/open_v/microwave", "open_v", (0.34, 0.45), 0.7, 5),
+    "close_microwave": ("art/close_v/microwave", "close_v", (0.9, 1.1), 0.08, 6),
+    "open_oven": ("art/open_h_down/oven", "open_h_down_handle", (0.0, 0.0), 0.3, 2),
+    "close_oven": ("art/close_h_down/oven", "close_h_down", (0.9, 1.1), 0.08, 2),
+    "open_laptop": ("art/open_h/laptop", "open_h", (0.4, 0.6), 0.4, 2),
+    "close_laptop": ("art/close_h/laptop", "close_h", (1.0, 1.2), 0.08, 2),
+    "open_pot": ("art/open_h/pot", "open_h", (0.0, 0.1), 0.2, 1),
+    "close_cooker": ("art/close_h/electric_cooker", "close_h", (0.7, 0.9), 0.08, 1),
+    "close_trash_can": ("art/close_h/trashcan", "close_h", (0.6, 0.8), 0.08, 2),
+    "open_washing_machine": ("art/open_v/washingmachine", "open_v_handle", (0.2, 0.3), 0.3, 7),
+    "close_washing_machine": ("art/close_v/washingmachine", "close_v", (0.8, 1.0), 0.08, 5),
+    "close_package": ("art/close_h/package", "close_h_left", (1.0, 1.2), 0.08, 1),
+    "pull_drawer": ("art/pull/storagefurniture_mid", "pull", (0.0, 0.0), 0.07, 12),
+    "push_drawer": ("art/push/storagefurniture_mid", "push", (0.1, 0.14), 0.01, 12),
 }
-"""Deed > folder of its assets, annotation, start of the joint and threshold."""
+"""Deed > folder of its assets, annotation, start of the joint, threshold and number of files.
+
+Drawers come in three heights, for two robots and each of their arms.
+"""
+HEIGHTS = ("low", "mid", "high")
+LIDS = ("laptop", "pot", "electric_cooker", "trashcan", "package")
+"""What opens upward; the hand must get to its middle or beyond."""
 
 
 def articulated(name: str, folder: str, info: str, start: tuple[float, float]) -> Values:
@@ -63,26 +69,29 @@ def moved(skill: str, name: str, threshold: float) -> Values:
 
 def deed(word: str) -> Callable[[str, str, np.random.Generator], Values]:
     """Return the maker of tasks that do one thing to one joint."""
-    folder, info, start, threshold = THINGS[word]
+    folder, info, start, threshold, _ = THINGS[word]
     skill = "open" if word.startswith(("open", "pull")) else "close"
 
     def make(rig: str, arm: str, rng: np.random.Generator) -> Values:
-        region = on("object", *stands(rig, arm), yaw=(-5, 5))
-        entry = articulated("object", folder, info, start)
+        region = on("object", *stands(rig, arm, lid=folder.rpartition("/")[2] in LIDS), yaw=(-5, 5))
+        height = HEIGHTS[int(rng.integers(len(HEIGHTS)))]
+        entry = articulated("object", folder.replace("mid", height), info, start)
         return longer(task(rig, [entry], [region], skills_of(rig, {arm: [moved(skill, "object", threshold)]})), 600)
 
     make.__name__ = word
     return make
 
 
-def stands(rig: str, arm: str) -> tuple[list[float], list[float]]:
-    """Return where articulated objects stand: behind where others lie."""
-    return beside(arm, rig, -0.2 if rig != "franka" else -0.28, 0.1 if rig != "franka" else 0.06)
+def stands(rig: str, arm: str, *, lid: bool = False) -> tuple[list[float], list[float]]:
+    """Return where articulated objects stand: behind where others lie, but no further than an arm gets to a lid."""
+    if rig == "franka":
+        return beside(arm, rig, -0.28, 0.06 if not lid else -0.02)
+    return beside(arm, rig, -0.2, 0.1 if not lid else -0.15)
 
 
 def store_in_drawer(rig: str, arm: str, rng: np.random.Generator) -> Values:
     """Return a task that opens a drawer, puts something in and shuts it."""
-    folder, info, _, threshold = THINGS["pull_drawer"]
+    folder, info, _, threshold, _ = THINGS["pull_drawer"]
     objects = [articulated("drawer", folder, info, (0.0, 0.0)), rigid("pick_0", library("omniobject3d-lemon"))]
     regions = [on("drawer", *stands(rig, arm), yaw=(0, 0)), on("pick_0", *beside(arm, rig, -0.48, -0.3))]
     keys = {"place_part_prim_path": "contact_link1", "place_direction": "vertical", "place_z_offset": 0.1}
@@ -98,7 +107,7 @@ def store_in_drawer(rig: str, arm: str, rng: np.random.Generator) -> Values:
 
 def heat_food(rig: str, arm: str, rng: np.random.Generator) -> Values:
     """Return a task that puts something into an open microwave from the front and shuts its door."""
-    folder, info, start, threshold = THINGS["close_microwave"]
+    folder, info, start, threshold, _ = THINGS["close_microwave"]
     objects = [articulated("microwave", folder, info, start), rigid("pick_0", library(drawn(rng)))]
     regions = [on("microwave", *stands(rig, arm), yaw=(0, 0)), on("pick_0", *beside(arm, rig, -0.5, -0.3))]
     keys = {"place_direction": "horizontal", "align_place_obj_axis": [0, 0, -1], "offset_place_obj_axis": [0, 0, -1]}

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 from reference_articulated import THINGS, deed, heat_food, store_in_drawer
-from reference_long import belt, bolts, clean_dirt, conveyor_package, flip_package, handover, pour, two_robots
+from reference_long import belt, bolts, clean_dirt, conveyor_package, flip_package, handover, wipe_with_held
 from reference_picks import (
     arrange_tableware,
     dual_pnp,
@@ -30,6 +30,18 @@ from reference_picks import (
     stack_cubes,
     store_eggs,
     store_toothbrush,
+)
+from reference_pours import VESSELS, pour, pour_coke
+from reference_rare import (
+    close_both_lids,
+    example,
+    hang_cup,
+    pack_out,
+    sandwich,
+    serve_tray,
+    track_targets,
+    tray_on_rack,
+    two_robot_sandwich,
 )
 from reference_rigs import CONFIGS, RIGS, TABLES, Values, arena, conveyor_arena
 
@@ -50,20 +62,33 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
     ("basic/{rig}/insert_flower/train/v1/", insert_flower, BOTH, 4),
     ("basic/{rig}/insert_markpen/train/v1/", insert_markpen, BOTH, 4),
     ("basic/{rig}/arrange_tableware/train/v1/", arrange_tableware, BOTH, 4),
-    ("basic/{rig}/pour/v1/", pour, BOTH, 17),
+    *((f"basic/{{rig}}/{word}/v1/", pour(word), BOTH, 4) for word in VESSELS),
+    ("basic/{rig}/pour_coke/v1/", pour_coke, BOTH, 3),
+    ("basic/{rig}/hang_the_cup/train/", hang_cup, BOTH, 4),
+    ("basic/{rig}/sort_the_tray/train/", tray_on_rack, BOTH, 4),
     ("basic/{rig}/conveyor/", belt, ("lift2",), 4),
     ("basic/{rig}/conveyor_package/", conveyor_package, BOTH, 4),
     ("basic/{rig}/recovery/", recovery_pick, BOTH, 2),
-    ("basic/{rig}/track/", two_robots, ("lift2",), 3),
+    ("basic/{rig}/track_the_targets/", track_targets, (*BOTH, "franka"), 3),
     ("long_horizon/{rig}/sort_the_rubbish/", sort_rubbish, BOTH, 8),
-    ("long_horizon/{rig}/clean_dirt/", clean_dirt, ("lift2",), 24),
-    ("long_horizon/{rig}/pack_objects/", pack_objects, BOTH, 8),
+    ("long_horizon/{rig}/clean_dirt/", clean_dirt, BOTH, 24),
+    ("long_horizon/{rig}/wipe_with_held/", wipe_with_held, ("lift2",), 2),
+    ("long_horizon/{rig}/pack_objects/", pack_objects, BOTH, 4),
+    ("long_horizon/{rig}/pack_out/", pack_out, BOTH, 4),
+    ("long_horizon/{rig}/sandwich/", sandwich, BOTH, 2),
+    ("long_horizon/{rig}/serve_tray/", serve_tray, ("lift2",), 4),
+    ("long_horizon/{rig}/two_robots/", two_robot_sandwich, ("lift2",), 3),
+    ("pick_and_place/{rig}/example/", example, ("frankarobotiq",), 1),
+    ("art/{rig}/close_both_lids/a/b/c/", close_both_lids, ("lift2",), 1),
     ("long_horizon/{rig}/store_in_drawer/", store_in_drawer, BOTH, 4),
     ("long_horizon/{rig}/heat_food/", heat_food, ("lift2",), 4),
     ("long_horizon/{rig}/handover/", handover, ("lift2",), 10),
     ("long_horizon/{rig}/sort_parts/", bolts, ("lift2",), 5),
     ("long_horizon/{rig}/flip_package/", flip_package, ("lift2",), 3),
-    *((f"art/{{rig}}/{word}/a/b/c/", deed(word), (*BOTH, "franka"), 64 / len(THINGS)) for word in THINGS),
+    *(
+        (f"art/{{rig}}/{word}/a/b/c/", deed(word), (*BOTH, "franka") if count < 12 else BOTH, count)
+        for word, (*_, count) in THINGS.items()
+    ),
 )
 """Folder, maker, robots and number of the files, in about the published proportions."""
 

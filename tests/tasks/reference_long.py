@@ -1,16 +1,13 @@
-"""Task files of the published shape that pour, wipe, hand over, sort parts, use belts, flip and follow targets."""
+"""Task files of the published shape that wipe, hand over, sort parts, use belts and flip."""
 
 import numpy as np
 from reference_picks import drawn, longer, picked
 from reference_rigs import (
     CONFIGS,
-    RIGS,
-    WAY,
     Values,
     above,
     aside,
     beside,
-    cameras,
     goal,
     library,
     on,
@@ -18,124 +15,22 @@ from reference_rigs import (
     robot_entry,
     side,
     skills_of,
-    stand,
     task,
 )
 
 HANDS = {"lift2": {"left": "lift2/lift2/fl/link6", "right": "lift2/lift2/fr/link6"}}
 """Bodies that objects start at."""
-
-
-def pour(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a task with a fluid, letters in container_up, and factors on grasps."""
-    objects = [
-        rigid(
-            "decanter",
-            "basic/decanter/decanter_01",
-            category="decanter",
-            orientation_mode="keep",
-            texture={
-                "texture_lib": "glass_textures",
-                "apply_randomization": True,
-                "texture_id": 0,
-                "texture_scale": [0.001, 0.001],
-            },
-        ),
-        rigid("cup", "basic/redwine_glass/glass_01", category="cup", orientation_mode="keep"),
-    ]
-    regions = [on("decanter", *side(arm, rig), yaw=(0, 0)), on("cup", *goal(arm, rig), yaw=(0, 0))]
-    way = [
-        {
-            "name": "manualpick",
-            "objects": ["decanter"],
-            **aside(rig, rng),
-            "pre_grasp_offset": 0,
-            "post_grasp_offset_min": 0.0,
-            "post_grasp_offset_max": 0.008,
-            "test_mode": "ik",
-            "grasp_scale": 0.8,
-            "update_pose_cost_metric_none": True,
-            "adjust_ori": ["y", "z", "max"],
-            "adjust_rotate_axis": "z",
-            "adjust_angle_list_cfg": [-30, 30, 21],
-            "manual_adjust_ori": [["x", -15], ["y", -15]],
-            "adjust_trans_offset": [0.0, 0.0, 0.07],
-            "pre_grasp_offset_manual": [-0.1, 0, 0],
-        },
-        {
-            "name": "move",
-            "objects": ["decanter", "decanter"],
-            "delta_trans": [[0, 0, 0.2]],
-            **WAY,
-            "hold_vec_weight": [1, 1, 1, 0, 0, 0],
-        },
-        {
-            "name": "approach__rotate",
-            "objects": ["decanter", "cup"],
-            "distance": 0.1,
-            "obj_yaw_offset": 90,
-            **WAY,
-            "rotate": {
-                "type": "random",
-                "objects": ["decanter", "cup"],
-                "rotate_obj_euler": [[0, 0, -90], [0, 0, 90]],
-                "success_threshold": 0.5,
-            },
-        },
-        {
-            "name": "rotate__obj",
-            "objects": ["decanter"],
-            "rotate_obj_euler_delta": [[-60, 0, 0], [-50, 0, 0]],
-            "obj_axis_offset": [["z", 0.03]],
-            "success_threshold_move": "5e-3",
-            "success_threshold_rotate": 0.087,
-            "ignore_substring": ["decanter", "visual", "cup"],
-            "trans_offset": [0, 0, 0.05],
-        },
-        {"name": "wait", "objects": ["decanter"], "wait_steps": 40, **WAY},
-        {
-            "name": "joint__ctrl",
-            "objects": ["decanter"],
-            "gripper_state": -1,
-            "num_steps": 60,
-            "ctrl_list": [[5, 40, "delta"]],
-            "success_threshold_js": "3e-2",
-        },
-        {
-            "name": "pour__water__succ",
-            "container_name": "cup",
-            "particle_num_th_min": 50,
-            "particle_num_th_max": 4000,
-            "container_radius": 0.03,
-            "container_up": [["cup", "y", 0.9], ["decanter", "z", 0.8]],
-            "gripper_state": -1.0,
-        },
-    ]
-    fluid = {
-        "container_name": "decanter",
-        "color": [0.4, 0, 0],
-        "emissiveColor": [0.03, 0, 0],
-        "opacity": 0.9,
-        "particleContactOffset": 0.003,
-        "numParticlesX": 12,
-        "numParticlesY": 12,
-        "numParticlesZ": 450,
-        "center_z": True,
-        "spacing_scale": 1,
-        "max_velocity": 0.4,
-        "mass": 1e-07,
-    }
-    return task(rig, objects, regions, [{rig: [{arm: way}]}], fluid=fluid)
+TOOLS = ("sponge", "white_cloth", "brown_cloth")
 
 
 def clean_dirt(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a task that wipes three patches away, two of which the file calls invisible."""
-    sponge = rigid("sponge", "long_horizon/sponge/sponge_01", category="sponge", init_parent=f"{rig}/{HANDS[rig][arm]}")
-    sponge |= {"init_translation": [0.0, 0.0, 0.0], "init_orientation": [0.707, 0, 0, 0.707]}
+    """Return a task that takes a sponge or a cloth and wipes three patches away, two of which are called invisible."""
+    tool = TOOLS[int(rng.integers(len(TOOLS)))]
+    held = rigid("tool", f"long_horizon/clean_dirt/{tool}/{tool}_01", scale=(0.5, 0.4, 0.5))
     dirt = [
         {
             **rigid(f"wuzi_{i}", f"long_horizon/wuzi/wuzi_{i}", category="wuzi", scale=(0.3, 0.3, 0.02)),
-            "target_class": "GeometryObject",
+            "target_class": "GeometryObject" if i == 0 else "RigidObject",
             "texture": {
                 "texture_lib": "dirt",
                 "apply_randomization": True,
@@ -145,50 +40,37 @@ def clean_dirt(rig: str, arm: str, rng: np.random.Generator) -> Values:
         }
         for i in range(3)
     ]
-    low, _ = side(arm, rig)
-    regions = [
-        on(f"wuzi_{i}", [low[0] + 0.08 * i, -0.1, 0], [low[0] + 0.08 * i + 0.02, 0.0, 0], yaw=(0, 0), visible=i == 0)
+    regions = [on("tool", *side(arm, rig))]
+    regions += [
+        on(f"wuzi_{i}", *beside(arm, rig, -0.3 + 0.1 * i, -0.12 - 0.04 * i), yaw=(0, 0), visible=i == 0)
         for i in range(3)
     ]
     wipe = [[0, -0.06, 0], [0, 0.06, 0], [0, -0.06, 0], [0, 0.06, 0], [0, 0, 0]]
-    way = [
+    way = [picked("tool", rig, rng, grasp_scale=0.5, post_grasp_offset_min=0.0, post_grasp_offset_max=0.01, lift_th=0)]
+    way += [
         {
             "name": "move",
-            "objects": ["sponge", f"wuzi_{i}"],
+            "objects": ["tool", f"wuzi_{i}"],
             "delta_trans": wipe,
-            "success_threshold": 0.05,
+            "success_threshold": float(rng.choice([0.04, 0.05])),
             "hold_vec_weight": [1, 1, 1, 0, 0, 0],
             "invisible_object": [f"wuzi_{i}"],
         }
         for i in range(3)
     ]
-    wiping = [0.0, 2.1183, 0.91657, 1.1151, 0.0, 0.0]
-    entry = robot_entry(rig, left_joint_home=wiping, left_gripper_home=[0.02], right_gripper_home=[0.0])
-    return task(rig, [sponge, *dirt], regions, [{rig: [{arm: way}]}], robots=[entry], neglect_collision_names=["table"])
+    return longer(task(rig, [held, *dirt], regions, [{rig: [{arm: way}]}]), 1500)
 
 
-def two_robots(rig: str, _: str, __: np.random.Generator) -> Values:
-    """Return a task of two robots without their files, six cameras, and targets that no object has."""
-    names = {f"{rig}_0": rig, f"{rig}_1": rig}
-    track = {
-        "name": "track",
-        "target": "target_left",
-        "ignore_substring": ["visual"],
-        "way_points_num": 3,
-        "T_tcp_2_ee": [[1, 0, 0, 0.1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
-        "way_points_trans": {"min": [-0.202, -0.176, 0.134], "max": [0.102, 0.176, 0.204]},
-        "way_points_ori": [0.707107, 0.0, 0.707107, 0],
-        "max_noise_deg": 180,
-    }
-    robots = [robot_entry(f"{rig}_0", rig), {**robot_entry(f"{rig}_1", rig), "euler": [0, 0, 270]}]
-    del robots[1]["robot_config_file"]
-    place = [0.0, -RIGS[rig]["y"], RIGS[rig]["z"]]
-    values = task(rig, [], [], [{name: [{"left": [track]}] for name in names}], robots=robots)
-    values["tasks"][0] |= {
-        "cameras": cameras(names),
-        "regions": [stand(rig, f"{rig}_0"), on(f"{rig}_1", place, place, yaw=(0, 0))],
-        "objects": [],
-    }
+def wipe_with_held(rig: str, arm: str, rng: np.random.Generator) -> Values:
+    """Return a task whose tool is in the hand from the start; the robot's entry says how its arm and fingers stand."""
+    values = clean_dirt(rig, arm, rng)
+    entry = values["tasks"][0]
+    tool = {"init_parent": f"{rig}/{HANDS[rig][arm]}", "init_translation": [0.0, 0.0, 0.0]}
+    entry["objects"][0] |= {**tool, "init_orientation": [0.707, 0, 0, 0.707]}
+    entry["regions"] = [region for region in entry["regions"] if region["object"] != "tool"]
+    entry["skills"][0][rig][0][arm].pop(0)
+    wiping = {f"{arm}_joint_home": [0.0, 2.1183, 0.91657, 1.1151, 0.0, 0.0], f"{arm}_gripper_home": [0.02]}
+    entry["robots"] = [robot_entry(rig, **wiping)]
     return values
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import yaml
 from reference_files import FAMILIES, STAND_INS, write_checkout, written
-from reference_long import clean_dirt, two_robots
+from reference_long import clean_dirt
+from reference_rare import two_robot_sandwich
 from reference_rigs import CONFIGS, arena, on, rigid, task
 from task_files import region, thing
 
@@ -44,8 +45,8 @@ def test_every_family_loads_from_anywhere_with_and_without_stand_ins(checkout, m
 
 
 def test_every_family_is_sampled_with_stand_ins(checkout):
-    doors = ("close", "open", "push", "pull")
-    for file in (f for f in files_of(checkout) if not f.stem.startswith(doors) or "microwave" in f.stem):
+    alike = ("close", "open", "push", "pull", "pour", "water")
+    for file in (f for f in files_of(checkout) if not f.stem.startswith(alike) or "microwave" in f.stem):
         loaded = load_task(file, overrides=STAND_INS)
         instance = sample_task(loaded, 0, 0)
         assert {o.name for o in loaded.config.objects} <= {o.name for o in instance.objects}
@@ -202,12 +203,13 @@ def test_the_folder_says_more_than_a_left_over_category(checkout):
 
 
 def test_robots_without_a_file_are_known_by_name_and_cameras_keep_theirs(checkout):
-    loaded = load_task(written(checkout, two_robots("lift2", "left", RNG)), overrides=STAND_INS)
+    loaded = load_task(written(checkout, two_robot_sandwich("lift2", "left", RNG)), overrides=STAND_INS)
     instance = sample_task(loaded, 0, 0)
     assert [robot.robot for robot in instance.robots] == ["lift2", "lift2"]
     assert len({camera.name for camera in instance.cameras}) == 6
-    wrong = two_robots("lift2", "left", RNG)
+    wrong = two_robot_sandwich("lift2", "left", RNG)
     wrong["tasks"][0]["robots"][1]["name"] = "robby_1"
+    wrong["tasks"][0]["objects"] = []
     wrong["tasks"][0]["skills"] = [{"robby_1": [{"left": [{"name": "home"}]}]}]
     wrong["tasks"][0]["cameras"], wrong["tasks"][0]["regions"] = [], []
     with pytest.raises(ConfigError, match=r"no robot named 'robby'; .*known: .*lift2"):

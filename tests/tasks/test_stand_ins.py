@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from reference_articulated import deed
 from reference_files import STAND_INS, written
-from reference_long import flip_package
+from reference_long import clean_dirt, conveyor_package, flip_package
 from reference_picks import insert_flower, sort_rubbish
+from reference_pours import pour, pour_coke
 from reference_rigs import on, rigid, task
 
 from handloom.engine.attempt import Stopwatch, simulate
@@ -80,7 +81,9 @@ def test_a_stand_in_is_long_along_the_axis_that_a_skill_names(checkout):
     )
 
 
-@pytest.mark.parametrize(("rig", "word"), [("franka", "open_microwave"), ("split_aloha", "close_microwave")])
+@pytest.mark.parametrize(
+    ("rig", "word"), [("franka", "open_microwave"), ("franka", "open_pot"), ("split_aloha", "close_microwave")]
+)
 def test_doors_that_stand_in_are_moved_by_their_own_keypoints_as_far_as_the_task_asks(checkout, rig, word):
     values = deed(word)(rig, "left", RNG)
     threshold = values["tasks"][0]["skills"][0][rig][0]["left"][0]["planner_setting"]["success_threshold"]
@@ -95,3 +98,43 @@ def test_doors_that_stand_in_are_moved_by_their_own_keypoints_as_far_as_the_task
     assert state.arguments["threshold"] == threshold
     again = replay(record)
     assert (again.exact, again.success_again) == (True, True)
+
+
+def test_the_axis_that_must_be_up_is_up_in_the_stand_in_of_a_vessel(checkout):
+    scene = build_scene(sampled(checkout, pour("pour_baijiu")("lift2", "left", RNG), "baijiu"))
+    # What the judgement of the pour asks: z of the bottle, y of the glass.
+    assert scene.object_pose("liquors")[2, 2] == pytest.approx(1.0, abs=1e-2)
+    assert scene.object_pose("liquors_glass")[2, 1] == pytest.approx(1.0, abs=1e-2)
+    assert all(scene.assets[name].stands_in for name in ("liquors", "liquors_glass"))
+
+
+def test_motions_tuned_to_a_missing_vessel_are_one_pour_that_is_judged_as_given(checkout):
+    loaded = load_task(written(checkout, pour_coke("lift2", "left", RNG), "mine/coke.yaml"), overrides=STAND_INS)
+    (lane,) = loaded.config.skills[0]["lift2"][0].values()
+    assert [skill.name for skill in lane] == ["pick", "pour", "pour__water__succ"]
+    assert lane[1].objects == ("coke", "bowl")
+    assert (lane[2].particle_num_th_min, lane[2].particle_num_th_max, lane[2].container_radius) == (50, 300, 0.04)
+    assert sum(line.startswith("skills: our pour stands in") for line in loaded.stand_ins) == 1
+    fluid = sample_task(loaded, 0, 0).fluid
+    assert fluid is not None
+    assert 50 < len(fluid.positions) < 300  # More than the judgement allows can never be poured well.
+    as_given = load_task(written(checkout, pour_coke("lift2", "left", RNG), "mine/coke.yaml"))
+    assert len(as_given.config.skills[0]["lift2"][0]["left"]) == 5
+
+
+def test_a_cloth_that_a_hand_takes_is_something_that_fingers_can_hold(checkout):
+    values = clean_dirt("split_aloha", "left", np.random.default_rng(1))
+    values["tasks"][0]["objects"][0]["path"] = "long_horizon/clean_dirt/white_cloth/cloth_01/Aligned_obj.usd"
+    instance = sampled(checkout, values, "cloth")
+    assert {o.name: o.category for o in instance.objects}["tool"] == "sponge"
+
+
+def test_filters_of_a_pick_from_a_belt_are_widened_for_a_stand_in(checkout):
+    values = conveyor_package("split_aloha", "left", np.random.default_rng(0))
+    pick = values["tasks"][0]["skills"][0]["split_aloha"][0]["left"][0]
+    # Nothing lies so that a hand could take it from straight above and reach forward with another of its axes.
+    pick |= {"filter_z_dir": ["downward", 175], "filter_y_dir": ["forward", 5]}
+    values["tasks"][0]["skills"][0]["split_aloha"][0]["left"] = [pick]
+    loaded = load_task(written(checkout, values, "mine/belt.yaml"), overrides=STAND_INS)
+    _, record = simulate(loaded, 0, 0, Stopwatch())
+    assert record.failure is None or record.failure.reason != "filters_leave_nothing"

@@ -193,11 +193,11 @@ def import_file(
     """Read an object from a file and say what was kept, converted and dropped.
 
     Args:
-        path: A MJCF, URDF, OBJ, STL, PLY, GLB or USD file.
+        path: A MJCF, URDF, OBJ, STL, PLY, GLB, DAE or USD file.
         output: Also draw the object into this PNG file.
         scale: Factor on all lengths.
-        unit: Length unit of a mesh file; by default metres, but what would be larger than 5 m is refused.
-        up: Axis that points up in a mesh file; by default z, but y for GLB.
+        unit: Length unit of a mesh file; by default metres, or what a DAE file says; larger than 5 m is refused.
+        up: Axis that points up in a mesh file; by default z, but y for GLB and what a DAE file says.
         mass: Mass of a mesh file [kg]; by default from the substance.
         substance: What a mesh file is made of: ceramic, wood, steel, plastic and so on.
         info_name: Annotation folder of an articulated USD asset, e.g. open_v.

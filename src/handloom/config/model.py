@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Self
+from types import NoneType
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -50,10 +51,10 @@ class Config(BaseModel):
         """Name each unknown key and the nearest known one, beside all other mistakes; pydantic's own message cannot."""
         if not isinstance(given, dict) or cls.model_config.get("extra") == "allow":
             return handler(given)
-        known = {field.alias or name for name, field in cls.model_fields.items()} | cls.more_keys()
-        unknown = [key for key in given if key not in known]
-        if not unknown:
+        known = _known_keys(cls)
+        if known.issuperset(given):
             return handler(given)
+        unknown = [key for key in given if key not in known]
         mistakes = [_unknown_key(str(key), known) for key in unknown]
         try:
             handler({key: value for key, value in given.items() if key in known})
@@ -67,7 +68,12 @@ class Config(BaseModel):
         return set()
 
 
-def _unknown_key(key: str, known: set[str]) -> InitErrorDetails:
+@cache
+def _known_keys(model: type[Config]) -> frozenset[str]:
+    return frozenset({field.alias or name for name, field in model.model_fields.items()} | model.more_keys())
+
+
+def _unknown_key(key: str, known: frozenset[str]) -> InitErrorDetails:
     hint = suggest(key, known).replace("known:", "known keys:")
     return InitErrorDetails(
         type=PydanticCustomError("unknown_key", "unknown key, {hint}", {"key": key, "hint": hint}), loc=(), input=None
@@ -101,25 +107,48 @@ def unused_keys(config: Config, path: str = "") -> tuple[str, ...]:
         value = getattr(config, name)
         if marks and name in config.model_fields_set:
             lines += [f"{path}.{key} has no effect here: {mark.why}".lstrip(".") for mark in marks]
-        if isinstance(value, Config | dict | list | tuple):
+        if isinstance(value, _CAN_HOLD) and value:
             lines += _unused_inside(value, f"{path}.{key}".lstrip("."))
     return tuple(lines)
 
 
+_CAN_HOLD = (Config, dict, list, tuple)
+"""What may have a config inside."""
+
+
 @cache
 def _fields(model: type[Config]) -> tuple[tuple[str, str, tuple[UnusedKey, ...]], ...]:
-    """Return name, key in files and marks of every field of a config."""
-    return tuple(
-        (name, field.alias or name, tuple(mark for mark in field.metadata if isinstance(mark, UnusedKey)))
+    """Return name, key in files and marks of every field of a config that has marks or may hold a config."""
+    fields = (
+        (name, field.alias or name, tuple(mark for mark in field.metadata if isinstance(mark, UnusedKey)), field)
         for name, field in model.model_fields.items()
     )
+    return tuple((name, key, marks) for name, key, marks, field in fields if marks or _may_hold(field.annotation))
+
+
+def _may_hold(annotation: Any) -> bool:
+    """Return whether a value of this type may have a config inside."""
+    origin, inside = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _may_hold(inside[0])
+    if inside:
+        return origin is not Literal and any(map(_may_hold, inside))
+    return annotation not in (str, bool, int, float, NoneType, Ellipsis)
 
 
 def _unused_inside(value: Any, path: str) -> list[str]:
     if isinstance(value, Config):
         return list(unused_keys(value, path))
     if isinstance(value, dict):
-        return [line for key, item in value.items() for line in _unused_inside(item, f"{path}.{key}")]
-    if isinstance(value, list | tuple) and value and not isinstance(value[0], float | str):
-        return [line for i, item in enumerate(value) for line in _unused_inside(item, f"{path}.{i}")]
-    return []
+        return [
+            line
+            for key, item in value.items()
+            if isinstance(item, _CAN_HOLD)
+            for line in _unused_inside(item, f"{path}.{key}")
+        ]
+    return [
+        line
+        for i, item in enumerate(value)
+        if isinstance(item, _CAN_HOLD)
+        for line in _unused_inside(item, f"{path}.{i}")
+    ]

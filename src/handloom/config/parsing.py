@@ -33,19 +33,29 @@ MAX_NODES = 300_000
 """A task file has some hundred values; far more means a wrong file or a YAML alias bomb."""
 MAX_DEPTH = 60
 
-Pairs = dict[str, tuple[yaml.Node, yaml.Node]]
-
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NODES = {
-    yaml.ScalarEvent: yaml.ScalarNode,
-    yaml.SequenceStartEvent: yaml.SequenceNode,
-    yaml.MappingStartEvent: yaml.MappingNode,
-}
-_TAGS = {yaml.SequenceNode: "tag:yaml.org,2002:seq", yaml.MappingNode: "tag:yaml.org,2002:map"}
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
 _DATE = "tag:yaml.org,2002:timestamp"
 _AS_TEXT = frozenset((_TEXT, _DATE))
+_SEQUENCE = "tag:yaml.org,2002:seq"
+_MAPPING = "tag:yaml.org,2002:map"
+_ENDS = frozenset((yaml.SequenceEndEvent, yaml.MappingEndEvent))
+
+
+class _Node(NamedTuple):
+    """A value as it is written. PyYAML's own nodes carry two places each and cost three times as much."""
+
+    tag: str
+    value: Any
+    """Text of a scalar; list of nodes, keys and values of a mapping in turn, for the rest."""
+    line: int
+    """From 1."""
+    kind: str
+    """``_SEQUENCE``, ``_MAPPING`` or ``_TEXT`` for a scalar, whatever its tag."""
+
+
+Pairs = dict[str, tuple[_Node, _Node]]
 
 
 def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[Any, dict[KeyPath, Mark]]:
@@ -93,61 +103,75 @@ class _Composer:
     def __init__(self, text: str, source: str) -> None:
         self.loader = _Loader(text)
         self.source = source
-        self.anchors: dict[str, yaml.Node] = {}
+        self.anchors: dict[str, _Node] = {}
         self.count = 0
 
-    def compose(self) -> yaml.Node | None:
+    def compose(self) -> _Node | None:
         """Return the root node, or None for an empty file."""
         loader = self.loader
         loader.get_event()
         if loader.check_event(yaml.StreamEndEvent):
             return None
         loader.get_event()
-        node = self._node(0)
+        node = self._root()
         loader.get_event()
         if not loader.check_event(yaml.StreamEndEvent):
             line = loader.get_event().start_mark.line + 1
             raise ConfigError(f"{self.source}:{line}: a second document starts here; a config file has one")
         return node
 
-    def _node(self, depth: int) -> yaml.Node:
-        event = self.loader.get_event()
-        if isinstance(event, yaml.AliasEvent):
+    def _root(self) -> _Node:
+        """Return the node that the next events make; what is inside a list or mapping is added as it comes."""
+        next_event = self.loader.get_event
+        outer: list[list[_Node]] = []
+        inside: list[_Node] = []
+        while True:
+            event = next_event()
+            kind = type(event)
+            if kind is yaml.ScalarEvent and event.tag is None and event.anchor is None:
+                value = event.value
+                inside.append(_Node(_plain_tag(value, event.implicit), value, event.start_mark.line + 1, _TEXT))
+                self._count(event)
+            elif kind in _ENDS:
+                inside = outer.pop()
+            else:
+                node = self._node(event, len(outer))
+                inside.append(node)
+                if node.kind is not _TEXT and kind is not yaml.AliasEvent:
+                    outer.append(inside)
+                    inside = node.value
+            if not outer:
+                return inside[0]
+
+    def _node(self, event: Any, depth: int) -> _Node:
+        """Return the node that begins with an event, lists and mappings still empty."""
+        kind = type(event)
+        if kind is yaml.AliasEvent:
             if event.anchor not in self.anchors:
                 raise ConfigError(f"{self._at(event)}: not valid YAML: the alias *{event.anchor} has no anchor")
             return self.anchors[event.anchor]
+        self._count(event)
+        if depth > MAX_DEPTH:
+            raise ConfigError(f"{self._at(event)}: values are nested more than {MAX_DEPTH} deep")
+        tag, line = event.tag, event.start_mark.line + 1
+        if kind is yaml.ScalarEvent:
+            if tag is None or tag == "!":
+                tag = _plain_tag(event.value, event.implicit)
+            node = _Node(tag, event.value, line, _TEXT)
+        else:
+            kind = _SEQUENCE if kind is yaml.SequenceStartEvent else _MAPPING
+            node = _Node(kind if tag is None or tag == "!" else tag, [], line, kind)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
+
+    def _count(self, event: Any) -> None:
         self.count += 1
         if self.count > MAX_NODES:
             raise ConfigError(f"{self._at(event)}: more than {MAX_NODES} values; is this a config file?")
-        if depth > MAX_DEPTH:
-            raise ConfigError(f"{self._at(event)}: values are nested more than {MAX_DEPTH} deep")
-        node = self._started(event)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = node
-        kind, check, deeper = type(node), self.loader.check_event, depth + 1
-        if kind is yaml.ScalarNode:
-            return node
-        if kind is yaml.SequenceNode:
-            while not check(yaml.SequenceEndEvent):
-                node.value.append(self._node(deeper))
-        else:
-            while not check(yaml.MappingEndEvent):
-                key = self._node(deeper)
-                node.value.append((key, self._node(deeper)))
-        self.loader.get_event()
-        return node
 
     def _at(self, event: Any) -> str:
         return f"{self.source}:{event.start_mark.line + 1}"
-
-    def _started(self, event: Any) -> yaml.Node:
-        """Return the node of an event, lists and mappings still empty."""
-        kind = _NODES[type(event)]
-        scalar = kind is yaml.ScalarNode
-        tag = event.tag
-        if tag is None or tag == "!":
-            tag = _plain_tag(event.value, event.implicit) if scalar else _TAGS[kind]
-        return kind(tag, event.value if scalar else [], event.start_mark, event.end_mark)
 
 
 @lru_cache(maxsize=4096, typed=True)
@@ -168,28 +192,41 @@ class _Builder:
         self.foreign_tags = foreign_tags
         self.count = 0
         self.merged: dict[int, Pairs | None] = {}
+        self.lines: dict[int, Mark] = {}
 
-    def build(self, node: yaml.Node, path: KeyPath) -> Any:
-        if path not in self.marks:
-            self.marks[path] = self._mark(node)
-        self.count += 1
-        if self.count > MAX_NODES:
+    def build(self, node: _Node, path: KeyPath) -> Any:
+        """Return the value of a node, whose own place is noted already."""
+        if node.kind is _TEXT:
+            return self._scalar(node, path)
+        if node.kind is _SEQUENCE:
+            items = node.value
+            self._refuse_too_much(items, path)
+            return [self._item(item, item, (*path, i)) for i, item in enumerate(items)]
+        pairs = self._pairs(node, path)
+        self._refuse_too_much([key for key, _ in pairs.values()], path)
+        return {key: self._item(*pair, (*path, key)) for key, pair in pairs.items()}
+
+    def _refuse_too_much(self, inside: list[_Node], path: KeyPath) -> None:
+        """Count what is in a list or mapping at ``path`` before it is built."""
+        self.count += len(inside)
+        if inside and self.count > MAX_NODES:
             raise ConfigError(
-                f"{self._mark(node)}: more than {MAX_NODES} values; are YAML aliases expanding without end?"
+                f"{self._mark(inside[0])}: more than {MAX_NODES} values; are YAML aliases expanding without end?"
             )
-        if len(path) > MAX_DEPTH:
-            raise ConfigError(f"{self._mark(node)}: values are nested more than {MAX_DEPTH} deep")
-        if isinstance(node, yaml.MappingNode):
-            return {key: self._item(*pair, (*path, key)) for key, pair in self._pairs(node, path).items()}
-        if isinstance(node, yaml.SequenceNode):
-            return [self.build(item, (*path, i)) for i, item in enumerate(node.value)]
-        return self._scalar(node, path)
+        if inside and len(path) >= MAX_DEPTH:
+            raise ConfigError(f"{self._mark(inside[0])}: values are nested more than {MAX_DEPTH} deep")
 
-    def _item(self, key_node: yaml.Node, value_node: yaml.Node, path: KeyPath) -> Any:
-        self.marks[path] = self._mark(key_node)
-        return self.build(value_node, path)
+    def _item(self, place: _Node, value: _Node, path: KeyPath) -> Any:
+        """Return the value of an item or key of a list or mapping, noted at the line where it begins."""
+        known = self.lines.get(place.line)
+        if known is None:
+            known = self.lines[place.line] = self._mark(place)
+        self.marks[path] = known
+        if value.tag == _TEXT:
+            return value.value
+        return self._scalar(value, path) if value.kind is _TEXT else self.build(value, path)
 
-    def _pairs(self, node: yaml.MappingNode, path: KeyPath) -> Pairs:
+    def _pairs(self, node: _Node, path: KeyPath) -> Pairs:
         """Return the keys of a mapping by YAML's merge rule: its own win over ``<<``, earlier mappings over later."""
         if id(node) in self.merged:
             known = self.merged[id(node)]
@@ -198,12 +235,12 @@ class _Builder:
             return known
         self.merged[id(node)] = None
         pairs: Pairs = {}
-        sources: list[yaml.MappingNode] = []
-        for key_node, value_node in node.value:
+        sources: list[_Node] = []
+        for key_node, value_node in zip(node.value[::2], node.value[1::2], strict=True):
             if key_node.tag == _MERGE:
                 sources += self._sources(value_node, path)
                 continue
-            if not isinstance(key_node, yaml.ScalarNode):
+            if key_node.kind is not _TEXT:
                 raise ConfigError(f"{self._mark(key_node)}: {dotted(path)}: a key must be a plain word")
             key = key_node.value  # Always text, also where YAML reads a number, a date or yes and no.
             if key in pairs:
@@ -215,13 +252,13 @@ class _Builder:
         self.merged[id(node)] = pairs
         return pairs
 
-    def _sources(self, node: yaml.Node, path: KeyPath) -> Iterator[yaml.MappingNode]:
-        for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-            if not isinstance(source, yaml.MappingNode):
+    def _sources(self, node: _Node, path: KeyPath) -> Iterator[_Node]:
+        for source in node.value if node.kind is _SEQUENCE else [node]:
+            if source.kind is not _MAPPING:
                 raise ConfigError(f"{self._mark(source)}: {dotted(path)}: '<<' takes a mapping or a list of mappings")
             yield source
 
-    def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
+    def _scalar(self, node: _Node, path: KeyPath) -> Any:
         if node.tag in _AS_TEXT or (self.foreign_tags and node.tag not in yaml.SafeLoader.yaml_constructors):
             return node.value
         try:
@@ -231,5 +268,5 @@ class _Builder:
             raise ConfigError(f"{self._mark(node)}: {dotted(path)}: cannot read the value {shown!r}") from error
         return value
 
-    def _mark(self, node: yaml.Node) -> Mark:
-        return Mark(self.source, node.start_mark.line + 1)
+    def _mark(self, node: _Node) -> Mark:
+        return Mark(self.source, node.line)

@@ -9,6 +9,7 @@ from handloom.errors import ConfigError, suggest
 
 MAX_SIZE = 10_000_000
 """Most characters and values that the references of a document may bring; a few lines can ask for any number."""
+_CAN_REFER = (str, dict, list)
 _REFERENCE = re.compile(r"\$\{([\w.\[\]-]+)\}")
 
 
@@ -28,9 +29,15 @@ def resolved(document: Document) -> Any:
 
 def _resolve(document: Document, value: Any, path: KeyPath) -> Any:
     if isinstance(value, dict):
-        return {key: _resolve(document, item, (*path, key)) for key, item in value.items()}
+        return {
+            key: _resolve(document, item, (*path, key)) if isinstance(item, _CAN_REFER) else item
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [_resolve(document, item, (*path, i)) for i, item in enumerate(value)]
+        return [
+            _resolve(document, item, (*path, i)) if isinstance(item, _CAN_REFER) else item
+            for i, item in enumerate(value)
+        ]
     if not isinstance(value, str) or "${" not in value:
         return value
     whole = _REFERENCE.fullmatch(value)
@@ -78,10 +85,8 @@ class _Sizes:
         return bool(self.known)
 
     def _size(self, value: Any, path: KeyPath, chain: tuple[str, ...]) -> int:
-        if isinstance(value, dict):
-            return 1 + sum(self._size(item, (*path, key), chain) for key, item in value.items())
-        if isinstance(value, list):
-            return 1 + sum(self._size(item, (*path, i), chain) for i, item in enumerate(value))
+        if isinstance(value, dict | list):
+            return 1 + self._inside(value, path, chain)
         if not isinstance(value, str) or "${" not in value:
             return len(value) if isinstance(value, str) else 1
         names = _REFERENCE.findall(value)
@@ -90,6 +95,18 @@ class _Sizes:
                 f"{self.document.mark(path)}: {dotted(path)}: a reference is written ${{a.b.0}}, got {value[:60]!r}"
             )
         return len(value) + sum(self._brought(name, path, chain) for name in names)
+
+    def _inside(self, values: dict[str, Any] | list[Any], path: KeyPath, chain: tuple[str, ...]) -> int:
+        """Return the size of the items of a mapping or list; plain ones are counted here, without a call each."""
+        total = 0
+        for key, item in values.items() if isinstance(values, dict) else enumerate(values):
+            if isinstance(item, str) and "${" not in item:
+                total += len(item)
+            elif isinstance(item, str | dict | list):
+                total += self._size(item, (*path, key), chain)
+            else:
+                total += 1
+        return total
 
     def _brought(self, name: str, path: KeyPath, chain: tuple[str, ...]) -> int:
         """Return the size of what a reference brings; one that leads nowhere is refused when it is resolved."""

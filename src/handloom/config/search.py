@@ -43,9 +43,10 @@ def find_file(
         given = Path(name).expanduser()
     except RuntimeError as error:
         raise ConfigError(f"{what}: {name}: {error}") from error
+    written = str(given)
     for folder in ("",) if given.is_absolute() else folders:
-        if _exists(os.path.join(folder, given)):
-            place = Path(folder) / given
+        if _exists(os.path.join(folder, written)):
+            place = Path(folder, given)
             if not allow_outside:
                 demand_inside(place, folders, what=what)
             return place
@@ -66,8 +67,8 @@ def asset_roots(asset_root: Path | None, around: Iterable[Path]) -> tuple[Path, 
     """Return the folders that ``asset_root`` stands for, below each of some folders; the first alone if none exists."""
     if asset_root is None:
         return ()
-    root = Path(asset_root).expanduser()
-    places = [str(root)] if root.is_absolute() else [os.path.join(folder, root) for folder in around]
+    root = os.path.expanduser(asset_root)
+    places = [root] if os.path.isabs(root) else [os.path.join(folder, root) for folder in around]
     return tuple(Path(place) for place in [place for place in places if _exists(place)] or places[:1])
 
 
@@ -124,9 +125,10 @@ def is_inside(file: Path, folders: Iterable[Path | str]) -> bool:
     """Return whether a file lies, links followed, in one of some folders or in our package."""
     try:
         real, folders = file.resolve(), (*folders, PACKAGE)
+        around = {str(real), *map(str, real.parents)}
         # What lies, by its resolved name, in a folder as it is written needs no second look at the folder.
-        return any(real.is_relative_to(folder) for folder in folders) or any(
-            real.is_relative_to(Path(folder).expanduser().resolve()) for folder in folders
+        return any(str(folder) in around for folder in folders) or any(
+            str(Path(folder).expanduser().resolve()) in around for folder in folders
         )
     except (OSError, RuntimeError, ValueError):  # A loop of links, a home that does not exist, a name with a zero.
         return False
@@ -134,11 +136,8 @@ def is_inside(file: Path, folders: Iterable[Path | str]) -> bool:
 
 def shared_folders() -> frozenset[Path]:
     """Return the folders that no project owns."""
-    try:
-        home = str(Path.home())
-    except RuntimeError:
-        home = ""
-    return _shared_folders(home, tempfile.gettempdir())
+    home = os.path.expanduser("~")  # Left as it is where there is none.
+    return _shared_folders("" if home == "~" else home, tempfile.gettempdir())
 
 
 @lru_cache(maxsize=8)

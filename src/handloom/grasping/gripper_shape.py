@@ -1,7 +1,7 @@
 """The solid shape of a gripper at every opening, and where its pads hold."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import mujoco
@@ -140,6 +140,23 @@ class GripperShape:
             return True
         low, high = self.position[:, self.pads[0]], self.position[:, self.pads[1]]
         return bool(np.abs(low * [1.0, -1.0, -1.0] - high).max() < 5e-4)
+
+    @property
+    def without_fingers(self) -> "GripperShape":
+        """Wrist and palm: the parts that do not move when the gripper closes."""
+        kept, p = np.flatnonzero(~self.moving), self.parts
+        position, rotation = (np.ascontiguousarray(poses[:, kept]) for poses in (self.position, self.rotation))
+        parts = p._replace(
+            kind=p.kind[kept],
+            size=p.size[kept],
+            position=p.position[kept],
+            rotation=p.rotation[kept],
+            radius=p.radius[kept],
+            corner_range=p.corner_range[kept],
+            plane_range=p.plane_range[kept],
+        )
+        nothing = np.zeros(0, np.int64)
+        return replace(self, parts=parts, position=position, rotation=rotation, moving=self.moving[kept], pads=nothing)
 
     def advance(self, width: Array) -> Array:
         """Return how far (n,) [m] the end effector lies behind the grasp centre plus depth, at openings (n,) [m]."""

@@ -158,6 +158,7 @@ class Blueprint:
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
             numbers += (*link.normal, *(link.push or link.head), *(link.grip or ()))
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
+            numbers += (link.rest,) if link.rest else ()  # Objects from before there were any keep their hash.
             numbers += (link.counterbalance, link.ratio, link.latch, link.stop)
         for name, keypoint in sorted(self.keypoints.items()):
             rows.append((name, keypoint.body))
@@ -213,6 +214,7 @@ def _add_link(parent: "mujoco.MjsBody", link: Link) -> "mujoco.MjsBody":
         damping=[link.damping, 0.0, 0.0],
         frictionloss=link.frictionloss,
         stiffness=[link.stiffness, 0.0, 0.0],
+        springref=link.rest,
         armature=1e-4,
         solref_limit=[link.stop, 1.0],
     )

@@ -78,8 +78,8 @@ class ObjectAsset:
 
     @property
     def stands_in(self) -> bool:
-        """Whether it stands in for a published asset that is not there: an object of the library with y up."""
-        return "path" not in self.parameters and self.parameters.get("up") == "y"
+        """Whether it stands in for a published asset that is not there: an object of the library in a frame of such."""
+        return "path" not in self.parameters and "up" in self.parameters
 
     @property
     def extent(self) -> Array:

@@ -200,7 +200,9 @@ class Link:
     frictionloss: float = 0.05
     """Dry friction of the joint [N or N m]; keeps doors where they are left."""
     stiffness: float = 0.0
-    """Spring towards zero [N/m or N m/rad]."""
+    """Spring towards ``rest`` [N/m or N m/rad]."""
+    rest: float = 0.0
+    """Where the spring is slack [rad or m]."""
     latch: float = 0.0
     """Pull at the head that gets past the catch at the closed end [N]; 0: there is none."""
     stop: float = 0.02
@@ -246,6 +248,7 @@ class Link:
             damping=self.damping * torque / length,
             frictionloss=self.frictionloss * torque,
             stiffness=self.stiffness * torque / length,
+            rest=self.rest * length,
             latch=self.latch * scale**3,
         )
 

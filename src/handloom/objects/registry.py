@@ -173,8 +173,8 @@ def make_object(
         return _imported(category, given)
     factor = tuple(scale) if isinstance(scale, Sequence) else scale
     given.update({k: v for k, v in (("scale", factor), ("color", color)) if v is not None})
-    factors, up = _factors(category, given.pop("scale", 1.0)), given.pop("up", "z")
-    if up not in ("y", "z"):
+    factors, up = _factors(category, given.pop("scale", 1.0)), given.pop("up", None)
+    if up not in (None, "y", "z"):
         raise InputError(f"{category}: up must be y or z, got {up!r}")
     long_axis = given.pop("long_axis", None)
     if long_axis not in (None, "x", "y", "z"):
@@ -182,8 +182,8 @@ def make_object(
     choices = Choices(rng, given, category)
     drawing = _drawing(category)(choices)
     taken: dict[str, Value] = {"scale": factors[0] if len(set(factors)) == 1 else factors, **choices.finish()}
-    if up == "y":
-        drawing, taken = drawing.y_up(), {**taken, "up": "y"}
+    if up is not None:
+        drawing, taken = drawing.y_up() if up == "y" else drawing, {**taken, "up": up}
     if long_axis is not None:
         drawing, taken = drawing.along(str(long_axis)), {**taken, "long_axis": long_axis}
     scaled = drawing.scaled(factors[0]) if len(set(factors)) == 1 else drawing.stretched(factors)

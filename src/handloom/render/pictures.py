@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,8 @@ MAX_PIXELS = 70_000_000
 
 
 @contextmanager
-def open_picture(path: str | Path) -> Iterator[Image.Image]:
-    """Open a picture for the length of a ``with`` block.
+def open_picture(path: str | Path | BytesIO) -> Iterator[Image.Image]:
+    """Open a picture, a file or its content, for the length of a ``with`` block.
 
     Raises:
         FileError: It cannot be read, or is too large.

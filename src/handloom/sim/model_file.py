@@ -116,6 +116,8 @@ def read_xml(file: Path) -> bytes:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{file}: cannot be read: {error.strerror}") from error
+    if b"\0" in text[:4096]:  # A document type in UTF-16 would not be found below.
+        raise FileError(f"{file}: is not UTF-8 text; is this an XML file?")
     if re.search(rb"<!\s*(DOCTYPE|ENTITY)", text):
         raise FileError(f"{file}: has a document type (<!DOCTYPE ...>), which model files do not need; take it out")
     return text

@@ -40,8 +40,14 @@ CLOSE_FRAMES, OPEN_FRAMES = 40, 20
 """Frames the fingers get to close and to open at most; published: 40."""
 HOLD_FRAMES = 10
 """Frames a hand that keeps hold of a handle waits until the joint has come to rest."""
+LEVEL = 0.5
+"""Largest upright part of a level hinge, and least upward part of the face of a lid that lies."""
+BALANCED = 1.3
+"""Angle up to which a lid that is let go falls shut [rad]."""
 BEYOND = 1.2
 """How far a stand-in is opened, as a multiple of what the task counts as open."""
+HEAVY = 1.6
+"""The same of a lid that falls shut."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
 
@@ -138,7 +144,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
 
         Axes, signs and lengths of a setting are those of one asset's annotation; a stand-in has its own.
         """
-        return None if self.scene.assets[self.config.objects[0]].stands_in else self.config.planner_setting
+        return None if self._stands_in() else self.config.planner_setting
 
     def _link(self) -> Link:
         """Return the moving part."""
@@ -169,8 +175,22 @@ class ArticulatedSkill(Skill[JointConfigT]):
         if self._doing() == "close":
             return min(max(0.0, low), high) - self._start
         amount = self.config.amount * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+        if given is not None and self._falls(link):
+            # Until the hand is there, it has fallen shut; and its weight bends the arm and its knob turns in the hand.
+            amount = HEAVY * abs(given.success_threshold) + self._start - low
         delta = amount * (1.0 if abs(high) >= abs(low) else -1.0)
         return float(np.clip(self._start + delta, low, high)) - self._start
+
+    def _stands_in(self) -> bool:
+        return self.scene.assets[self.config.objects[0]].stands_in
+
+    def _falls(self, link: Link) -> bool:
+        """Return whether a lid that stands in for another falls shut when nothing holds it."""
+        if link.kind != "hinge" or self._doing() != "open" or not self._stands_in():
+            return False
+        up = self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")[2, :3]
+        axis, face = float(up @ np.asarray(link.axis)), float(up @ np.asarray(link.normal))
+        return abs(axis) < LEVEL < face
 
     def _manners(self, link: Link) -> Iterator[Manner]:
         """Yield manners of moving the joint, first choice first: the task's own, or those of the object.
@@ -310,7 +330,9 @@ class ArticulatedSkill(Skill[JointConfigT]):
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
         commands += self._driving(contact)
-        if config.hold and self._manner.grips:
+        # A lid that would fall shut again is held on to, as published hands do with whatever they open.
+        falls = self._falls(self._keypoints.link) and abs(self._start + self._delta(self._keypoints.link)) < BALANCED
+        if self._manner.grips and (config.hold or falls):
             return commands + [command_at(end, "close_gripper")] * HOLD_FRAMES
         if self._manner.grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES

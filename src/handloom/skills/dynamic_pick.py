@@ -14,6 +14,7 @@ from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.picks import DynamicPickConfig
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
+    Source,
     annotated_grasps,
     attainable_grasps,
     clear_grasps,
@@ -22,6 +23,8 @@ from handloom.skills.grasp_poses import (
     gripper_of,
 )
 from handloom.skills.meeting import Carried, Meeting, Motion, evenly, lasting, stretched
+from handloom.skills.orientations import widened
+from handloom.skills.pick import WIDER_FILTERS
 from handloom.skills.skill import Skill, between, command_at, plan_failure
 from handloom.spatial import invert_pose, matrix_from_rotvec, translation
 from handloom.values import Check, Command, FunnelStage
@@ -321,16 +324,33 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return planned and replace(planned, index=tested.index)
 
     def _grasps(self, name: str, moved: Array) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why."""
-        config, arm = self.config, self.controller.arm
-        grasps = annotated_grasps(self, name, config)
+        """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why.
+
+        Of a stand-in, those of the object as it lies are looked at too, and the filters, which were written for the
+        grasps of another, are widened.
+        """
+        grasps = self._passing_grasps(name, moved, self.config, "any")
+        if len(grasps) or not self.scene.assets[name].stands_in:
+            return grasps
+        for degrees in (0.0, *np.cumsum(WIDER_FILTERS)):
+            self.failure = None
+            grasps = self._passing_grasps(name, moved, widened(self.config, float(degrees)), "lying")
+            if len(grasps):
+                break
+        return grasps
+
+    def _passing_grasps(self, name: str, moved: Array, config: DynamicPickConfig, source: Source) -> Array:
+        """Return grasps (n, 4, 4) of one kind that pass filters and touch nothing around the object."""
+        arm = self.controller.arm
+        grasps = annotated_grasps(self, name, config, source=source)
         T_base_tool = grasps.T_base_tool
         if len(T_base_tool) == 0:
             return T_base_tool
         T_base_tool[:, :3, 3] += arm.T_world_base[:3, :3].T @ moved
         grasps.T_base_object[:3, 3] += arm.T_world_base[:3, :3].T @ moved
-        low, high = np.broadcast_to(config.pos_adjust_z, 2)
-        T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
+        if not self.scene.assets[name].stands_in:  # A shift of one file's grasps; those of a stand-in are where it is.
+            low, high = np.broadcast_to(config.pos_adjust_z, 2)
+            T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
         if config.pivot_angle_z is not None:
             angle = -np.deg2rad(between(self.rng, *config.pivot_angle_z, (len(T_base_tool),)))
             T_base_tool[:, :3, :3] @= matrix_from_rotvec(angle[:, None] * np.array([0.0, 0.0, 1.0]))

@@ -1,15 +1,17 @@
 """Moves of a grasp, shared by all picking skills: approach, close, lift."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.planning import Move
 from handloom.skills.arm_controller import CLOSED
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.parts import Hold
-from handloom.skills.grasp_poses import Preshape, gripper_of
+from handloom.skills.grasp_poses import Preshape, gripper_of, wrist_has_room
 from handloom.skills.skill import Skill, command_at, gripper_function
 from handloom.spatial import translation
 from handloom.values import Check, Command
@@ -49,13 +51,36 @@ class GraspMoves:
     """How far the fingers are open on the way; None: fully."""
     test_mode: str = "forward"
 
-    def commands(self, skill: Skill, grasps: Array) -> list[Command]:
+    def commands(
+        self, skill: Skill, grasps: Array, spare: Callable[[], Array] = lambda: np.zeros((0, 4, 4))
+    ) -> list[Command]:
         """Return the published sequence for the first grasp whose moves are all possible; none after a failure.
 
         Args:
             skill: The skill that asks; it is told why when nothing is possible.
             grasps: Candidates T_base_tool (n, 4, 4), best first.
+            spare: Gives further candidates. They are looked at only where the first grasp brings the wrist so near to
+                something that an arm which sags on its way would rub on it, and no other of ``grasps`` is better.
         """
+        chosen = self._chosen(skill, grasps)
+        if chosen is None:
+            return []
+        if self._has_room(skill, grasps[[chosen.index]])[0]:
+            return self._sequence(skill, grasps[chosen.index], chosen)
+        for candidates in (lambda: grasps, spare):
+            others = candidates()
+            roomy = others[self._has_room(skill, others)]
+            better = self._chosen(skill, roomy) if len(roomy) else None
+            if better is not None:
+                return self._sequence(skill, roomy[better.index], better)
+        skill.failure = None
+        return self._sequence(skill, grasps[chosen.index], chosen)
+
+    def _has_room(self, skill: Skill, grasps: Array) -> NDArray[np.bool_]:
+        return wrist_has_room(skill, self.object, grasps, self.pre_grasp_offset)
+
+    def _chosen(self, skill: Skill, grasps: Array) -> Chosen | None:
+        """Return the first grasp (n, 4, 4) whose moves are all possible, or a later one that leads on better."""
         controller = skill.controller
         itself = controller.obstacles_of(self.object)
         controller.ignored = skill.config.ignore_substring
@@ -70,7 +95,7 @@ class GraspMoves:
         if chosen is not None:
             chosen = self._leading_on(skill, grasps, moves, chosen)
         controller.fingers = {}
-        return [] if chosen is None else self._sequence(skill, grasps[chosen.index], chosen)
+        return chosen
 
     def _leading_on(self, skill: Skill, grasps: Array, moves: list[Move], chosen: Chosen) -> Chosen:
         """Return a grasp from which the skill that follows is near, if the chosen one leads nowhere or far."""

@@ -42,6 +42,9 @@ UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 LET_GO = 0.12
 """Share of its stroke by which a single jaw opens to let go: 10 mm at the tip of an SO-101. Opened fully inside a bowl,
 it would push the wall aside and lift the bowl on it."""
+WRIST_ROOM = 0.006
+"""Room that wrist and palm should keep from everything but the object [m]: arms sag by up to 5 mm on their way, and one
+that rubs on the table stops short of the grasp."""
 PIVOT = 0.001
 """Grasps whose contacts lie in the same millimetre of the fingers are turned about the same line [m]."""
 
@@ -126,6 +129,8 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
     # Our own annotations are of the object in its real size; only those of a file may need scaling.
     scale = 1.0 if keys is None or file is None else keys.grasp_scale
     tcp_offset, constraints = (None, None) if keys is None else (keys.tcp_offset, keys.constraints)
+    if asset.stands_in:
+        tcp_offset = None  # It tunes how deep the grasps of one file go.
     try:
         rows = constrained_rows(rows, constraints)
         T_object_tool, score = tool_poses_of_grasps(arm.spec, rows, grasp_scale=scale, tcp_offset=tcp_offset)
@@ -259,8 +264,28 @@ def clear_of_surroundings(
     skill: Skill, name: str, T_base_tool: Array, approach: float, level: float
 ) -> NDArray[np.bool_]:
     """Return which grasps (n,) the gripper, open to a level of its shape, reaches without touching its surroundings."""
+    options = AnnotateOptions(preshape=True, approach_length=approach)
+    return _clear_around(skill, name, T_base_tool, gripper_of(skill), level, options)
+
+
+def wrist_has_room(skill: Skill, name: str, T_base_tool: Array, approach: float) -> NDArray[np.bool_]:
+    """Return which grasps (n,) leave wrist and palm some room, so that an arm that sags touches nothing with them.
+
+    A suction cup, or a hand with a fixed jaw, is meant to come near to things: there all of them do.
+    """
+    gripper = gripper_of(skill)
+    if len(gripper.pads) == 0 or not gripper.moving[gripper.pads].all():
+        return np.ones(len(T_base_tool), bool)
+    options = AnnotateOptions(preshape=True, approach_length=approach, margin=WRIST_ROOM, clearance=2.0 * WRIST_ROOM)
+    return _clear_around(skill, name, T_base_tool, gripper.without_fingers, 0.0, options)
+
+
+def _clear_around(
+    skill: Skill, name: str, T_base_tool: Array, gripper: GripperShape, level: float, options: AnnotateOptions
+) -> NDArray[np.bool_]:
+    """Return which grasps (n,) keep parts of a gripper at a level away from all that is not the object or a robot."""
     scene, arm = skill.scene, skill.controller.arm
-    model, data, gripper = scene.world.model, scene.world.data, gripper_of(skill)
+    model, data = scene.world.model, scene.world.data
     skipped = (f"{name}/", *(f"{robot}/" for robot in scene.robots))
     geoms = [
         g
@@ -273,5 +298,4 @@ def clear_of_surroundings(
     T_world_tool = arm.T_world_base @ T_base_tool
     R = T_world_tool[:, :3, :3] @ arm.spec.R_ee_graspnet
     opened = np.full(len(R), level)
-    options = AnnotateOptions(preshape=True, approach_length=approach)
     return clear_of(around, gripper, R, np.ascontiguousarray(T_world_tool[:, :3, 3]), opened, options)

@@ -75,7 +75,11 @@ class Pick(Skill[PickConfig]):
         """Write the commands of the first grasp whose moves are all possible, or say why there is none."""
         candidates = self.grasps(name)
         if len(candidates):
-            self.manip_list = self._moves.commands(self, candidates)
+            self.manip_list = self._moves.commands(self, candidates, lambda: self._lying_grasps(name))
+
+    def _lying_grasps(self, name: str) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) of the object as it lies, where it may be taken so."""
+        return self._candidates(name, "lying") if self._may_take_lying(name) else np.zeros((0, 4, 4))
 
     def _may_take_lying(self, name: str) -> bool:
         """Return whether the grasps looked at were those of the object in the air, and there are others of our own."""

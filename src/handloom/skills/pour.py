@@ -1,5 +1,6 @@
 """Pour the grains of a held container into another one."""
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, ClassVar, TypeVar
 
@@ -17,7 +18,7 @@ from handloom.skills.configs.motions import PourConfig, PourMotion, PourWaterSuc
 from handloom.skills.held_parts import HeldAxis
 from handloom.skills.rotate_held import AXES, HeldObject
 from handloom.skills.skill import Skill, gripper_function
-from handloom.spatial import make_pose, matrix_from_rotvec
+from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 from handloom.values import Check, Command
 
 YAWS = np.deg2rad([0, 20, -20, 40, -40, 60, -60, 80, -80, 100, -100, 120, -120])
@@ -31,6 +32,13 @@ TURN = np.deg2rad(11.0)
 """Turn between two way points of the tilt; in between the lip leaves its place by under a millimetre."""
 IN_PLACE = np.deg2rad(40.0)
 """Tilt at which the lip has come over the target. Nothing flows before, and the container has swung clear of it."""
+FLOWING = 0.5
+"""Speed of the tilt while grains may flow, as a share of that before: in a gush, some leap over the target's rim."""
+RAMP = np.deg2rad(20.0)
+"""Tilt beyond ``IN_PLACE`` over which the speed falls to that."""
+LEAVING = 0.25
+"""Speed at which grains leave the lip sideways [m/s]: from a greater height they fly further, so it stands back."""
+GRAVITY = 9.81
 CLEARANCE = 0.012
 """Least gap under the container while it is upright [m]."""
 DRY_FRAMES = 15
@@ -48,14 +56,16 @@ class PourTilt(Skill[PourT]):
         config, grains = self.config, self._grains()
         self._held_name, self._left, self._still = held, grains.count, 0
         self.controller.ignored = config.ignore_substring
-        way, upright = self._candidates(held, target, grains)
-        paths = self._paths(way, upright)
+        hand = HeldObject.of(self, held)
+        way = self._candidates(hand, self.controller.tool_pose()[:3, :3], target, grains)
+        x, y, z = (hand.T_tool_point[:3, :3] @ self.scene.assets[held].up).tolist()
+        paths = self._paths(way, (x, y, z))
         if paths is None:
             return
         usual, slow = self.controller.limits, self._slow()
         fps = self.scene.instance.fps
         tilt = np.concatenate([paths[1][:1], *(path[1:] for path in paths[1:])])
-        there, pouring = play(paths[0], usual, fps=fps), play(tilt, slow, fps=fps)
+        there, pouring = play(paths[0], usual, fps=fps), self._gently(play(tilt, slow, fps=fps), np.array([x, y, z]))
         wait = self._joints(pouring[-1], until_dry=True)
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
         self.manip_list += [self._joints(q) for q in (*there, *pouring)]
@@ -89,6 +99,20 @@ class PourTilt(Skill[PourT]):
     def _slow(self) -> MotionLimits:
         limits, pace = self.controller.limits, self.config.pace
         return MotionLimits.of(pace * limits.velocity, pace * limits.acceleration, limits.jerk)
+
+    def _gently(self, targets: Array, up_tool: Array) -> Array:
+        """Return joint targets (frames, n) of a tilt, slowed down where grains may flow.
+
+        Args:
+            targets: The tilt at even speed.
+            up_tool: Axis of the hand (3,) that points up while the container is upright.
+        """
+        R_world_tool = self.controller.arm.T_world_base[:3, :3] @ self.controller.chain.T_base_tool(targets)[:, :3, :3]
+        tilt = np.arccos(np.clip((R_world_tool @ up_tool)[:, 2], -1.0, 1.0))
+        flowing = np.clip((tilt - IN_PLACE) / RAMP, 0.0, 1.0)
+        times = np.cumsum(1.0 + flowing * (1.0 / FLOWING - 1.0))
+        frames = np.linspace(times[0], times[-1], int(np.ceil(times[-1] - times[0])) + 1)
+        return np.stack([np.interp(frames, times, joint) for joint in targets.T], axis=1)
 
     def _joints(self, q: Array, **params: Any) -> Command:
         return self.stay("dummy_forward", arm_action=q, gripper_state=CLOSED, **params)
@@ -130,23 +154,59 @@ class PourTilt(Skill[PourT]):
                     return [over.path, tilt.path]
         return None
 
-    def _candidates(self, held: str, target: str, grains: Grains) -> tuple[Array, tuple[float, float, float]]:
-        """Return hand poses (way points, candidates, 4, 4) in the arm base, and the axis that is up, in the hand."""
-        config, arm = self.config, self.controller.arm
-        T_world_held = self.scene.object_pose(held)
+    def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
+        """Return how far the joints go from each grasp (n, 4, 4) of a stand-in to where it is tilted; None for others.
+
+        The task's own filters choose how an object of ours or of a file is held; those of a stand-in were written for
+        another. Infinite where no direction of pouring can be reached upright and tilted.
+        """
+        held, target = (*self.config.objects, getattr(self.config, "container_name", ""))[:2]
+        if not self.scene.assets[held].stands_in:
+            return None
+        controller, grains, ends = self.controller, self._grains(), list[Array]()
+        T_world_base, T_world_held = controller.arm.T_world_base, self.scene.object_pose(held)
+        for grasp in T_base_tool:
+            T_tool_point = invert_pose(T_world_base @ grasp) @ T_world_held
+            hand = HeldObject(
+                name=held, point=(0.0, 0.0, 0.0), T_world_base=T_world_base, T_world_point=T_world_held,
+                T_tool_point=T_tool_point,
+            )  # fmt: skip
+            ends.append(self._candidates(hand, grasp[:3, :3], target, grains, RAISED[1:2])[[0, -1]])
+        way = np.stack(ends)  # Grasps, upright or tilted, candidates.
+        controller.refresh()
+        ignore = (*controller.obstacles_of(held), *self.config.ignore_substring)
+        found = controller.planner.free_ik(way.reshape(-1, 4, 4), q, ignore=ignore)
+        free = found.free.reshape(way.shape[:3]).all(axis=1)
+        far = np.linalg.norm(found.q - q, axis=1).reshape(way.shape[:3])[:, 0]
+        return np.where(free, far, np.inf).min(axis=1)
+
+    def _candidates(
+        self, hand: HeldObject, R_base_tool: Array, target: str, grains: Grains, heights: Sequence[float] = RAISED
+    ) -> Array:
+        """Return hand poses (way points, candidates, 4, 4) in the arm base.
+
+        Args:
+            hand: The container in the hand.
+            R_base_tool: Attitude (3, 3) of the hand in which it was taken.
+            target: What is poured into.
+            grains: The fluid.
+            heights: What is added to the least height, in this order [m].
+        """
+        config, arm, held = self.config, self.controller.arm, hand.name
+        T_world_held = hand.T_world_point
         up = np.array(self.scene.assets[held].up)
         rim, radius = grains.opening(held)
         spout = self.scene.assets[held].keypoints.get("spout")
         low = float((up * self.scene.assets[held].aabb).sum(axis=1).min())
         length = float(up @ rim) - low
         goal, reach, floor = self._goal(target, grains)
-        hand = HeldObject.of(self, held)
-        R_world_tool = arm.T_world_base[:3, :3] @ self.controller.tool_pose()[:3, :3]
-        heading = R_world_tool @ np.asarray(arm.spec.approach, float)
+        heading = arm.T_world_base[:3, :3] @ R_base_tool @ np.asarray(arm.spec.approach, float)
         level = matrix_from_rotvec(_shortest_turn(T_world_held[:3, :3] @ up)) @ T_world_held[:3, :3]
         angles = np.linspace(0.0, np.deg2rad(config.tilt), int(np.ceil(np.deg2rad(config.tilt) / TURN)) + 1)
         poses = []
-        for raised, yaw in product(RAISED, YAWS):
+        for raised, yaw in product(heights, YAWS):
+            fall = np.sqrt(2.0 * np.array([config.height, config.height + raised]) / GRAVITY)
+            before = config.aim * self._goal_radius + LEAVING * (fall[1] - fall[0])
             R = matrix_from_rotvec(np.array([0.0, 0.0, yaw])) @ level
             for side in self._directions(held, R, float(np.arctan2(heading[1], heading[0])) + yaw):
                 d = np.array([np.cos(side), np.sin(side), 0.0])
@@ -154,12 +214,10 @@ class PourTilt(Skill[PourT]):
                 for angle in angles:
                     back = reach * max(0.0, 1.0 - angle / IN_PLACE)
                     height = raised + max(config.height, length * np.cos(angle) + CLEARANCE - floor)
-                    place = goal - (config.aim * self._goal_radius + back) * d + [0.0, 0.0, height]
+                    place = goal - (before + back) * d + [0.0, 0.0, height]
                     turned = matrix_from_rotvec(angle * np.array([-d[1], d[0], 0.0])) @ R
                     poses.append(make_pose(turned, place - turned @ lip))
-        way = hand.hand_poses(np.array(poses)).reshape(-1, len(angles), 4, 4).swapaxes(0, 1)
-        x, y, z = (hand.T_tool_point[:3, :3] @ up).tolist()
-        return way, (x, y, z)
+        return hand.hand_poses(np.array(poses)).reshape(-1, len(angles), 4, 4).swapaxes(0, 1)
 
     def _goal(self, target: str, grains: Grains) -> tuple[Array, float, float]:
         """Return the middle of the target's rim (3,), how far it reaches sideways, its height over its foot [m]."""

@@ -15,6 +15,7 @@ from handloom.skills.arm_controller import TIMELESS, ArmController, Way
 from handloom.skills.checks import unrest
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.configs.places import MoveConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.skill import Phase, Skill, plan_failure
 from handloom.skills.traffic import MARGIN, Traffic
@@ -249,8 +250,10 @@ class Schedule:
 
         A hand that takes an object over from the other one puts it down in a later block, after the other let go.
         """
-        if len(lane.waiting) > 1:
-            return lane.waiting[1]
+        # A shift of what is held, relative to itself, leads on wherever the grasp does.
+        later = (config for config in list(lane.waiting)[1:] if not _shifts(checked_config(config)))
+        if (following := next(later, None)) is not None:
+            return following
         blocks = self._blocks.get(lane.robot, ())
         following = next((block[lane.arm][0] for block in blocks if block.get(lane.arm)), None)
         return following if following is not None and checked_config(following).objects[:1] == objects else None
@@ -353,6 +356,11 @@ def make_skill(
             raise ConfigError(f"{config.name} takes both arms, and {robot} has one; use a robot with two arms")
         skill.partner = controller(robot, others[0])
     return skill
+
+
+def _shifts(config: SkillConfig) -> bool:
+    """Return whether a skill only moves an object by a given way."""
+    return isinstance(config, MoveConfig) and len(set(config.objects[:2])) == 1
 
 
 def _room(skill: Skill) -> float:

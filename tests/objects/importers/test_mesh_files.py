@@ -6,6 +6,7 @@ import trimesh
 
 from handloom.errors import FileError, InputError
 from handloom.objects import import_object, make_object
+from handloom.objects.portrait import portrait
 
 
 @pytest.fixture(autouse=True)
@@ -109,3 +110,71 @@ def test_a_broken_file_and_senseless_options_are_clear_errors(tmp_path):
     for wrong in ({"unit": "inch"}, {"up": "x"}, {"mass": -1.0}, {"scale": 0.0}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             import_object(tmp_path / "box.stl", **wrong)
+
+
+DAE = """<?xml version="1.0" encoding="utf-8"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="centimeter" meter="0.01"/><up_axis>Y_UP</up_axis></asset>
+<library_effects><effect id="e"><profile_COMMON><technique sid="common"><lambert><diffuse>
+<color>1 0 0 1</color></diffuse></lambert></technique></profile_COMMON></effect></library_effects>
+<library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="pa" count="24">-2 0 -1 2 0 -1 2 6 -1 -2 6 -1 -2 0 1 2 0 1 2 6 1 -2 6 1</float_array>
+<technique_common><accessor source="#pa" count="8" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="12" material="red"><input semantic="VERTEX" source="#v" offset="0"/>
+<p>0 2 1 0 3 2 4 5 6 4 6 7 0 1 5 0 5 4 3 7 6 3 6 2 0 4 7 0 7 3 1 2 6 1 6 5</p></triangles></mesh></geometry>
+</library_geometries><library_visual_scenes><visual_scene id="s"><node id="n"><translate>0 1 0</translate>
+<instance_geometry url="#g"><bind_material><technique_common><instance_material symbol="red" target="#m"/>
+</technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>
+"""
+"""A red box of 4 x 6 x 2 cm that stands 1 cm above the origin, y up."""
+SHELF = """<robot name="shelf"><link name="shelf"><inertial><mass value="0.2"/>
+    <inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><origin xyz="0 0 .1"/><geometry><mesh filename="package://shop/box.dae" scale="2 2 2"/></geometry></visual>
+    <collision><origin xyz="0 0 .1"/><geometry><mesh filename="package://shop/box.dae" scale="2 2 2"/></geometry>
+    </collision></link></robot>"""
+
+
+def test_a_collada_file_is_read_in_its_unit_with_its_axis_up_and_its_colour(tmp_path):
+    (tmp_path / "box.dae").write_text(DAE)
+    imported = import_object(tmp_path / "box.dae")
+    np.testing.assert_allclose(imported.asset.aabb, [[-0.02, -0.01, 0.01], [0.02, 0.01, 0.07]], atol=1e-6)
+    np.testing.assert_allclose(imported.asset.source.parts[0].color, (1.0, 0.0, 0.0), atol=1e-6)
+    assert {"y up turned to z up", "unit of the file: 0.01 m"} <= set(imported.report.converted)
+    np.testing.assert_allclose(
+        import_object(tmp_path / "box.dae", unit="mm", up="z").asset.extent, [0.004, 0.006, 0.002]
+    )
+    (tmp_path / "box.dae").write_text(DAE.replace("Y_UP", "X_UP"))
+    np.testing.assert_allclose(import_object(tmp_path / "box.dae").asset.extent, [0.06, 0.02, 0.04], atol=1e-6)
+
+
+def test_a_collada_mesh_of_a_urdf_package_collides_and_is_drawn_in_its_colour(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "box.dae").write_text(DAE)
+    (tmp_path / "shelf.urdf").write_text(SHELF)
+    asset = import_object(tmp_path / "shelf.urdf").asset
+    np.testing.assert_allclose(asset.aabb, [[-0.04, -0.02, 0.12], [0.04, 0.02, 0.24]], atol=1e-5)
+    solid = asset.model.geom_contype != 0
+    assert (solid.sum(), (~solid).sum()) == (1, 1)
+    image = portrait(asset, size=120).astype(int)
+    red = image[..., 0] > 2 * image[..., 1:].max(axis=2)
+    assert red.sum() > 300
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b'<!DOCTYPE x [<!ENTITY a "b">]>' + DAE.encode(), "document type"),
+        (DAE.replace("utf-8", "utf-16").encode("utf-16"), "not UTF-8"),
+        (DAE[: len(DAE) // 2].encode(), "cannot read it"),
+        (DAE.replace('meter="0.01"', 'meter="nan"').encode(), "its unit is"),
+        (b"hello", "cannot read it"),
+    ],
+)
+def test_a_hostile_collada_file_is_one_clear_error(tmp_path, text, message):
+    (tmp_path / "box.dae").write_bytes(text)
+    with pytest.raises(FileError, match=message):
+        import_object(tmp_path / "box.dae")

@@ -8,6 +8,7 @@ from PIL import Image
 from handloom.objects import import_object
 from handloom.objects.importers.import_options import ReportDraft
 from handloom.objects.importers.mesh_blueprint import SourceMesh, convex_parts, thinned
+from handloom.objects.importers.obj_materials import texture_reference
 from handloom.objects.portrait import portrait
 
 COLORS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "yellow": (255, 255, 0)}
@@ -68,6 +69,102 @@ def test_models_draw_the_texture_of_their_mesh_also_where_only_its_own_file_name
     file = tile.parent / name
     file.write_text(MODELS[name])
     assert_four_colours(import_object(file).asset)
+
+
+SIDES = """mtllib sides.mtl
+v -.05 -.05 0
+v .05 -.05 0
+v .05 .05 0
+v -.05 .05 0
+v -.05 -.05 .02
+v .05 -.05 .02
+v .05 .05 .02
+v -.05 .05 .02
+vt 0 0
+vt 1 0
+vt 1 1
+vt 0 1
+usemtl top red
+f 5/1 6/2 7/3 8/4
+usemtl front
+f 1/1 2/2 6/3 5/4
+usemtl right
+f 2/1 3/2 7/3 6/4
+usemtl front
+f 4/1 1/2 5/3 8/4
+f 3/1 4/2 8/3 7/4
+f 4/1 3/2 2/3 1/4
+"""
+"""A box of 10 x 10 x 2 cm with three materials; the camera sees its top, its front and its right side."""
+SIDES_MTL = """newmtl top red
+Kd 1 1 1
+map_Kd -s 1 1 1 -o 0.25 0 0 -mm 0 1 pictures\\two halves.png
+newmtl front
+Kd 0 1 0
+map_Kd -clamp on C:\\Users\\author\\green.png
+newmtl right
+Kd 0 0 1
+map_Kd gone.png
+"""
+BOX_MODELS = {
+    "sides.obj": "",
+    "sides.xml": """<mujoco><asset><mesh file="sides.obj" scale="2 2 2"/></asset><worldbody><body>
+        <geom type="mesh" mesh="sides" euler="0 0 0"/></body></worldbody></mujoco>""",
+    "sides.urdf": MODELS["tile.urdf"].replace("tile.obj", "sides.obj"),
+}
+
+
+def shares(image):
+    """Return which share of what a portrait shows is red, green, blue."""
+    image = image.astype(int)
+    seen = image.max(axis=2) > 60
+    return [np.mean(np.all(image[..., i, None] > 1.8 * np.delete(image, i, axis=2), axis=2)[seen]) for i in range(3)]
+
+
+@pytest.mark.parametrize("name", BOX_MODELS)
+def test_every_material_of_a_mesh_is_drawn_and_a_missing_texture_is_its_colour_with_one_line(tmp_path, name):
+    (tmp_path / "sides.obj").write_text(SIDES)
+    (tmp_path / "sides.mtl").write_text(SIDES_MTL.replace("\\", "\\"))
+    (tmp_path / "pictures").mkdir()
+    halves = np.zeros((32, 32, 3), np.uint8)
+    halves[:, 8:24] = COLORS["red"]  # Shifted by a quarter, the left half of the top is red and the right one black.
+    Image.fromarray(halves).save(tmp_path / "pictures" / "two halves.png")
+    Image.new("RGB", (8, 8), COLORS["green"]).save(tmp_path / "green.png")
+    if BOX_MODELS[name]:
+        (tmp_path / name).write_text(BOX_MODELS[name])
+    imported = import_object(tmp_path / name)
+    image = portrait(imported.asset, size=200)
+    assert min(shares(image)) > 0.02, shares(image)
+    reds = np.argwhere(image[..., 0] > 1.8 * image[..., 1:].max(axis=2))
+    # Of the top, seen from the front and the right, the left half is its far left corner.
+    assert reds[:, 1].mean() < 100
+    missing = [line for line in imported.report.dropped if "texture" in line]
+    assert len(missing) == 1
+    assert missing[0].startswith("texture 'gone.png': not found in")
+
+
+def test_options_before_the_name_of_a_picture_are_understood():
+    reference = texture_reference("-s 2 3 1 -o .5 -1e-1 -bm 0.2 -clamp on my wood.png")
+    assert (reference.file, reference.repeat, reference.offset) == ("my wood.png", (2.0, 3.0), (0.5, -0.1))
+    assert texture_reference("-s 4 wood.png").repeat == (4.0, 1.0)
+    assert texture_reference("textures\\-strange.png").file == "textures/-strange.png"
+
+
+CUBE = """<mujoco><asset><texture name="t" type="cube" file="sides.png" {grid}/><material name="m" texture="t"/></asset>
+    <worldbody><body><geom type="box" size=".05 .05 .05" material="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("grid", ["", 'gridsize="3 4" gridlayout=".U..LFRB.D.."'])
+def test_a_cube_map_is_drawn_on_the_sides_of_a_box(tmp_path, grid):
+    picture = np.full((30, 40, 3), 255, np.uint8) if grid else np.full((16, 16, 3), 0, np.uint8)
+    picture[10:20, 10:20] = COLORS["red"]
+    if not grid:
+        picture[:] = COLORS["red"]
+    Image.fromarray(picture).save(tmp_path / "sides.png")
+    (tmp_path / "cube.xml").write_text(CUBE.format(grid=grid))
+    imported = import_object(tmp_path / "cube.xml")
+    assert shares(portrait(imported.asset, size=120))[0] > 0.2
+    assert ("front of a cube map" in imported.report.text()) == bool(grid)
 
 
 def test_a_concave_mesh_of_a_model_is_drawn_with_its_hole(tmp_path):

@@ -6,6 +6,7 @@ import shutil
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 
 from handloom.errors import FileError, InputError
 from handloom.objects import import_object, make_object
@@ -92,6 +93,52 @@ def test_a_collision_shape_is_hidden_where_the_body_has_a_visual_one(folder):
     assert groups == {(True, 3), (False, 2)}
     base = [g for g in range(model.ngeom) if model.geom_bodyid[g] == model.body("object").id]
     assert [int(model.geom_group[g]) for g in base] == [2]
+
+
+def test_a_solid_top_is_seen_beside_legs_that_only_show_and_user_data_are_left_out(tmp_path):
+    legs = "".join(
+        f'<geom type="cylinder" size=".04 .5" pos="{x} {y} -.5" contype="0" conaffinity="0"/>'
+        for x in (-0.4, 0.4)
+        for y in (-0.4, 0.4)
+    )
+    (tmp_path / "table.xml").write_text(
+        '<mujoco><size nuser_body="3"/><worldbody><body user="1 2 3"><geom type="box" size=".45 .45 .025"/>'
+        f"{legs}</body></worldbody></mujoco>"
+    )
+    model = import_object(tmp_path / "table.xml").asset.model
+    assert model.geom_group.tolist() == [2] * 5
+    assert model.nuser_body == 0
+
+
+@pytest.mark.parametrize("visual", [True, False])
+def test_all_objects_of_an_obj_file_are_drawn_and_collide_one_by_one(tmp_path, visual):
+    posts = trimesh.util.concatenate(
+        [trimesh.creation.box((0.02, 0.02, 0.1)).apply_translation((x, 0, 0)) for x in (0, 0.1)]
+    )
+    lines = [f"v {x} {y} {z}" for x, y, z in posts.vertices]
+    faces = [f"f {a} {b} {c}" for a, b, c in posts.faces + 1]
+    (tmp_path / "posts.obj").write_text("\n".join([*lines, "o left", *faces[:12], "o right", *faces[12:]]))
+    look = '<visual><geometry><mesh filename="posts.obj"/></geometry></visual>' if visual else ""
+    (tmp_path / "posts.urdf").write_text(
+        f'<robot name="posts"><link name="posts"><inertial><mass value="0.2"/><inertia ixx="1e-4" iyy="1e-4" '
+        f'izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>{look}<collision><geometry><mesh filename="posts.obj"/>'
+        "</geometry></collision></link></robot>"
+    )
+    asset = import_object(tmp_path / "posts.urdf").asset
+    model, solid = asset.model, asset.model.geom_contype != 0
+    assert solid.sum() == 2
+    assert model.mesh_facenum[model.geom_dataid[np.flatnonzero(~solid)[0]]] == 24
+    np.testing.assert_allclose(sorted(model.geom_pos[solid, 0]), [0.0, 0.1], atol=1e-6)
+    assert asset.mass == pytest.approx(0.2)
+    np.testing.assert_allclose(asset.extent, [0.12, 0.02, 0.1], atol=1e-6)
+
+
+def test_faces_of_which_only_some_have_texture_coordinates_are_read_without(folder):
+    text = TETRAHEDRON.replace("f 1 3 2", "f 1/1/1 3/1/1 2/1/1") + "vt 0 0\nvn 0 0 -1\n"
+    assert "1/1/1" in text
+    (folder / "meshes" / "knob.obj").write_text(text)
+    imported = import_object(folder / "cabinet.xml")
+    assert "knob: texture coordinates, which only some of its faces have" in imported.report.dropped
 
 
 def test_masses_and_frames_are_those_of_the_file(folder):

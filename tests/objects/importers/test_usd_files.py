@@ -185,6 +185,88 @@ def test_the_annotation_gives_scale_contact_points_and_the_main_joint(cabinet):
     assert again.content_hash == asset.content_hash
 
 
+def drive(joint, axis, **values):
+    api = UsdPhysics.DriveAPI.Apply(joint.GetPrim(), axis)
+    for name, value in values.items():
+        getattr(api, f"Create{name}Attr")(value)
+
+
+def physx(joint, name, value):
+    joint.GetPrim().CreateAttribute(name, Sdf.ValueTypeNames.Float).Set(value)
+
+
+def opened(file):
+    stage = Usd.Stage.Open(str(file))
+    at = stage.GetPrimAtPath
+    return (
+        stage,
+        UsdPhysics.RevoluteJoint(at("/instance/joints/hinge")),
+        UsdPhysics.PrismaticJoint(at("/instance/joints/slide")),
+    )
+
+
+def test_drives_and_friction_are_read_in_radians_and_metres_and_the_model_obeys_them(cabinet):
+    stage, hinge, slide = opened(cabinet)
+    # Degrees also below the fraction bar: 0.1 N m/deg is 5.73 N m/rad.
+    drive(hinge, "angular", Stiffness=0.1, Damping=0.02, TargetPosition=-30.0)
+    physx(hinge, "physxJointAxis:angular:staticFrictionEffort", 0.01)
+    physx(hinge, "physxJointAxis:angular:viscousFrictionCoefficient", 0.01)
+    drive(slide, "linear", Stiffness=50.0, Damping=3.0, TargetPosition=0.1, MaxForce=4.0)
+    physx(slide, "physxJoint:jointFriction", 0.05)
+    stage.Save()
+    imported = import_object(cabinet)
+    door, drawer = (next(j for j in imported.asset.joints if j.name == name) for name in ("door", "drawer"))
+    assert door.stiffness == pytest.approx(0.1 * 180 / np.pi)
+    assert door.damping == pytest.approx(0.03 * 180 / np.pi)
+    assert door.frictionloss == pytest.approx(0.01)
+    assert door.rest == pytest.approx(-np.pi / 6)
+    assert drawer.damping == pytest.approx(3.0)
+    assert drawer.stiffness * 0.15 == pytest.approx(4.0), "at the far end it pulls as hard as the drive may"
+    assert drawer.rest == pytest.approx(0.1)
+    assert drawer.frictionloss == pytest.approx(0.05 * 2.0 * 9.81), "0.05 of the weight of 2 kg"
+    text = imported.report.text()
+    assert "door_joint: friction 0.01, damping 1.72, spring 5.73 towards -0.524" in text
+    assert "its largest force is the 4 of the drive" in text
+    model = imported.asset.model
+    data = mujoco.MjData(model)
+    for _ in range(4000):
+        mujoco.mj_step(model, data)
+    # Springs come to rest where friction holds them: 0.01 N m of 5.7 N m/rad, 1 N of 27 N/m.
+    assert data.joint("door_joint").qpos[0] == pytest.approx(-np.pi / 6, abs=0.003)
+    assert data.joint("drawer_joint").qpos[0] == pytest.approx(0.1, abs=0.04)
+
+
+def test_units_of_the_stage_count_in_drives_and_a_drive_of_accelerations_is_weighed(cabinet):
+    stage, hinge, slide = opened(cabinet)
+    drive(hinge, "angular", Stiffness=1000.0, Damping=200.0)
+    drive(slide, "linear", Type="acceleration", Stiffness=25.0, Damping=10.0)
+    UsdGeom.SetStageMetersPerUnit(stage, 0.01)
+    stage.Save()
+    cabinet = cabinet.rename(cabinet.with_name("cabinet.usd"))  # Outside the reference layout the stage's unit counts.
+    door, drawer = import_object(cabinet, scale=50.0).asset.joints
+    assert door.stiffness == pytest.approx(1000.0 * 1e-4 * 180 / np.pi)
+    assert door.damping == pytest.approx(200.0 * 1e-4 * 180 / np.pi)
+    assert drawer.stiffness == pytest.approx(25.0 * 2.0, rel=1e-3), "the drawer has 2 kg"
+    assert drawer.damping == pytest.approx(10.0 * 2.0, rel=1e-3)
+    assert drawer.range == pytest.approx((0.0, 0.125))
+
+
+def test_a_joint_without_way_is_fixed_one_switched_off_is_left_out_and_silence_is_said(cabinet):
+    stage, hinge, slide = opened(cabinet)
+    slide.GetUpperLimitAttr().Set(0.0)
+    stage.Save()
+    imported = import_object(cabinet)
+    assert [joint.name for joint in imported.asset.joints] == ["door"]
+    text = imported.report.text()
+    assert "/instance/joints/slide: its limits leave it no way" in text
+    assert "door_joint: no friction in the file" in text
+    hinge.GetPrim().GetAttribute("physics:jointEnabled").Set(False)
+    stage.Save()
+    imported = import_object(cabinet)
+    assert not imported.asset.joints
+    assert "/instance/joints/hinge: a joint that is switched off" in imported.report.text()
+
+
 def test_a_drawer_is_annotated_by_its_contact_point_alone(cabinet):
     notes = cabinet.parent / "Kps" / "pull"
     notes.mkdir(parents=True, exist_ok=True)

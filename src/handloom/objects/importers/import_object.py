@@ -28,6 +28,7 @@ READERS: Final[dict[str, str]] = {
     ".ply": "handloom.objects.importers.mesh_files:read_mesh",
     ".glb": "handloom.objects.importers.mesh_files:read_mesh",
     ".gltf": "handloom.objects.importers.mesh_files:read_mesh",
+    ".dae": "handloom.objects.importers.mesh_files:read_mesh",
     ".usd": "handloom.objects.importers.usd_files:read_usd",
     ".usda": "handloom.objects.importers.usd_files:read_usd",
     ".usdc": "handloom.objects.importers.usd_files:read_usd",
@@ -60,16 +61,17 @@ def import_object(
     allow_outside: bool = False,
     seconds: float = 300.0,
 ) -> Imported:
-    """Read an object from a MJCF, URDF, OBJ, STL, PLY, GLB or USD file.
+    """Read an object from a MJCF, URDF, OBJ, STL, PLY, GLB, DAE or USD file.
 
     Args:
         path: The file; relative paths are looked up in ``folders``.
         category: Category for language; by default taken from the folders of the reference layout, else the file name.
         scale: Factor on all lengths, or one for each axis of the file.
-        unit: Length unit of the file, ``m``, ``cm`` or ``mm``; None: that of a USD stage, but metres in the reference
-            layout; metres for a mesh file, but one that would be larger than 5 m is refused, and a unit proposed.
-        up: Axis of the file that is turned up; None: that of a USD stage, but none in the reference layout; z for a
-            mesh file, but y for GLB.
+        unit: Length unit of the file, ``m``, ``cm`` or ``mm``; None: that of a DAE file or of a USD stage, but metres
+            in the reference layout; metres for another mesh file, but one that would be larger than 5 m is refused, and
+            a unit proposed.
+        up: Axis of the file that is turned up; None: that of a DAE file or of a USD stage, but none in the reference
+            layout; z for another mesh file, but y for GLB.
         mass: Mass of a mesh file [kg]; None: from the substance.
         substance: What a mesh file is made of, see ``handloom.objects.materials``.
         info_name: Annotation folder of an articulated USD asset, e.g. ``open_v``.

@@ -159,6 +159,12 @@ class ReportDraft:
         self.converted: list[str] = []
         self.dropped: list[str] = []
 
+    def say_missing(self, texture: str, *places: Path) -> None:
+        """Say once that a picture is not there; its material's colour is shown."""
+        line = f"texture {texture!r}: not found in {', '.join(map(str, places))}; the colour of its material is shown"
+        if line not in self.dropped:
+            self.dropped.append(line)
+
     def finish(self) -> ImportReport:
         """Return the finished report."""
         return ImportReport(

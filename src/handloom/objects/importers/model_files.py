@@ -3,27 +3,24 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
-from PIL import Image
 
 from handloom.errors import FileError, HandloomError, suggest
 from handloom.objects.importers.asset_files import find_part, read_parts
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft, count
-from handloom.objects.importers.mesh_looks import MOST_PIXELS
 from handloom.objects.importers.model_asset import annotated_links, asset_from_source
+from handloom.objects.importers.model_looks import dress_meshes, flatten_cube_maps
+from handloom.objects.importers.model_pieces import join_objects
 from handloom.objects.importers.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
 from handloom.sim.model_file import demand_files_inside, read_xml
 
 Loaded = TypeVar("Loaded")
-UNCOLORED = (0.5, 0.5, 0.5, 1.0)
-"""MuJoCo's colour of a geom that leaves it to its material."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +148,9 @@ def _finish(
     places: dict[str, Path] | None = None,
 ) -> ObjectAsset:
     if files is None or places is None:
+        for texture in spec.textures:
+            if not texture.file and any(texture.cubefiles):  # One of six pictures is enough: see flatten_cube_maps.
+                texture.file = next(file for file in (texture.cubefiles[4], *texture.cubefiles) if file)
         named = [e.file for e in (*spec.meshes, *spec.textures) if e.file]
         contents = read_parts(dict.fromkeys(named), path, [*folders, *options.folders], options)
         short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
@@ -162,7 +162,9 @@ def _finish(
         files = {short[name]: content for name, content in contents.items()}
         places = {short[name]: find_part(name, path, [*folders, *options.folders], options) for name in contents}
         spec.meshdir = spec.texturedir = ""
-    files |= _textures_of_meshes(spec, places, options, draft)
+    dress_meshes(spec, places, files, options, draft)
+    flatten_cube_maps(spec, files, draft)
+    join_objects(spec, files, draft)
     if files:
         draft.kept.append(f"{count(len(files), 'file')} of meshes and textures")
     spec = _load(path, lambda: normal_form(spec, draft, scale=options.one_factor(path)))
@@ -170,68 +172,6 @@ def _finish(
     source = ImportedSource(xml=_to_xml(path, spec, files), files=tuple(sorted(files.items())))
     model = _load(path, lambda: source.spec().compile())
     return asset_from_source(path, source, model, annotated_links(model, draft), options)
-
-
-def _textures_of_meshes(
-    spec: mujoco.MjSpec, places: dict[str, Path], options: ImportOptions, draft: ReportDraft
-) -> dict[str, bytes]:
-    """Give geoms without a material the picture that the file of their mesh names, and return the pictures.
-
-    MuJoCo reads the coordinates of an OBJ file and not its materials.
-    """
-    files: dict[str, bytes] = {}
-    for mesh in spec.meshes:
-        bare = [g for g in spec.geoms if g.meshname == mesh.name and not g.material]
-        pictures = _pictures_of_obj(places[mesh.file], options) if mesh.file in places and bare else []
-        if not pictures:
-            continue
-        if len(pictures) > 1:
-            draft.dropped.append(
-                f"{count(len(pictures) - 1, 'texture')} of {places[mesh.file].name}: one for each mesh"
-            )
-        name = f"{mesh.name}_look"
-        files[f"{name}.png"] = _png(pictures[0])
-        spec.add_texture(name=name, type=mujoco.mjtTexture.mjTEXTURE_2D, file=f"{name}.png")
-        spec.add_material(name=name).textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
-        for geom in bare:
-            geom.material, geom.rgba = name, UNCOLORED
-    return files
-
-
-def _pictures_of_obj(file: Path, options: ImportOptions) -> list[Path]:
-    """Return the pictures of the materials of an OBJ file, as far as they are there."""
-    if file.suffix.lower() != ".obj":
-        return []
-    libraries = [
-        file.parent / name for name in _words_after("mtllib", file.read_text(encoding="utf-8", errors="replace"))
-    ]
-    found = {}
-    for library in (place for place in libraries if place.is_file()):
-        options.demand_inside(library, file)
-        for name in _words_after("map_Kd", library.read_text(encoding="utf-8", errors="replace")):
-            picture = library.parent / name
-            if picture.is_file():
-                options.demand_inside(picture, file)
-                found[picture] = None
-    return list(found)
-
-
-def _words_after(key: str, text: str) -> list[str]:
-    """Return the last word of every line that begins with a key."""
-    return [line.split()[-1] for line in text.splitlines() if line.split()[:1] == [key] and len(line.split()) > 1]
-
-
-def _png(file: Path) -> bytes:
-    """Return a picture as PNG, no side longer than what is drawn of one."""
-    try:
-        with Image.open(file) as picture:
-            small = picture.convert("RGB")
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise FileError(f"{file}: not a picture: {error}") from error
-    small.thumbnail((MOST_PIXELS, MOST_PIXELS))
-    stream = BytesIO()
-    small.save(stream, "PNG")
-    return stream.getvalue()
 
 
 def _to_xml(path: Path, spec: mujoco.MjSpec, files: dict[str, bytes]) -> str:

@@ -16,6 +16,8 @@ SIZES = (
     *(f"nuser_{kind}" for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")),
 )
 """Sizes of arrays that a scene has."""
+_COVERS = 0.8
+"""A solid that is seen stands for one that collides around it if it is at least this long, as a share of that."""
 _PLANES = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
@@ -75,6 +77,8 @@ def _drop_settings(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
         if not np.array_equal(getattr(owner, name), getattr(default, name)):
             setattr(owner, name, getattr(default, name))
             changed += 1
+    for element in (*spec.bodies, *spec.geoms, *spec.joints, *spec.sites):
+        element.userdata = []  # Their lengths would be sizes of the scene.
     if changed:
         draft.dropped.append(f"{count(changed, 'setting')} of the simulation: they are the scene's")
 
@@ -142,15 +146,15 @@ def _scale(spec: mujoco.MjSpec, scale: float) -> None:
 
 
 def _sort_geoms(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
-    """Visible geoms go to group 2; a collision geom is seen only where its body has nothing else to show."""
+    """Visible geoms go to group 2; a collision geom is seen only where its body has nothing to show in its place."""
     hidden = 0
     for body in spec.bodies:
         geoms = list(body.geoms)
         looks = [g for g in geoms if not (g.contype or g.conaffinity)]
-        for geom in geoms:
-            collides = bool(geom.contype or geom.conaffinity)
-            geom.group = 3 if collides and looks else 2
-            hidden += geom.group == 3
+        shown = [not looks or g in looks or _is_shown_beside(g, looks) for g in geoms]
+        for geom, seen in zip(geoms, shown, strict=True):
+            geom.group = 2 if seen else 3
+            hidden += not seen
     solid = sum(bool(g.contype or g.conaffinity) for g in spec.geoms)
     draft.kept.append(f"{count(len(list(spec.geoms)), 'geom')}, {solid} of them solid, {hidden} of those not drawn")
     meshes = [g for g in spec.geoms if g.type == mujoco.mjtGeom.mjGEOM_MESH]
@@ -159,6 +163,29 @@ def _sort_geoms(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
     hulls = sum(bool(g.contype or g.conaffinity) for g in meshes)
     if hulls:
         draft.converted.append(f"{count(hulls, 'mesh')} replaced by the convex hull, in collisions")
+
+
+def _is_shown_beside(geom: mujoco.MjsGeom, looks: Sequence[mujoco.MjsGeom]) -> bool:
+    """Return whether a geom that collides is seen like those that do not: of their group, and none takes its place.
+
+    A table top and its legs may have one group, where the legs do not collide.
+    """
+    alike = [look for look in looks if look.group == geom.group]
+    if not alike or mujoco.mjtGeom.mjGEOM_MESH in {geom.type, *(look.type for look in looks)}:
+        return False
+    centre, longest = _extent(geom)
+    for other, length in map(_extent, alike):
+        if length >= _COVERS * longest and np.linalg.norm(other - centre) < longest / 2.0:
+            return False
+    return True
+
+
+def _extent(geom: mujoco.MjsGeom) -> tuple[np.ndarray, float]:
+    """Return centre (3,) and longest side of a simple solid, about [m]."""
+    if np.all(np.isfinite(geom.fromto)):
+        ends = np.asarray(geom.fromto).reshape(2, 3)
+        return ends.mean(axis=0), float(np.linalg.norm(ends[1] - ends[0]))
+    return np.asarray(geom.pos), 2.0 * float(np.nanmax(geom.size))
 
 
 def _name_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:

@@ -5,6 +5,7 @@ models in it, like a checkout of a collection. Its code is not imported. Every b
 file and every URDF file is an object, but robots and what is not there to be handled.
 """
 
+import difflib
 import fnmatch
 import importlib.util
 import shutil
@@ -33,6 +34,8 @@ SMALLEST, LARGEST = 0.004, 3.0
 """Longest side of what is kept [m]: a grain of rice, a wardrobe."""
 LIGHTEST = 1e-4
 """Least mass of what is kept [kg]."""
+MOST_NAMES = 40
+"""Names that a message lists."""
 LISTING_SECONDS = 120.0
 """Processor time that looking through a package may take [s]."""
 
@@ -80,7 +83,10 @@ def packaged_objects(folder: Path, patterns: Sequence[str] = ()) -> tuple[Packag
         )
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(obj.name, pattern) for obj in found):
-            raise NotFoundError(f"{folder}: no object {pattern!r}; {suggest(pattern, [obj.name for obj in found])}")
+            known = [obj.name for obj in found]
+            few = known if len(known) <= MOST_NAMES else difflib.get_close_matches(pattern, known, n=MOST_NAMES)
+            hint = suggest(pattern, few) or f"it has {len(known)}, which --list shows"
+            raise NotFoundError(f"{folder}: no object {pattern!r}; {hint}")
     return tuple(
         obj for obj in found if not patterns or any(fnmatch.fnmatchcase(obj.name, pattern) for pattern in patterns)
     )

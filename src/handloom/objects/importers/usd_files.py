@@ -16,6 +16,7 @@ from handloom.objects.importers.model_asset import annotated_links, asset_from_s
 from handloom.objects.importers.usd_joints import (
     UsdJoint,
     apply_annotation,
+    felt,
     ordered,
     read_annotation,
     read_joints,
@@ -36,6 +37,7 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
     geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
     annotation = read_annotation(path, options, draft)
     metres, up = _units(path, geom, stage, options, draft)
+    unit = metres[0] / options.factors[0]
     if annotation:
         x, y, z = metres
         metres = x * annotation.scale, y * annotation.scale, z * annotation.scale
@@ -43,7 +45,7 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
         draft.converted.append(f"lengths scaled by {times(metres)} (unit, scale asked, scale of the annotation)")
     surfaces = UsdSurfaces(root, _Y_UP if up == "y" else np.eye(3), metres, path, options, draft)
     bodies = [str(p.GetPath()) for p in stage.Traverse() if p.HasAPI(physics.RigidBodyAPI)]
-    joints, welded = read_joints(stage, surfaces, metres[0], draft)
+    joints, welded = read_joints(stage, surfaces, metres[0], unit, draft)
     if joints:
         options.one_factor(path)
     base, tree = ordered(joints, welded, bodies or [str(root.GetPath())])
@@ -57,7 +59,8 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
     found = annotated_links(model, draft)
     if annotation:
         found = apply_annotation(annotation, found, {n: b for b, n in names.items()}, stage, surfaces, origins, draft)
-    links = tuple(replace(link, frictionloss=0.05, damping=0.1) for link in found)
+    feels = {names[joint.child]: joint.feel for joint in tree}
+    links = tuple(felt(replace(link, frictionloss=0.05, damping=0.1), feels[link.name], model, draft) for link in found)
     blueprint = replace(blueprint, links=links)
     asset = asset_from_source(path, blueprint, blueprint.spec().compile(), links, options)
     return replace(asset, up=(0.0, 1.0, 0.0)) if path.stem in REFERENCE_LAYOUT and up != "y" else asset
@@ -156,6 +159,7 @@ def _parts(
     looks: list[Surface] = []
     for group, meshes in found.items():
         authored = physics.MassAPI(stage.GetPrimAtPath(group)).GetMassAttr().Get() or None
+        authored = authored and authored * physics.GetStageKilogramsPerUnit(stage)
         mass = options.mass if len(names) == 1 and options.mass else authored
         parts += convex_parts(meshes, draft, material=options.substance, mass=mass, body=names[group])
         looks += drawn(meshes, draft, material=options.substance, body=names[group])

@@ -153,7 +153,7 @@ class UsdSurfaces:
         ]
         file = next((place for place in places if place.is_file()), None)
         if file is None:
-            self._draft.dropped.append(f"texture {name!r}: not found in {', '.join(map(str, places[1:]))}")
+            self._draft.say_missing(name, *places[1:])
             return None
         self._options.demand_inside(file, self._path)
         with open_picture(file) as image:

@@ -43,7 +43,7 @@ LANE_QUANTITIES = 45
     G_ROT, _, _, _, _, _, _, _, _,  # R_world_geom, row major
     G_POS, _, _,                    # p_world_geom [m]
     G_BOX, _, _, G_HALF, _, _,      # centre and half extents of the bounding box in the geom frame [m]
-    G_HULL, G_HULL_COUNT,           # half spaces of a polytope, nodes of a mesh: first, number; number of beads
+    G_HULL, G_HULL_COUNT,           # half spaces of a polytope: first, number; of a mesh: root, grid; number of beads
     G_COLOR, _, _, G_ALPHA,         # linear albedo, opacity
     G_SPECULAR, G_SHININESS, G_METAL, G_GLOW, G_MIRROR,
     G_TEXTURE, G_TEX_U, G_TEX_V,    # row of the texture table or -1; repeats per metre

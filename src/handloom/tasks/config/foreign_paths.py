@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from handloom.config.search import asset_roots, is_inside, search_folders
+from handloom.config.search import is_inside
 from handloom.errors import NotAllowedError
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
@@ -42,8 +42,8 @@ def _asset_root(task: Task) -> Iterator[str]:
         return
     if task.document.mark((*task.root, "asset_root")).source.startswith("--set"):
         return
-    around = search_folders(task.path.resolve().parent)
-    for root in asset_roots(task.asset_root, around):
+    around = task.folders_around
+    for root in task.asset_folders[len(around) :]:
         if root.exists() and not is_inside(root, around):
             yield (
                 f"{task.where('asset_root')}: {root} lies outside the folders of the task; if it is yours, say "

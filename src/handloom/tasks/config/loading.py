@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.checking import check_task, refused_code
 from handloom.tasks.config.contradictions import doubts, sameness
 from handloom.tasks.config.short_form import expand_short_form
-from handloom.tasks.config.stand_ins import stand_ins
+from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills
 
@@ -23,6 +23,7 @@ def library() -> dict[str, Path]:
     return {file.stem: file for file in sorted(_shipped().glob("*.yaml"))}
 
 
+@cache
 def _shipped() -> Path:
     """Return the folder of the tasks that ship with Handloom, their setups and arenas."""
     return Path(str(resources.files("handloom.tasks") / "library"))
@@ -74,9 +75,10 @@ def load_task(
     )
     check_task(task)
     unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))
-    return replace(
-        task, notices=(*unused, *refused_code(task), *_doubts(task)), stand_ins=stand_ins(task, missing_arena=missing)
-    )
+    notices = (*unused, *refused_code(task), *_doubts(task))
+    lines = stand_ins(task, missing_arena=missing)
+    task, poured = with_own_pours(task)
+    return replace(task, notices=notices, stand_ins=(*lines, *poured))
 
 
 def variety_notes(task: Task) -> list[str]:
@@ -131,10 +133,14 @@ def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
     """Return where an asset root is that only the working folder has: a run resumed elsewhere shall find it again."""
     if not config.asset_root:
         return {}
-    around = enclosing_folders(path.parent, allow_outside=config.allow_outside)
     given = Path(config.asset_root)
-    root = asset_roots(given, search_folders(path.parent))[0]
-    return {"asset_root": str(root)} if root.is_dir() and root not in asset_roots(given, around) else {}
+    folders = enclosing_folders(path.parent, allow_outside=config.allow_outside)
+    around = asset_roots(given, folders)
+    if around[0].is_dir():
+        return {}
+    elsewhere = asset_roots(given, [folder for folder in search_folders(path.parent) if folder not in folders])
+    found = [str(root) for root in elsewhere if root.is_dir() and root not in around]
+    return {"asset_root": found[0]} if found else {}
 
 
 def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> tuple[ArenaConfig, str]:

@@ -1,16 +1,68 @@
 """What stands in for what a task names and is not there, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from handloom.errors import ConfigError
 from handloom.scene.camera_config import CAMERAS
 from handloom.scene.object_config import ObjectConfig
+from handloom.skills.configs.motions import JointCtrlConfig, PourConfig, WaitConfig
+from handloom.skills.configs.places import ApproachRotateConfig, RotateObjConfig
 from handloom.tasks.config.task import Task
-from handloom.tasks.sampling.assets import is_missing, stand_in_of, stands_as_floor, stands_as_table
+from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.sampling.assets import PICKS, is_missing, stand_in_of, stands_as_floor, stands_as_table
 from handloom.tasks.sampling.distractors import library_stands_in
 from handloom.tasks.sampling.robots import robot_source
 from handloom.tasks.sampling.textures import texture_stand_ins
+
+TUNED = (ApproachRotateConfig, RotateObjConfig, JointCtrlConfig, WaitConfig)
+"""Motions of a held vessel whose lengths and angles were tried out with one vessel, held in one way."""
+POURED, SPILLED = 0.5, 0.3
+"""Least share of the grains that a pour with stand-ins brings into the target, and largest that it spills; whether they
+are enough, the task's own judgement says after it."""
+
+
+def with_own_pours(task: Task) -> tuple[Task, tuple[str, ...]]:
+    """Return a task in which the motions that empty a missing vessel are one ``pour`` of what stands in for it.
+
+    The second is a line that says so, where it is so.
+
+    How far to go and how far to tilt was found with the missing file and its grasp; another vessel misses the target
+    with the same numbers. How the pour is judged stays as the task says.
+    """
+    fluid = task.config.fluid
+    vessel = next((o for o in task.config.objects if fluid is not None and o.name == fluid.container_name), None)
+    if vessel is None or not is_missing(task, vessel):
+        return task, ()
+    approaches = (s for _, s in placed_skills(task.config) if isinstance(s, ApproachRotateConfig))
+    target = next((s.objects[1] for s in approaches if s.objects[0] == vessel.name), None)
+    if target is None:
+        return task, ()
+    skills = tuple(
+        {
+            robot: tuple({arm: _poured(lane, vessel.name, target) for arm, lane in block.items()} for block in blocks)
+            for robot, blocks in stage.items()
+        }
+        for stage in task.config.skills
+    )
+    line = (
+        f"skills: our pour stands in for the motions tuned to the missing {vessel.name}; it is judged as the task says"
+    )
+    return replace(task, config=task.config.model_copy(update={"skills": skills})), (line,)
+
+
+def _poured(lane: Sequence[Any], vessel: str, target: str) -> tuple[Any, ...]:
+    """Return the skills of one arm with its motions of a vessel, once it is in the hand, in one."""
+    done, held = list[Any](), False
+    for skill in lane:
+        held = held or (skill.name in PICKS and skill.objects[0] == vessel)
+        if not held or not isinstance(skill, TUNED) or skill.objects[:1] != (vessel,):
+            done.append(skill)
+        elif not any(isinstance(other, PourConfig) for other in done):
+            done.append(PourConfig(name="pour", objects=(vessel, target), poured=POURED, spilled=SPILLED))
+    return tuple(done)
 
 
 def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:

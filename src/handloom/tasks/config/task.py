@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handloom.config import Document, find_file
-from handloom.config.search import demand_inside, search_folders
+from handloom.config.search import asset_roots, demand_inside, search_folders
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.task_config import TaskConfig
 
@@ -34,7 +34,7 @@ class Task:
 
     _found: dict[tuple[str, str], Path | None] = field(default_factory=dict, repr=False, compare=False)
     """What was looked up already; a task names the same few places many times."""
-    _beginnings: dict[str, tuple[Path, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _beginnings: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
     """First part of a path > asset folders that have it."""
     robot_sources: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """Name of a robot > its entry and where it is described, once somebody asked."""
@@ -48,8 +48,12 @@ class Task:
     @cached_property
     def asset_folders(self) -> tuple[Path, ...]:
         """Folders a relative asset path is looked up in, in order."""
-        near = self.path.resolve().parent
-        return search_folders(near, self.asset_root, allow_outside=self.config.allow_outside)
+        return (*self.folders_around, *asset_roots(self.asset_root, self.folders_around))
+
+    @cached_property
+    def folders_around(self) -> tuple[Path, ...]:
+        """The folder of the task file and those around it, nearest first, and the working folder."""
+        return search_folders(self.path.resolve().parent, allow_outside=self.config.allow_outside)
 
     def folder(self, name: str | Path) -> Path | None:
         """Return the first folder of a relative path, as assets are looked up; None if there is none."""
@@ -67,11 +71,12 @@ class Task:
             self._found[key] = next((Path(place) for place in places if exists(place)), None)
         return self._found[key]
 
-    def _folders_with(self, first: str) -> tuple[Path, ...]:
+    def _folders_with(self, first: str) -> tuple[str, ...]:
         """Return the asset folders that have the first part of a path: most of its many assets begin with a few."""
         if first not in self._beginnings:
-            found = (folder for folder in self.asset_folders if os.path.exists(os.path.join(folder, first)))
-            self._beginnings[first] = tuple(found) if first else self.asset_folders
+            folders = map(str, self.asset_folders)
+            found = (folder for folder in folders if not first or os.path.exists(os.path.join(folder, first)))
+            self._beginnings[first] = tuple(found)
         return self._beginnings[first]
 
     def find(self, name: str, *, what: str) -> Path:
@@ -87,6 +92,9 @@ class Task:
         return self._found[key] or self._find(name, what)
 
     def _find(self, name: str, what: str) -> Path:
+        place = None if name.startswith("~") else self._first("any", name, os.path.exists)
+        if place is not None:
+            return self.inside(place, what)
         return find_file(
             name,
             near=self.path.parent,

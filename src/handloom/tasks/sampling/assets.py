@@ -15,6 +15,8 @@ from handloom.objects.importers.proxy import StandIn, category_of_path, clean_ca
 from handloom.objects.registry import CATEGORIES
 from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
+from handloom.skills.configs.motions import PourWaterSuccConfig
+from handloom.spatial import quat_conjugate, quat_from_euler_deg, quat_normalize, quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 from handloom.tasks.sampling.robots import described
@@ -185,6 +187,8 @@ OPEN = {
 }
 """Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
 
+TAKEN = {"place_mat": "sponge"}
+"""Category > one that stands in where a hand takes it: no finger gets under a flat cloth."""
 ARTICULATED = frozenset(
     (
         *("drawer_cabinet", "electric_cooker", "faucet", "hinged_cabinet", "knob", "laptop", "lidded_box"),
@@ -206,6 +210,10 @@ SPANNED = 0.7
 """Share of a gripper's opening that the thinnest side of a stand-in takes at most, where a hand is to take it."""
 SLENDER = 2.0
 """How much longer than wide an object is of which an own axis must be its length."""
+TABLETOP = 0.2
+"""Longest side of a shelf that stands in for one on a table [m]."""
+WIDE = 0.1
+"""Least width of what stands in for a vessel that is poured into [m]: grains of 3 to 5 mm scatter by some of them."""
 FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.3
 """Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
 BELOW = -0.3
@@ -215,6 +223,13 @@ BELOW = -0.3
 def place_targets(config: TaskConfig) -> set[str]:
     """Return the objects that skills put others on or into."""
     return {name for _, skill in placed_skills(config) if skill.name != "move" for name in skill.objects[1:]}
+
+
+def supports(task: Task) -> set[str]:
+    """Return the objects that others are put on or into, by regions, skills or as grains; they stand upright."""
+    config = task.config
+    names = {name for region in config.regions for name in (region.target, region.container) if name}
+    return names | place_targets(config) | ({config.fluid.container_name} if config.fluid is not None else set())
 
 
 def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
@@ -234,11 +249,29 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         if stand_in.category == "bin" and _on_floor(task, entry.name):
             size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": FLOOR_HEIGHT}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
+    if stand_in.category in TAKEN and entry.name in _picked(task.config):
+        stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
         stand_in = replace(stand_in, category=POURED_FROM)  # Whatever it is called, grains must fit in and come out.
-    # Published assets have y up in their own frame, and the angles and axes of a task mean that frame.
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
-    return replace(stand_in, parameters={**stand_in.parameters, **({"up": "y"} if usd else {})})
+    return replace(stand_in, parameters={**stand_in.parameters, **({"up": _up_axis(task, entry)} if usd else {})})
+
+
+def _up_axis(task: Task, entry: ObjectConfig) -> str:
+    """Return the own axis of a missing file that is up when it stands; the angles and axes of a task mean its frame.
+
+    Most published assets have y up. Where something must stand, what the task asks of its axes or the angles it stands
+    at say more.
+    """
+    for _, skill in placed_skills(task.config):
+        if isinstance(skill, PourWaterSuccConfig):
+            for name, axis, _ in skill.container_up:
+                if name == entry.name:
+                    return "z" if axis in ("z", 2) else "y"
+    if entry.orientation_mode != "keep" or entry.name not in supports(task):
+        return "y"
+    quat = quat_from_euler_deg(entry.euler or (0.0, 0.0, 0.0)) if entry.quaternion is None else entry.quaternion
+    return "z" if quat_rotate(quat_conjugate(quat_normalize(quat)), [0.0, 0.0, 1.0])[2] > np.sqrt(0.5) else "y"
 
 
 def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> ObjectAsset:
@@ -252,6 +285,10 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
         most = VOLUMES.get(asset.category, ROOMY)
         factor = (most / float(np.prod(asset.extent))) ** (1 / 3)
         return asset if factor >= 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": factor})
+    if asset.category == "shelf" and not _on_floor(task, entry.name) and asset.extent.max() > TABLETOP:
+        asset = make_object(asset.category, parameters={**asset.parameters, "scale": TABLETOP / asset.extent.max()})
+    if entry.name in poured_into(task.config):
+        asset = _widened(asset)
     thin = float(asset.extent.min())
     if entry.name in _picked(task.config) and thin > (widest := SPANNED * _narrowest_gripper(task)):
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": widest / thin})
@@ -260,6 +297,18 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     if axis is None or long < SLENDER * wide:
         return asset
     return make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
+
+
+def _widened(asset: ObjectAsset) -> ObjectAsset:
+    """Return a vessel that is wide enough to pour grains into."""
+    factors = np.where(np.abs(asset.up) > 0.5, 1.0, max(1.0, WIDE / float(asset.extent[np.abs(asset.up) < 0.5].min())))
+    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
+    return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
+
+
+def poured_into(config: TaskConfig) -> set[str]:
+    """Return the vessels in which grains are counted."""
+    return {skill.container_name for _, skill in placed_skills(config) if isinstance(skill, PourWaterSuccConfig)}
 
 
 def _picked(config: TaskConfig) -> set[str]:

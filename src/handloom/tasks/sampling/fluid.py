@@ -13,14 +13,17 @@ from handloom.scene.build import add_fluid, add_object, empty_spec
 from handloom.scene.grains import Grains
 from handloom.scene.grains.surroundings import DistanceGrid, body_solids, distance_grid, hollow_nodes
 from handloom.sim import World
+from handloom.skills.configs.motions import PourWaterSuccConfig
 from handloom.spatial import matrix_from_quat
 from handloom.tasks.config.task import Task
-from handloom.tasks.config.task_config import FluidConfig
+from handloom.tasks.config.task_config import FluidConfig, placed_skills
 from handloom.tasks.sampling.settling_world import STEP, SamplingError
 from handloom.values import FluidInstance, ObjectInstance
 
 MAX_GRAINS = 500
 """More grains cost more than they show; physics of 300 takes 0.15 to 0.2 s of computing per second."""
+FULL = 0.7
+"""How full the vessel that stands in for the target may get, as a share of its hollow with grains on a lattice."""
 SETTLE_SECONDS = 1.0
 WATER = 1000.0
 """Density of a grain when the task gives none [kg/m^3]."""
@@ -58,9 +61,23 @@ def sample_fluid(task: Task, objects: Sequence[ObjectInstance]) -> FluidInstance
         mass=config.mass or (config.density or WATER) * volume,
         color=config.color or FluidInstance.color,
         opacity=config.opacity,
-        positions=_points(inside[:MAX_GRAINS]),
+        positions=_points(inside[: _most_grains(task, objects, radius)]),
     )
     return _at_rest(fluid, container)
+
+
+def _most_grains(task: Task, objects: Sequence[ObjectInstance], radius: float) -> int:
+    """Return how many grains there may be; no more than go into what stands in for the vessel they are poured into."""
+    most = MAX_GRAINS
+    for _, skill in placed_skills(task.config):
+        target = next((o for o in objects if o.name == getattr(skill, "container_name", None)), None)
+        if not isinstance(skill, PourWaterSuccConfig) or target is None or not asset_of(target).stands_in:
+            continue
+        grid = _grid_of(target, radius)
+        if grid is not None:
+            room = int(hollow_nodes(grid, np.array(asset_of(target).up)).sum()) * grid.cell**3
+            most = min(most, round(FULL * room / (2.0 * radius) ** 3), skill.particle_num_th_max - 1)
+    return most
 
 
 def _grid_of(container: ObjectInstance, radius: float) -> DistanceGrid | None:

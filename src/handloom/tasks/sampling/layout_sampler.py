@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
@@ -12,7 +13,7 @@ from handloom.errors import ConfigError, NotFoundError
 from handloom.scene.assets import asset_of, outline_of
 from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed, place_in_container, sample_region
-from handloom.spatial import quat_rotate
+from handloom.spatial import quat_conjugate, quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.robots import lowest_point
 from handloom.tasks.sampling.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
@@ -26,6 +27,10 @@ MAX_DRAWS = 40
 """How often one object is drawn before the layout is given up."""
 TOUCH = 0.0005
 """Overlap [m] that counts as touching."""
+ON_TOP = 0.006
+"""Shift of ``A_in_B`` that puts an object on top [m]."""
+RIM = 0.02
+"""How much of its half width a stand-in may have as rim [m]."""
 
 
 def footprint(place: Placed) -> Array:
@@ -200,6 +205,8 @@ class LayoutSampler:
             container = places[region.container]
             at = None if spot is None else self._spots[region.container].offset(spot, container.quat)
             return place_in_container(region, a, container, at, rng)
+        if region.random_type == "A_in_B_region_sampler" and self._stands_in(region.target):
+            ranges = _on_stand_in(ranges, a, places[region.target], self.props[region.target])
         c = places[region.target2] if region.target2 else None
         return sample_region(region, ranges, a, self._target(region, places), rng, c=c)
 
@@ -208,17 +215,19 @@ class LayoutSampler:
         whole = places[region.target]
         if region.sub_tgt_prim is None or region.target not in self.props:
             return whole
-        obj = self.props[region.target]
-        entries = (*self.task.arena.fixtures, *self.task.config.objects)
-        entry = next((o for o in entries if o.name == region.target), None)
-        stands_in = entry is not None and bool(entry.path) and "path" not in obj.parameters
         try:
-            return Placed(whole.position, whole.quat, outline_of(obj, region.sub_tgt_prim))
+            return Placed(whole.position, whole.quat, outline_of(self.props[region.target], region.sub_tgt_prim))
         except NotFoundError as error:
-            if stands_in:  # The parts of a file mean nothing for its stand-in.
+            if self._stands_in(region.target):  # The parts of a file mean nothing for its stand-in.
                 return whole
             index = self.task.config.regions.index(region)
             raise ConfigError(f"{self.task.where('regions', index, 'sub_tgt_prim')}: {error}") from error
+
+    def _stands_in(self, name: str) -> bool:
+        """Return whether an object of the library stands in for a file."""
+        entries = (*self.task.arena.fixtures, *self.task.config.objects)
+        entry = next((o for o in entries if o.name == name), None)
+        return entry is not None and bool(entry.path) and "path" not in self.props[name].parameters
 
     def _free_spot(self, region: RegionConfig, taken: dict[str, set[int]], rng: np.random.Generator) -> int | None:
         if region.container is None or not len(self._spots[region.container].offsets):
@@ -278,6 +287,32 @@ class LayoutSampler:
             lowest = np.array([[0.0, 0.0, lowest_point(robot)]])
             places[robot.name] = Placed(np.array(robot.position), np.array(robot.quat), lowest)
         return places
+
+
+def _on_stand_in(ranges: RandomConfig, a: Placed, b: Placed, obj: ObjectInstance) -> RandomConfig:
+    """Return the shift that puts an object on the surface of a stand-in, as far beside its middle as it has room.
+
+    How far to go in is known of the missing file only.
+
+    Args:
+        ranges: The shift that the task gives.
+        a: What is placed.
+        b: The stand-in.
+        obj: The same.
+    """
+    half = np.ptp(a.box, axis=0)[:2] / 2
+    room = np.maximum(np.ptp(b.box, axis=0)[:2] / 2 - half - RIM, 0.0)
+    x, y = np.clip([ranges.x_bias, ranges.y_bias], -room, room).tolist()
+    corners = np.array([[0, 0], [1, 1], [1, -1], [-1, 1], [-1, -1]]) * half
+    model, top = asset_of(obj).model, float(b.box[1, 2])
+    data, hit, inverse = mujoco.MjData(model), np.array([-1], np.int32), quat_conjugate(b.quat)
+    mujoco.mj_kinematics(model, data)
+    down = quat_rotate(inverse, [0.0, 0.0, -1.0])
+    level = corners + np.array([x, y]) + b.position[:2]
+    starts = quat_rotate(inverse, np.column_stack([level, np.full(len(level), top)]) - b.position)
+    drops = [mujoco.mj_ray(model, data, start, down, None, 1, -1, hit, None) for start in starts]
+    drop = min((drop for drop in drops if drop >= 0.0), default=0.0)
+    return ranges.model_copy(update={"x_bias": x, "y_bias": y, "z_bias": ON_TOP - drop})
 
 
 def _gap_file(obj: ObjectInstance) -> tuple[float, ...]:

@@ -24,7 +24,7 @@ from handloom.spatial import (
 )
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.sampling.assets import ChosenAsset, choose_asset, place_targets, stands_as_floor, stands_as_table
+from handloom.tasks.sampling.assets import ChosenAsset, choose_asset, stands_as_floor, stands_as_table, supports
 from handloom.tasks.sampling.settling_world import poses_that_stay
 from handloom.tasks.sampling.textures import sample_look
 from handloom.values import ObjectInstance
@@ -152,13 +152,6 @@ def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generat
         words=entry.name,
         visible=entry.visible,
     )
-
-
-def supports(task: Task) -> set[str]:
-    """Return the objects that others are put on or into, by regions, skills or as grains; they stand upright."""
-    config = task.config
-    names = {name for region in config.regions for name in (region.target, region.container) if name}
-    return names | place_targets(config) | ({config.fluid.container_name} if config.fluid is not None else set())
 
 
 def _standing(entry: ObjectConfig, asset: ObjectAsset) -> tuple[float, float, float]:

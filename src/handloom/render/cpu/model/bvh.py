@@ -1,7 +1,7 @@
 """Triangles of the model's meshes and height fields, and bounding volume hierarchies of them, built once per mesh.
 
-Nodes lie in depth-first order with a skip pointer, so a traversal that may end at any hit needs no stack: on a hit go
-to the next node, on a miss jump. Triangles are sorted so that a leaf's are neighbours.
+A binary hierarchy is built first; then levels are joined until a node has up to WIDTH children, whose boxes are tested
+together (``wide_tests``). Triangles are sorted into blocks, one per leaf, that are tested together too.
 """
 
 from typing import NamedTuple
@@ -83,44 +83,107 @@ def triangles_of_height_field(model: mujoco.MjModel, field: int) -> TriangleMesh
     return TriangleMesh(corners, normals, np.full((len(corners), 3, 2), np.nan))
 
 
-LEAF_SIZE = 4
+BLOCK = 4
+"""Triangles of a leaf, which are tested together; a leaf with fewer repeats its last."""
+WIDTH = 8
+"""Children of a node, whose boxes are tested together."""
+LINKS = 24
+"""First column of a node's links."""
 BINS = 12
 """Places along each axis at which a node may be split."""
-DEEPEST = 64
-"""Below this many levels nodes are halved, so that no traversal needs a longer list than a batch has lanes."""
+DEEPEST = 40
+"""Below this many levels nodes are halved, so that no traversal needs a longer list than STACK."""
+STACK = 512
+"""Nodes that may wait while a ray goes through a mesh: WIDTH - 1 per level, of DEEPEST and as many as 24 halves."""
+STEPS = 65535
+"""Boxes are kept in 16 bits, in steps of the mesh's greatest extent over this."""
 ROUNDING = 1e-5
 """Boxes are widened by this part of the mesh's size: a ray of its own must not slip between two of them."""
+CACHE_LINE = 64
 
 
 class Hierarchy(NamedTuple):
-    """A mesh ready for the kernels; node and triangle numbers are relative to its first."""
+    """Meshes ready for the kernels. Memory decides how fast they are drawn: a node is two cache lines, not thirteen."""
 
-    boxes: NDArray[np.float32]
-    """Node bounds (n, 6): low, high [m]."""
-    links: NDArray[np.int32]
-    """(n, 3): where to go on a miss; first triangle, number of triangles; for inner nodes, second child and 0."""
+    nodes: NDArray[np.int32]
+    """(n, 32): as 16-bit numbers the children's low x, y, z and high x, y, z, WIDTH each, in steps of the grid; then
+    from LINKS on where they are: a node, or, negative, ``-1 - block`` for a leaf. A child that is missing is a point
+    in the grid's last corner."""
+    grids: NDArray[np.float32]
+    """(m, 4) per mesh: where the steps begin [m], and steps per metre."""
     triangles: NDArray[np.float32]
-    """(k, 9): first corner and the two edges from it [m]."""
-    normals: NDArray[np.float32]
-    """(k, 9): normals at the corners."""
-    texcoords: NDArray[np.float32]
-    """(k, 6): texture coordinates at the corners."""
+    """(blocks, 9 * BLOCK): first corner and the two edges from it [m], coordinate by coordinate."""
+    corners: NDArray[np.float32]
+    """(blocks * BLOCK, 16): normals (9) and texture coordinates (6) at the corners of each triangle."""
 
 
 def build_hierarchy(mesh: TriangleMesh) -> Hierarchy:
-    """Split where the surface area heuristic expects the least work, until LEAF_SIZE triangles are left."""
-    low, high = mesh.corners.min(axis=1), mesh.corners.max(axis=1)
-    order, boxes, links = split_boxes(low, high)
+    """Split where the surface area heuristic expects the least work, until BLOCK triangles are left."""
+    order, boxes, links = split_boxes(mesh.corners.min(axis=1), mesh.corners.max(axis=1))
+    leaves = links[links[:, 1] > 0]
+    order = order[leaves[:, :1] + np.minimum(np.arange(BLOCK), leaves[:, 1:] - 1)].ravel()
     corners = mesh.corners[order]
     edges = np.concatenate([corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=1)
+    surface = np.concatenate([mesh.normals[order].reshape(-1, 9), mesh.texcoords[order].reshape(-1, 6)], axis=1)
+    children = join_levels(boxes, links)
     margin = ROUNDING * np.ptp(boxes[0].reshape(2, 3), axis=0).max()
+    origin = boxes[0, :3] - margin
+    scale = STEPS / (boxes[0, 3:] + margin - origin).max()
+    low = np.floor((boxes[:, :3] - margin - origin) * scale).clip(0, STEPS)
+    high = np.ceil((boxes[:, 3:] + margin - origin) * scale).clip(0, STEPS)
+    steps = np.concatenate([low, high], axis=1).astype(np.uint16)
     return Hierarchy(
-        boxes=(boxes + margin * np.repeat([-1.0, 1.0], 3)).astype(np.float32),
-        links=links,
-        triangles=edges.astype(np.float32),
-        normals=mesh.normals[order].reshape(-1, 9).astype(np.float32),
-        texcoords=mesh.texcoords[order].reshape(-1, 6).astype(np.float32),
+        nodes=_pack(children, steps, links),
+        grids=np.array([[*origin, scale]], np.float32),
+        triangles=edges.reshape(-1, BLOCK, 9).swapaxes(1, 2).reshape(-1, 9 * BLOCK).astype(np.float32),
+        corners=np.pad(surface, ((0, 0), (0, 1))).astype(np.float32),
     )
+
+
+def _pack(children: NDArray[np.int64], steps: NDArray[np.uint16], links: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return nodes as in ``Hierarchy``, from the binary nodes (n, WIDTH) that are their children; -1 for none."""
+    nodes = np.zeros((len(children), 32), np.int32)
+    boxes = np.where((children >= 0)[..., None], steps[children], STEPS)
+    nodes[:, :LINKS] = boxes.swapaxes(1, 2).reshape(-1, 6 * WIDTH).astype(np.uint16).view(np.int32)
+    is_leaf = links[:, 1] > 0
+    place = -np.cumsum(is_leaf, dtype=np.int64)
+    inner = children[(children >= 0) & ~is_leaf[children]]
+    place[inner] = np.arange(1, 1 + len(inner))
+    nodes[:, LINKS:] = np.where(children >= 0, place[children], -1)
+    return nodes
+
+
+@kernel
+def join_levels(boxes, links):
+    """Return the children (n, WIDTH) of wide nodes, level by level: binary nodes, -1 for none.
+
+    The binary children with the greatest surfaces give way to their own, as long as there is room. The inner nodes
+    among the children, in the order in which they occur, are the second and following wide nodes.
+    """
+    children = np.full((len(boxes), WIDTH), -1)
+    roots = np.zeros(len(boxes), np.int64)
+    count, known = 0, 1
+    while count < known:
+        here = children[count]
+        here[0] = roots[count]
+        used, widest = 1, 0
+        while used < WIDTH and widest >= 0:
+            widest, greatest = -1, -1.0
+            for c in range(used):
+                if links[here[c], 1] == 0:
+                    x, y, z = boxes[here[c], 3:] - boxes[here[c], :3]
+                    if x * y + y * z + z * x > greatest:
+                        widest, greatest = c, x * y + y * z + z * x
+            if widest >= 0:
+                here[used] = links[here[widest], 0]
+                here[widest] += 1
+                used += 1
+        for c in range(used):
+            if links[here[c], 1] == 0:
+                roots[known] = here[c]
+                known += 1
+        count += 1
+    return children[:count]
 
 
 @kernel
@@ -132,39 +195,35 @@ def split_boxes(low, high):
         high: Greatest corners (k, 3) [m].
 
     Returns:
-        Order (k,) int64, bounds (n, 6) float64 and links (n, 3) int32 as in ``Hierarchy``.
+        Order (k,) int64, bounds (n, 6) float64 and links (n, 2) int32: of a leaf its first member and how many, of
+        others the second child (the first is the next node) and 0.
     """
     count = len(low)
     order = np.arange(count)
     spare = np.empty(count, np.int64)
     boxes = np.empty((2 * count, 6))
-    links = np.zeros((2 * count, 3), np.int32)
-    # First member, one past the last, level, and the node whose second child it is (-1: none). An entry without
-    # members closes a node: everything below it has been written by then.
-    todo = np.empty((2 * DEEPEST + 64, 4), np.int64)
+    links = np.zeros((2 * count, 2), np.int32)
+    # First member, one past the last, level, and the node whose second child it is (-1: none).
+    todo = np.empty((DEEPEST + 64, 4), np.int64)
     todo[0] = (0, count, 0, -1)
     waiting, nodes = 1, 0
     while waiting > 0:
         waiting -= 1
         first, end, level, parent = todo[waiting]
         if parent >= 0:
-            if first == end:
-                links[parent, 0] = nodes
-                continue
-            links[parent, 1] = nodes
+            links[parent, 0] = nodes
         node = nodes
         nodes += 1
         for axis in range(3):
             boxes[node, axis] = low[order[first:end], axis].min()
             boxes[node, axis + 3] = high[order[first:end], axis].max()
-        if end - first <= LEAF_SIZE:
-            links[node] = (nodes, first, end - first)
+        if end - first <= BLOCK:
+            links[node] = (first, end - first)
             continue
         middle = _partition(low, high, order, spare, first, end, level)
-        todo[waiting] = (0, 0, 0, node)
-        todo[waiting + 1] = (middle, end, level + 1, node)
-        todo[waiting + 2] = (first, middle, level + 1, -1)
-        waiting += 3
+        todo[waiting] = (middle, end, level + 1, node)
+        todo[waiting + 1] = (first, middle, level + 1, -1)
+        waiting += 2
     return order, boxes[:nodes], links[:nodes]
 
 
@@ -230,25 +289,26 @@ def _sweep(bounds, counts, costs):
 
 def join_hierarchies(parts: list[Hierarchy]) -> tuple[Hierarchy, list[int]]:
     """Return all hierarchies in one set of arrays, and the first node of each."""
-    empty = Hierarchy(
-        boxes=np.zeros((0, 6), np.float32),
-        links=np.zeros((0, 3), np.int32),
-        triangles=np.zeros((0, 9), np.float32),
-        normals=np.zeros((0, 9), np.float32),
-        texcoords=np.zeros((0, 6), np.float32),
-    )
-    first_nodes, node, triangle, links = [], 0, 0, [empty.links]
+    first_nodes, node, block, nodes = [], 0, 0, [np.zeros((0, 32), np.int32)]
     for part in parts:
         first_nodes.append(node)
-        inner = part.links[:, 2:] == 0
-        links.append(part.links + np.where(inner, [node, node, 0], [node, triangle, 0]).astype(np.int32))
-        node += len(part.links)
-        triangle += len(part.triangles)
-    everything = [empty, *parts]
+        links = part.nodes[:, LINKS:]
+        nodes.append(np.hstack([part.nodes[:, :LINKS], links + np.where(links < 0, -block, node).astype(np.int32)]))
+        node += len(part.nodes)
+        block += len(part.triangles)
     return Hierarchy(
-        boxes=np.concatenate([part.boxes for part in everything]),
-        links=np.concatenate(links),
-        triangles=np.concatenate([part.triangles for part in everything]),
-        normals=np.concatenate([part.normals for part in everything]),
-        texcoords=np.concatenate([part.texcoords for part in everything]),
+        nodes=_join(nodes),
+        grids=_join([np.zeros((0, 4), np.float32), *(part.grids for part in parts)]),
+        triangles=_join([np.zeros((0, 9 * BLOCK), np.float32), *(part.triangles for part in parts)]),
+        corners=_join([np.zeros((0, 16), np.float32), *(part.corners for part in parts)]),
     ), first_nodes
+
+
+def _join(parts: list[NDArray]) -> NDArray:
+    """Return rows of several arrays in one that begins with a cache line."""
+    shape = (sum(len(part) for part in parts), parts[0].shape[1])
+    size = int(np.prod(shape)) * parts[0].itemsize
+    memory = np.empty(size + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    joined = memory[start : start + size].view(parts[0].dtype).reshape(shape)
+    return np.concatenate(parts, out=joined)

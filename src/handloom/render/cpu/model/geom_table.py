@@ -249,8 +249,8 @@ class _ShapeTables:
             self._parts.append(build_hierarchy(read(self._model, item)))
         part = self._part_of[kind, item]
         row[G_TYPE] = TRIANGLES
-        row[G_HULL], row[G_HULL_COUNT] = part, len(self._parts[part].links)
-        row[G_TEX_MAPPED] = kind == MESH and bool(np.all(np.isfinite(self._parts[part].texcoords)))
+        row[G_HULL], row[G_HULL_COUNT] = part, part
+        row[G_TEX_MAPPED] = kind == MESH and bool(np.all(np.isfinite(self._parts[part].corners)))
         if row[G_TEX_MAPPED]:
             row[G_TEX_U : G_TEX_V + 1] = self._repeats(geom)
             row[G_TEX_DENSITY] = row[G_TEX_U] / max(2 * float(row[G_HALF : G_HALF + 3].max()), 1e-6)

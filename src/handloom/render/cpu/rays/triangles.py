@@ -35,6 +35,7 @@ from handloom.render.cpu.layout import (
     SPARE_C,
     SPARE_D,
     SPARE_E,
+    SPARE_I,
     START,
     TINY,
     TRIANGLE,
@@ -44,10 +45,12 @@ from handloom.render.cpu.layout import (
     U,
     V,
 )
+from handloom.render.cpu.model.bvh import BLOCK, LINKS
 from handloom.render.cpu.rays.geom_frame import eye_of, position_of, rays_of, rotation_of
+from handloom.render.cpu.rays.wide_tests import cross_triangles, enter_boxes, first_bit
 
-# Neighbouring triangles overlap by this much in barycentric coordinates, so that no ray slips between them.
-SEAM = np.float32(1e-6)
+# A single ray goes one way along every axis.
+NO_SPREAD = (False, False, False)
 # A lamp is four points on its disc, in units of its radius along its two axes.
 LAMP_U = (np.float32(0.6), np.float32(-0.25), np.float32(-0.6), np.float32(0.25))
 LAMP_V = (np.float32(0.25), np.float32(0.6), np.float32(-0.25), np.float32(-0.6))
@@ -60,70 +63,52 @@ SHADOW_START = np.float32(1e-3)
 
 
 @picture_kernel(inline="always")
-def _entry(box, ox, oy, oz, ix, iy, iz, start, best):
-    """Return where a ray enters a box, or BIG when it does not before ``best`` or leaves it before ``start``."""
-    ax, bx = (box[0] - ox) * ix, (box[3] - ox) * ix
-    ay, by = (box[1] - oy) * iy, (box[4] - oy) * iy
-    az, bz = (box[2] - oz) * iz, (box[5] - oz) * iz
-    enter = max(min(ax, bx), min(ay, by), min(az, bz))
-    leave = min(max(ax, bx), max(ay, by), max(az, bz))
-    return enter if (enter <= leave) & (leave > start) & (enter < best) else BIG
-
-
-@picture_kernel(inline="always")
-def _crossing(triangle, ox, oy, oz, x, y, z):
-    """Möller-Trumbore: return t, or BIG when the ray passes the triangle by."""
-    px, py, pz = triangle[3], triangle[4], triangle[5]
-    qx, qy, qz = triangle[6], triangle[7], triangle[8]
-    sx, sy, sz = ox - triangle[0], oy - triangle[1], oz - triangle[2]
-    nx, ny, nz = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
-    ux, uy, uz = qy * sz - qz * sy, qz * sx - qx * sz, qx * sy - qy * sx
-    vx, vy, vz = sy * pz - sz * py, sz * px - sx * pz, sx * py - sy * px
-    inverse = ONE / -(x * nx + y * ny + z * nz)
-    u = (x * ux + y * uy + z * uz) * inverse
-    v = (x * vx + y * vy + z * vz) * inverse
-    t = (qx * vx + qy * vy + qz * vz) * inverse
-    return t if (u >= -SEAM) & (v >= -SEAM) & (u + v <= ONE + SEAM) else BIG
+def _on_grid(grid, x, y, z):
+    """Return a point of the geom frame in steps of a mesh's grid."""
+    return (x - grid[0]) * grid[3], (y - grid[1]) * grid[3], (z - grid[2]) * grid[3]
 
 
 @picture_kernel
-def _nearest(lanes, meshes, node, eye, ray, start, best):
+def _nearest(lanes, meshes, root, grid, eye, ray, start, best):
     """Return the nearest hit of a ray after ``start`` and before ``best``, and the number of its triangle or -1.
 
-    The nearer child goes first. Nodes that wait are in spare A, where the ray enters them in spare B.
+    The nearest child goes first. Nodes that wait are in spares A to D, where the ray enters them in spares E to H.
     """
-    ox, oy, oz = eye
+    nodes, triangles = meshes.nodes, meshes.triangles
     x, y, z = ray
-    boxes, links, triangles = meshes.boxes, meshes.links, meshes.triangles
-    ix, iy, iz = ONE / (x + TINY), ONE / (y + TINY), ONE / (z + TINY)
-    found, waiting = -1, 0
-    if _entry(boxes[node], ox, oy, oz, ix, iy, iz, start, best) >= BIG:
-        return best, found
-    while node >= 0:
-        count = links[node, 2]
-        if count == 0:
-            near, far = node + 1, links[node, 1]
-            near_t = _entry(boxes[near], ox, oy, oz, ix, iy, iz, start, best)
-            far_t = _entry(boxes[far], ox, oy, oz, ix, iy, iz, start, best)
-            if far_t < near_t:
-                near, far, near_t, far_t = far, near, far_t, near_t
-            if far_t < BIG:
-                lanes[waiting + SPARE_A] = np.float32(far)
-                lanes[waiting + SPARE_B] = far_t
-                waiting += 1
-            if near_t < BIG:
+    origin = _on_grid(grid, eye[0], eye[1], eye[2])
+    inverse = (ONE / (x * grid[3] + TINY), ONE / (y * grid[3] + TINY), ONE / (z * grid[3] + TINY))
+    found, waiting, node = -1, 0, root
+    while True:
+        if node >= 0:
+            bits = enter_boxes(nodes, node, origin, inverse, inverse, NO_SPREAD, start, best, lanes, SPARE_I)
+            if bits != 0:
+                child = first_bit(bits)
+                near, near_t = nodes[node, LINKS + child], lanes[SPARE_I + child]
+                bits &= bits - 1
+                while bits != 0:
+                    child = first_bit(bits)
+                    far, far_t = nodes[node, LINKS + child], lanes[SPARE_I + child]
+                    bits &= bits - 1
+                    if far_t < near_t:
+                        near, far, near_t, far_t = far, near, far_t, near_t
+                    lanes[waiting + SPARE_A], lanes[waiting + SPARE_E] = np.float32(far), far_t
+                    waiting += 1
                 node = near
                 continue
-        for k in range(links[node, 1], links[node, 1] + count):
-            t = _crossing(triangles[k], ox, oy, oz, x, y, z)
-            if (t > start) & (t < best):
-                best, found = t, k
-        node = -1
-        while waiting > 0 and node < 0:
+        else:
+            block = -1 - node
+            cross_triangles(triangles, block, eye, ray, lanes, SPARE_I)
+            for k in range(BLOCK):
+                t = lanes[SPARE_I + k]
+                if (t > start) & (t < best):
+                    best, found = t, block * BLOCK + k
+        while waiting > 0 and lanes[waiting - 1 + SPARE_E] >= best:
             waiting -= 1
-            if lanes[waiting + SPARE_B] < best:
-                node = int(lanes[waiting + SPARE_A])
-    return best, found
+        if waiting == 0:
+            return best, found
+        waiting -= 1
+        node = int(lanes[waiting + SPARE_A])
 
 
 @picture_kernel
@@ -135,11 +120,11 @@ def cast_triangles(lanes, row, meshes, gid):
     """
     eye = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
-    root = int(row[G_HULL])
+    root, grid = int(row[G_HULL]), meshes.grids[int(row[G_HULL_COUNT])]
     for i in range(LANES):
         u, v = lanes[i + U], lanes[i + V]
         ray = (u * ax + v * bx + cx, u * ay + v * by + cy, u * az + v * bz + cz)
-        t, found = _nearest(lanes, meshes, root, eye, ray, lanes[i + START], lanes[i + T])
+        t, found = _nearest(lanes, meshes, root, grid, eye, ray, lanes[i + START], lanes[i + T])
         if found >= 0:
             lanes[i + T] = t
             lanes[i + ID] = gid
@@ -159,16 +144,16 @@ def orient_triangles(lanes, row, meshes, gid):
         if lanes[i + ID] != gid:
             continue
         k = int(lanes[i + TRIANGLE])
-        triangle = meshes.triangles[k]
-        normal = meshes.normals[k]
-        coords = meshes.texcoords[k]
+        triangle = meshes.triangles[k // BLOCK, k % BLOCK :]
+        normal = meshes.corners[k]
+        coords = meshes.corners[k, 9:]
         ray_u, ray_v, t = lanes[i + U], lanes[i + V], lanes[i + T]
         hx = ox + t * (ray_u * ax + ray_v * bx + cx)
         hy = oy + t * (ray_u * ay + ray_v * by + cy)
         hz = oz + t * (ray_u * az + ray_v * bz + cz)
-        dx, dy, dz = hx - triangle[0], hy - triangle[1], hz - triangle[2]
-        px, py, pz = triangle[3], triangle[4], triangle[5]
-        qx, qy, qz = triangle[6], triangle[7], triangle[8]
+        dx, dy, dz = hx - triangle[0], hy - triangle[BLOCK], hz - triangle[2 * BLOCK]
+        px, py, pz = triangle[3 * BLOCK], triangle[4 * BLOCK], triangle[5 * BLOCK]
+        qx, qy, qz = triangle[6 * BLOCK], triangle[7 * BLOCK], triangle[8 * BLOCK]
         pp, pq, qq = px * px + py * py + pz * pz, px * qx + py * qy + pz * qz, qx * qx + qy * qy + qz * qz
         dp, dq = dx * px + dy * py + dz * pz, dx * qx + dy * qy + dz * qz
         inverse = ONE / max(pp * qq - pq * pq, TINY * TINY)
@@ -189,21 +174,6 @@ def orient_triangles(lanes, row, meshes, gid):
         lanes[i + NZ] = r6 * nx + r7 * ny + r8 * nz
         lanes[i + SPARE_D] = w * coords[0] + u * coords[2] + v * coords[4]
         lanes[i + SPARE_E] = w * coords[1] + u * coords[3] + v * coords[5]
-
-
-@picture_kernel(inline="always")
-def _span(low, high, slow, fast, spread):
-    """Return when a bundle of rays can be between two planes: first and last t.
-
-    Args:
-        low: Distance to the nearer plane along an axis [m].
-        high: Distance to the other.
-        slow: One over the least speed of the bundle along the axis.
-        fast: One over the greatest.
-        spread: Whether some rays go one way along the axis and some the other.
-    """
-    p, q = low * fast, high * slow
-    return (max(p, q), BIG) if spread else (min(p, q), max(p, q))
 
 
 @picture_kernel
@@ -227,43 +197,51 @@ def _place_lamp(lanes, row, caster, light):
 
 
 @picture_kernel
-def _block(lanes, triangle, px, py, pz):
-    """Mark the points of the lamp that a triangle hides from a point in spare D; return how many more they are."""
+def _block(lanes, triangles, block, point):
+    """Mark the points of the lamp that a block of triangles hides from a point in spare D; return how many more."""
     more = 0
     for s in range(LAMP_POINTS):
         if lanes[s + SPARE_D] == ZERO:
-            x, y, z = lanes[s + SPARE_A] - px, lanes[s + SPARE_B] - py, lanes[s + SPARE_C] - pz
-            t = _crossing(triangle, px, py, pz, x, y, z)
-            if (t > SHADOW_START) & (t < ONE):
+            ray = (lanes[s + SPARE_A] - point[0], lanes[s + SPARE_B] - point[1], lanes[s + SPARE_C] - point[2])
+            cross_triangles(triangles, block, point, ray, lanes, SPARE_I)
+            hidden = 0
+            for k in range(BLOCK):
+                t = lanes[SPARE_I + k]
+                hidden |= (t > SHADOW_START) & (t < ONE)
+            if hidden:
                 lanes[s + SPARE_D] = ONE
                 more += 1
     return more
 
 
 @picture_kernel
-def _count_blocked(lanes, meshes, node, end, point, lamp):
-    """Return how many points of the lamp a mesh hides from a point; the four rays go together, as a bounded bundle."""
-    px, py, pz = point
-    x0, y0, z0, x1, y1, z1 = lamp
-    boxes, links, triangles = meshes.boxes, meshes.links, meshes.triangles
-    spread_x, slow_x, fast_x = (x0 < px) & (px < x1), ONE / (x0 - px + TINY), ONE / (x1 - px + TINY)
-    spread_y, slow_y, fast_y = (y0 < py) & (py < y1), ONE / (y0 - py + TINY), ONE / (y1 - py + TINY)
-    spread_z, slow_z, fast_z = (z0 < pz) & (pz < z1), ONE / (z0 - pz + TINY), ONE / (z1 - pz + TINY)
+def _count_blocked(lanes, meshes, root, grid, point, lamp):
+    """Return how many points of the lamp a mesh hides from a point; the four rays go together, as a bounded bundle.
+
+    Boxes and leaves that wait are in spares E to H.
+    """
+    nodes, triangles = meshes.nodes, meshes.triangles
+    px, py, pz = _on_grid(grid, point[0], point[1], point[2])
+    x0, y0, z0 = _on_grid(grid, lamp[0], lamp[1], lamp[2])
+    x1, y1, z1 = _on_grid(grid, lamp[3], lamp[4], lamp[5])
+    spread = ((x0 < px) & (px < x1), (y0 < py) & (py < y1), (z0 < pz) & (pz < z1))
+    slow = (ONE / (x0 - px + TINY), ONE / (y0 - py + TINY), ONE / (z0 - pz + TINY))
+    fast = (ONE / (x1 - px + TINY), ONE / (y1 - py + TINY), ONE / (z1 - pz + TINY))
     for s in range(LAMP_POINTS):
         lanes[s + SPARE_D] = ZERO
-    blocked = 0
-    while node < end and blocked < LAMP_POINTS:
-        box = boxes[node]
-        enter_x, leave_x = _span(box[0] - px, box[3] - px, slow_x, fast_x, spread_x)
-        enter_y, leave_y = _span(box[1] - py, box[4] - py, slow_y, fast_y, spread_y)
-        enter_z, leave_z = _span(box[2] - pz, box[5] - pz, slow_z, fast_z, spread_z)
-        enter, leave = max(enter_x, enter_y, enter_z), min(leave_x, leave_y, leave_z)
-        if (enter <= leave) & (leave > SHADOW_START) & (enter < ONE):
-            for k in range(links[node, 1], links[node, 1] + links[node, 2]):
-                blocked += _block(lanes, triangles[k], px, py, pz)
-            node += 1
-        else:
-            node = links[node, 0]
+    lanes[SPARE_E] = np.float32(root)
+    blocked, waiting = 0, 1
+    while waiting > 0 and blocked < LAMP_POINTS:
+        waiting -= 1
+        node = int(lanes[waiting + SPARE_E])
+        if node < 0:
+            blocked += _block(lanes, triangles, -1 - node, point)
+            continue
+        bits = enter_boxes(nodes, node, (px, py, pz), slow, fast, spread, SHADOW_START, ONE, lanes, SPARE_I)
+        while bits != 0:
+            lanes[waiting + SPARE_E] = np.float32(nodes[node, LINKS + first_bit(bits)])
+            bits &= bits - 1
+            waiting += 1
     return blocked
 
 
@@ -282,14 +260,13 @@ def shade_triangles(lanes, row, caster, meshes, light, endless):
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
     lamp = _place_lamp(lanes, row, caster, light)
-    root = int(row[G_HULL])
-    end = root + int(row[G_HULL_COUNT])
+    root, grid = int(row[G_HULL]), meshes.grids[int(row[G_HULL_COUNT])]
     for i in range(LANES):
         if lanes[i + SHADE] >= ONE or not (endless or _is_behind(lanes, i, caster, light[L_RADIUS])):
             continue
         x, y, z = lanes[i + PX] - wx, lanes[i + PY] - wy, lanes[i + PZ] - wz
         point = (r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z)
-        blocked = _count_blocked(lanes, meshes, root, end, point, lamp)
+        blocked = _count_blocked(lanes, meshes, root, grid, point, lamp)
         lanes[i + SHADE] = max(lanes[i + SHADE], LAMP_WEIGHT * np.float32(blocked))
 
 
