@@ -263,8 +263,7 @@ class Pour(PourTilt[PourConfig]):
         config = self.config
         held, target = config.objects[:2]
         amounts = {"container": held, "target": target, "share": config.poured, "spilled": config.spilled}
-        in_a_hand = (Check(name="held_up", arguments={"object": target}, share=1.0),) if config.target_held else ()
-        return (Check(name="poured", arguments=amounts), *in_a_hand, *self._held_terms(held))
+        return (Check(name="poured", arguments=amounts), *self._held_terms(held))
 
 
 class PourWaterSucc(PourTilt[PourWaterSuccConfig]):

@@ -192,8 +192,6 @@ class PourConfig(PourMotion):
     """Least share of all grains that must be in the target."""
     spilled: float = Field(default=0.1, ge=0, le=1)
     """Largest share of all grains that may be in neither of the two."""
-    target_held: bool = False
-    """Another hand holds the target in the air, with nothing under it, in every frame; success needs that."""
 
 
 class PourWaterSuccConfig(PourMotion):
