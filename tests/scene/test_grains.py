@@ -1,6 +1,7 @@
 """Grains flow, stay in vessels, weigh what they weigh, and are counted right."""
 
 import mujoco
+import numba
 import numpy as np
 import pytest
 
@@ -10,7 +11,8 @@ from handloom.objects import make_object
 from handloom.scene.assets import asset_of
 from handloom.scene.build import add_fluid, add_object, empty_spec
 from handloom.scene.grains import Grains
-from handloom.scene.grains.grain_kernels import resolve
+from handloom.scene.grains.grain_kernels import find_pairs, resolve
+from handloom.scene.grains.grains import GrainTable
 from handloom.scene.grains.surroundings import body_solids, distance_grid, surroundings
 from handloom.sim import World
 from handloom.values import FluidInstance, ObjectInstance
@@ -115,13 +117,36 @@ def test_contacts_between_grains_conserve_momentum() -> None:
     rng = np.random.default_rng(0)
     q, v = rng.uniform(0.5, 0.52, (40, 3)), rng.normal(0.0, 0.3, (40, 3))
     before, middle = v.sum(axis=0), q.mean(axis=0)
-    R, p, push = np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 6))
-    order = np.argsort(q[:, 0])
-    resolve(q, v, q.copy(), order, 0, 0.002, RADIUS, MASS, 0.1, around, R, p, R, p, push)
+    fixed, forces = np.array([0]), np.zeros(6)
+    table = GrainTable(origin=np.zeros((40, 3)), radius=RADIUS, mass=MASS, first=1, bodies=fixed, dofs=fixed)
+    places, turned = np.vstack([np.zeros(3), q]), np.tile(np.eye(3).ravel(), (41, 1))
+    resolve(q, v, forces, table, 0.002, around, places, turned, places, turned)
     assert np.allclose(v.sum(axis=0), before, atol=1e-9)
     assert np.allclose(q.mean(axis=0), middle, atol=1e-12)
+    assert not np.array_equal(q, places[1:])
     assert grains.count == 40
-    assert not push.any()
+    assert not forces.any()
+
+
+@numba.njit
+def near_pairs(q, far, axis, slabs):
+    """Return what ``find_pairs`` lists."""
+    n = len(q)
+    words, pairs = np.empty(n // 8 + 1, np.int64), np.empty((16 * n, 2), np.int64)
+    scratch = np.empty(slabs + 1, np.int64), np.empty((3, n)), words.view(np.uint8), words
+    return pairs[: find_pairs(q, far, axis, np.empty(n, np.int64), *scratch, pairs)]
+
+
+def test_every_pair_of_near_grains_is_found_once() -> None:
+    rng = np.random.default_rng(0)
+    for trial in range(60):
+        n, far = int(rng.integers(1, 300)), 0.009
+        q = rng.uniform(-0.5, 0.5, (n, 3)) * rng.uniform(0.02, 0.2, 3)
+        if trial % 3 == 0:
+            q[rng.integers(n)] += 2.0  # One grain that was spilled far away.
+        apart = np.linalg.norm(q[:, None] - q[None], axis=2)
+        found = near_pairs(q, far, int(rng.integers(3)), int(rng.choice([3, 8, 64])))
+        assert sorted(map(sorted, found.tolist())) == np.argwhere(np.triu(apart < far, 1)).tolist()
 
 
 def test_a_restored_world_goes_on_bit_for_bit() -> None:

@@ -154,15 +154,13 @@ class PourTilt(Skill[PourT]):
                     return [over.path, tilt.path]
         return None
 
-    def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
-        """Return how far the joints go from each grasp (n, 4, 4) of a stand-in to where it is tilted; None for others.
+    def ways_after(self, T_base_tool: Array, q: Array) -> Array:
+        """Return how far the joints go from each grasp (n, 4, 4) to where the container is tilted.
 
-        The task's own filters choose how an object of ours or of a file is held; those of a stand-in were written for
-        another. Infinite where no direction of pouring can be reached upright and tilted.
+        Infinite where no direction of pouring can be reached upright and tilted. Filters of a stand-in's grasps were
+        written for another object, so the nearest counts; otherwise the task says how it is held, and all others are 0.
         """
         held, target = (*self.config.objects, getattr(self.config, "container_name", ""))[:2]
-        if not self.scene.assets[held].stands_in:
-            return None
         controller, grains, ends = self.controller, self._grains(), list[Array]()
         T_world_base, T_world_held = controller.arm.T_world_base, self.scene.object_pose(held)
         for grasp in T_base_tool:
@@ -177,7 +175,7 @@ class PourTilt(Skill[PourT]):
         ignore = (*controller.obstacles_of(held), *self.config.ignore_substring)
         found = controller.planner.free_ik(way.reshape(-1, 4, 4), q, ignore=ignore)
         free = found.free.reshape(way.shape[:3]).all(axis=1)
-        far = np.linalg.norm(found.q - q, axis=1).reshape(way.shape[:3])[:, 0]
+        far = np.linalg.norm(found.q - q, axis=1).reshape(way.shape[:3])[:, 0] * self.scene.assets[held].stands_in
         return np.where(free, far, np.inf).min(axis=1)
 
     def _candidates(

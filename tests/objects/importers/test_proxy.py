@@ -25,6 +25,8 @@ from handloom.objects.importers import PROXIES, category_of_path
         ("scissor", "scissors"),
         ("trash_can", "trash_can"),
         ("mug", "mug"),
+        ("microwave_train", "microwave"),
+        ("toy_train", "toy_car"),
     ],
 )
 def test_reference_categories_and_paths_map_to_the_library(given, category):

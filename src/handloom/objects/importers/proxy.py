@@ -128,6 +128,8 @@ ALIKE: Final[dict[str, str]] = {
     "wrench": "spanner",
 }
 """Category of the library > words of reference categories, folders and objects that it looks and handles most like."""
+SPLITS: Final = frozenset(("train", "test", "val", "eval"))
+"""Last words of folders that say what a share of the assets is for, not what they are."""
 PROXIES: Final[dict[str, str]] = {word: category for category, words in ALIKE.items() for word in words.split()}
 """Word > category of the library that stands in for it."""
 STAINS: Final = frozenset(("wuzi", "dirt", "stain", "spot", "smudge"))
@@ -175,8 +177,10 @@ def proxy_category(category_or_path: str | Path) -> str:
 
 def _alike(category: str) -> str | None:
     words = category.split("_")
+    if words[-1] in SPLITS and len(words) > 1 and category not in PROXIES:
+        words.pop()
     # The last noun of an English compound is what it is: a "coffee cup" is a cup, a "cup holder" is a holder.
-    candidates = [category, *("_".join(words[k:]) for k in range(1, len(words))), *reversed(words)]
+    candidates = [*("_".join(words[k:]) for k in range(len(words))), *reversed(words)]
     for candidate in candidates:
         for spelling in (candidate, candidate.removesuffix("es"), candidate.removesuffix("s")):
             if spelling in CATEGORIES:

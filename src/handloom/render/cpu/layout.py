@@ -52,7 +52,8 @@ LANE_QUANTITIES = 45
     G_CASTS,                        # 1 when the geom throws shadows
     G_BODY,                         # body that rigidly carries the geom
     G_INSIDE,                       # 1 when a camera inside sees the inner wall
-) = range(53)
+    G_DEPTH,                        # no part of the geom is nearer to the camera than this, in planar depth [m]
+) = range(54)
 GEOM_COLUMNS = 64
 # fmt: on
 # Rotation and position lie side by side.

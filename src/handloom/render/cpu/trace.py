@@ -12,6 +12,7 @@ from handloom.render.cpu.layout import (
     BIG,
     BLUE,
     FACE,
+    G_DEPTH,
     G_TYPE,
     GLOW,
     GREEN,
@@ -53,7 +54,7 @@ from handloom.render.cpu.light.occlude import occlude
 from handloom.render.cpu.light.shading import add_light, add_soft_light, shade_surface
 from handloom.render.cpu.light.shadow_culling import cast_shadows
 from handloom.render.cpu.rays.beads import cast_beads
-from handloom.render.cpu.rays.space import bound
+from handloom.render.cpu.rays.space import bound, greatest
 from handloom.render.cpu.rays.surface import covers, describe, find_face
 from handloom.render.cpu.rays.triangles import cast_triangles, orient_triangles
 from handloom.render.cpu.rays.visibility import cast
@@ -117,12 +118,31 @@ def _clear_light(lanes):
 
 
 @picture_kernel
+def _nearest_first(candidates, count, geoms):
+    """Sort the candidates by the depth at which they begin."""
+    for k in range(1, count):
+        g = candidates[k]
+        depth = geoms[g, G_DEPTH]
+        place = k
+        while place > 0 and geoms[candidates[place - 1], G_DEPTH] > depth:
+            candidates[place] = candidates[place - 1]
+            place -= 1
+        candidates[place] = g
+
+
+@picture_kernel
 def cast_all(lanes, candidates, count, scene, layer):
-    """Cast the rays against all candidates; callees in this loop get single arrays."""
+    """Cast the rays against all candidates, until the next begins behind all hits.
+
+    Callees in this loop get single arrays.
+    """
     geoms = scene.geoms
     hulls = scene.hulls
+    _nearest_first(candidates, count, geoms)
     for k in range(count):
         g = candidates[k]
+        if k > 0 and geoms[g, G_DEPTH] > greatest(lanes, T):
+            break
         if geoms[g, G_TYPE] == BEADS:
             cast_beads(lanes, geoms[g], scene.beads, np.float32(g))
         elif geoms[g, G_TYPE] == TRIANGLES:

@@ -12,7 +12,7 @@ from handloom.arrays import Array
 from handloom.motion.collision.obstacle import T_body_geom
 from handloom.motion.collision.shape import Shape, ShapeKind, geom_shape
 from handloom.motion.collision.solid_points import bounding_box
-from handloom.scene.grains.grain_kernels import fill_grid
+from handloom.scene.grains.distance_kernels import fill_grid
 
 CELL = 0.0015
 """Distance of the nodes of a grid [m]; half the thinnest wall of the library's containers."""
@@ -56,7 +56,7 @@ class Surroundings(NamedTuple):
     high: Array
     grid: NDArray[np.int64]
     """Number of each body's grid (b,); -1 where its solids are asked directly."""
-    nodes: Array
+    nodes: NDArray[np.float32]
     """Distances at the nodes of all grids, one grid after the other [m]."""
     node_first: NDArray[np.int64]
     """First node of each grid (g + 1,)."""
@@ -210,7 +210,7 @@ def surroundings(
         low=np.array([low for low, _ in boxes]).reshape(-1, 3),
         high=np.array([high for _, high in boxes]).reshape(-1, 3),
         grid=np.where([grid is None for grid in grids], -1, np.cumsum([grid is not None for grid in grids]) - 1),
-        nodes=np.concatenate([np.zeros(0), *(grid.distance.ravel() for grid in made)]),
+        nodes=np.concatenate([np.zeros(0), *(grid.distance.ravel() for grid in made)]).astype(np.float32),
         node_first=np.cumsum([0, *counts]).astype(np.int64),
         node_count=np.array([grid.distance.shape for grid in made], np.int64).reshape(-1, 3),
         node_origin=np.array([grid.origin for grid in made]).reshape(-1, 3),

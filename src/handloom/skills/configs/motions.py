@@ -179,7 +179,7 @@ class PourMotion(SkillConfig):
     aim: float = Field(default=0.35, ge=0, lt=1)
     """How far before the middle of the target the lip stands, as a share of the target's inner radius."""
     pace: float = Field(default=0.5, gt=0, le=1)
-    """Speed of the tilt, as a share of the arm's usual speed."""
+    """Speed of the tilt, as a share of the arm's usual speed; half of it while grains may flow."""
     drain_steps: int = Field(default=90, ge=1)
     """Frames at most that the container stays tilted; it goes back as soon as nothing flows any more."""
 

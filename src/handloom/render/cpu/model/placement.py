@@ -31,6 +31,7 @@ from handloom.render.cpu.layout import (
     G_BODY,
     G_BOX,
     G_CASTS,
+    G_DEPTH,
     G_EYE,
     G_HALF,
     G_INSIDE,
@@ -56,6 +57,8 @@ from handloom.render.cpu.model.outline import CORNERS, FAR_AWAY, outline
 # Boxes are cut this much before the near plane of the camera, and never nearer than the second value [m]: a hit is
 # never lost to rounding.
 BEFORE_NEAR, LEAST_NEAR = 0.5, 1e-4
+# A geom is taken to be this much nearer to the camera than it is: a factor, and a distance [m].
+CLOSER, BEFORE = 0.999, 1e-3
 
 
 @picture_kernel(entry=True)
@@ -109,8 +112,13 @@ def place_view(geoms, view, camera_body, first, last, columns, points, spans):
         if int(row[G_TYPE]) == PLANE:
             first[:, g] = 0
             last[:, g] = columns
+            row[G_DEPTH] = -FAR_AWAY
             continue
         outline(row, view, near, points, spans)
+        depth = FAR_AWAY
+        for k in range(CORNERS):
+            depth = min(depth, points[2, k])
+        row[G_DEPTH] = CLOSER * depth - BEFORE if depth > 0.0 else -FAR_AWAY
         for r in range(rows):
             low = min(max(spans[r, 0], 0.0), float(columns))
             high = min(max(spans[r, 1], -1.0), columns - 1.0)

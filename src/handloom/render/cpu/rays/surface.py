@@ -194,9 +194,8 @@ def _orient(lanes, row, gid):
 
 
 @picture_kernel
-def _orient_polytope(lanes, row, hulls, gid, best):
-    """Write the normal of the half space whose plane is nearest to the hit point; ``best`` is scratch."""
-    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+def _number_polytope(lanes, row, hulls, gid, best):
+    """Write to FACE the number of the half space whose plane is nearest to the hit point; ``best`` is scratch."""
     for i in range(LANES):
         best[i] = -BIG
     first = int(row[G_HULL])
@@ -205,19 +204,27 @@ def _orient_polytope(lanes, row, hulls, gid, best):
         q = hulls[f, 1]
         r = hulls[f, 2]
         offset = hulls[f, 3]
-        nx = r0 * p + r1 * q + r2 * r
-        ny = r3 * p + r4 * q + r5 * r
-        nz = r6 * p + r7 * q + r8 * r
         face = np.float32(f - first)
         for i in range(LANES):
             height = lanes[i + SPARE_A] * p + lanes[i + SPARE_B] * q + lanes[i + SPARE_C] * r - offset
             higher = height > best[i]
             best[i] = height if higher else best[i]
-            write = higher & (lanes[i + ID] == gid)
-            lanes[i + NX] = nx if write else lanes[i + NX]
-            lanes[i + NY] = ny if write else lanes[i + NY]
-            lanes[i + NZ] = nz if write else lanes[i + NZ]
-            lanes[i + FACE] = face if write else lanes[i + FACE]
+            lanes[i + FACE] = face if higher & (lanes[i + ID] == gid) else lanes[i + FACE]
+
+
+@picture_kernel
+def _orient_polytope(lanes, row, hulls, gid, best):
+    """Write face and normal of the half space whose plane is nearest to the hit point; ``best`` is scratch."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+    _number_polytope(lanes, row, hulls, gid, best)
+    first = int(row[G_HULL])
+    for i in range(LANES):
+        if lanes[i + ID] == gid:
+            f = first + int(lanes[i + FACE])
+            p, q, r = hulls[f, 0], hulls[f, 1], hulls[f, 2]
+            lanes[i + NX] = r0 * p + r1 * q + r2 * r
+            lanes[i + NY] = r3 * p + r4 * q + r5 * r
+            lanes[i + NZ] = r6 * p + r7 * q + r8 * r
 
 
 @picture_kernel
@@ -231,7 +238,7 @@ def covers(lanes, gid):
 
 @picture_kernel
 def find_face(lanes, geoms, g, hulls, best):
-    """Fill FACE (and, on the way, the normal) of the lanes whose nearest geom is ``g``, when it has creases at all."""
+    """Fill FACE (and perhaps the normal) of the lanes whose nearest geom is ``g``, when it has creases at all."""
     gid = np.float32(g)
     row = geoms[g]
     kind = int(row[G_TYPE])
@@ -242,7 +249,7 @@ def find_face(lanes, geoms, g, hulls, best):
         return
     _locate(lanes, row)
     if kind == MESH:
-        _orient_polytope(lanes, row, hulls, gid, best)
+        _number_polytope(lanes, row, hulls, gid, best)
     else:
         _orient(lanes, row, gid)
 

@@ -49,6 +49,8 @@ from handloom.render.cpu.model.bvh import BLOCK, LINKS
 from handloom.render.cpu.rays.geom_frame import eye_of, position_of, rays_of, rotation_of
 from handloom.render.cpu.rays.wide_tests import cross_triangles, enter_boxes, first_bit
 
+# More than the step to the next number, so that hits at the same depth are not culled.
+AS_NEAR = np.float32(1 + 3e-7)
 # A single ray goes one way along every axis.
 NO_SPREAD = (False, False, False)
 # A lamp is four points on its disc, in units of its radius along its two axes.
@@ -124,8 +126,10 @@ def cast_triangles(lanes, row, meshes, gid):
     for i in range(LANES):
         u, v = lanes[i + U], lanes[i + V]
         ray = (u * ax + v * bx + cx, u * ay + v * by + cy, u * az + v * bz + cz)
-        t, found = _nearest(lanes, meshes, root, grid, eye, ray, lanes[i + START], lanes[i + T])
-        if found >= 0:
+        # Of two geoms at the same depth, the one with the lesser number is seen.
+        limit = lanes[i + T] * AS_NEAR if gid < lanes[i + ID] else lanes[i + T]
+        t, found = _nearest(lanes, meshes, root, grid, eye, ray, lanes[i + START], limit)
+        if found >= 0 and t <= lanes[i + T]:
             lanes[i + T] = t
             lanes[i + ID] = gid
             lanes[i + TRIANGLE] = np.float32(found)

@@ -39,11 +39,11 @@ from handloom.render.cpu.rays.geom_frame import eye_of, rays_of, size_of
 
 @picture_kernel(inline="always")
 def _keep(lanes, i, hit, enter, leave, inside, gid):
-    """Keep geom ``gid`` in lane ``i`` when its hit is nearer than what was there."""
+    """Keep geom ``gid`` in lane ``i`` when its hit is nearer than what was there, or as near and its number less."""
     near = lanes[i + START]
     t = leave if (enter <= near) & inside else enter
     best = lanes[i + T]
-    nearer = hit & (t > near) & (t < best)
+    nearer = hit & (t > near) & ((t < best) | ((t == best) & (gid < lanes[i + ID])))
     lanes[i + T] = t if nearer else best
     lanes[i + ID] = gid if nearer else lanes[i + ID]
 
