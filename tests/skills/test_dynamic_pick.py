@@ -15,7 +15,8 @@ from handloom.robots import load_robot
 from handloom.scene import Scene, build_scene
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.configs.picks import DynamicPickConfig
-from handloom.skills.dynamic_pick import DynamicPick, Motion, evenly, lasting, stretched
+from handloom.skills.dynamic_pick import DynamicPick
+from handloom.skills.meeting import Motion, evenly, lasting, stretched
 from handloom.tasks import load_task
 from handloom.values import EpisodeRecord
 

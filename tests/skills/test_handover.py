@@ -1,18 +1,24 @@
 """One hand holds an object out so that the other can take it, and takes it so that it can go on with it."""
 
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
+from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.episode import run_episode
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
+from handloom.skills.arm_controller import ArmController
 from handloom.skills.arm_motion import imagined_at
+from handloom.skills.checks import grasped
+from handloom.skills.meeting import Carried
 from handloom.skills.pick import Pick
 from handloom.skills.place import Place
 from handloom.skills.tool_motions import GotoPose
-from handloom.spatial import make_pose
+from handloom.spatial import invert_pose, make_pose
 from handloom.tasks import load_task, sample_task, worded_skills
 
 SEED = 777
@@ -82,3 +88,56 @@ def test_grasps_of_the_stick_as_it_lies_are_tried_where_no_other_is_reached(monk
     assert failure_of_the_first_pick() is None
     monkeypatch.setattr(Pick, "_may_take_lying", lambda *_: False)
     assert failure_of_the_first_pick() == "goal_unreachable"
+
+
+def test_a_stick_is_taken_while_the_other_hand_moves_it_where_that_hand_was_planned_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = load_task("lift2_moving_handover")
+    scene = build_scene(sample_task(task, 11, 0))
+    schedule = Schedule(scene, worded_skills(task, scene.instance), generator(11, 0, "skills", task=task.name))
+    foreseen: list[np.ndarray] = []
+    by = Carried.by
+
+    def noting(holder: ArmController, name: str) -> Carried:
+        carried = by(holder, name)
+        foreseen.append(carried.poses[:, :3, 3])
+        return carried
+
+    monkeypatch.setattr(Carried, "by", noting)
+    record = run_episode(scene, schedule)
+    assert record.success, record.failure
+    taken = next(span for span in record.timeline if span.skill == "dynamicpick")
+    left, right = (scene.robot("lift2").arm(side) for side in ("left", "right"))
+    places, both = [], []
+    for state in record.states[taken.start : taken.end + 1]:
+        scene.world.restore_state(state)
+        places.append(scene.object_pose("stick")[:3, 3].copy())
+        both.append(all(grasped(scene, robot="lift2", arm=arm.name, object="stick") for arm in (left, right)))
+    speed = np.linalg.norm(np.diff(places, axis=0), axis=1) * scene.instance.fps
+    assert speed[int(np.argmax(both))] > 0.015, "the right hand closes while the left one moves"
+    assert all(both[int(np.argmax(both)) :]), "and keeps hold"
+    (planned,) = foreseen
+    off = np.linalg.norm(planned[: len(places) - 5] - np.array(places)[5 : len(planned) + 5], axis=1)
+    assert off.max() < 0.008, "arms follow their targets within a few frames and millimetres"
+
+
+def test_a_hand_goes_on_slowly_without_turning(tmp_path: Path) -> None:
+    pick = {"name": "pick", "objects": ["cube"], "approach": "down", "lift_th": 0.02, "t_eps": 0.01, "o_eps": 0.1}
+    cube = thing("cube", "cube", (0.0, 0.05), parameters={"edge": 0.04})
+    instance, frames = table_instance(tmp_path, cube), []
+    goto = {"name": "goto__pose", "objects": ["cube"], "position": [0.45, 0.1, 0.3], "position_constraint": "object"}
+    for pace in (None, 0.4):
+        on = {**goto, "keep_orientation": True, "gripper_state": -1, "pace": pace}
+        scene, record = run_with(instance, pick, on)
+        assert record.success, record.failure
+        arm, (_, span) = scene.robot("franka").arm("left"), record.timeline
+        turns = []
+        for frame in (span.start, span.end):
+            scene.world.restore_state(record.states[frame])
+            turns.append(scene.world.body_pose(arm.tool_body)[:3, :3])
+        assert np.abs(turns[1] - turns[0]).max() < 0.02
+        at = invert_pose(arm.T_world_base) @ scene.object_pose("cube")
+        np.testing.assert_allclose(at[:3, 3], goto["position"], atol=0.01)
+        frames.append(span.end - span.start)
+    assert frames[1] > 2.0 * frames[0]

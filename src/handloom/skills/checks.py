@@ -218,6 +218,12 @@ def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2
     return pressing >= min(fingers, len(side.finger_bodies))
 
 
+def grasped_moving(scene: Scene, *, robot: str, arm: str, object: str, speed: float) -> bool:
+    """Return whether a hand has hold of an object that moves faster than ``speed`` [m/s]."""
+    moves = np.linalg.norm(scene.world.body_velocity(scene.body_of(object))[:3]) > speed
+    return bool(moves) and grasped(scene, robot=robot, arm=arm, object=object)
+
+
 def held_up(scene: Scene, *, object: str) -> bool:
     """Return whether a hand holds an object in the air: robots apart, it touches only what is in it or over it."""
     arms = [(name, arm.name) for name, robot in scene.robots.items() for arm in robot.arms]
@@ -325,6 +331,7 @@ CHECKS: dict[str, Callable[..., bool]] = {
     "filled": filled,
     "fingers_only": fingers_only,
     "grasped": grasped,
+    "grasped_moving": grasped_moving,
     "gripper_open": gripper_open,
     "hand_at": hand_at,
     "held_up": held_up,

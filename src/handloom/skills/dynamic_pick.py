@@ -1,15 +1,15 @@
 """Grasp an object that moves: wait for it, meet it, go along while the fingers close, lift it."""
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.planning import Move
-from handloom.skills.arm_controller import CLOSED, OPEN
-from handloom.skills.arm_motion import play
+from handloom.skills.arm_controller import CLOSED, OPEN, Way
+from handloom.skills.arm_motion import imagined_at, play
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.picks import DynamicPickConfig
 from handloom.skills.grasp_moves import GraspMoves
@@ -22,9 +22,10 @@ from handloom.skills.grasp_poses import (
     filtered,
     gripper_of,
 )
+from handloom.skills.meeting import Carried, Meeting, Motion, evenly, lasting, stretched
 from handloom.skills.orientations import widened
 from handloom.skills.pick import WIDER_FILTERS
-from handloom.skills.skill import Skill, between, command_at
+from handloom.skills.skill import Skill, between, command_at, plan_failure
 from handloom.spatial import invert_pose, matrix_from_rotvec, translation
 from handloom.values import Check, Command, FunnelStage
 
@@ -42,61 +43,22 @@ STEADY = 0.2
 """Largest change of velocity over the frames watched, as a share: an object that still speeds up is watched on."""
 APPROACH_SECONDS = 0.6
 """Shortest time of the straight approach, in which the hand goes along with the object."""
-EASE = 0.15
-"""Share of the approach to a rolling object in which the hand comes up to speed, and in which it brakes."""
 TESTED = 64
 """Candidates that are tested at most."""
 TRIES = 3
 """Meeting points that are drawn before it is given up."""
+CARRIED_TRIES = 8
+"""The same for an object in another hand, where the hands must not come too near to each other."""
+CARRIED_SPEED = 0.01
+"""Faster than this [m/s] must an object in another hand move while it is taken."""
+MET = 0.05
+"""Share of the skill's frames in which it must do so between the fingers."""
+FORESEEN = 24
+"""Grasps of it that are looked at for what the arm does next."""
+KNOT = 3
+"""Frames between two poses that are solved for along the way of another hand."""
 HOPELESS = 1000
 """Failures in a row that end the skill at once; published value."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Meeting:
-    """A planned grasp of a moving object."""
-
-    begin: float
-    """Place of the object along its way, from the hand's start, at which the hand sets out [m]."""
-    targets: Array
-    """Joint targets (frames, n) until the fingers close."""
-    ride: Array
-    """Joint targets (frames, n) while they do."""
-    lift: Array
-    """Joint path (k, n) of the lift."""
-    lifted: Array
-    """Pose T_base_tool (4, 4) at its end."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Motion:
-    """How an object moves on from where it was seen last: straight on, ever slower if it rolls."""
-
-    way: float
-    """Place along its way, from the hand's start [m]."""
-    velocity: Array
-    """(3,) [m/s]."""
-    slowing: float = 0.0
-    """Loss of speed by rolling friction [m/s^2]."""
-
-    @property
-    def speed(self) -> float:
-        """Present speed [m/s]."""
-        return float(np.linalg.norm(self.velocity))
-
-    def speed_at(self, place: float) -> float:
-        """Return the speed at a place further on [m/s]; zero where it does not get so far."""
-        if self.slowing == 0.0:
-            return self.speed
-        return float(np.sqrt(max(self.speed**2 - 2.0 * self.slowing * (place - self.way), 0.0)))
-
-
-def lasting(seconds: float, slowing: float, speed: float) -> float:
-    """Return the time [s] in which an object at constant speed goes as far as one that slows does, from that speed.
-
-    Negative seconds ask for the time before.
-    """
-    return seconds - slowing * seconds**2 / (2.0 * speed)
 
 
 class DynamicPick(Skill[DynamicPickConfig]):
@@ -106,6 +68,9 @@ class DynamicPick(Skill[DynamicPickConfig]):
     not turn is assumed to keep its velocity and its orientation until it is grasped. One that turns as it goes rolls:
     its middle goes straight on and slows down as it did while it was watched. Published files without ``tcp_offset``
     mean 0.125 m on every robot; here they mean the robot's own.
+
+    An object that another arm holds is met while that arm moves, and followed to the end of its planned motion. It is
+    not lifted, for the other hand still has to let go (ours).
     """
 
     Config: ClassVar = DynamicPickConfig
@@ -121,6 +86,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         """Time [s], pose (4, 4) and middle (3,) [m] of the object in the last frames."""
         self._meeting: Meeting | None = None
         self._begun = False
+        self._holder = next((arm for arm in self.neighbours if name in arm.held), None)
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
@@ -131,7 +97,12 @@ class DynamicPick(Skill[DynamicPickConfig]):
             close_steps=config.gripper_change_steps,
             lift=self._lift,
         )
-        return moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
+        terms = moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
+        if self._holder is None:
+            return terms
+        arm = self.controller.arm
+        met = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0], "speed": CARRIED_SPEED}
+        return (*terms, Check(name="grasped_moving", arguments=met, share=MET))
 
     def is_done(self) -> bool:
         """Return whether the lift has ended."""
@@ -141,6 +112,8 @@ class DynamicPick(Skill[DynamicPickConfig]):
         """Return whether it is time to set out, after planning the meeting once the object is near."""
         if self._begun:
             return True
+        if self._holder is not None:
+            return self._holder.moving and self._begin(self._planned_beside(Carried.by(self._holder, self._name)))
         motion = self._watch()
         if motion is None or motion.speed < SLOWEST:
             return False
@@ -148,13 +121,22 @@ class DynamicPick(Skill[DynamicPickConfig]):
             if motion.way < -NEAR:
                 return False
             self._meeting = self._planned(motion)
-            if self._meeting is None:
-                self._begun, self.manip_list = True, [self.stay("open_gripper")]
-                self.controller.num_plan_failed = HOPELESS
-                return True
-        if motion.way < self._meeting.begin:
+        if self._meeting is not None and motion.way < self._meeting.begin:
             return False
-        self._begun, self.manip_list = True, self._commands(self._meeting)
+        return self._begin(self._meeting)
+
+    @property
+    def _name(self) -> str:
+        return self.config.objects[0]
+
+    def _begin(self, meeting: Meeting | None) -> bool:
+        """Write the commands of a meeting, or give up where there is none; return that it has begun."""
+        self._begun = True
+        if meeting is None:
+            self.manip_list = [self.stay("open_gripper")]
+            self.controller.num_plan_failed = HOPELESS
+        else:
+            self.manip_list = self._commands(meeting)
         return True
 
     def _watch(self) -> Motion | None:
@@ -251,6 +233,85 @@ class DynamicPick(Skill[DynamicPickConfig]):
             lifted=lifted[chosen.index],
         )
 
+    def _planned_beside(self, carried: Carried) -> Meeting | None:
+        """Return a meeting with an object in another hand that moves; None after telling why there is none."""
+        name, (low, high) = self._name, sorted(self.config.pick_range)
+        x = carried.poses[:, 0, 3] - self._start[0]
+        frames = np.flatnonzero((x >= low) & (x <= high))
+        if len(frames) == 0:
+            detail = (
+                f"{name} is carried from {x[0]:+.2f} to {x[-1]:+.2f} m beside the hand's start; move pick_range there"
+            )
+            self.fail(FunnelStage.PLAN, "never_there", detail)
+            return None
+        itself = self.controller.obstacles_of(name)
+        for frame in np.sort(self.rng.choice(frames, CARRIED_TRIES)).tolist():
+            with imagined_at(self.scene, carried.holder.arm, carried.joints[frame], name, carried.poses[frame]):
+                meeting = self._planned_in(frame, carried)
+            if meeting is None:
+                continue
+            self.failure, self.controller.ignored = None, itself
+            if self.controller.way(np.vstack([meeting.targets, meeting.ride])) is Way.FREE:
+                return meeting
+            self.fail(FunnelStage.PLAN, "arms_meet", f"the hands would come too near to each other at {name}")
+        return None
+
+    def _planned_in(self, frame: int, carried: Carried) -> Meeting | None:
+        """Return the moves that close the hand on the object some frames from now; None after saying why not.
+
+        The scene shows the object and the other arm as they will be then.
+        """
+        config, controller, name = self.config, self.controller, self._name
+        fps, T_world_base = self.scene.instance.fps, controller.arm.T_world_base
+        grasps, slow = self._leading_on(self._grasps(name, np.zeros(3))), round(APPROACH_SECONDS * fps)
+        if len(grasps) == 0:
+            return None
+
+        def along(T_base_tool: Array, at: int) -> Array:
+            """Return hand poses (..., 4, 4) beside the object in another frame."""
+            return invert_pose(T_world_base) @ carried.moved(frame, at) @ T_world_base @ T_base_tool
+
+        before = grasps @ translation(-config.pre_grasp_offset * controller.arm.spec.approach)
+        itself = controller.obstacles_of(name)
+        moves = [
+            Move(T_base_tool=along(before, max(frame - slow, 0)), ignore=itself),
+            Move(T_base_tool=grasps, straight=True, ignore=itself),
+        ]
+        chosen = self._chosen(moves)
+        if chosen is None:
+            return None
+        paths = [path for path in chosen.paths if path is not None]
+        free, down = (play(path, controller.limits, fps=fps) for path in paths)
+        targets = np.vstack([free, stretched(np.vstack([free[-1], down]), slow)])
+        late = len(targets) - frame
+        if late > 0:
+            detail = f"the hand would meet {name} {late / fps:.2f} s too late; carry it more slowly or further"
+            self.fail(FunnelStage.PLAN, "too_late", detail)
+            return None
+        targets = np.vstack([np.repeat(controller.target[None], -late, axis=0), targets])
+        ends = [*range(frame + KNOT, len(carried.poses) - 1, KNOT), len(carried.poses) - 1]
+        rows, at = [paths[1][-1]], frame
+        for end in ends:
+            way = controller.planner.plan_straight(rows[-1], along(grasps[chosen.index], end), ignore=itself)
+            if not way.ok:
+                self.failure = plan_failure(way)
+                return None
+            share = np.arange(1, end - at + 1)[:, None] / (end - at)
+            rows, at = [*rows, *(rows[-1] + share * (way.path[-1] - rows[-1]))], end
+        ride = np.array(rows[1:])
+        ride = np.vstack([ride, np.repeat(ride[-1:], max(config.gripper_change_steps - len(ride), 0), axis=0)])
+        return Meeting(
+            begin=-np.inf, targets=targets, ride=ride, lift=ride[-1:], lifted=controller.chain.T_base_tool(ride[-1])
+        )
+
+    def _leading_on(self, grasps: Array) -> Array:
+        """Return those of grasps (n, 4, 4) from which the same arm can go on; all where none is known to."""
+        after = self.follower
+        if after is None or len(grasps) == 0 or self._name not in after.config.objects[:1]:
+            return grasps
+        ways = after.ways_after(grasps[:FORESEEN], self.controller.target)
+        return grasps if ways is None or not np.isfinite(ways).any() else grasps[:FORESEEN][np.isfinite(ways)]
+
     def _chosen(self, moves: list[Move]) -> Chosen | None:
         """Return the first candidate whose whole meeting can be planned; with ``ik``, of the first that is reached."""
         if self.config.test_mode == "forward":
@@ -308,24 +369,3 @@ class DynamicPick(Skill[DynamicPickConfig]):
         commands += [command_at(pose, "dummy_forward", arm_action=row, gripper_state=state) for row, state in rows]
         commands.append(command_at(meeting.lifted, "attach_obj", object=name, straight=True, path=meeting.lift))
         return [*commands, command_at(meeting.lifted, "close_gripper", straight=True, path=meeting.lift)]
-
-
-def evenly(path: Array, frames: int) -> Array:
-    """Return joint targets (frames, n) along a path (k, n) at even speed but for a short start and end.
-
-    A hand that eases in and out as in a free move falls behind an object that rolls beside it, then overtakes it: one
-    finger came down on the ball.
-    """
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-    t = np.arange(1, frames + 1) / frames
-    s = np.where(t < EASE, t**2 / (2.0 * EASE), t - EASE / 2.0)
-    s = np.where(t > 1.0 - EASE, 1.0 - EASE - (1.0 - t) ** 2 / (2.0 * EASE), s) / (1.0 - EASE)
-    return np.stack([np.interp(s * length[-1], length, column) for column in path.T], axis=1)
-
-
-def stretched(targets: Array, frames: int) -> Array:
-    """Return joint targets (max(frames, k - 1), n) along given ones (k, n), evenly slower; the first is left out."""
-    count = max(frames, len(targets) - 1)
-    at = np.linspace(0.0, len(targets) - 1.0, count + 1)[1:]
-    columns = [np.interp(at, np.arange(len(targets)), column) for column in targets.T]
-    return np.stack(columns, axis=1)

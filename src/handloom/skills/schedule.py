@@ -231,6 +231,7 @@ class Schedule:
     def _start(self, lane: _Lane, frame: int) -> Skill | None:
         """Make the commands of an arm's next skill and let it begin; return the skill when it cannot be done now."""
         skill = self._made(lane, lane.waiting[0], self._rng)
+        skill.neighbours = tuple(c for c in self._controllers.values() if c not in skill.controllers)
         following = self._following(lane, skill.config.objects[:1])
         if following is not None:
             # What it foresees must not change what it draws later.

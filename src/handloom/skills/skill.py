@@ -50,6 +50,8 @@ class Skill(ABC, Generic[ConfigT]):
         """What the same arm does next, not begun yet; a pick asks it whether a grasp leads on."""
         self.taker: Skill[Any] | None = None
         """The pick with which another hand takes over what this one holds, not begun yet."""
+        self.neighbours: tuple[ArmController, ...] = ()
+        """The arms that are or were at work beside this one."""
         self.partner: ArmController | None = None
         """The robot's other arm, for a skill whose config says that it takes both."""
         self._frames_judged = 0

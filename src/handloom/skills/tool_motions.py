@@ -62,21 +62,22 @@ class GotoPose(Skill[GotoPoseConfig]):
             return
         self._goal = poses[chosen.index]
         function = gripper_function(config.gripper_state)
+        slow = {} if config.pace is None else {"pace": config.pace}
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
         if config.interp_nums < 2:
-            self.manip_list.append(command_at(self._goal, function, **chosen.params(0)))
+            self.manip_list.append(command_at(self._goal, function, **slow, **chosen.params(0)))
             return
         p0, q0 = pos_quat_from_pose(self.controller.commanded_pose)
         p1, q1 = pos_quat_from_pose(self._goal)
         for s in np.arange(1, config.interp_nums + 1) / config.interp_nums:
             pose = pose_from_pos_quat(p0 + s * (p1 - p0), quat_slerp(q0, q1, s))
-            self.manip_list.append(command_at(pose, function, straight=True))
+            self.manip_list.append(command_at(pose, function, straight=True, **slow))
 
     def _chosen(self, poses: Array) -> Chosen | None:
         """Return the first of poses (n, 4, 4) that can be reached and, with a taker, taken from."""
         first, left = None, np.arange(len(poses))
         for _ in range(1 if self.taker is None else OFFERED):
-            chosen = choose(self, [Move(T_base_tool=poses[left])], test_mode=self.config.test_mode)
+            chosen = choose(self, self._moves(poses[left]), test_mode=self.config.test_mode)
             if chosen is None:
                 break
             index = int(left[chosen.index])
@@ -89,6 +90,19 @@ class GotoPose(Skill[GotoPoseConfig]):
         if first is not None:
             self.failure = None
         return first
+
+    def _moves(self, poses: Array) -> list[Move]:
+        """Return the move to poses (n, 4, 4), and the one after it where that keeps the hand's orientation."""
+        moves, after = [Move(T_base_tool=poses)], self.follower
+        if (
+            isinstance(after, GotoPose)
+            and after.config.keep_orientation
+            and not (after.config.over or self.config.over)
+        ):
+            further = poses.copy()
+            further[:, :3, 3] += np.subtract(after.config.position, self.config.position)
+            moves.append(Move(T_base_tool=further))
+        return moves
 
     def _can_take(self, taker: Skill, joints: Array) -> bool:
         """Return whether the other hand finds a grasp of the held object with this arm at joints (n,) [rad]."""
@@ -114,6 +128,8 @@ class GotoPose(Skill[GotoPoseConfig]):
             box = world_box(self.scene, config.over)
             top = np.array([*box.mean(axis=0)[:2], box[1, 2]])
             position += transform_points(invert_pose(self.controller.arm.T_world_base), top[None])[0]
+        if config.keep_orientation:
+            return self._unturned(position)[None]
         if config.quaternion is None and config.euler is None:
             return self._aligned(position)
         if config.quaternion is not None:
@@ -122,6 +138,15 @@ class GotoPose(Skill[GotoPoseConfig]):
             R = matrix_from_euler_deg(np.asarray(config.euler, float))
         angle = np.deg2rad(self.rng.uniform(-config.max_noise_deg, config.max_noise_deg))
         return make_pose(R @ matrix_from_rotvec(angle * random_directions(self.rng, 1)[0]), position)[None]
+
+    def _unturned(self, position: Array) -> Array:
+        """Return the pose (4, 4) with the hand, or the held object, at a position (3,) [m], turned as it is now."""
+        config, goal = self.config, self.controller.commanded_pose
+        at = goal[:3, 3]
+        if config.position_constraint == "object":
+            at = (invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(config.objects[0]))[:3, 3]
+        goal[:3, 3] += position - at
+        return goal
 
     def _aligned(self, position: Array) -> Array:
         """Return poses that turn the held object's axis to the reference axis, within the tolerance."""

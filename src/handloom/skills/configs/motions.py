@@ -31,6 +31,10 @@ class GotoPoseConfig(SkillConfig, Filters):
     align_obj_tol: float | None = None
     """[deg]"""
     position_constraint: Literal["gripper", "object"] = "gripper"
+    keep_orientation: bool = False
+    """Go there without turning the hand, instead of aligning an axis (ours)."""
+    pace: float | None = Field(default=None, gt=0, le=1)
+    """Share of the expert's pace (ours); a slow hand can be met by the other one, see ``dynamicpick``."""
     test_mode: Literal["forward", "ik"] = "forward"
     frame: Annotated[Any, UnusedKey("poses are in the arm base")] = None
 

@@ -94,7 +94,7 @@ class ManualPickConfig(PickConfig):
 
 
 class DynamicPickConfig(GraspAnnotation, Filters):
-    """Grasp an object that moves on a conveyor, or rolls."""
+    """Grasp an object that moves on a conveyor, rolls, or is carried past by another hand."""
 
     objects_needed: ClassVar[int] = 1
     pick_range: Range
