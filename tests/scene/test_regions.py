@@ -117,6 +117,7 @@ def test_along_adds_the_distance_between_the_targets(cup, table, rng):
         ({"random_type": "A_on_B_region_sampler", "random_config": {"yaw_rotation": [0, 1]}}, "pos_range"),
         ({"random_type": "A_along_B_C_circle_sampler", "random_config": {"r_range": [0, 1]}}, "target2"),
         ({"random_config": {"pos_range": [[0, 0, 0], [0, 0, 0]], "yaw_rotation": [1, 0]}}, "low to high"),
+        ({"random_type": ["A_on_B_region_sampler"], "random_config": {"yaw_rotation": [0, 1]}}, "random_type"),
     ],
 )
 def test_regions_that_make_no_sense_are_refused(region, what):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import BaseModel
 
 from handloom.robots import RobotConfig
@@ -103,14 +104,16 @@ def test_every_key_of_published_robot_entries_is_known():
     assert set(ROBOT_KEYS.split()) <= {*RobotEntry.model_fields, *RobotConfig.model_fields}
 
 
+def names_in(values):
+    """Yield every ``name`` in nested values."""
+    if isinstance(values, dict):
+        yield from (value for key, value in values.items() if key == "name")
+    for value in values.values() if isinstance(values, dict) else values if isinstance(values, list) else ():
+        yield from names_in(value)
+
+
 def test_the_files_use_every_published_skill():
-    used = {
-        skill.name
-        for file in FILES
-        for stage in load_task(file, overrides=["proxy_assets=true"]).config.skills
-        for blocks in stage.values()
-        for block in blocks
-        for skills in block.values()
-        for skill in skills
-    }
+    # As they are written: a pour of a missing vessel stands in for some of them once they are loaded.
+    texts = [yaml.safe_load(file.read_text()) for file in FILES]
+    used = {name for text in texts for task in text["tasks"] for name in names_in(task["skills"])}
     assert set(SKILL_CONFIGS) - OURS <= used

@@ -116,8 +116,10 @@ class RegionConfig(Config):
     @classmethod
     def _any_turn(cls, given: Any) -> Any:
         """Let a region that says where, and not how it is turned, turn its object any way."""
-        ranges = given.get("random_config") if isinstance(given, dict) else None
-        needed = REQUIRED.get(given.get("random_type", "A_on_B_region_sampler"), ()) if ranges else ()
+        if not isinstance(given, dict):
+            return given
+        ranges, kind = given.get("random_config"), given.get("random_type", "A_on_B_region_sampler")
+        needed = REQUIRED.get(kind, ()) if isinstance(kind, str) else ()
         if isinstance(ranges, dict) and "yaw_rotation" in needed and {"pos_range", "r_range"} & ranges.keys():
             return {**given, "random_config": {"yaw_rotation": (-180.0, 180.0), **ranges}}
         return given

@@ -54,7 +54,7 @@ DEEP = 0.03
 """A fall from the given place that is farther than this is into a container: poses for it are sought deeper [m]."""
 SPARE = 0.01
 """Room that is left above the bottom while poses are sought [m]; the last of the way is found for the chosen one."""
-SWAY = 0.006
+SWAY = 0.009
 """How far above the bottom of a container in another hand an object is let go [m]: hand and container sway a little."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
@@ -128,7 +128,8 @@ class Place(Skill[PlaceConfig]):
         if not self._until_contact():
             return (0.0,)
         drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place[0] @ T_tool_object)
-        return (*(share * (drop - SPARE) for share in LOWERED), 0.0) if drop > DEEP else (0.0,)
+        spare = SPARE + (SWAY if self.config.target_held else 0.0)
+        return (*(share * (drop - spare) for share in LOWERED), 0.0) if drop > DEEP else (0.0,)
 
     def _moves(self, pre: Array, place: Array) -> list[Move]:
         """Return the moves to poses (n, 4, 4) before and at the place, and away from it."""
