@@ -68,6 +68,16 @@ def test_stand_ins_are_never_upside_down(checkout):
         assert all(scene.object_pose(obj["name"])[2, 1] > -0.5 for obj in objects)
 
 
+def test_round_stand_ins_that_lie_in_any_way_come_to_rest(checkout):
+    names = {"garlic": -0.3, "egg": -0.1, "lemon": 0.1, "apple": 0.3}
+    regions = [on(name, [x, 0.1, 0], [x, 0.1, 0]) for name, x in names.items()]
+    objects = [rigid(name, f"pick_and_place/{name}/{name}_01", orientation_mode="random") for name in names]
+    values = task("franka", objects, regions, [{"franka": [{"left": [{"name": "home"}]}]}])
+    loaded = load_task(written(checkout, values, "mine/round.yaml"), overrides=STAND_INS)
+    poses = [build_scene(sample_task(loaded, 0, episode)).object_pose("garlic") for episode in range(6)]
+    assert np.ptp(poses, axis=0)[:3, :3].max() > 0.5, "it lies in several ways"
+
+
 def test_a_stand_in_is_long_along_the_axis_that_a_skill_names(checkout):
     instance = sampled(checkout, insert_flower("lift2", "left", RNG), "flower")
     (flower,) = [o for o in instance.objects if o.name == "flower"]

@@ -179,6 +179,13 @@ def _poses_in_use(asset: ObjectAsset) -> list[int]:
     return [pose for pose, up in zip(stays, ups.tolist(), strict=True) if up > UPSIDE_DOWN] or list(stays)
 
 
+def _lying(asset: ObjectAsset, rng: np.random.Generator) -> Array:
+    """Return any of the ways in which an object comes to rest, turned any way; dropped at random, round ones roll."""
+    stays = poses_that_stay(asset)
+    quat = asset.stable_quats[stays[int(rng.integers(len(stays)))]]
+    return quat_multiply(quat_from_rotvec([0.0, 0.0, rng.uniform(-np.pi, np.pi)]), quat)
+
+
 def _orientation(
     entry: ObjectConfig, chosen: ChosenAsset | None, rng: np.random.Generator, *, upright: bool = False
 ) -> tuple[float, float, float, float]:
@@ -193,7 +200,7 @@ def _orientation(
         given = quat_from_euler_deg(entry.euler or (0.0, 0.0, 0.0)) if entry.quaternion is None else entry.quaternion
         quat = _at_rest_nearest(quat_normalize(given), chosen.asset, upright=upright)
     elif chosen is not None and entry.orientation_mode == "random":
-        quat = random_quats(rng, 1)[0]
+        quat = _lying(chosen.asset, rng) if chosen.stands_in else random_quats(rng, 1)[0]
     elif entry.quaternion is not None:
         quat = quat_normalize(entry.quaternion)
     else:
