@@ -63,11 +63,11 @@ def _variants() -> str:
         "poses and zooms, start joints that differ by 0.06 rad, and another table height. Words, skills and success "
         "stay.\n\n"
         "`handloom bench tasks --set data.variant=randomized` measures it. Of 55 tasks (50 attempts each, seed 4242) "
-        "47 succeed in 85 to 100 %; of the other eight four do since, in 30 attempts each. Measured again (25 attempts, "
-        "seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), lift2_handover 100 % (66 % before), "
-        "lift2_turn_and_place 88 % (50 % before), split_aloha_sort_rubbish 84 % (its rubbish stands further from the "
-        "bins since). Measured again (20 attempts, seed 61116): 30 of the FR3's tasks 95 to 100 %, fr3_flip_carton "
-        "(84 % before) and fr3_catch_ball among them."
+        "47 succeed in 85 to 100 %; of the other eight four do since, in 30 attempts each. Measured again (25 "
+        "attempts, seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), lift2_handover 100 % (66 % "
+        "before), lift2_turn_and_place 88 % (50 % before), split_aloha_sort_rubbish 84 % (its rubbish stands further "
+        "from the bins since). Measured again (20 attempts, seed 61116): 30 of the FR3's tasks 95 to 100 %, "
+        "fr3_flip_carton (84 % before) and fr3_catch_ball among them."
     )
 
 
