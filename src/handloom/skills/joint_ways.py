@@ -10,7 +10,7 @@ from handloom.arrays import Array
 from handloom.motion.planning import PointAndAxis
 from handloom.skills.actuation import KeyFrames
 from handloom.skills.arm_controller import ArmController
-from handloom.skills.arm_motion import POSE
+from handloom.skills.arm_motion import POSE, planned_state
 from handloom.skills.joint_manners import Manner
 from handloom.skills.traffic import solid_geoms_of
 from handloom.spatial import translation
@@ -79,13 +79,9 @@ def joint_way(
 def _palm_touches(controller: ArmController, name: str, q: Array) -> bool:
     """Return whether a link of the hand that should not touch an object does, with the arm at joints (n,)."""
     arm, scene = controller.arm, controller.scene
-    model, present = scene.world.model, scene.world.data
     palm = solid_geoms_of(scene, [arm.prefix + body for body in arm.spec.forbidden_bodies])
     solids = solid_geoms_of(scene, scene.world.subtree(scene.body_of(name)))
-    data = mujoco.MjData(model)
-    data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = present.qpos, present.mocap_pos, present.mocap_quat
-    data.qpos[arm.qpos_index] = q
-    mujoco.mj_kinematics(model, data)
+    model, data = scene.world.model, planned_state(scene, dict(zip(arm.joint_names, q.tolist(), strict=True)))
     return any(mujoco.mj_geomDistance(model, data, a, b, 2 * PALM_GAP, None) < PALM_GAP for a in palm for b in solids)
 
 

@@ -166,9 +166,12 @@ class PourTilt(Skill[PourT]):
         for grasp in T_base_tool:
             T_tool_point = invert_pose(T_world_base @ grasp) @ T_world_held
             hand = HeldObject(
-                name=held, point=(0.0, 0.0, 0.0), T_world_base=T_world_base, T_world_point=T_world_held,
+                name=held,
+                point=(0.0, 0.0, 0.0),
+                T_world_base=T_world_base,
+                T_world_point=T_world_held,
                 T_tool_point=T_tool_point,
-            )  # fmt: skip
+            )
             ends.append(self._candidates(hand, grasp[:3, :3], target, grains, RAISED[1:2])[[0, -1]])
         way = np.stack(ends)  # Grasps, upright or tilted, candidates.
         controller.refresh()

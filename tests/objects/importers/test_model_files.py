@@ -133,6 +133,17 @@ def test_all_objects_of_an_obj_file_are_drawn_and_collide_one_by_one(tmp_path, v
     np.testing.assert_allclose(asset.extent, [0.12, 0.02, 0.1], atol=1e-6)
 
 
+@pytest.mark.parametrize("line", ["v 0 0 zero", "v 0 0", "f 1 2 x"])
+def test_a_broken_line_among_several_objects_of_an_obj_file_is_named(tmp_path, line):
+    (tmp_path / "two.obj").write_text(f"o one\n{TETRAHEDRON}o two\n{line}\n")
+    (tmp_path / "two.xml").write_text(
+        '<mujoco><asset><mesh name="two" file="two.obj"/></asset><worldbody><body><geom type="mesh" mesh="two"/></body>'
+        "</worldbody></mujoco>"
+    )
+    with pytest.raises(FileError, match=f"mesh 'two', line 11 of its file: '{line}'"):
+        import_object(tmp_path / "two.xml")
+
+
 def test_faces_of_which_only_some_have_texture_coordinates_are_read_without(folder):
     text = TETRAHEDRON.replace("f 1 3 2", "f 1/1/1 3/1/1 2/1/1") + "vt 0 0\nvn 0 0 -1\n"
     assert "1/1/1" in text

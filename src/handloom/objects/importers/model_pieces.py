@@ -5,6 +5,7 @@ import re
 import mujoco
 import numpy as np
 
+from handloom.errors import FileError
 from handloom.objects.importers.import_options import ReportDraft, count
 from handloom.objects.importers.model_looks import add_alike
 
@@ -38,7 +39,7 @@ def join_objects(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraf
             continue
         files[mesh.file] = _GROUP.sub(b"", content)
         solid = [g for g in spec.geoms if g.meshname == mesh.name and (g.contype or g.conaffinity)]
-        pieces = _pieces(content) if solid else []
+        pieces = _pieces(content, mesh.name) if solid else []
         if not 1 < len(pieces) <= MOST_PIECES or not all(map(_has_volume, pieces)):
             continue
         shares = np.array([np.prod(np.ptp(vertices, axis=0)) for vertices in pieces])
@@ -64,23 +65,27 @@ def _keep_to_be_seen(spec: mujoco.MjSpec, geom: "mujoco.MjsGeom") -> None:
         geom.contype, geom.conaffinity, geom.mass = 0, 0, 0.0
 
 
-def _pieces(content: bytes) -> list[np.ndarray]:
-    """Return the corners (n, 3) of every object of an OBJ file that has faces."""
+def _pieces(content: bytes, name: str) -> list[np.ndarray]:
+    """Return the corners (n, 3) of every object of an OBJ file that has faces; the name of the mesh is for errors."""
     vertices: list[list[float]] = []
     used: list[set[int]] = [set()]
-    for line in content.decode("utf-8", "replace").splitlines():
-        words = line.split()
-        if not words:
-            continue
-        if words[0] == "v":
-            vertices.append([float(word) for word in words[1:4]])
-        elif words[0] in {"o", "g"}:
-            used.append(set())
-        elif words[0] == "f":
-            corners = [int(word.partition("/")[0]) for word in words[1:]]
-            used[-1] |= {corner - 1 if corner > 0 else len(vertices) + corner for corner in corners}
+    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+        kind, *words = line.split() or [""]
+        try:
+            if kind == "v":
+                x, y, z = map(float, words[:3])
+                vertices.append([x, y, z])
+            elif kind in {"o", "g"}:
+                used.append(set())
+            elif kind == "f":
+                corners = [int(word.partition("/")[0]) for word in words]
+                used[-1] |= {corner - 1 if corner > 0 else len(vertices) + corner for corner in corners}
+        except ValueError as error:
+            raise FileError(
+                f"mesh {name!r}, line {number} of its file: {line[:80]!r} is no corner and no face"
+            ) from error
     corners = np.array(vertices, float).reshape(-1, 3)
-    return [corners[sorted(index)] for index in used if index and max(index) < len(corners)]
+    return [corners[sorted(index)] for index in used if index and min(index) >= 0 and max(index) < len(corners)]
 
 
 def _has_volume(vertices: np.ndarray) -> bool:
