@@ -51,6 +51,8 @@ class RunDirectory:
                 f"{path} holds another run: {_difference(present.settings, settings)}; "
                 "choose another folder with -o, replace it with --overwrite, or give the same options to go on with it"
             )
+        # Where the task lies is the user's word, not that of a manifest that may come from elsewhere.
+        present.settings = present.settings.model_copy(update={"task_path": settings.task_path})
         return present
 
     @classmethod
