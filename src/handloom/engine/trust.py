@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from handloom.config.own_code import allow_folders, allow_outside, allowed_folders, is_outside_allowed
-from handloom.config.search import demand_inside, search_folders
+from handloom.config.search import demand_inside, is_inside, search_folders
 from handloom.dataset import EpisodeArchive, read_archive, record_of_archive
 from handloom.dataset.reading import damage_named
 from handloom.errors import NotAllowedError
@@ -75,6 +75,8 @@ def trust_task(task: Task) -> None:
 def trusted_task(task: Task, folder: Path) -> Task:
     """Return the task of a manifest, unless it names files elsewhere that the user did not allow.
 
+    If its file lies, or lay, elsewhere, relative paths of the task start at the run instead.
+
     Args:
         task: The task as the manifest has it.
         folder: Folder of the run.
@@ -91,7 +93,8 @@ def trusted_task(task: Task, folder: Path) -> Task:
             "the command line can allow that, with --allow-outside"
         )
     around = (*search_folders(folder), *allowed_folders())
-    demand_inside(task.path, around, what=f"{what}: task_path")
+    if not is_inside(task.path, around):  # Where it lay on another machine, or where a stranger would like to look.
+        task = replace(task, path=folder / "run.yaml")
     for root in task.asset_folders[len(task.folders_around) :]:
         demand_inside(root, (*around, *task.folders_around), what=f"{what}: asset_root")
     if lines := list(foreign_paths(task)):
