@@ -48,9 +48,15 @@ def run(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home" / "work").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "home" / "work")
     shutil.copytree(honest, tmp_path / "home" / "downloads" / "run")
-    shutil.copytree(load_robot("fr3").folder, tmp_path / "elsewhere" / "fr3")
+    copy_robot(tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "secret").write_text("root:x:0:0: a password\n")
     return tmp_path / "home" / "downloads" / "run"
+
+
+def copy_robot(folder: Path) -> None:
+    """Put a robot into a folder, and beside it what its model includes."""
+    for name in ("fr3", "franka_parts"):
+        shutil.copytree(load_robot("fr3").folder.parent / name, folder / name)
 
 
 def tampered(run: Path, **changes: object) -> None:
@@ -95,8 +101,8 @@ def test_a_robot_elsewhere_is_used_where_the_user_says_so(run: Path, capsys: pyt
 
 
 def test_a_robot_beside_the_run_needs_no_word(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copytree(load_robot("fr3").folder, run.parent / "my_robot")
-    tampered(run, robot=str(run.parent / "my_robot"))
+    copy_robot(run.parent)
+    tampered(run, robot=str(run.parent / "fr3"))
     assert main(["verify", str(run), "--workers", "1"]) == 0, capsys.readouterr()
 
 
@@ -105,7 +111,10 @@ def test_a_robot_beside_the_run_needs_no_word(run: Path, capsys: pytest.CaptureF
     [
         ({"allow_outside": True}, "allow_outside"),
         ({"asset_root": "/"}, "asset_root"),
-        ({"objects": [{"name": "apple", "target_class": "RigidObject", "path": "../../../elsewhere/fr3/model.xml"}]}, ""),
+        (
+            {"objects": [{"name": "apple", "target_class": "RigidObject", "path": "../../../elsewhere/fr3/model.xml"}]},
+            "",
+        ),
     ],
 )
 def test_a_manifest_allows_itself_nothing(

@@ -31,7 +31,10 @@ def packages(folder: Path, rng: random.Random) -> list[Words]:
     asset = f"<mesh name='m' file='{xml(far(folder, 'mesh.stl', rng))}' content_type='model/stl'/>"
     mjcf(folder / "nosy.xml", "<geom type='mesh' mesh='m'/>", asset=asset)
     link = f"<mesh filename='{xml(far(folder, 'mesh.stl', rng))}'/>"
-    write(folder / "mug.urdf", f"<robot name='{one}'><link name='l'><visual><geometry>{link}</geometry></visual></link></robot>")
+    write(
+        folder / "mug.urdf",
+        f"<robot name='{one}'><link name='l'><visual><geometry>{link}</geometry></visual></link></robot>",
+    )
     output = rng.choice([["-o", "library"], ["-o", "."], []])
     return [["object", "add", str(folder), *output], ["object", "add", str(folder), "--list"]]
 
@@ -143,7 +146,11 @@ def tasks(folder: Path, rng: random.Random) -> list[Words]:
             {"objects": thing(path=far(folder, rng.choice(["mesh.stl", "model.xml", "stage.usda"]), rng))},
             {"objects": thing(category="cube", texture={"texture_lib": far(folder, "", rng)})},
             {"objects": thing(art_cat=far(folder, "", rng))},
-            {"objects": thing(path="a/b/mesh.stl", apply_randomization=True, randomization_scope=[far(folder, "", rng)])},
+            {
+                "objects": thing(
+                    path="a/b/mesh.stl", apply_randomization=True, randomization_scope=[far(folder, "", rng)]
+                )
+            },
             {"objects": thing(path="link.usda", obj_info_path=far(folder, "Kps/info.json", rng))},
             {"objects": thing(path="link.usda", info_name=far(folder, "Kps", rng))},
             {"objects": thing(category=rng.choice(["stranger:brick", "os:system", "subprocess:run"]))},
@@ -160,10 +167,33 @@ def tasks(folder: Path, rng: random.Random) -> list[Words]:
             {"objects": [{**thing(category="cube")[0], "name": name(folder, rng)}]},
         ]
     )
-    based = write(folder / "based.yaml", f"base: {json.dumps(far(folder, 'task.yaml', rng))}\ntable_height: [0.7, 0.8]\n")
+    based = write(
+        folder / "based.yaml", f"base: {json.dumps(far(folder, 'task.yaml', rng))}\ntable_height: [0.7, 0.8]\n"
+    )
     file = task(folder / rng.choice(["task.yaml", "...yaml", "-o.yaml", ".yaml"]), **changes)
     verb = rng.choice([["check"], ["show"], ["sample", "--compact"], ["preview", "--episodes", "1", "-o", "p.png"]])
     return [[*verb, str(rng.choice([file, file, file, based]))]]
+
+
+@kind
+def notes_beside_assets(folder: Path, rng: random.Random) -> list[Words]:
+    write(folder / "thing" / "block.stl", stl())
+    links = {"Aligned_grasp_sparse.npy": "secret.npy", "own.npy": "secret.npy", "dexpick_pose.yaml": "secret.yaml"}
+    for link, there in links.items():
+        (folder / "thing" / link).symlink_to(folder.parents[2] / "outside" / there)
+    skill = rng.choice(
+        [
+            {"name": "pick", "objects": ["thing"]},
+            {"name": "pick", "objects": ["thing"], "npy_name": rng.choice(["own.npy", "../../out/secret.npy"])},
+            {"name": "dexpick", "objects": ["thing"]},
+        ]
+    )
+    scale = [0.3, 0.3, 0.3]
+    data = {"language_instruction": "Take it.", "max_episode_length": 60}
+    objects = thing(path="thing/block.stl", scale=scale)
+    file = task(folder / "task.yaml", objects=objects, skills=[{"arm": [{"left": [skill]}]}], data=data)
+    generate = ["generate", str(file), "--attempts", "1", "--executor", "inline", "--render", "none", "--json"]
+    return [generate if rng.random() < 0.7 else ["check", str(file)]]
 
 
 @kind
@@ -184,7 +214,11 @@ def policies(folder: Path, rng: random.Random) -> list[Words]:
     file = task(folder / "task.yaml", data={"language_instruction": "Rest.", "max_episode_length": 60})
     config = {"type": rng.choice(["act", "stranger:Policy", far(folder, "secret.txt", rng)]), "pretrained_path": "link"}
     write(folder / "checkpoint" / "config.json", json.dumps(config))
-    step = {"registry_name": "x", "class": rng.choice(["stranger.Policy", "subprocess.Popen"]), "config": {"args": "id"}}
+    step = {
+        "registry_name": "x",
+        "class": rng.choice(["stranger.Policy", "subprocess.Popen"]),
+        "config": {"args": "id"},
+    }
     for part in ("policy_preprocessor.json", "policy_postprocessor.json"):
         write(folder / "checkpoint" / part, json.dumps({"name": "x", "steps": [step]}))
     write(folder / "checkpoint" / "model.safetensors", stl())

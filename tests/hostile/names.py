@@ -71,4 +71,6 @@ def xml(text: str) -> str:
 def spilled(*folders: Path) -> list[str]:
     """Return the files below some folders in which a canary's contents lie."""
     files = (file for folder in folders for file in sorted(folder.rglob("*")))
-    return [str(file) for file in files if not file.is_symlink() and file.is_file() and TOKEN.encode() in file.read_bytes()]
+    return [
+        str(file) for file in files if not file.is_symlink() and file.is_file() and TOKEN.encode() in file.read_bytes()
+    ]

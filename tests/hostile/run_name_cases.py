@@ -59,7 +59,10 @@ def _signed(folder: Path) -> None:
 @kind
 def archives(folder: Path, rng: random.Random) -> list[Words]:
     run = _run(folder)
-    model, picture = far(folder, rng.choice(["mesh.stl", "model.xml", "stage.usda"]), rng), far(folder, "picture.png", rng)
+    model, picture = (
+        far(folder, rng.choice(["mesh.stl", "model.xml", "stage.usda"]), rng),
+        far(folder, "picture.png", rng),
+    )
     allowed = {"allow_outside": True} if rng.random() < 0.5 else {}
 
     def change(value: dict[str, Any]) -> None:

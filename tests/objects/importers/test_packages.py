@@ -161,8 +161,12 @@ def test_models_of_a_package_name_no_file_outside_it(tmp_path, monkeypatch, caps
     download = home / "a" / "b" / "c" / "d" / "e" / "download"
     download.mkdir(parents=True)
     Image.fromarray(np.full((8, 8, 3), 200, np.uint8)).save(home / "private.png")
-    asset = f"<asset><texture name='t' type='2d' file='{home / 'private.png'}'/><material name='m' texture='t'/></asset>"
-    text = BODY.format("nosy").replace("<worldbody>", f"{asset}<worldbody>").replace("size='.02", "material='m' size='.02")
+    asset = (
+        f"<asset><texture name='t' type='2d' file='{home / 'private.png'}'/><material name='m' texture='t'/></asset>"
+    )
+    text = (
+        BODY.format("nosy").replace("<worldbody>", f"{asset}<worldbody>").replace("size='.02", "material='m' size='.02")
+    )
     (download / "scene.xml").write_text(text)
     (home / "linked.xml").write_text(BODY.format("linked"))
     (download / "linked.xml").symlink_to(home / "linked.xml")

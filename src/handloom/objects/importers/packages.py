@@ -18,10 +18,11 @@ from xml.etree import ElementTree
 import mujoco
 
 from handloom.child_process import call_apart
-from handloom.config.search import demand_inside
+from handloom.config.search import demand_inside, enclosing_folders
 from handloom.errors import HandloomError, InputError, NotFoundError, suggest
 from handloom.objects.importers.import_object import Imported, import_object
 from handloom.objects.importers.model_files import ImportedSource
+from handloom.objects.object_asset import PARENTS
 from handloom.safe_paths import below, safe_name
 from handloom.sim.model_file import demand_files_inside, read_xml
 
@@ -102,11 +103,12 @@ def find_objects(folder: Path) -> tuple[PackagedObject, ...]:
     """Look through the model files of a folder; ``packaged_objects`` has a child process call this."""
     found: dict[str, PackagedObject] = {}
     robots: set[Path] = set()
+    around = (folder, *enclosing_folders(folder, most=PARENTS))
     files = sorted(file for ending in ("*.xml", "*.mjcf", "*.urdf") for file in folder.rglob(ending))
     for file in files:
         try:
-            demand_inside(file, [folder], what=str(folder))  # A link may lead anywhere.
-            demand_files_inside(file, [folder])
+            demand_inside(file, around, what=str(folder))  # A link may lead anywhere.
+            demand_files_inside(file, around)
             bodies = _bodies_of_urdf(file) if file.suffix == ".urdf" else _bodies_of_mjcf(file)
         except (HandloomError, ElementTree.ParseError, ValueError, OSError):
             continue  # A part of another file, or no model at all.
