@@ -1,9 +1,9 @@
 """Names that come from files become paths through ``handloom.safe_paths`` only; every other join is listed here.
 
-What is looked at: ``folder / x``, ``Path(a, x)``, ``Path(f"...")``, ``joinpath``, ``with_name`` and ``os.path.join``. A
-part is plain when it is a literal, a constant in capitals, a number, ``safe_name(...)``, or a name that our own code makes
-of numbers. What is no plain part stands in ``KNOWN`` with the reason why no file of a stranger decides it, or where it is
-checked. A division of numbers is told from a join by the word at its left end.
+What is looked at: ``folder / x``, ``Path(a, x)``, ``Path(f"...")``, ``joinpath``, ``with_name`` and ``os.path.join``.
+A part is plain when it is a literal, a constant in capitals, a number, ``safe_name(...)``, or a name that our own code
+makes of numbers. What is no plain part stands in ``KNOWN`` with the reason why no file of a stranger decides it, or
+where it is checked. A division of numbers is told from a join by the word at its left end.
 """
 
 import ast
@@ -51,7 +51,7 @@ KNOWN = {
     "motion/collision/self_collision.py: f'{_content_hash(model, tree)}.json'": OWN,
     "motion_generation/rmpflow.py: name": "a policy file that a Python program names; no verb reads one",
     "motion_generation/rmpflow.py: Path(name).name": "a policy file that a Python program names; no verb reads one",
-    "objects/importers/asset_files.py: wanted": "the path of an asset; tasks and archives check it before it comes here",
+    "objects/importers/asset_files.py: wanted": "tasks and archives check it before it comes here",
     "objects/importers/asset_files.py: tail": CHECKED,
     "objects/importers/mesh_files.py: name.strip()": CHECKED,
     "objects/importers/model_files.py: spec.meshdir": CHECKED,
@@ -90,7 +90,7 @@ KNOWN = {
     "tasks/sampling/distractors.py: name": OWN,
     "teleop/certificate.py: f'{stem}.crt'": "the user's own address, letters and digits of it",
     "teleop/certificate.py: f'{stem}.key'": "the user's own address, letters and digits of it",
-    "teleop/server.py: 'index.html' if path == '/' else path.removeprefix('/')": "compared with the files that are there",
+    "teleop/server.py: 'index.html' if path == '/' else path.removeprefix('/')": "compared with our own files",
 }
 """``file: part`` > why it may stand there. Take out what is no longer needed; a test sees to that."""
 
@@ -129,7 +129,7 @@ def _is_folder(node: ast.expr) -> bool:
     return False
 
 
-def _is_plain(node: ast.expr) -> bool:
+def _is_plain(node: ast.expr) -> bool:  # noqa: PLR0911 - one line per kind of part
     match node:
         case ast.Constant():
             return True
@@ -179,9 +179,7 @@ def test_every_part_of_a_path_is_plain_safe_or_listed(file: str) -> None:
         for line, part in FOUND[file]
         if f"{file}: {part}" not in KNOWN and file.partition("/")[0] not in KNOWN
     ]
-    assert not wrong, (
-        f"{wrong}: use safe_paths.safe_name or safe_paths.below, or say in KNOWN why it is no stranger's word"
-    )
+    assert not wrong, f"{wrong}: use safe_name or below of safe_paths, or say in KNOWN why it is no stranger's word"
 
 
 def test_the_list_of_exceptions_holds_nothing_that_is_gone() -> None:

@@ -20,6 +20,7 @@ from handloom.errors import NotAllowedError
 from handloom.robots import load_robot
 from handloom.tasks import load_task
 
+FAR = "../../../elsewhere/fr3/model.xml"
 VERBS = {
     "verify": ["--workers", "0"],
     "render": ["-o", "drawn", "--workers", "0", "--preset", "fast"],
@@ -112,7 +113,7 @@ def test_a_robot_beside_the_run_needs_no_word(run: Path, capsys: pytest.CaptureF
         ({"allow_outside": True}, "allow_outside"),
         ({"asset_root": "/"}, "asset_root"),
         (
-            {"objects": [{"name": "apple", "target_class": "RigidObject", "path": "../../../elsewhere/fr3/model.xml"}]},
+            {"objects": [{"name": "apple", "target_class": "RigidObject", "path": FAR}]},
             "",
         ),
     ],

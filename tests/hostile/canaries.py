@@ -1,7 +1,7 @@
 """A home with things in it that no file from elsewhere may touch, and a witness who sees when one does.
 
-The kernel tells (inotify) whenever any process opens, changes, creates or removes a canary, whatever path it took and in
-whatever language it is written. Where there is no inotify, contents are compared, and nothing is said about reading.
+The kernel tells (inotify) whenever any process opens, changes, creates or removes a canary, whatever path it took and
+in whatever language it is written. Without inotify, contents are compared, and nothing is said about reading.
 """
 
 import ctypes

@@ -30,11 +30,7 @@ def packages(folder: Path, rng: random.Random) -> list[Words]:
     mjcf(folder / "scene.xml", f"</body><body name='{one}'>{geom}</body><body name='{two}x'>{geom}")
     asset = f"<mesh name='m' file='{xml(far(folder, 'mesh.stl', rng))}' content_type='model/stl'/>"
     mjcf(folder / "nosy.xml", "<geom type='mesh' mesh='m'/>", asset=asset)
-    link = f"<mesh filename='{xml(far(folder, 'mesh.stl', rng))}'/>"
-    write(
-        folder / "mug.urdf",
-        f"<robot name='{one}'><link name='l'><visual><geometry>{link}</geometry></visual></link></robot>",
-    )
+    write(folder / "mug.urdf", _urdf(xml(far(folder, "mesh.stl", rng))).replace("name='r'", f"name='{one}'"))
     output = rng.choice([["-o", "library"], ["-o", "."], []])
     return [["object", "add", str(folder), *output], ["object", "add", str(folder), "--list"]]
 
@@ -103,7 +99,8 @@ def _urdf(mesh: str) -> str:
 def stages(folder: Path, rng: random.Random) -> list[Words]:
     plant_links(folder)
     stage, picture = far(folder, "stage.usda", rng), far(folder, "picture.png", rng)
-    look = f'def Material "M" {{\ndef Shader "T" {{\nuniform token info:id = "UsdUVTexture"\nasset inputs:file = @{picture}@\n}}\n}}\n'
+    shader = f'def Shader "T" {{\nuniform token info:id = "UsdUVTexture"\nasset inputs:file = @{picture}@\n}}\n'
+    look = f'def Material "M" {{\n{shader}}}\n'
     made = [
         lambda: usda(folder / "a.usda", more=f'def Xform "r" (\n references = @{stage}@\n) {{}}\n'),
         lambda: usda(folder / "a.usda", head=f" subLayers = [@{stage}@]\n"),
@@ -146,11 +143,7 @@ def tasks(folder: Path, rng: random.Random) -> list[Words]:
             {"objects": thing(path=far(folder, rng.choice(["mesh.stl", "model.xml", "stage.usda"]), rng))},
             {"objects": thing(category="cube", texture={"texture_lib": far(folder, "", rng)})},
             {"objects": thing(art_cat=far(folder, "", rng))},
-            {
-                "objects": thing(
-                    path="a/b/mesh.stl", apply_randomization=True, randomization_scope=[far(folder, "", rng)]
-                )
-            },
+            {"objects": thing(path="a/b/c.stl", apply_randomization=True, randomization_scope=[far(folder, "", rng)])},
             {"objects": thing(path="link.usda", obj_info_path=far(folder, "Kps/info.json", rng))},
             {"objects": thing(path="link.usda", info_name=far(folder, "Kps", rng))},
             {"objects": thing(category=rng.choice(["stranger:brick", "os:system", "subprocess:run"]))},
@@ -167,9 +160,8 @@ def tasks(folder: Path, rng: random.Random) -> list[Words]:
             {"objects": [{**thing(category="cube")[0], "name": name(folder, rng)}]},
         ]
     )
-    based = write(
-        folder / "based.yaml", f"base: {json.dumps(far(folder, 'task.yaml', rng))}\ntable_height: [0.7, 0.8]\n"
-    )
+    base = {"base": far(folder, "task.yaml", rng), "table_height": [0.7, 0.8]}
+    based = write(folder / "based.yaml", json.dumps(base))
     file = task(folder / rng.choice(["task.yaml", "...yaml", "-o.yaml", ".yaml"]), **changes)
     verb = rng.choice([["check"], ["show"], ["sample", "--compact"], ["preview", "--episodes", "1", "-o", "p.png"]])
     return [[*verb, str(rng.choice([file, file, file, based]))]]

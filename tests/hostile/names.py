@@ -7,9 +7,9 @@ from canaries import TOKEN
 
 Words = list[str]
 ODD = (
-    "..", ".", "...", "", " ", "~", "~root", "-rf", "--output", "nul", "CON", "COM1.txt", "a/b", "a\\b", "a:b", "x" * 300,
-    "y" * 5000, "ü" * 200, "$HOME", "`touch ran`", "$(touch ran)", "; touch ran", "%2e%2e%2fprivate", "\u202egnp", "a\nb",
-    "stranger:brick", "os:system", "*", "{0}", "%s", "CLOCK$", ".bashrc", "object", "world",
+    "..", ".", "...", "", " ", "~", "~root", "-rf", "--output", "nul", "CON", "COM1.txt", "a/b", "a\\b", "a:b",
+    "x" * 300, "y" * 5000, "ü" * 200, "$HOME", "`touch ran`", "$(touch ran)", "; touch ran", "%2e%2e%2fprivate",
+    "\u202egnp", "a\nb", "stranger:brick", "os:system", "*", "{0}", "%s", "CLOCK$", ".bashrc", "object", "world",
 )  # fmt: skip
 LINKS = {
     "link": "victim", "link.xml": "model.xml", " odd.xml": "model.xml", "link.stl": "mesh.stl", " odd.stl": "mesh.stl",
@@ -70,7 +70,5 @@ def xml(text: str) -> str:
 
 def spilled(*folders: Path) -> list[str]:
     """Return the files below some folders in which a canary's contents lie."""
-    files = (file for folder in folders for file in sorted(folder.rglob("*")))
-    return [
-        str(file) for file in files if not file.is_symlink() and file.is_file() and TOKEN.encode() in file.read_bytes()
-    ]
+    files = (file for folder in folders for file in sorted(folder.rglob("*")) if not file.is_symlink())
+    return [str(file) for file in files if file.is_file() and TOKEN.encode() in file.read_bytes()]

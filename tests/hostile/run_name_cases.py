@@ -138,24 +138,25 @@ def datasets(folder: Path, rng: random.Random) -> list[Words]:
         sheet["files"][far(folder, "secret.txt", rng)] = sheet["files"].pop("instance.json")
 
     def replaced(file: Path, there: str) -> None:
-        file.unlink()
+        file.unlink(missing_ok=True)
         file.symlink_to(folder.parents[2] / "outside" / there)
 
+    entry = {"bytes": 1, "sha256": "0" * 64}
     deeds = [
         lambda: _edit(dataset / "meta" / "info.json", lambda v: v.update(data_path=far(folder, "secret.npy", rng))),
         lambda: _edit(dataset / "meta" / "info.json", lambda v: v.update(video_path=far(folder, "secret.npy", rng))),
         lambda: _edit(dataset / "meta" / "info.json", features),
         lambda: _edit(extras / "episode.json", listed),
-        lambda: _edit(dataset / "meta" / "files.json", lambda v: v.update({far(folder, "secret.txt", rng): {"bytes": 1, "sha256": "0"}})),
+        lambda: _edit(dataset / "meta" / "files.json", lambda v: v.update({far(folder, "secret.txt", rng): entry})),
         lambda: replaced(extras / "instance.json", "secret.json"),
         lambda: replaced(extras / "episode.json", "secret.json"),
         lambda: replaced(dataset / "meta" / "info.json", "secret.json"),
         lambda: replaced(run / "run.yaml", "secret.yaml"),
         lambda: replaced(run / "finished.json", "secret.json"),
-        lambda: (run / "report").symlink_to(folder.parents[2] / "outside"),
-        lambda: (run / "journal" / "unit_000009.jsonl").symlink_to(folder.parents[2] / "outside" / "secret.json"),
-        lambda: (run / "rendered").symlink_to(folder.parents[2] / "outside" / "victim"),
-        lambda: (run / "lock").unlink(missing_ok=True) or (run / "lock").symlink_to(folder.parents[2] / "outside" / "secret.txt"),
+        lambda: replaced(run / "report", ""),
+        lambda: replaced(run / "journal" / "unit_000009.jsonl", "secret.json"),
+        lambda: replaced(run / "rendered", "victim"),
+        lambda: replaced(run / "lock", "secret.txt"),
     ]  # fmt: skip
     rng.choice(deeds)()
     return _words(folder, rng, *(verb for verb in READS if verb != "cameras"))

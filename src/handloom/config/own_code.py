@@ -151,8 +151,9 @@ def refusal(kind: str, name: str) -> str:
     file = code_file(name)
     place = "Python code that is in no file to be found" if file is None else file
     return (
-        f"{kind} {name!r} would run {place}; look at it first, then allow it with --allow-code (generate, sample, verify, "
-        f"render), with handloom.config.allow_code() in Python, or by its folder under allow_code in {settings_file()}"
+        f"{kind} {name!r} would run {place}; look at it first, then allow it with --allow-code (generate, sample, "
+        "verify, render), with handloom.config.allow_code() in Python, or by its folder under allow_code in "
+        f"{settings_file()}"
     )
 
 

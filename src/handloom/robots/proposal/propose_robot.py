@@ -332,7 +332,7 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
     """Write ``model.xml``, ``robot.yaml`` and copies of meshes and textures into a folder.
 
     Raises:
-        InputError: The folder holds a robot already and ``overwrite`` is not set, or it holds what the robot is made of.
+        InputError: The folder holds a robot already and ``overwrite`` is not set, or what the robot is made of.
         FileError: A mesh or texture is missing.
     """
     target = Path(folder)
