@@ -16,7 +16,7 @@ from handloom.cache import user_cache
 from handloom.cli.main import main
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
 from handloom.engine.trust import trusted_task
-from handloom.errors import NotAllowedError
+from handloom.errors import FileError, NotAllowedError
 from handloom.robots import load_robot
 from handloom.tasks import load_task
 
@@ -138,6 +138,18 @@ def test_relative_paths_of_a_downloaded_task_start_at_the_run(run: Path) -> None
     (run / "run.yaml").symlink_to(run.parents[2] / "elsewhere" / "secret")
     with pytest.raises(NotAllowedError, match="leads out of"):
         RunDirectory.open(run)
+
+
+def test_a_lock_that_is_a_link_is_not_opened(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = run.parents[2] / "elsewhere" / "secret"
+    (run / "lock").unlink(missing_ok=True)
+    (run / "lock").symlink_to(secret)
+    with pytest.raises(FileError, match="cannot lock"), RunDirectory.open(run).held():
+        pass
+    RunDirectory.open(run)
+    assert main(["generate", "fr3_pick_cube", "-n", "1", "-o", str(run), "--overwrite"]) == 2
+    assert "cannot lock" in capsys.readouterr().err
+    assert secret.read_text() == "root:x:0:0: a password\n"
 
 
 def test_a_hostile_task_name_does_not_choose_the_output_folder(
