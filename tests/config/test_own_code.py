@@ -160,6 +160,28 @@ def test_the_settings_file_allows_folders(here: Path) -> None:
     assert import_named(**own).__name__ == "Rest"
 
 
+@pytest.mark.parametrize("name", ["os:system", "sys:exit", "posixpath:join", "_thread:exit", "zipimport:zipimporter"])
+def test_a_folder_allows_no_module_that_is_built_into_python(here: Path, name: str) -> None:
+    settings(here, [str(here), os.getcwd()])
+    with pytest.raises(NotAllowedError, match="in no file to be found"):
+        import_named("skill", name, {}, own="my_module:MySkill")
+
+
+def test_a_package_in_several_folders_is_allowed_if_all_of_them_are(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (here / "one", here.parent / "two"):
+        (folder / "spread").mkdir(parents=True)
+        monkeypatch.syspath_prepend(str(folder))
+    (here.parent / "two" / "spread" / "inside.py").write_text("def brick(c): ...")
+    (here / "one" / "spread" / "other.py").write_text("def brick(c): ...")
+    settings(here, [str(here)])
+    with pytest.raises(NotAllowedError):
+        import_named("object", "spread.inside:brick", {}, own="")
+    settings(here, [str(here), str(here.parent / "two")])
+    assert import_named("object", "spread.inside:brick", {}, own="").__name__ == "brick"
+
+
 def test_a_permission_can_be_for_one_name_and_for_a_while(here: Path) -> None:
     with allow_code("stranger:brick"):
         with pytest.raises(NotAllowedError, match="'stranger:Rest'"):

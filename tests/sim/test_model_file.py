@@ -1,5 +1,6 @@
 """Model files that may come from anybody are looked over before MuJoCo reads them."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,10 @@ from handloom.errors import ConfigError, FileError, NotAllowedError
 from handloom.sim.model_file import demand_files_inside, read_xml, rehearse_model
 
 PLAIN = "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"
+
+CORNERS, FACES = ((0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)), ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+ROWS = b"".join(struct.pack("<12fH", 0, 0, 1, *(x for i in face for x in CORNERS[i]), 0) for face in FACES)
+TETRAHEDRON = b"\0" * 80 + struct.pack("<I", 4) + ROWS
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -73,3 +78,51 @@ def test_a_document_type_is_refused(tmp_path: Path) -> None:
 def test_a_model_that_is_too_large_for_a_robot_is_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises((ConfigError, FileError), match=said):
         rehearse_model(write(tmp_path, "bomb.xml", text), [tmp_path])
+
+
+MESH = "<mesh name='m' file='{}' content_type='model/stl'/>"
+USE = "<worldbody><body name='b'><geom type='mesh' mesh='m'/></body></worldbody>"
+
+
+@pytest.mark.parametrize(
+    ("main", "part"),
+    [
+        ("<compiler meshdir='../out'/><include file='piece.xml'/>", f"<asset>{MESH.format('s.stl')}</asset>{USE}"),
+        ("<include file='piece.xml'/><compiler meshdir='..\\out'/>", f"<asset>{MESH.format('s.stl')}</asset>{USE}"),
+        ("<compiler assetdir='../out'/><include file='piece.xml'/>", f"<asset>{MESH.format('s.stl')}</asset>{USE}"),
+        (f"<asset>{MESH.format('..' + chr(92) + 'out' + chr(92) + 's.stl')}</asset>{USE}", ""),
+        ("<include file='..\\out\\part.xml'/>", ""),
+        (f"<asset>{MESH.format(' odd.stl')}</asset>{USE}", ""),
+        (f"<asset>{MESH.format('a&copy.stl')}</asset>{USE}", ""),
+        (f"<asset>{MESH.format('a' + chr(10) + 'b.stl')}</asset>{USE}", ""),
+        (f"<asset>{MESH.format('&#x6c;ink.stl')}</asset>{USE}", ""),
+        (f"<compiler strippath='true'/><asset>{MESH.format('x/y/link.stl')}</asset>{USE}", ""),
+        (f"<asset>{MESH.format('deep/../../out/s.stl')}</asset>{USE}", ""),
+        ("<include file=' odd.xml'/>", ""),
+    ],
+)
+def test_no_way_of_writing_a_name_leads_out(tmp_path: Path, main: str, part: str) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    (inside / "a" / "b").mkdir(parents=True)
+    (inside / "deep").symlink_to("a/b")  # MuJoCo takes deep/.. for the folder itself.
+    outside.mkdir()
+    (outside / "s.stl").write_bytes(TETRAHEDRON)
+    write(outside, "part.xml", PLAIN)
+    for name in (" odd.stl", "a&copy.stl", "a\nb.stl", "link.stl"):
+        (inside / name).symlink_to("../out/s.stl")
+    (inside / " odd.xml").symlink_to("../out/part.xml")
+    write(inside, "piece.xml", f"<mujoco>{part}</mujoco>")
+    file = write(inside, "main.xml", f"<mujoco>{main}</mujoco>")
+    rehearse_model(file, None)  # MuJoCo finds it.
+    with pytest.raises(NotAllowedError, match="lies outside"):
+        demand_files_inside(file, [inside])
+    with pytest.raises(NotAllowedError, match="lies outside"):
+        rehearse_model(file, [inside])
+
+
+def test_meshes_of_an_include_are_found_where_the_main_file_says(tmp_path: Path) -> None:
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "s.stl").write_bytes(TETRAHEDRON)
+    write(tmp_path, "part.xml", f"<mujoco><asset>{MESH.format('s.stl')}</asset>{USE}</mujoco>")
+    file = write(tmp_path, "main.xml", "<mujoco><compiler meshdir='meshes'/><include file='part.xml'/></mujoco>")
+    rehearse_model(file, [tmp_path])

@@ -24,7 +24,9 @@ from handloom.config import own_code
 from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory, RunSettings
 from handloom.engine.augmentation import augmenting_source, check_demonstrations, demonstrations_of
 from handloom.engine.run_directory import MANIFEST
+from handloom.engine.trust import trust_task, trusted_task
 from handloom.errors import InputError
+from handloom.safe_paths import safe_name
 from handloom.tasks import Task, load_task
 
 
@@ -49,6 +51,7 @@ def run(
     max_attempts: OptionalNumber = None,
     set: Overrides = (),
     allow_code: bool = False,
+    allow_outside: bool = False,
     json: bool = False,
 ) -> int:
     """Make many demonstrations of a few: their ways are moved with the objects of new scenes and carried out again.
@@ -77,12 +80,18 @@ def run(
         max_attempts: Bound on the attempts; default ten per demonstration.
         set: Overrides of the task given with --task.
         allow_code: Run Python code that the task names.
+        allow_outside: Let the run, its archives and the task name files outside their folders and those around them.
         json: Print the report as JSON instead of the progress display.
     """
     if allow_code:
         own_code.allow_code()
+    if allow_outside:
+        own_code.allow_outside()
+    given = None if task is None else load_task(task, overrides=set, allow_outside=allow_outside)
+    if given is not None:
+        trust_task(given)
     source = augmenting_source(run, most=demonstrations)
-    loaded = _task(run, task, set)
+    loaded = _recorded_task(run, set) if given is None else given
     chosen_seed = check_demonstrations(source, loaded, seed)
     goal = Goal(
         successes=n if n is not None or attempts is not None else 100, attempts=attempts, max_attempts=max_attempts
@@ -100,21 +109,23 @@ def run(
         lerobot_features=lerobot_features,
         keep_failures=keep_failures,
     )
-    directory = RunDirectory.begin(output or Path("out") / f"augment_{loaded.name}", settings)
+    directory = RunDirectory.begin(output or Path("out") / safe_name(f"augment_{loaded.name}"), settings)
     if not json:
         print(_parts(source), file=sys.stderr)
     compile_kernels()
     return carry_out(directory, goal, chosen, name=loaded.name, keep_going=keep_going, json=json)
 
 
-def _task(path: Path, given: str | None, overrides: tuple[str, ...]) -> Task:
-    if given is not None:
-        return load_task(given, overrides=overrides)
+def _recorded_task(path: Path, overrides: tuple[str, ...]) -> Task:
+    """Return the task of a run as it was recorded."""
     if overrides:
         raise InputError("--set changes a task given with --task; without it the task stays as it was recorded")
     if not any((folder / MANIFEST).is_file() for folder in (path, path.parent)):
         raise InputError(f"{path} is a dataset without its run; say with --task TASK of which task it is")
-    return RunDirectory.open(path).settings.loaded_task()
+    run = RunDirectory.open(path)
+    task = trusted_task(run.settings.loaded_task(), run.path)
+    trust_task(task)
+    return task
 
 
 def _parts(source: str) -> str:

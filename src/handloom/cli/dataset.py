@@ -1,6 +1,7 @@
 """``handloom verify|merge|export|render``: verbs that read a finished run or a dataset."""
 
 import sys
+from functools import partial
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,6 +18,7 @@ from handloom.dataset import DatasetReader, EpisodeArchive, check_layout, export
 from handloom.dataset.file_list import FILE_LIST, check_files, refuse_strange_files
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
+from handloom.engine.trust import demand_trusted
 from handloom.engine.verify import archives_of, dataset_of
 from handloom.errors import FileError, InputError
 from handloom.scene import build_scene
@@ -41,21 +43,36 @@ def checked_run(path: Path) -> RunDirectory:
     return directory
 
 
+def _allow(*, code: bool, outside: bool) -> None:
+    """Give what was given on the command line; nothing else can."""
+    if code:
+        own_code.allow_code()
+    if outside:
+        own_code.allow_outside()
+
+
 MOST_FAULTS = 100
 """Faults that are told to people; machines get all of them."""
 
 
-def verify(path: Run, *, workers: OptionalNumber = None, allow_code: bool = False, json: bool = False) -> int:
+def verify(
+    path: Run,
+    *,
+    workers: OptionalNumber = None,
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    json: bool = False,
+) -> int:
     """Simulate every episode of a dataset again, compare all states bit for bit, judge again, and check every file.
 
     Args:
         path: A run folder or a dataset.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
         json: Print one JSON object instead of a table.
     """
-    if allow_code:
-        own_code.allow_code()
+    _allow(code=allow_code, outside=allow_outside)
     faults = [str(fault) for fault in check_layout(dataset_of(path))]
     try:
         total = len(archives_of(path))
@@ -119,6 +136,8 @@ def export(
     format: Literal["hdf5"] = "hdf5",
     images: bool = True,
     models: bool = True,
+    allow_code: bool = False,
+    allow_outside: bool = False,
     skip_hashes: bool = False,
 ) -> None:
     """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
@@ -129,17 +148,21 @@ def export(
         format: Format of the file.
         images: Decode the camera streams into the file.
         models: Write the MuJoCo model of every episode into the file, as MJCF.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
         skip_hashes: Use the files even if they are not those that were written.
     """
     exporters = {"hdf5": export_hdf5}
-    model_file = _model_file if models else None
+    _allow(code=allow_code, outside=allow_outside)
     dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
+    model_file = partial(_model_file, dataset.root) if models else None
     print(exporters[format](dataset, output, images=images, model_file=model_file))
 
 
-def _model_file(archive: EpisodeArchive) -> str:
+def _model_file(root: Path, archive: EpisodeArchive) -> str:
     """Return the model of an episode, or refuse when it would be another than the recorded one."""
     record = record_of_archive(archive)
+    demand_trusted(record.instance, root / "extras")
     same = build_scene(record.instance).world.model_hash() == record.model_hash
     if not same and not archive.certificate.differences_from_here():
         raise FileError(
@@ -163,6 +186,7 @@ def render(
     segmentation: bool = False,
     workers: OptionalNumber = None,
     allow_code: bool = False,
+    allow_outside: bool = False,
     skip_hashes: bool = False,
 ) -> None:
     """Draw the recorded states of a run into a new dataset: other cameras, lights, textures, presets; the same motion.
@@ -180,10 +204,10 @@ def render(
         segmentation: Also write a stream of instance ids per camera.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
         skip_hashes: Use the files even if they are not those that were written.
     """
-    if allow_code:
-        own_code.allow_code()
+    _allow(code=allow_code, outside=allow_outside)
     directory = checked_run(path)
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)

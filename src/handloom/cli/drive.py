@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from handloom.cli.flags import Number, OptionalFloat, OptionalOutput, Robot
+from handloom.safe_paths import safe_name
 
 FAILED = 1
 # How far a robot may be off its course [m]; a base on legs sways with every step.
@@ -62,7 +63,7 @@ def run(
     picture = track_plan(records[-1], f"{description.name}, {path}")
     if view:
         picture = np.concatenate([picture, track_view(description, records[-1])], axis=1)
-    file = write_png(output or Path(f"{description.name}_{path}.png"), picture)
+    file = write_png(output or Path(safe_name(f"{description.name}_{path}.png")), picture)
     film = track_video(description, records[-1], file.with_suffix(".mp4")) if video else None
     rows = [
         {

@@ -16,6 +16,8 @@ from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory,
 from handloom.engine.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos
 from handloom.engine.policies import policy_source
 from handloom.engine.reporting import write_page
+from handloom.engine.trust import trust_task
+from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 
 
@@ -33,6 +35,7 @@ def run(
     keep: bool = False,
     set: Overrides = (),
     allow_code: bool = False,
+    allow_outside: bool = False,
     json: bool = False,
 ) -> int:
     """Let a policy do a task on unseen scenes: success with its 95 % interval, how far it came, videos of failures.
@@ -53,12 +56,14 @@ def run(
         keep: Keep the policy's successes as a dataset with pictures, as generate would.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
         json: Print one JSON object instead of text.
     """
     own_code.allow_code(policy)  # Named by the user himself.
     if allow_code:
         own_code.allow_code()
-    loaded = load_task(task, overrides=set)
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    trust_task(loaded)
     goal = Goal(attempts=scenes)
     settings = RunSettings.of_task(
         loaded,
@@ -69,7 +74,7 @@ def run(
         keep_failures=True,
     )
     chosen = InlineExecutor() if executor == "inline" else ProcessExecutor(cores() if workers is None else workers)
-    directory = RunDirectory.begin(output or Path("out") / f"evaluate_{loaded.name}", settings)
+    directory = RunDirectory.begin(output or Path("out") / safe_name(f"evaluate_{loaded.name}"), settings)
     compile_kernels()
     with GenerateDisplay(goal, quiet=json) as display:
         outcome = generate_run(directory, goal, chosen, on_receipts=display.update)

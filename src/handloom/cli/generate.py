@@ -42,7 +42,9 @@ from handloom.engine.remote_attempt import Storage
 from handloom.engine.reporting import write_page
 from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.run_directory import ALL
+from handloom.engine.trust import trust_task
 from handloom.errors import InputError
+from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
 
@@ -124,6 +126,7 @@ def run(
     if disturb:
         overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
     loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
+    trust_task(loaded)
     for line in loaded.stand_ins:
         print(f"stand-in: {line}", file=sys.stderr)
     for line in () if json else variety_notes(loaded):
@@ -151,7 +154,7 @@ def run(
     chosen = _executor(executor, workers, ray_address)
     if n is None and attempts is None and not json:
         print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
-    folder = output or Path("out") / loaded.name
+    folder = output or Path("out") / safe_name(loaded.name)
     if overwrite:
         if part != ALL:
             raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")

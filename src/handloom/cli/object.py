@@ -17,6 +17,7 @@ from handloom.cli.flags import (
     Place,
     Robot,
 )
+from handloom.safe_paths import safe_name
 
 if TYPE_CHECKING:
     from handloom.objects import Link
@@ -67,7 +68,7 @@ def show(
         _print_facts(name, seed, robot)
         if joints:
             _print_joints(name, seed)
-    print(write_png(output or Path(f"{name.replace(':', '_')}.png"), sheet))
+    print(write_png(output or Path(safe_name(f"{name.replace(':', '_')}.png")), sheet))
 
 
 def _print_facts(name: str, seed: int, robot: str) -> None:
@@ -165,7 +166,7 @@ def annotate(
     marked = replace(asset, joints=(link,))
     _print_joint(asset.name, link)
     pictures = [portrait(marked, size=size, opened=opened, joints=True) for opened in (0.0, 0.5)]
-    print(write_png(output or Path(f"{path.stem}_{link.name}.png"), np.concatenate(pictures, axis=1)))
+    print(write_png(output or Path(safe_name(f"{path.stem}_{link.name}.png")), np.concatenate(pictures, axis=1)))
     names = ("pull", "push") if link.kind == "slide" else ("open", "close")
     if not accept:
         print(f"nothing written: --accept writes Kps/{names[0]} and Kps/{names[1]} beside {path.name}")
@@ -273,7 +274,7 @@ def add(
         for obj in found:
             print(f"{obj.name:<{width}}  {obj.path.relative_to(folder)}{f' ({obj.body})' if obj.body else ''}")
         return
-    library = output or Path("assets", folder.name)
+    library = output or Path("assets", safe_name(folder.name))
     assets, refused, names_of = [], [], {}
     print(f"{'object':<{width}}  {'size [mm]':<18} {'mass':>8}  joints  kept  converted  dropped")
     for obj in found:

@@ -6,6 +6,7 @@ from handloom.cli.dataset import checked_run
 from handloom.cli.doctor import cores
 from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
 from handloom.cli.terminal import plain
+from handloom.config import own_code
 from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_page
 from handloom.engine.reporting.page import dataset_sheet
@@ -35,6 +36,7 @@ def run(
     output: OptionalOutput = None,
     workers: OptionalNumber = None,
     episode: OptionalNumber = None,
+    allow_outside: bool = False,
     json: bool = False,
 ) -> None:
     """Print funnel, failure reasons and rates of a run, and write them as a page with charts and pictures.
@@ -44,8 +46,11 @@ def run(
         output: Folder of the page and its PNG files; default: report/ in the run.
         workers: Worker count the robot hours per day are given for; default one per core, as of generate.
         episode: Also draw twelve frames of every camera of this demonstration, 0 the first, into a PNG file.
+        allow_outside: Let the archives name robots outside their folders and those around them.
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
+    if allow_outside:
+        own_code.allow_outside()
     directory = checked_run(path)
     workers = cores() if workers is None else workers
     report = report_of(directory.counted().values())

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from handloom.cli.flags import NO_HINT, File, Number, OptionalFile, OptionalOutput, Output, Robot, Robots
+from handloom.safe_paths import safe_name
 
 FAILED = 1
 
@@ -34,7 +35,8 @@ def show(
     if not 64 <= size <= 4096:
         raise InputError(f"--size must lie between 64 and 4096 pixels, got {size}")
     robot = load_robot(name)
-    path = write_png(output or Path(f"{robot.name}.png"), portrait(robot, width=size, height=size, frames=frames))
+    picture = portrait(robot, width=size, height=size, frames=frames)
+    path = write_png(output or Path(safe_name(f"{robot.name}.png")), picture)
     for arm in robot.arms:
         print(
             f"{arm.name} arm: {len(arm.joint_names)} joints, base {arm.base_body}, end effector {arm.tool_body}, "
@@ -123,7 +125,7 @@ def add(
     if wrong := [name for name, folder in packages.items() if not folder.is_dir()]:
         raise InputError(f"--package is written NAME=FOLDER with a folder that exists, got {wrong[0]!r}")
     proposal = propose_robot(path, gripper=gripper, at=at, allow_outside=allow_outside, packages=packages)
-    folder = write_proposal(proposal, output or Path("robots") / path.stem, overwrite=overwrite)
+    folder = write_proposal(proposal, output or Path("robots") / safe_name(path.stem), overwrite=overwrite)
     robot = load_robot(folder)
     pictures = (
         write_png(folder / "portrait.png", portrait(robot, width=720, height=720, frames=True)),
@@ -155,7 +157,7 @@ def describe(name: Robot, /, *, output: OptionalOutput = None, tolerance: float 
     if not 0.002 <= tolerance <= 0.2:
         raise InputError(f"--tolerance must lie between 0.002 and 0.2 m, got {tolerance}")
     robot = load_robot(name)
-    for file in write_description(robot, output or Path(f"{robot.name}.xrdf"), tolerance=tolerance):
+    for file in write_description(robot, output or Path(safe_name(f"{robot.name}.xrdf")), tolerance=tolerance):
         print(file)
 
 

@@ -23,6 +23,7 @@ from handloom.engine import RunDirectory, RunSettings
 from handloom.engine.run_settings import TELEOP
 from handloom.errors import InputError, require
 from handloom.retarget import DeviceRecording
+from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.teleop.app import PageOptions, TeleopApp
 from handloom.teleop.teleop_run import TeleopRun
@@ -101,7 +102,7 @@ def run(
     )
     if replay is None:
         require("websockets", extra="teleop")
-    directory = RunDirectory.begin(output or Path("out") / f"teleop_{loaded.name}", settings)
+    directory = RunDirectory.begin(output or Path("out") / safe_name(f"teleop_{loaded.name}"), settings)
     with directory.held():
         teleop_run = TeleopRun(directory, loaded, scale)
         compile_kernels()

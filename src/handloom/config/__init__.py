@@ -3,7 +3,7 @@
 from handloom.config.document import Document, read_document
 from handloom.config.loading import apply_overrides, load_config, parse_config
 from handloom.config.model import Angles, Config, Degrees, Metres, Position, Quaternion, UnusedKey, unused_keys
-from handloom.config.own_code import allow_code, forbid_code, import_named
+from handloom.config.own_code import allow_code, allow_outside, forbid_code, import_named
 from handloom.config.parsing import Mark
 from handloom.config.search import find_file
 
@@ -18,6 +18,7 @@ __all__ = [
     "Quaternion",
     "UnusedKey",
     "allow_code",
+    "allow_outside",
     "apply_overrides",
     "find_file",
     "forbid_code",

@@ -3,13 +3,16 @@
 A task, a graph, a robot folder or an archive may come from anybody. What stands in our own tables is always imported.
 Every other name needs the user's word: ``--allow-code``, the name itself on the command line, or the folder of the
 code under ``allow_code`` in the user's settings file.
+
+The same word is kept here for files: archives and runs may name robots and objects elsewhere only with
+``--allow-outside``. Nothing that a file says can give either.
 """
 
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +41,10 @@ class Permission:
     """Names that the user gave himself, e.g. ``my_module:MySource``."""
     folders: tuple[str, ...] = ()
     """Folders whose code may run."""
+    outside: bool = False
+    """Whether archives and runs may name files outside their own folders."""
+    places: tuple[str, ...] = ()
+    """Folders whose files they may name in any case: those of a task that the user gave."""
 
 
 _permission: ContextVar[Permission | None] = ContextVar("permission", default=None)
@@ -69,7 +76,28 @@ def allow_code(*names: str) -> _Change:
 
 def forbid_code() -> _Change:
     """Import nothing outside the package, whatever the settings file says, from here on or within a ``with`` block."""
-    return _Change(Permission())
+    return _Change(replace(_present(), everything=False, names=frozenset(), folders=()))
+
+
+def allow_outside() -> _Change:
+    """Let archives and runs name files outside their own folders from here on, or within a ``with`` block."""
+    return _Change(replace(_present(), outside=True))
+
+
+def allow_folders(folders: Iterable[Path]) -> _Change:
+    """Let archives and runs name files in some folders from here on, or within a ``with`` block."""
+    now = _present()
+    return _Change(replace(now, places=(*now.places, *map(str, folders))))
+
+
+def is_outside_allowed() -> bool:
+    """Return whether archives and runs may name files outside their own folders."""
+    return _present().outside
+
+
+def allowed_folders() -> tuple[Path, ...]:
+    """Return the folders whose files archives and runs may name wherever they lie."""
+    return tuple(map(Path, _present().places))
 
 
 def with_permission(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -113,35 +141,42 @@ def is_allowed(name: str) -> bool:
     permission = _present()
     if permission.everything or name in permission.names:
         return True
-    file = code_file(name)
+    places = _code_places(name)
     folders = [Path(folder).expanduser().resolve() for folder in permission.folders]
-    return file is not None and any(file.is_relative_to(folder) for folder in folders)
+    return bool(places) and all(any(place.is_relative_to(folder) for folder in folders) for place in places)
 
 
 def refusal(kind: str, name: str) -> str:
     """Say which code a name would run, and how to allow it."""
     file = code_file(name)
+    place = "Python code that is in no file to be found" if file is None else file
     return (
-        f"{kind} {name!r} would run {'Python code that is nowhere to be found' if file is None else file}; look at it "
-        "first, then allow it with --allow-code (generate, sample, verify, render), with "
-        f"handloom.config.allow_code() in Python, or by its folder under allow_code in {settings_file()}"
+        f"{kind} {name!r} would run {place}; look at it first, then allow it with --allow-code (generate, sample, "
+        "verify, render), with handloom.config.allow_code() in Python, or by its folder under allow_code in "
+        f"{settings_file()}"
     )
 
 
 def code_file(name: str) -> Path | None:
     """Return the file or package folder that importing ``module:name`` would run first; None when there is none.
 
-    Only the first part of a dotted module is looked up: finding the others would run it.
+    Only the first part of a dotted module is looked up: finding the others would run it. Modules that are frozen or
+    built into Python have no file.
     """
+    return next(iter(_code_places(name)), None)
+
+
+def _code_places(name: str) -> tuple[Path, ...]:
+    """Return where the code of a name is: a file, a package folder, or all folders of a package without a file."""
     top = name.partition(":")[0].partition(".")[0]
     try:
         spec = importlib.util.find_spec(top) or PathFinder.find_spec(top, [os.getcwd()])
     except (ImportError, ValueError):
-        return None
+        return ()
     if spec is None:
-        return None
-    place = next(iter(spec.submodule_search_locations or ()), spec.origin)
-    return None if place is None else Path(place).resolve()
+        return ()
+    own = [spec.origin] if spec.has_location and spec.origin else []
+    return tuple(Path(place).resolve() for place in spec.submodule_search_locations or own)
 
 
 def settings_file() -> Path:

@@ -18,6 +18,7 @@ from handloom.dataset.reading import checked_size, damage_named, read_json
 from handloom.dataset.shapes import Sheet
 from handloom.dataset.statistics import ImageHistogram
 from handloom.errors import FileError
+from handloom.safe_paths import below
 
 SHEET = "episode.json"
 FRAMES = "frames.parquet"
@@ -99,7 +100,7 @@ class EpisodeFolder:
 
     def checked_file(self, name: str) -> Path:
         """Return a file of the folder after making sure that it is the one that was written."""
-        file, written = self.path / name, self.sheet["files"][name]
+        file, written = below(self.path, name, what=str(self.path / SHEET)), self.sheet["files"][name]
         if not file.is_file():
             raise FileError(f"{file} is missing; generate or render the episode again")
         if checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]:

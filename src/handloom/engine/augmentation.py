@@ -6,12 +6,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from handloom.dataset import read_archive, record_of_archive
 from handloom.dataset.reading import damage_named
+from handloom.engine.trust import trusted_record
 from handloom.engine.verify import archives_of
 from handloom.episode.augmented_source import AugmentedSource
 from handloom.episode.demonstration import Demonstration
 from handloom.errors import FileError, InputError
+from handloom.safe_paths import below
 from handloom.tasks import Task
 from handloom.values import EpisodeRecord, TaskInstance
 
@@ -53,7 +54,7 @@ def _name(folders: Sequence[Path]) -> str:
 
 def _folders(source: str) -> list[Path]:
     place, names, _ = source.removeprefix(PREFIX).rsplit("|", 2)
-    return [Path(place) / name for name in names.split(",")]
+    return [below(Path(place), name, what=f"the source {PREFIX}{place}") for name in names.split(",")]
 
 
 def augmenting_factory(source: str) -> Any:
@@ -115,6 +116,4 @@ def _check_task(name: str, instance: TaskInstance, task: Task) -> None:
 
 def _records(folders: Sequence[Path]) -> Iterator[tuple[Path, EpisodeRecord]]:
     for folder in folders:
-        with damage_named(folder):
-            record = record_of_archive(read_archive(folder))
-        yield folder, record
+        yield folder, trusted_record(folder)[1]

@@ -13,7 +13,9 @@ from handloom.dataset import DatasetReader, record_of_archive, video_feature
 from handloom.dataset.video_writer import VideoWriter
 from handloom.engine.journal import Receipt
 from handloom.engine.run_directory import RunDirectory
+from handloom.engine.trust import demand_trusted
 from handloom.episode.columns import rendered_frames
+from handloom.safe_paths import safe_name
 from handloom.scene import build_scene
 from handloom.seeding import TEST_SEEDS
 
@@ -88,8 +90,10 @@ def failure_videos(run: RunDirectory, folder: Path, *, most: int) -> Iterator[Pa
     folder.mkdir(parents=True, exist_ok=True)
     for episode in failures.episodes[:most]:
         record = record_of_archive(failures.archive(episode.index, check=False))
+        demand_trusted(record.instance, failures.archive_folder(episode.index))
         scene = build_scene(record.instance)
-        file = folder / f"scene_{record.instance.episode:04d}_{record.failure.reason if record.failure else ''}.mp4"
+        reason = record.failure.reason if record.failure else ""
+        file = folder / safe_name(f"scene_{record.instance.episode:04d}_{reason}.mp4")
         frames = rendered_frames(scene, record, preset="fast")
         first = _side_by_side(next(frames))
         feature = video_feature("failure", height=first.shape[0], width=first.shape[1])

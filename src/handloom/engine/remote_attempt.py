@@ -15,6 +15,7 @@ from handloom.engine.attempt import Unit, attempt_receipt
 from handloom.engine.journal import Receipt
 from handloom.engine.run_directory import RunDirectory
 from handloom.errors import FileError, HandloomError, InputError, StateError, require
+from handloom.safe_paths import safe_name
 
 
 class Storage:
@@ -128,7 +129,7 @@ def unpacked(archive_bytes: bytes, episodes: Path) -> Receipt:
     if files and not folder.is_dir():
         with atomic_folder(folder) as work:
             for name, content in files.items():
-                (work / Path(name).name).write_bytes(content)
+                (work / safe_name(Path(name).name)).write_bytes(content)
     return receipt
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import Field
 
 from handloom.config import Config, load_config
-from handloom.config.own_code import with_permission
-from handloom.dataset import folder_name, merge_episodes, read_archive, record_of_archive
+from handloom.config.own_code import is_outside_allowed, with_permission
+from handloom.dataset import folder_name, merge_episodes
 from handloom.dataset.durable import PARTIAL, json_bytes, remove_folder
 from handloom.dataset.reading import damage_named
 from handloom.engine.attempt import Stopwatch, write_episode
@@ -19,6 +19,7 @@ from handloom.engine.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.merge_run import merge_options
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
+from handloom.engine.trust import trusted_record
 from handloom.engine.verify import archives_of
 from handloom.errors import InputError, StateError
 from handloom.scene import build_scene
@@ -78,8 +79,9 @@ class RenderOverrides:
     def _sampled_cameras(self, instance: TaskInstance, settings: RunSettings) -> Any:
         task = settings.loaded_task()
         entries = tuple(CameraConfig.model_validate(entry) for entry in self.cameras)
-        # The user named the file of cameras on the command line, and what it names is only read as intrinsics.
-        task = replace(task, config=task.config.model_copy(update={"cameras": entries, "allow_outside": True}))
+        # Neither the manifest nor the file of cameras can allow files elsewhere.
+        allowed = {"cameras": entries, "allow_outside": is_outside_allowed()}
+        task = replace(task, config=task.config.model_copy(update=allowed))
         rng = generator(settings.seed, instance.episode, "cameras", task=task.name)
         return sample_cameras(task, rng, instance.objects, instance.robots)
 
@@ -170,7 +172,7 @@ def rerender_episode(job: _Job) -> None:
     if folder.is_dir():
         return
     with damage_named(Path(job.archive)):
-        record = record_of_archive(read_archive(Path(job.archive)))
+        _, record = trusted_record(Path(job.archive))
         record = replace(record, instance=job.look.applied(record.instance, job.settings))
         pixels = sum(camera.width * camera.height for camera in record.instance.cameras)
         if pixels > MOST_PIXELS:

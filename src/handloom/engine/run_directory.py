@@ -1,6 +1,7 @@
 """A run on disk: manifest, journals, finished episodes, the dataset made of them."""
 
 import fcntl
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -51,6 +52,8 @@ class RunDirectory:
                 f"{path} holds another run: {_difference(present.settings, settings)}; "
                 "choose another folder with -o, replace it with --overwrite, or give the same options to go on with it"
             )
+        # Where the task lies is the user's word, not that of a manifest that may come from elsewhere.
+        present.settings = present.settings.model_copy(update={"task_path": settings.task_path})
         return present
 
     @classmethod
@@ -163,7 +166,7 @@ class RunDirectory:
         how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
         with ExitStack() as stack:
             with file_errors("lock", name):  # What is done while it is held has errors of its own.
-                file = stack.enter_context(open(name, "w", encoding="utf-8"))
+                file = stack.enter_context(open(name, "w", encoding="utf-8", opener=_no_link))
                 try:
                     fcntl.flock(file, how)
                 except BlockingIOError as error:
@@ -171,6 +174,11 @@ class RunDirectory:
                         f"another handloom is writing to {self.path}; wait for it, or choose another folder with -o"
                     ) from error
             yield
+
+
+def _no_link(name: str, flags: int) -> int:
+    """Open a file, but not through a link: the run may come from elsewhere."""
+    return os.open(name, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _foreign(path: Path) -> Iterator[Path]:

@@ -16,6 +16,7 @@ from handloom.engine import augmentation, policies
 from handloom.episode.loop import Source
 from handloom.errors import ConfigError, InputError, NotFoundError, suggest, unknown_name
 from handloom.render.preset import CPU_PRESETS
+from handloom.safe_paths import below
 from handloom.scene import Scene
 from handloom.scene.object_config import ArenaConfig
 from handloom.skills.schedule import Stages
@@ -153,7 +154,8 @@ class RunSettings(Config):
 
     @classmethod
     def read(cls, file: Path) -> "RunSettings":
-        """Read a manifest."""
+        """Read a manifest; a link to one elsewhere is refused."""
+        below(file.parent, file.name, what=str(file.parent))
         values = read_document(file).values
         version = values.get("manifest_version") if isinstance(values, dict) else None
         if version != MANIFEST_VERSION:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handloom.config.own_code import with_permission
-from handloom.dataset import DatasetReader, read_archive, record_of_archive
+from handloom.dataset import DatasetReader
 from handloom.dataset.file_list import refuse_strange_files
 from handloom.dataset.reading import damage_named
 from handloom.engine.executor import Executor, with_retries
+from handloom.engine.trust import trusted_record
 from handloom.episode import replay
 from handloom.episode.columns import image_name, rendered_frames
 from handloom.errors import FileError, HandloomError, NotAllowedError
@@ -26,7 +27,8 @@ class Verification:
     episode: str
     """Folder name, e.g. ``episode_000003``."""
     verdict: str
-    """``exact``, ``close`` (elsewhere, within tolerance), ``different``, ``damaged`` or ``refused`` (needs code)."""
+    """``exact``, ``close`` (elsewhere, within tolerance), ``different``, ``damaged`` or ``refused``
+    (it needs code, or files elsewhere, that the user has to allow)."""
     frames: int = 0
     detail: str = ""
 
@@ -75,9 +77,8 @@ def verify_episode(folder: str) -> Verification:
     """Replay one archive and compare."""
     name = Path(folder).name
     try:
+        archive, record = trusted_record(Path(folder))
         with damage_named(Path(folder)):
-            archive = read_archive(Path(folder))
-            record = record_of_archive(archive)
             report = replay(record)
     except NotAllowedError as error:
         return Verification(episode=name, verdict="refused", detail=str(error))

@@ -9,7 +9,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from handloom.config.own_code import allow_folders
 from handloom.dataset import read_archive, record_of_archive
+from handloom.engine.trust import demand_trusted
 from handloom.episode.actions import Actions
 from handloom.episode.goals import Goals
 from handloom.episode.loop import apply_targets
@@ -177,6 +179,8 @@ def _archived(folder: str | Path, task: Task) -> TaskInstance:
     instance = record_of_archive(read_archive(Path(folder))).instance
     if instance.task != task.name:
         raise InputError(f"{folder} is an episode of {instance.task}, this environment is {task.name}")
+    with allow_folders(task.asset_folders):
+        demand_trusted(instance, Path(folder))
     return instance
 
 

@@ -13,6 +13,7 @@ from handloom.errors import NotFoundError
 from handloom.motion_generation.describe_robot import write_description
 from handloom.motion_generation.published_log import fail
 from handloom.robots import RobotDescription, load_robot, robot_names
+from handloom.safe_paths import safe_name
 
 SUBSTEP = 0.00334
 """Integration step of the policies [s]: five per frame at 60 Hz."""
@@ -48,7 +49,7 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
     if robot is None or policy_name != POLICY:
         return fail(f"robot {robot_name!r} has no policy {policy_name!r}; it is {POLICY!r}") if robot else None
     description, urdf = _files(robot)
-    config = description.with_name(f"{robot.name}_rmpflow.yaml")
+    config = description.with_name("rmpflow.yaml")
     joints = sum(len(arm.joint_names) for arm in robot.arms)
     config.write_text(
         f"# The published parameters of an arm of this size.\njoint_limit_buffers: {[LIMIT_BUFFER] * joints}\n",
@@ -100,7 +101,7 @@ def load_supported_path_planner_config(robot_name: str, planner_name: str = PLAN
     if robot is None or planner_name != PLANNER:
         return fail(f"robot {robot_name!r} has no planner {planner_name!r}; it is {PLANNER!r}") if robot else None
     description, urdf = _files(robot)
-    config = description.with_name(f"{robot.name}_rrt.yaml")
+    config = description.with_name("rrt.yaml")
     config.write_text("seed: 123456\nmax_iterations: 8000\n", encoding="utf-8")
     return {
         "robot_description_path": description,
@@ -123,7 +124,7 @@ def _files(robot: RobotDescription) -> tuple[Path, Path]:
     digest = hashlib.sha256(Path(__file__).with_name("describe_robot.py").read_bytes())
     for file in (robot.config_file, robot.model_file):
         digest.update(file.read_bytes())
-    description = user_cache() / "descriptions" / digest.hexdigest()[:16] / f"{robot.name}.xrdf"
+    description = user_cache() / "descriptions" / digest.hexdigest()[:16] / safe_name(f"{robot.name}.xrdf")
     urdf = description.with_suffix(".urdf")
     if not (description.is_file() and urdf.is_file()):
         write_description(robot, description)

@@ -10,6 +10,7 @@ import numpy as np
 
 from handloom.errors import FileError, suggest, unknown_name
 from handloom.objects.parts import Axis, Keypoint, Link, Point, point
+from handloom.safe_paths import safe_name
 
 Action = Literal["open", "close", "turn"]
 ACTIONS: dict[str, Action] = {"open": "open", "pull": "open", "close": "close", "push": "close", "turn": "turn"}
@@ -85,7 +86,7 @@ def joint_keypoints(link: Link, index: int, action: Action = "open") -> JointKey
 
 def write_keypoints(folder: str | Path, name: str, keypoints: JointKeypoints) -> Path:
     """Write ``Kps/<name>/info.json`` into the folder of an asset and return its path."""
-    file = Path(folder) / "Kps" / name / "info.json"
+    file = Path(folder) / "Kps" / safe_name(name) / "info.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(keypoints.info(), indent=2) + "\n", encoding="utf-8")
     return file

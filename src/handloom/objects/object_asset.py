@@ -4,17 +4,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol
 
 import mujoco
 
 from handloom.arrays import Array
+from handloom.config.search import demand_inside, enclosing_folders
 from handloom.errors import unknown_name
 from handloom.objects.choices import Value
 from handloom.objects.geometry import Faces, triangles
 from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints
 from handloom.objects.parts import Axis, Keypoint, Link, Point
 from handloom.objects.rest_poses import RestPoses, find_rest_poses
+
+PARENTS = 3
+"""How many folders around a file its parts may be in: the packages of ROS have models and meshes side by side."""
 
 
 class SpecSource(Protocol):
@@ -85,6 +90,20 @@ class ObjectAsset:
     def extent(self) -> Array:
         """Size (3,) of the bounding box [m]."""
         return self.aabb[1] - self.aabb[0]
+
+    def file_beside(self, name: str) -> Path | None:
+        """Return where a file of a name lies beside the asset's own; None for an object that is no file.
+
+        Raises:
+            NotAllowedError: The name leads out of the asset's folder and the three around it, itself or by a link.
+        """
+        source = self.parameters.get("path")
+        if source is None:
+            return None
+        file = Path(str(source)).parent / name
+        if not self.parameters.get("allow_outside"):
+            demand_inside(file, enclosing_folders(Path(str(source)).parent, most=PARENTS), what=str(source))
+        return file
 
     @cached_property
     def model(self) -> mujoco.MjModel:

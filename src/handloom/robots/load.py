@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from handloom.config import Document, Mark, UnusedKey, import_named, parse_config, read_document
+from handloom.config.search import demand_inside
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.robots.robot_config import RobotConfig
 from handloom.robots.robot_description import RobotDescription
@@ -70,7 +71,7 @@ def load_robot(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None 
     file, name = _find(name_or_path)
     document = read_document(file)
     if not isinstance(document.values, dict):
-        raise ConfigError(f"{file}: a robot file has keys and values, this has {document.values!r}")
+        raise ConfigError(f"{file}: a robot file has keys and values, this has {type(document.values).__name__}")
     folder = file.parent
     if "model" not in document.values and not (folder / "model.xml").is_file():
         folder = _folder_of_class(document)
@@ -147,6 +148,7 @@ def _extra_depth(config: RobotConfig, folders: Sequence[Path]) -> dict[str, Any]
     file = next((place for place in near if place.is_file()), None) if config.extra_depth_file else None
     if file is None:
         return {}
+    demand_inside(file, folders, what=f"extra_depth_file {config.extra_depth_file!r}")
     try:
         first, *rest = [
             (float(row["width"]), float(row["offset"])) for row in json.loads(file.read_text(encoding="utf-8")).values()

@@ -1,7 +1,8 @@
 """Model files that may come from anybody: what an MJCF or URDF file names, and whether MuJoCo can read it."""
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
 from pathlib import Path
 
@@ -17,10 +18,14 @@ MODEL_PARENTS = 3
 """How many folders around a robot's model its meshes may be in."""
 MAX_FILES = 500
 """Most files a model may include."""
+MAX_DIRECTORIES = 50
+"""Most folders for meshes and textures that a model may name."""
 MOST = {"nbody": 1_000, "njnt": 300, "ngeom": 5_000, "nmeshvert": 5_000_000, "ntexdata": 500_000_000}
 """Largest robot: several humanoids. It is compiled many times, so that what one compilation bears is not enough."""
 _DIRECTORY = re.compile(rb"""\b(?:meshdir|texturedir|assetdir)\s*=\s*("[^"]*"|'[^']*')""")
 _FILE = re.compile(rb"""\bfile\w*\s*=\s*("[^"]*"|'[^']*')""")
+_NAMED = {"quot": '"', "amp": "&", "apos": "'", "lt": "<", "gt": ">"}
+_CHARACTER = re.compile(r"&(quot|amp|apos|lt|gt|#x[0-9a-fA-F]+|#[0-9]+);")
 
 
 def rehearse_model(path: Path, folders: Sequence[Path] | None) -> None:
@@ -43,7 +48,10 @@ def check_model(path: Path, folders: Sequence[Path] | None) -> None:
     if folders is not None:
         demand_files_inside(path, folders)
     try:
-        model = mujoco.MjSpec.from_file(str(path)).compile()
+        spec = mujoco.MjSpec.from_file(str(path))
+        if folders is not None:
+            demand_parts_inside(path, spec, folders)
+        model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise ConfigError(f"{path}: MuJoCo cannot read this model: {error}") from error
     for name, most in MOST.items():
@@ -52,16 +60,31 @@ def check_model(path: Path, folders: Sequence[Path] | None) -> None:
 
 
 def demand_files_inside(path: Path, folders: Sequence[Path]) -> None:
-    """Refuse an XML model that includes itself, or that names a file outside some folders.
+    r"""Refuse an XML model that includes itself, or that names a file outside some folders.
 
     MuJoCo reads XML that XML parsers refuse, so that the text is searched for whatever may name a file, comments
-    included, and every place is looked at in which MuJoCo might find it.
+    included, and every place is looked at in which MuJoCo might find it: it takes ``\`` for ``/``, drops ``a/..``
+    without looking whether ``a`` is a link, and looks for the meshes of an included file where any file says they are.
 
     Raises:
         FileError: Includes form a circle, are too many or too large, or the file has a document type.
         NotAllowedError: A file is elsewhere.
     """
-    _Walk(path, folders).visit(path, ())
+    _Walk(path, folders).check()
+
+
+def demand_parts_inside(path: Path, spec: mujoco.MjSpec, folders: Sequence[Path]) -> None:
+    """Refuse a model that was read, and not compiled, whose meshes, textures and the like are outside some folders.
+
+    Raises:
+        NotAllowedError: A file is elsewhere.
+    """
+    named = [part.file for part in (*spec.meshes, *spec.hfields, *spec.skins, *spec.textures)]
+    named += [file for texture in spec.textures for file in texture.cubefiles]
+    directories = dict.fromkeys(("", spec.meshdir, spec.texturedir))
+    for name in dict.fromkeys(filter(None, named)):
+        for place in _places(name, [path.parent], directories):
+            demand_inside(place, folders, what=f"{path}: {name!r}")
 
 
 class _Walk:
@@ -69,36 +92,62 @@ class _Walk:
 
     def __init__(self, main: Path, folders: Sequence[Path]) -> None:
         self.main, self.folders = main, folders
-        self.seen: set[Path] = set()
+        self.names: dict[Path, tuple[str, ...]] = {}
+        """File > what it may name, as it is written."""
+        self.directories: dict[str, None] = {"": None}
+        """Where meshes and textures may be, whichever file says so."""
+        self.seen: set[tuple[Path, int]] = set()
+
+    def check(self) -> None:
+        """Check the files that the model names, until no file brings another folder to look in."""
+        known = 0
+        while known < len(self.directories):
+            known = len(self.directories)
+            self.visit(self.main, ())
 
     def visit(self, file: Path, chain: tuple[Path, ...]) -> None:
         """Check the files that one file names, and those it includes."""
         real = file.resolve()
         if real in chain:
             raise FileError(f"{self.main}: {file.name} includes itself: {' > '.join(f.name for f in (*chain, real))}")
-        if real in self.seen:
+        round_ = len(self.directories)
+        if (real, round_) in self.seen:
             return
-        self.seen.add(real)
-        if len(self.seen) > MAX_FILES:
-            raise FileError(f"{self.main}: more than {MAX_FILES} files are included")
-        text = read_xml(file)
-        directories = ["", *(_value(found) for found in _DIRECTORY.findall(text))]
-        for name in dict.fromkeys(_value(found) for found in _FILE.findall(text)):
-            for place in self._places(name, file, directories):
+        self.seen.add((real, round_))
+        if real not in self.names:
+            self._read(file, real)
+        for name in self.names[real]:
+            for place in _places(name, (self.main.parent, file.parent), self.directories):
                 demand_inside(place, self.folders, what=f"{file}: {name!r}")
                 if _is_xml(place):
                     self.visit(place, (*chain, real))
 
-    def _places(self, name: str, file: Path, directories: list[str]) -> Iterator[Path]:
-        """Yield the files that a name may mean."""
-        for folder in dict.fromkeys((self.main.parent, file.parent)):
-            for directory in directories:
-                place = folder / directory / name
-                try:
-                    if place.is_file():
-                        yield place
-                except (OSError, ValueError):
-                    continue
+    def _read(self, file: Path, real: Path) -> None:
+        if len(self.names) >= MAX_FILES:
+            raise FileError(f"{self.main}: more than {MAX_FILES} files are included")
+        text = read_xml(file)
+        self.names[real] = tuple(dict.fromkeys(name for found in _FILE.findall(text) for name in _values(found)))
+        self.directories |= dict.fromkeys(name for found in _DIRECTORY.findall(text) for name in _values(found))
+        if len(self.directories) > MAX_DIRECTORIES:
+            raise FileError(f"{self.main}: more than {MAX_DIRECTORIES} folders of meshes and textures are named")
+
+
+def _places(name: str, folders: Iterable[Path], directories: Iterable[str]) -> Iterator[Path]:
+    """Yield the files that a name may mean: as it is, or, with ``strippath``, without its folders."""
+    name = name.replace("\\", "/")
+    ends = dict.fromkeys((name, name.rpartition("/")[2]))
+    found = (
+        os.path.join(folder, directory.replace("\\", "/"), end)
+        for folder in dict.fromkeys(folders)
+        for directory in tuple(directories)
+        for end in ends
+    )
+    for place in dict.fromkeys(way for path in found for way in (path, os.path.normpath(path))):
+        try:
+            if os.path.isfile(place):
+                yield Path(place)
+        except (OSError, ValueError):
+            continue
 
 
 def read_xml(file: Path) -> bytes:
@@ -128,5 +177,17 @@ def _is_xml(file: Path) -> bool:
         return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
-def _value(quoted: bytes) -> str:
-    return unescape(quoted[1:-1].decode("utf-8", "replace")).strip()
+def _values(quoted: bytes) -> dict[str, None]:
+    """Return what a value may mean: names have spaces around them, and ampersands that begin no character of XML."""
+    raw = os.fsdecode(quoted[1:-1])
+    texts = (raw, _CHARACTER.sub(_character, raw), unescape(raw))
+    lines = (text.replace("\r\n", "\n").replace("\r", "\n") for text in texts)
+    return dict.fromkeys(way for text in (*texts, *lines) for way in (text, text.strip()) if way)
+
+
+def _character(found: re.Match[str]) -> str:
+    code = found[1]
+    try:
+        return _NAMED[code] if code in _NAMED else chr(int(f"0{code[1:]}", 16 if code[1] == "x" else 10))
+    except (ValueError, OverflowError):
+        return found[0]

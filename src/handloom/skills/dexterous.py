@@ -43,10 +43,10 @@ def asset_notes(asset: ObjectAsset, name: str) -> tuple[Path | None, dict[str, A
 
     Raises:
         ConfigError: The file is no YAML.
+        NotAllowedError: It is a link to a file elsewhere.
         FileError: It is no mapping.
     """
-    source = asset.parameters.get("path")
-    file = None if source is None else Path(str(source)).parent / name
+    file = asset.file_beside(name)
     if file is None or not file.is_file():
         return None, {}
     content = read_document(file).values

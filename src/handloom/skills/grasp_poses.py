@@ -153,12 +153,12 @@ def grasp_file(asset: ObjectAsset, keys: GraspAnnotation) -> Path | None:
 
     Raises:
         ConfigError: A file was asked for by name, and there is none.
+        NotAllowedError: It is a link to a file elsewhere.
     """
-    source = asset.parameters.get("path")
-    given = Path(keys.npy_name).expanduser()
-    if source is None and not given.is_absolute():
+    given = Path(keys.npy_name).expanduser()  # An absolute one was checked when the task was read.
+    file = given if given.is_absolute() else asset.file_beside(keys.npy_name)
+    if file is None:
         return None
-    file = Path(str(source)).parent / given
     if file.is_file():
         return file
     if "npy_name" in keys.model_fields_set:

@@ -118,3 +118,59 @@ def test_the_command_prints_a_table_and_what_it_left_out(package, tmp_path, caps
     assert (tmp_path / "assets" / "toy_models" / "mug" / "report.txt").read_text().count("kept") >= 1
     assert main(["object", "add", str(package), "--list"]) == 0
     assert "push        scenes/push.xml (object)" in capsys.readouterr().out
+
+
+BODY = "<mujoco><worldbody><body name='{}'><freejoint/><geom type='box' size='.02 .02 .02'/></body><body name='b'>"
+BODY += "<geom type='box' size='.01 .01 .01'/></body></worldbody></mujoco>"
+
+
+@pytest.mark.parametrize("up", ["", "../../", "..&#92;..&#92;"])
+def test_the_name_of_a_body_is_never_a_path(tmp_path, up, monkeypatch, capsys):
+    precious = tmp_path / "work" / "precious"
+    precious.mkdir(parents=True)
+    (precious / "thesis.txt").write_text("years")
+    name = f"{up}precious" if up else str(precious)
+    (tmp_path / "download").mkdir()
+    (tmp_path / "download" / "scene.xml").write_text(BODY.format(name))
+    monkeypatch.chdir(tmp_path / "work")
+    assert main(["object", "add", str(tmp_path / "download"), "-o", "library/here"]) == 0, capsys.readouterr().err
+    assert (precious / "thesis.txt").read_text() == "years"
+    written = {file.relative_to(tmp_path / "work").parts[:2] for file in (tmp_path / "work").rglob("*.xml")}
+    assert written == {("library", "here")}
+
+
+def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path, monkeypatch, capsys):
+    (tmp_path / "download").mkdir()
+    (tmp_path / "download" / "scene.xml").write_text(BODY.format("src"))
+    (tmp_path / "work" / "src").mkdir(parents=True)
+    (tmp_path / "work" / "src" / "main.py").write_text("mine")
+    monkeypatch.chdir(tmp_path / "work")
+    assert main(["object", "add", str(tmp_path / "download"), "-o", "."]) == 0
+    assert "left out: src: src holds something else" in capsys.readouterr().out
+    assert (tmp_path / "work" / "src" / "main.py").read_text() == "mine"
+    for _ in range(2):  # What was added before is replaced, unless somebody put something beside it.
+        assert main(["object", "add", str(tmp_path / "download"), "-o", "library"]) == 0
+        assert "2 of 2 objects" in capsys.readouterr().out
+    (tmp_path / "work" / "library" / "src" / "notes.txt").write_text("mine")
+    main(["object", "add", str(tmp_path / "download"), "-o", "library"])
+    assert "holds something else (notes.txt)" in capsys.readouterr().out
+
+
+def test_models_of_a_package_name_no_file_outside_it(tmp_path, monkeypatch, capsys):
+    home = tmp_path / "home"
+    download = home / "a" / "b" / "c" / "d" / "e" / "download"
+    download.mkdir(parents=True)
+    Image.fromarray(np.full((8, 8, 3), 200, np.uint8)).save(home / "private.png")
+    asset = (
+        f"<asset><texture name='t' type='2d' file='{home / 'private.png'}'/><material name='m' texture='t'/></asset>"
+    )
+    text = (
+        BODY.format("nosy").replace("<worldbody>", f"{asset}<worldbody>").replace("size='.02", "material='m' size='.02")
+    )
+    (download / "scene.xml").write_text(text)
+    (home / "linked.xml").write_text(BODY.format("linked"))
+    (download / "linked.xml").symlink_to(home / "linked.xml")
+    (download / "plain.xml").write_text(BODY.format("plain"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["object", "add", str(download), "-o", "library"]) == 0, capsys.readouterr().err
+    assert {file.name for file in (tmp_path / "library").iterdir()} == {"plain", "b"}

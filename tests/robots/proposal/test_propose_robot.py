@@ -149,3 +149,27 @@ def test_models_without_an_arm_say_what_is_missing(tmp_path):
     file.write_text("<mujoco><nonsense/></mujoco>")
     with pytest.raises(ConfigError, match="cannot read"):
         propose_robot(file)
+
+
+@pytest.mark.parametrize("place", ["model.xml", "arm.xml", "assets/arm.xml"])
+def test_a_robot_is_not_written_over_the_model_it_is_made_of(tmp_path, place):
+    file = tmp_path / "robot" / place
+    file.parent.mkdir(parents=True)
+    shutil.copy(load_robot("so101").model_file, file)
+    before = file.read_bytes()
+    proposal = propose_robot(file)
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=f"holds {file.name}, of which the robot is made"):
+            write_proposal(proposal, tmp_path / "robot", overwrite=overwrite)
+    assert file.read_bytes() == before
+    assert not (tmp_path / "robot" / "robot.yaml").exists()
+
+
+def test_what_includes_a_model_is_not_looked_for_behind_links(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "whole.xml").write_text("<mujoco><include file='part.xml'/></mujoco>")
+    (tmp_path / "in" / "link.xml").symlink_to(tmp_path / "whole.xml")
+    (tmp_path / "in" / "part.xml").write_text("<mujoco><worldbody><geom type='mesh' mesh='gone'/></worldbody></mujoco>")
+    with pytest.raises(ConfigError) as told:
+        propose_robot(tmp_path / "in" / "part.xml")
+    assert "link.xml" not in str(told.value)

@@ -8,7 +8,7 @@ import yaml
 from PIL import Image
 
 from handloom.cache import user_cache
-from handloom.cli.main import BAD_INPUT, DONE, main
+from handloom.cli.main import BAD_INPUT, DONE, FAILED, main
 from handloom.errors import ConfigError, HandloomError, NotAllowedError
 from handloom.grasping import write_grasps
 from handloom.tasks import load_task, sample_task
@@ -139,5 +139,7 @@ def test_what_was_allowed_reaches_workers_and_replays(elsewhere: Path, tmp_path:
     assert main(["generate", str(file), *words]) == BAD_INPUT
     assert not (tmp_path / "run").exists()
     assert main(["generate", str(file), *words, "--allow-outside"]) == DONE
-    assert main(["verify", str(tmp_path / "run"), "--workers", "1"]) == DONE
+    assert main(["verify", str(tmp_path / "run"), "--workers", "1"]) == FAILED  # The archive cannot allow it.
+    assert "--allow-outside" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "run"), "--workers", "1", "--allow-outside"]) == DONE
     assert "1 of 1 episodes replay bit for bit" in capsys.readouterr().out

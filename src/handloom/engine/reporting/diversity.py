@@ -9,6 +9,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.dataset.reading import damage_named
+from handloom.engine.trust import demand_trusted
 from handloom.robots import Arm, load_robot
 from handloom.spatial import matrix_from_quat
 from handloom.values import EpisodeRecord, SkillSpan
@@ -57,6 +58,7 @@ def diversity_of(dataset: DatasetReader) -> Diversity:
     for index in chosen:
         with damage_named(dataset.archive_folder(int(index))):
             record = record_of_archive(dataset.archive(int(index), check=False))
+            demand_trusted(record.instance, dataset.archive_folder(int(index)))
             hands = _Hands(dataset, int(index), record, _arms(record, arms))
             paths += hands.paths()
             for name, direction in hands.grasps():

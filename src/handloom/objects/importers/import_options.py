@@ -8,6 +8,7 @@ from typing import Final
 from handloom.config.search import demand_inside, enclosing_folders
 from handloom.errors import InputError, unknown_name
 from handloom.objects.materials import substance
+from handloom.objects.object_asset import PARENTS
 
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
 """Metres per unit."""
@@ -15,8 +16,6 @@ OPTIONS: Final = ("allow_outside", "body", "info_name", "mass", "scale", "substa
 """What the parameters of an imported object may hold beside its path."""
 TASK_OPTIONS: Final = ("body", "substance", "unit", "up")
 """What the parameters of an asset file in a task may hold."""
-PARENTS = 3
-"""How many folders around a file its parts may be in: the packages of ROS have models and meshes side by side."""
 LARGEST = 5.0
 """Longest side of an object whose unit nobody gave [m]: longer than a table, shorter than a part in centimetres."""
 

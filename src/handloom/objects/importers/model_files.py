@@ -18,7 +18,8 @@ from handloom.objects.importers.model_looks import dress_meshes, flatten_cube_ma
 from handloom.objects.importers.model_pieces import join_objects
 from handloom.objects.importers.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
-from handloom.sim.model_file import demand_files_inside, read_xml
+from handloom.safe_paths import safe_name
+from handloom.sim.model_file import demand_files_inside, demand_parts_inside, read_xml
 
 Loaded = TypeVar("Loaded")
 
@@ -50,6 +51,8 @@ def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     if not options.allow_outside:
         demand_files_inside(path, options.bounds(path))
     spec = _load(path, lambda: mujoco.MjSpec.from_file(str(path)))
+    if not options.allow_outside:
+        demand_parts_inside(path, spec, options.bounds(path))
     if options.body is not None:
         _keep_body(path, spec, options.body, draft)
     folders = [path.parent / spec.meshdir, path.parent / spec.texturedir, path.parent]
@@ -97,7 +100,7 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     meshes = root.findall(".//mesh")
     contents = read_parts([m.attrib["filename"] for m in meshes], path, folders, options)
     # MuJoCo wants plain file names.
-    short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
+    short = {name: safe_name(f"{index}_{Path(name).name}") for index, name in enumerate(contents)}
     for mesh in meshes:
         mesh.attrib["filename"] = short[mesh.attrib["filename"]]
     files = {short[name]: content for name, content in contents.items()}
@@ -153,7 +156,7 @@ def _finish(
                 texture.file = next(file for file in (texture.cubefiles[4], *texture.cubefiles) if file)
         named = [e.file for e in (*spec.meshes, *spec.textures) if e.file]
         contents = read_parts(dict.fromkeys(named), path, [*folders, *options.folders], options)
-        short = {name: f"{index}_{Path(name).name}" for index, name in enumerate(contents)}
+        short = {name: safe_name(f"{index}_{Path(name).name}") for index, name in enumerate(contents)}
         for element in (*spec.meshes, *spec.textures):
             if element.file:
                 # A mesh without a name is called after its file, and geoms refer to it by that.

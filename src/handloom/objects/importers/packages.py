@@ -8,7 +8,8 @@ file and every URDF file is an object, but robots and what is not there to be ha
 import difflib
 import fnmatch
 import importlib.util
-import shutil
+import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,13 @@ from xml.etree import ElementTree
 import mujoco
 
 from handloom.child_process import call_apart
+from handloom.config.search import demand_inside, enclosing_folders
 from handloom.errors import HandloomError, InputError, NotFoundError, suggest
 from handloom.objects.importers.import_object import Imported, import_object
 from handloom.objects.importers.model_files import ImportedSource
-from handloom.sim.model_file import read_xml
+from handloom.objects.object_asset import PARENTS
+from handloom.safe_paths import below, safe_name
+from handloom.sim.model_file import demand_files_inside, read_xml
 
 MOST_JOINTS = 6
 """A model with more joints is a machine, not an object."""
@@ -36,6 +40,7 @@ LIGHTEST = 1e-4
 """Least mass of what is kept [kg]."""
 MOST_NAMES = 40
 """Names that a message lists."""
+REPORT = "report.txt"
 LISTING_SECONDS = 120.0
 """Processor time that looking through a package may take [s]."""
 
@@ -48,6 +53,8 @@ class PackagedObject:
     """Unique in the package: the name of the file, or of the body with the file's before it."""
     path: Path
     """The file."""
+    package: Path
+    """Folder of the package; what the file refers to is in it."""
     body: str | None = None
     """The body, where a file has several."""
 
@@ -96,9 +103,12 @@ def find_objects(folder: Path) -> tuple[PackagedObject, ...]:
     """Look through the model files of a folder; ``packaged_objects`` has a child process call this."""
     found: dict[str, PackagedObject] = {}
     robots: set[Path] = set()
+    around = (folder, *enclosing_folders(folder, most=PARENTS))
     files = sorted(file for ending in ("*.xml", "*.mjcf", "*.urdf") for file in folder.rglob(ending))
     for file in files:
         try:
+            demand_inside(file, around, what=str(folder))  # A link may lead anywhere.
+            demand_files_inside(file, around)
             bodies = _bodies_of_urdf(file) if file.suffix == ".urdf" else _bodies_of_mjcf(file)
         except (HandloomError, ElementTree.ParseError, ValueError, OSError):
             continue  # A part of another file, or no model at all.
@@ -107,7 +117,7 @@ def find_objects(folder: Path) -> tuple[PackagedObject, ...]:
         for body in bodies:
             name = _name(found, folder, file, body)
             if name not in found:
-                found[name] = PackagedObject(name=name, path=file, body=body)
+                found[name] = PackagedObject(name=name, path=file, package=folder, body=body)
     kept = [obj for obj in found.values() if obj.path.suffix != ".urdf" or obj.path.parent not in robots]
     return tuple(sorted(kept, key=lambda obj: obj.name))
 
@@ -167,6 +177,8 @@ def add_object(
 ) -> Imported:
     """Import an object and write it into a library as ``<name>/<name>.xml`` with its meshes and textures.
 
+    A folder of that name is replaced if it holds nothing but such an object.
+
     Args:
         found: The object.
         library: Folder to write to.
@@ -175,11 +187,12 @@ def add_object(
         seconds: How long reading may take [s].
 
     Raises:
-        InputError: It is too small, too large or too light to be handled, or was added under another name.
+        InputError: It is too small, too large or too light to be handled, was added under another name, or something
+            else has its place.
         HandloomError: It cannot be imported; the text says why.
     """
     imported = import_object(
-        found.path, category=found.name, body=found.body, scale=scale, allow_outside=True, seconds=seconds
+        found.path, category=found.name, body=found.body, scale=scale, folders=[found.package], seconds=seconds
     )
     longest = float(imported.asset.extent.max())
     if not SMALLEST <= longest <= LARGEST:
@@ -191,11 +204,27 @@ def add_object(
     same = added.setdefault(source.fingerprint(), found.name)
     if same != found.name:
         raise InputError(f"the same as {same}")
-    folder = library / found.name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder = library / safe_name(found.name)
+    _clear(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, content in source.files:
-        (folder / name).write_bytes(content)
-    (folder / f"{found.name}.xml").write_text(source.xml, encoding="utf-8")
-    (folder / "report.txt").write_text(imported.report.text() + "\n", encoding="utf-8")
+        below(folder, name, what=str(found.path)).write_bytes(content)
+    (folder / f"{folder.name}.xml").write_text(source.xml, encoding="utf-8")
+    (folder / REPORT).write_text(imported.report.text() + "\n", encoding="utf-8")
     return imported
+
+
+def _clear(folder: Path) -> None:
+    """Delete an object that was added before, file by file; a folder with anything else in it is left alone."""
+    if not folder.exists() and not folder.is_symlink():
+        return
+    model = folder / f"{folder.name}.xml"
+    text = model.read_bytes() if folder.is_dir() and not folder.is_symlink() and model.is_file() else b""
+    own = {model.name, REPORT, *(os.fsdecode(name) for name in re.findall(rb'file="([^"/]*)"', text))}
+    entries = sorted(folder.iterdir()) if text else [folder]
+    others = [entry for entry in entries if entry.name not in own or entry.is_symlink() or not entry.is_file()]
+    if others or not (folder / REPORT).is_file():
+        there = f" ({others[0].name})" if text and others else ""
+        raise InputError(f"{folder} holds something else{there}; move it away, or choose another folder with -o")
+    for entry in entries:
+        entry.unlink()

@@ -15,6 +15,7 @@ from handloom.objects.geometry import posed
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft
 from handloom.objects.importers.usd_meshes import UsdSurfaces
 from handloom.objects.parts import Link, Point, point
+from handloom.safe_paths import below
 from handloom.spatial import matrix_from_quat, rotvec_from_matrix
 
 FASTEST = 100.0
@@ -311,7 +312,7 @@ def read_annotation(path: Path, options: ImportOptions, draft: ReportDraft) -> U
     info_name = options.info_name
     if info_name is None:
         return None
-    file = path.parent / "Kps" / info_name / "info.json"
+    file = below(path.parent / "Kps", info_name, what=f"{path}: annotation") / "info.json"
     if not file.is_file():
         there = [p.name for p in (path.parent / "Kps").glob("*") if (p / "info.json").is_file()]
         raise FileError(f"no annotation {info_name!r} beside {path}: searched {file}; {suggest(info_name, there)}")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.config.search import is_inside
 from handloom.errors import ConfigError, MissingExtraError, unknown_name
 from handloom.robots.proposal.arm_chains import ArmChain
 from handloom.robots.proposal.urdf_files import simplified
@@ -77,6 +78,8 @@ def included_by(file: Path) -> tuple[str, ...]:
     """Return the models beside a file that include it."""
     found = []
     for other in sorted(file.parent.glob("*.xml")):
+        if not other.is_file() or not is_inside(other, [file.parent]):
+            continue  # A link may lead anywhere.
         named = re.search(rb"<include\s+file\s*=\s*[\"']" + re.escape(file.name.encode()), other.read_bytes())
         if other != file and named:
             found.append(other.name)

@@ -48,6 +48,8 @@ class RobotProposal:
     """Keys of ``robot.yaml``."""
     notes: tuple[str, ...]
     """What was assumed and should be looked at."""
+    sources: tuple[Path, ...] = ()
+    """The files it was made of."""
 
 
 def propose_robot(
@@ -90,6 +92,7 @@ def propose_robot(
         if gripper is not None:
             attach_gripper(specs[0], specs[1], at, notes)
         proposal = _proposed(specs[0], Path(path), notes, speed_limits)
+        proposal = replace(proposal, sources=tuple(Path(model) for model in (path, gripper) if model is not None))
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
@@ -329,12 +332,13 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
     """Write ``model.xml``, ``robot.yaml`` and copies of meshes and textures into a folder.
 
     Raises:
-        InputError: The folder holds a robot already and ``overwrite`` is not set.
+        InputError: The folder holds a robot already and ``overwrite`` is not set, or what the robot is made of.
         FileError: A mesh or texture is missing.
     """
     target = Path(folder)
     if (target / "robot.yaml").exists() and not overwrite:
         raise InputError(f"{target} holds a robot already; choose another folder, or overwrite it with --overwrite")
+    _refuse_sources(proposal, target)
     target.mkdir(parents=True, exist_ok=True)
     assets = _copy_assets(proposal, target.resolve() / "assets")
     (target / "model.xml").write_text(proposal.spec.to_xml().replace(f'file="{assets}/', 'file="assets/'), "utf-8")
@@ -342,6 +346,20 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
     text = yaml.safe_dump(proposal.values, sort_keys=False, default_flow_style=None, width=120)
     (target / "robot.yaml").write_text(f"# Proposed; look at these first:\n{notes}\n{text}", encoding="utf-8")
     return target
+
+
+def _refuse_sources(proposal: RobotProposal, target: Path) -> None:
+    """Refuse a folder in which what is written could replace what it was made of."""
+    written = target.resolve()
+    files = [Path(obj.file) for obj in (*proposal.spec.meshes, *proposal.spec.textures) if obj.file]
+    models = [source.resolve() for source in proposal.sources]
+    lost = [model for model in models if model.parent in (written, written / "assets")]
+    lost += [file for file in files if file.resolve().parent == written / "assets"]
+    if lost:
+        raise InputError(
+            f"{target} holds {lost[0].name}, of which the robot is made, and writing it there would replace it; choose "
+            "another folder with -o"
+        )
 
 
 def _copy_assets(proposal: RobotProposal, assets: Path) -> Path:

@@ -6,13 +6,15 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.config.search import demand_inside
-from handloom.errors import ConfigError, MissingExtraError, require
+from handloom.errors import ConfigError, MissingExtraError, NotAllowedError, require
 from handloom.sim.model_file import MODEL_PARENTS, read_xml
 
 READ_BY_MUJOCO = (".stl", ".obj", ".msh")
@@ -165,9 +167,12 @@ class _Meshes:
             trimesh = require("trimesh", extra="meshes")
             if source.suffix.lower() == ".dae":
                 require("collada", extra="meshes")
-            mesh = trimesh.load(source, force="mesh")
+                read_xml(source)  # Refuses a document type.
+            mesh = trimesh.load(source, force="mesh", resolver=self._resolver(trimesh, source))
             vertices, faces = simplified(mesh.vertices, mesh.faces) if drawn else (mesh.vertices, mesh.faces)
             trimesh.Trimesh(vertices, faces, process=False).export(target)
+        except NotAllowedError:
+            raise
         except MissingExtraError as error:
             if not drawn:
                 raise ConfigError(f"{self.path}: {source.name} cannot be converted: {error}") from error
@@ -181,6 +186,17 @@ class _Meshes:
         fewer = f", {len(mesh.faces)} triangles became {len(faces)}" if len(faces) < len(mesh.faces) else ""
         self.notes.append(f"{source.name} was converted{fewer}; its colours are not kept")
         return True
+
+    def _resolver(self, trimesh: ModuleType, source: Path) -> Any:
+        """Return what trimesh asks for the files that a mesh refers to: only those that the model may name itself."""
+        allowed = self._allowed
+
+        class Resolver(trimesh.resolvers.FilePathResolver):
+            def get(self, name: str) -> bytes:
+                return allowed(source.parent / name.strip(), name, folders).read_bytes()
+
+        folders = None if self.folders is None else (*self.folders, source.parent)
+        return Resolver(str(source))
 
     def _found(self, name: str) -> Path:
         if not name.startswith("package://"):

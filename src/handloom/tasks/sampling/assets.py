@@ -367,6 +367,7 @@ def _instances(task: Task, category: Path, entry: ObjectConfig, name: str) -> li
     folder = task.folder(category)
     if folder is None:
         return []
+    task.inside(folder, task.where("objects"))  # Before it is listed.
     everything = entry.apply_randomization and entry.randomization_scope == "full"
     return list(folder.parent.glob(f"*/*/{name}") if everything else folder.glob(f"*/{name}"))
 

@@ -1,0 +1,117 @@
+"""What archives and runs of somebody else may name: trust comes from the command line, never from a file.
+
+An archive names its robots and objects, a manifest its task and everything in that. What lies in the folders around
+them, in the working folder or in our package is read; anything else needs ``--allow-outside``, whatever they say.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from handloom.config.own_code import allow_folders, allow_outside, allowed_folders, is_outside_allowed
+from handloom.config.search import demand_inside, is_inside, search_folders
+from handloom.dataset import EpisodeArchive, read_archive, record_of_archive
+from handloom.dataset.reading import damage_named
+from handloom.errors import NotAllowedError
+from handloom.robots import robot_names
+from handloom.tasks import Task
+from handloom.tasks.config.foreign_paths import foreign_paths
+from handloom.values import EpisodeRecord, TaskInstance
+
+_FILES = ("path", "picture")
+"""Keys of an object's parameters and look that name a file."""
+
+
+def trusted_record(folder: Path) -> tuple[EpisodeArchive, EpisodeRecord]:
+    """Read an archive and the record in it, unless it names files elsewhere that the user did not allow.
+
+    Raises:
+        FileError: It is damaged.
+        NotAllowedError: It names a file outside its folders.
+    """
+    with damage_named(folder):
+        archive = read_archive(folder)
+        record = record_of_archive(archive)
+        demand_trusted(record.instance, folder)
+    return archive, record
+
+
+def demand_trusted(instance: TaskInstance, folder: Path) -> None:
+    """Refuse a scene of an archive whose robots or objects are files elsewhere, before any of them is opened.
+
+    Args:
+        instance: The scene.
+        folder: Folder of its archive.
+
+    Raises:
+        NotAllowedError: A file lies outside the folders around the archive, and was not allowed.
+    """
+    if is_outside_allowed():
+        return
+    what = f"{folder / 'instance.json'}"
+    folders = (*search_folders(folder), *allowed_folders())
+    for robot in instance.robots:
+        if robot.robot not in robot_names():
+            demand_inside(Path(robot.robot), folders, what=f"{what}: robot {robot.name!r}")
+    for obj in instance.objects:
+        for key, value in _entries({"parameters": obj.parameters, "look": obj.look}):
+            if key == "allow_outside" and value:
+                raise NotAllowedError(
+                    f"{what}: object {obj.name!r} wants to read files outside its folders; if you trust the archive, "
+                    "allow it with --allow-outside"
+                )
+            if key in _FILES and isinstance(value, str):
+                demand_inside(_expanded(value), folders, what=f"{what}: object {obj.name!r}")
+
+
+def trust_task(task: Task) -> None:
+    """Let runs and archives name, from here on, what a task may name that the user gave on the command line."""
+    allow_folders(task.asset_folders)
+    if task.config.allow_outside:
+        allow_outside()
+
+
+def trusted_task(task: Task, folder: Path) -> Task:
+    """Return the task of a manifest, unless it names files elsewhere that the user did not allow.
+
+    If its file lies, or lay, elsewhere, relative paths of the task start at the run instead.
+
+    Args:
+        task: The task as the manifest has it.
+        folder: Folder of the run.
+
+    Raises:
+        NotAllowedError: It is told to read files elsewhere, or names one.
+    """
+    if is_outside_allowed():
+        return replace(task, config=task.config.model_copy(update={"allow_outside": True}))
+    what = f"{folder / 'run.yaml'}"
+    if task.config.allow_outside:
+        raise NotAllowedError(
+            f"{what}: allow_outside: the task was allowed to read files outside its folders when the run began; only "
+            "the command line can allow that, with --allow-outside"
+        )
+    around = (*search_folders(folder), *allowed_folders())
+    if not is_inside(task.path, around):  # Where it lay on another machine, or where a stranger would like to look.
+        task = replace(task, path=folder / "run.yaml")
+    for root in task.asset_folders[len(task.folders_around) :]:
+        demand_inside(root, (*around, *task.folders_around), what=f"{what}: asset_root")
+    if lines := list(foreign_paths(task)):
+        raise NotAllowedError("\n".join(lines))
+    return task
+
+
+def _entries(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield every key with its value, those inside other values too."""
+    for key, value in values.items():
+        yield key, value
+        if isinstance(value, Mapping):
+            yield from _entries(value)
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # A home that does not exist.
+        return Path(name)

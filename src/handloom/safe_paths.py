@@ -1,0 +1,67 @@
+r"""Names that files of others bring, and files below a folder: the two ways from such text to a path.
+
+A body, a task, a joint or a camera may be called ``/home/me``, ``../..`` or ``a\b``. ``safe_name`` makes one part of a
+path of any text; ``below`` returns a file of a folder by the relative path of a document, and refuses what leads out.
+Paths that may lie in several folders go through ``handloom.config.search``.
+"""
+
+import hashlib
+import re
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from handloom.errors import NotAllowedError
+
+MOST_BYTES = 120
+"""Longest safe name [bytes]; file systems take 255, and endings are added to it."""
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$|clock\$)(\..*)?", re.IGNORECASE)
+"""What is a device on Windows, whatever its ending."""
+_ENDING = re.compile(r"(?<=[^.])\.[A-Za-z0-9]{1,8}$")
+_OTHER = re.compile(r"[^\w .,+=@()\[\]-]")
+
+
+def safe_name(text: str) -> str:
+    """Return a name for a file or folder: one part of a path, on every system, whatever the text is.
+
+    Plain names stay as they are. What had to be changed gets eight digits of its hash, before the ending of a file, so
+    that two texts never get the same name.
+    """
+    clean = _OTHER.sub("_", text).lstrip(". ").rstrip(". ")
+    if _DEVICE.fullmatch(clean):
+        clean = f"_{clean}"
+    if clean and clean == text and len(clean.encode("utf-8", "surrogatepass")) <= MOST_BYTES:
+        return clean
+    digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    stem, ending = (clean[: found.start()], found[0]) if (found := _ENDING.search(clean)) else (clean, "")
+    room = MOST_BYTES - 9 - len(ending)
+    short = stem.encode("utf-8", "ignore")[:room].decode("utf-8", "ignore").rstrip(". ")
+    return f"{short or 'unnamed'}_{digits}{ending}"
+
+
+def below(root: Path, name: str, *, what: str) -> Path:
+    r"""Return the place below a folder that a relative path of a document means; it need not exist.
+
+    Args:
+        root: The folder.
+        name: Parts joined by ``/``.
+        what: Start of the error message: which file says so.
+
+    Raises:
+        NotAllowedError: It is absolute, has ``..``, ``\`` or a zero in it, or leads out of the folder by a link.
+    """
+    parts = PurePosixPath(name).parts
+    windows = PureWindowsPath(name)
+    odd = not parts or ".." in parts or "\\" in name or "\0" in name
+    if odd or name.startswith("~") or windows.is_absolute() or windows.drive or windows.root:
+        raise NotAllowedError(f"{what}: {_shown(name)} is no path inside {root}; it may not lead elsewhere")
+    place = root.joinpath(*parts)
+    try:
+        inside = place.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):  # A loop of links, or a name that is too long.
+        inside = False
+    if not inside:
+        raise NotAllowedError(f"{what}: {_shown(name)} leads out of {root} by a link; replace it by a copy")
+    return place
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 80 else f"{name[:77]}...")
