@@ -8,7 +8,7 @@ from typing import Any
 
 from handloom.dataset import read_archive, record_of_archive
 from handloom.dataset.reading import damage_named
-from handloom.engine.verify import archives_of
+from handloom.engine.archives import archives_of
 from handloom.episode.augmented_source import AugmentedSource
 from handloom.episode.demonstration import Demonstration
 from handloom.errors import FileError, InputError
