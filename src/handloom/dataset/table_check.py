@@ -145,12 +145,14 @@ def _check_episodes(dataset: DatasetReader, plan: MergePlan) -> Found:
         path = dataset.root / "meta" / "episodes" / place.path("parquet")
         file, members = str(path.relative_to(dataset.root)), plan.episodes[start : start + ROWS_PER_FILE]
         stored, first = read_table(path), 0
-        if names := sorted(set(stored.column_names) ^ set(schema.names)):
+        there = set(stored.column_names)
+        if names := sorted(there ^ set(schema.names)):
             yield file, f"it has other columns than the episodes give: {', '.join(names[:3])}"
+        shared = [name for name in schema.names if name in there]
         for wanted in episode_groups(plan, schema, members, place):
-            there = stored.slice(first, wanted.num_rows)
-            for name in (name for name in schema.names if name in stored.column_names):
-                yield from ((file, problem) for problem in _row_differences(name, there, wanted, start + first))
+            rows = stored.slice(first, wanted.num_rows)
+            for name in shared:
+                yield from ((file, problem) for problem in _row_differences(name, rows, wanted, start + first))
             first += wanted.num_rows
         place = place.following(plan.options.chunks_size)
 
@@ -183,11 +185,12 @@ def same_statistic(name: str, stored: Any, wanted: Any) -> bool:
     """Return whether a statistic is the one computed anew: bit for bit, or what is summed up within rounding."""
     if stored == wanted:
         return True
-    if isinstance(stored, list) and isinstance(wanted, list) and len(stored) == len(wanted):
-        return all(same_statistic(name, a, b) for a, b in zip(stored, wanted, strict=True))
-    if name not in SUMMED or not all(isinstance(value, int | float) for value in (stored, wanted)):
-        return False
-    return abs(stored - wanted) <= SUM_TOLERANCE * max(1.0, abs(stored), abs(wanted))
+    if isinstance(stored, list) and isinstance(wanted, list):
+        pairs = zip(stored, wanted, strict=False)
+        return len(stored) == len(wanted) and all(same_statistic(name, a, b) for a, b in pairs)
+    if name in SUMMED and isinstance(stored, int | float) and isinstance(wanted, int | float):
+        return abs(stored - wanted) <= SUM_TOLERANCE * max(1.0, abs(stored), abs(wanted))
+    return False
 
 
 def _difference(what: str, stored: Any, wanted: Any) -> str:

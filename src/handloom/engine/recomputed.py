@@ -1,6 +1,6 @@
 """What a dataset says of an episode, computed anew from its recording: every column, every fact, every statistic."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,18 @@ from handloom.values import EpisodeRecord
 MARKERS = {"canonical": "observation.state", "reference": "states.robot_to_env_pose", DETAILED: "next.done"}
 """A column by which each set of columns is known."""
 
+Frames = Mapping[str, NDArray[Any]]
+"""Columns of an episode (frames, n) by name, as they stand in the data file."""
+
 
 def columns_differ(
-    dataset: DatasetReader, index: int, scene: Scene, record: EpisodeRecord, *, tolerance: float = 0.0
+    dataset: DatasetReader, frames: Frames, scene: Scene, record: EpisodeRecord, *, tolerance: float = 0.0
 ) -> Iterator[str]:
     """Yield where the columns of an episode are not those that its recording gives, bit for bit.
 
     Args:
         dataset: The dataset.
-        index: Number of the episode there.
+        frames: Its columns of the episode.
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
         tolerance: Largest difference of a number, as a share of it or of one, on another platform; 0 compares bits.
@@ -48,11 +51,11 @@ def columns_differ(
     for name in wanted:
         if name not in names:
             yield f"the column {name} is missing"
-    length = dataset.episode(index).length
+    length = len(next(iter(frames.values())))
     if length != len(record.kept):
         yield f"the dataset has {length} frames of it, the demonstration {len(record.kept)}"
         return
-    for name, values in dataset.frames(index).items():
+    for name, values in frames.items():
         if name in wanted and values.shape[1:] == wanted[name].shape:
             right = wanted[name].as_array(columns.values[name], length=length)
             yield from _values_differ(wanted[name], values, right, tolerance)
@@ -86,13 +89,19 @@ def _bits(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def facts_differ(
-    dataset: DatasetReader, index: int, scene: Scene, record: EpisodeRecord, archive: EpisodeArchive
+    dataset: DatasetReader,
+    index: int,
+    frames: Frames,
+    scene: Scene,
+    record: EpisodeRecord,
+    archive: EpisodeArchive,
 ) -> Iterator[str]:
     """Yield where the row and the sheet of an episode say something else than its archive: outcome, streams, numbers.
 
     Args:
         dataset: The dataset.
         index: Number of the episode there.
+        frames: Its columns of the episode.
         scene: The scene of the record's instance.
         record: What happened.
         archive: Where it is kept.
@@ -116,7 +125,7 @@ def facts_differ(
                 there, wanted = short(told.get(name)), short(right.get(name))
                 yield f"{name}: recorded in {source} is {there}, the archive gives {wanted}"
     yield from _streams_differ(episode, record)
-    yield from _statistics_differ(dataset, index, episode)
+    yield from _statistics_differ(dataset, frames, episode)
 
 
 def _row(dataset: DatasetReader, index: int) -> dict[str, Any]:
@@ -141,9 +150,8 @@ def _streams_differ(episode: EpisodeFolder, record: EpisodeRecord) -> Iterator[s
             yield f"the stream {name} is {short(there)}, the cameras of the archive give {short(right)}"
 
 
-def _statistics_differ(dataset: DatasetReader, index: int, episode: EpisodeFolder) -> Iterator[str]:
+def _statistics_differ(dataset: DatasetReader, frames: Frames, episode: EpisodeFolder) -> Iterator[str]:
     """Yield statistics of the sheet that the columns, and the histograms of the pictures, do not give."""
-    frames = dataset.frames(index)
     with damage_named(episode.path):
         for feature in dataset.table:
             stored = episode.statistics.get(feature.name, {})

@@ -173,10 +173,11 @@ def _tables_differ(
     """Return whether all columns are equal bit for bit, and what is wrong in the dataset's tables."""
     dataset = reader_of(folder.parents[1])
     index = _index(dataset, folder)
-    facts = list(facts_differ(dataset, index, scene, record, archive))
-    columns = list(columns_differ(dataset, index, scene, record))
+    frames = dataset.frames(index)
+    facts = list(facts_differ(dataset, index, frames, scene, record, archive))
+    columns = list(columns_differ(dataset, frames, scene, record))
     if columns and tolerance:
-        return False, [*columns_differ(dataset, index, scene, record, tolerance=tolerance), *facts]
+        return False, [*columns_differ(dataset, frames, scene, record, tolerance=tolerance), *facts]
     return not columns, [*columns, *facts]
 
 
