@@ -77,6 +77,7 @@ def test_a_policy_that_stands_still_succeeds_nowhere_and_leaves_a_video(
     assert Path(found["videos"][0]).stat().st_size > 500
     assert Path(found["page"]).is_file()
     assert json.loads((tmp_path / "result" / "evaluation.json").read_text())["failed_episodes"] == [0, 1]
+    assert main(["verify", str(tmp_path / "result" / "failures"), "--workers", "0"]) == 0
 
 
 def test_the_actions_of_an_expert_succeed_as_a_policy(
@@ -86,6 +87,7 @@ def test_the_actions_of_an_expert_succeed_as_a_policy(
     found = evaluate(tmp_path, monkeypatch, capsys, "--policy", "expert_policy:Expert", "-n", "1")
     assert found["successes"] == 1
     assert found["achieved"] == {"pick": 1}
+    assert main(["verify", str(tmp_path / "result"), "--workers", "0"]) == 0
 
 
 def test_a_policy_is_named_by_the_content_of_its_weights(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from expert_hand import expert_record, hand_recording
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import InlineExecutor, RunDirectory, RunSettings, verify_dataset
 from handloom.engine.run_settings import TELEOP
+from handloom.engine.verify import dataset_faults
 from handloom.errors import InputError
 from handloom.retarget import DeviceFrame, DeviceRecording
 from handloom.tasks import Task, load_task
@@ -156,6 +157,7 @@ def test_words_of_the_operator_become_the_sub_tasks_and_the_instruction_of_the_d
     persistent = rows["language_persistent"].to_pylist()[0]
     assert [entry["content"] for entry in persistent] == ["Reach.", "Carry it over."]
     assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
+    assert dataset_faults(run.run.dataset) == ()
     again = DeviceRecording.read(tmp_path / "run" / "inputs" / "episode_000000.jsonl")
     assert {name: again.facts[name] for name in words} == words
     with pytest.raises(InputError, match=r"no list of \[frame, words\]"):

@@ -1,6 +1,7 @@
 """``handloom verify|merge|export|render``: verbs that read a finished run or a dataset."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from functools import partial
 from json import dumps
 from pathlib import Path
@@ -14,12 +15,12 @@ from handloom.cli.doctor import compile_kernels, cores
 from handloom.cli.flags import Codec, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
 from handloom.cli.terminal import plain
 from handloom.config import own_code
-from handloom.dataset import DatasetReader, EpisodeArchive, check_layout, export_hdf5, merge_datasets, record_of_archive
+from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, merge_datasets, record_of_archive
 from handloom.dataset.file_list import FILE_LIST, check_files, refuse_strange_files
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
 from handloom.engine.trust import demand_trusted
-from handloom.engine.verify import archives_of, dataset_of
+from handloom.engine.verify import Verification, archives_of, dataset_faults, dataset_of
 from handloom.errors import FileError, InputError
 from handloom.scene import build_scene
 from handloom.scene.model_xml import model_xml
@@ -63,7 +64,7 @@ def verify(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Simulate every episode of a dataset again, compare all states bit for bit, judge again, and check every file.
+    """Simulate every episode again, judge it again, compute all tables anew, and compare every bit; check every file.
 
     Args:
         path: A run folder or a dataset.
@@ -73,7 +74,7 @@ def verify(
         json: Print one JSON object instead of a table.
     """
     _allow(code=allow_code, outside=allow_outside)
-    faults = [str(fault) for fault in check_layout(dataset_of(path))]
+    faults = list(dataset_faults(path))
     try:
         total = len(archives_of(path))
     except FileError:  # The faults say why.
@@ -87,7 +88,8 @@ def verify(
     good = sum(verdict.good for verdict in verdicts)
     if json:
         rows = [{"episode": v.episode, "verdict": v.verdict, "frames": v.frames, "detail": v.detail} for v in verdicts]
-        print(dumps({"episodes": total, "verified": good, "faults": faults, "rows": rows}))
+        told = {"compared": _united(v.compared for v in verdicts), "not_compared": _united(_gaps(path, verdicts))}
+        print(dumps({"episodes": total, "verified": good, "faults": faults, "rows": rows, **told}))
     else:
         for verdict in verdicts:
             if verdict.verdict != "exact":
@@ -101,7 +103,23 @@ def verify(
             f"{exact} of {total} episodes replay bit for bit"
             + (f", {good - exact} within tolerance" if good > exact else "")
         )
+        if compared := _united(verdict.compared for verdict in verdicts):
+            print(plain(f"compared: {', '.join(compared)}; files, tables and statistics of the whole dataset"))
+        for gap in _united(_gaps(path, verdicts)):
+            print(plain(f"not compared: {gap}"))
     return 0 if total and good == total and not faults else 1
+
+
+def _united(parts: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(part for some in parts for part in some))
+
+
+def _gaps(path: Path, verdicts: Iterable[Verification]) -> Iterator[tuple[str, ...]]:
+    """Yield what was not compared."""
+    yield from (verdict.not_compared for verdict in verdicts)
+    if dataset_of(path) == path / "dataset":
+        others = [path / name for name in ("failures", "rendered") if (path / name / "meta" / "info.json").is_file()]
+        yield tuple(f"{other}: handloom verify {other}" for other in others)
 
 
 def merge(

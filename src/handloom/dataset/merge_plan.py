@@ -153,10 +153,20 @@ def plan_merge(folders: Iterable[Path], options: MergeOptions, *, outcome: bool 
         episode = EpisodeFolder.open(folder)
         if episode.outcome.success != outcome:
             continue
+        _check_length(episode)
         planner = planner or _Planner(episode, options)
         planner.add(episode)
     if planner is None:
         raise InputError(f"there is no {'successful' if outcome else 'failed'} episode to merge")
+    return planner.plan()
+
+
+def plan_of_sheets(folders: Sequence[Path], options: MergeOptions) -> MergePlan:
+    """Return the plan by which a dataset was made, from the sheets in its ``extras/`` alone."""
+    episodes = [EpisodeFolder.open(folder) for folder in folders]
+    planner = _Planner(episodes[0], options)
+    for episode in episodes:
+        planner.add(episode)
     return planner.plan()
 
 
@@ -196,7 +206,6 @@ class _Planner:
         """Give the next episode its place."""
         if difference := self._table.difference(episode.table):
             raise FileError(f"{self._first.path} and {episode.path} cannot share a dataset: {difference}")
-        _check_length(episode)
         digest = sha256_of(episode.path / SHEET)
         if digest in self._hashes:
             raise InputError(f"{self._hashes[digest]} and {episode.path} are the same episode; give it once")

@@ -42,11 +42,21 @@ def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
     """Return the rows of one episode as they stand in a data file."""
     episode = EpisodeFolder.open(planned.folder)
     path = episode.checked_file(FRAMES)
-    stored = read_table(path)
+    stored, added, schema = read_table(path), added_columns(plan, planned, episode), frame_schema(plan)
+    with damage_named(path):
+        arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder) -> dict[str, pa.Array]:
+    """Return the columns that an episode has in a data file beside its features, by name."""
     count, first = planned.length, planned.first_frame
+    frames = np.arange(count, dtype=np.int64)
     added = {
+        "timestamp": pa.array((frames / plan.table.fps).astype(np.float32)),
+        "frame_index": pa.array(frames),
         "episode_index": pa.array(np.full(count, planned.episode_index, np.int64)),
-        "index": pa.array(np.arange(first, first + count, dtype=np.int64)),
+        "index": pa.array(frames + first),
         "task_index": pa.array(np.full(count, planned.task_index, np.int64)),
     }
     if plan.subtasks:
@@ -55,10 +65,7 @@ def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
         added[SUBTASK_INDEX] = pa.array(labels, pa.int64())
     if plan.options.language:
         added |= _language(episode)
-    schema = frame_schema(plan)
-    with damage_named(path):
-        arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
-        return pa.Table.from_arrays(arrays, schema=schema)
+    return added
 
 
 def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:

@@ -6,9 +6,8 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from json import dumps
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +19,10 @@ from handloom.engine.policies import PREFIX as POLICY
 from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
-from handloom.episode.columns import episode_columns, image_name, rendered_frames, video_features
+from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.episode.disturbance import Disturbance
 from handloom.episode.goals import Goals, JudgedSource
 from handloom.errors import FileError, HandloomError
-from handloom.render.labels import instances
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
@@ -133,6 +131,7 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
     """Render an episode and write its folder, which appears under its name only when it is whole."""
     instance = record.instance
     render = settings.render == "now" and bool(instance.cameras)
+    scene.world.restore_state(record.states[0])  # Columns follow from the record, not from where the scene was left.
     columns = episode_columns(scene, record, settings.columns)
     kinds = ("rgb", *(kind for kind in ("depth", "segmentation") if kind in settings.lerobot_features))
     videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
@@ -150,10 +149,7 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
                         writer.add_image(image_name(camera, kind), image)
         with watch.stage("write"):
             archive = archive_of_record(record)
-            how = {"render_backend": "cpu", "render_preset": settings.preset} if render else {}
-            if render and "segmentation" in kinds:
-                how["segmentation"] = dumps(instances(scene.world.model).names)
-            how["cameras"] = dumps([asdict(camera) for camera in instance.cameras])
+            how = drawing_facts(scene, videos, settings.preset)
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from handloom.dataset.reading import damage_named
+from handloom.engine.archives import archives_of
 from handloom.engine.trust import trusted_record
-from handloom.engine.verify import archives_of
 from handloom.episode.augmented_source import AugmentedSource
 from handloom.episode.demonstration import Demonstration
 from handloom.errors import FileError, InputError

@@ -14,13 +14,13 @@ from handloom.config.own_code import is_outside_allowed, with_permission
 from handloom.dataset import folder_name, merge_episodes
 from handloom.dataset.durable import PARTIAL, json_bytes, remove_folder
 from handloom.dataset.reading import damage_named
+from handloom.engine.archives import archives_of
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.merge_run import merge_options
 from handloom.engine.run_directory import RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.engine.trust import trusted_record
-from handloom.engine.verify import archives_of
 from handloom.errors import InputError, StateError
 from handloom.scene import build_scene
 from handloom.scene.camera_config import CameraConfig

@@ -1,7 +1,8 @@
 """What a dataset shows of an episode: the columns of every robot and the pictures of every camera."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from json import dumps
 
 import mujoco
 import numpy as np
@@ -161,6 +162,14 @@ def video_features(cameras: Sequence[CameraSpec], codec: str, kinds: Sequence[st
 def image_name(camera: str, kind: str) -> str:
     """Return the feature of a camera's images of a kind (rgb, depth or segmentation)."""
     return IMAGES + camera if kind == "rgb" else f"{IMAGES}{camera}_{kind}"
+
+
+def drawing_facts(scene: Scene, videos: Sequence[Feature], preset: str) -> dict[str, str]:
+    """Return what the episode table says of pictures: how they were drawn, what ids stand for, and the cameras."""
+    facts = {"render_backend": "cpu", "render_preset": preset} if videos else {}
+    if any(feature.is_segmentation for feature in videos):
+        facts["segmentation"] = dumps(instances(scene.world.model).names)
+    return {**facts, "cameras": dumps([asdict(camera) for camera in scene.instance.cameras])}
 
 
 def _named(columns: Columns, prefix: str) -> Columns:

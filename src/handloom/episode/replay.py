@@ -37,13 +37,17 @@ class ReplayReport:
         return self.first_difference is None and self.success_again
 
 
-def replay(record: EpisodeRecord) -> ReplayReport:
+def replay(record: EpisodeRecord, scene: Scene | None = None) -> ReplayReport:
     """Build the scene from the instance alone, apply the recorded inputs, and compare all states.
+
+    Args:
+        record: What happened.
+        scene: The scene of the record's instance, just built, for whoever goes on with it; its state is overwritten.
 
     Raises:
         FileError: The recording does not fit the scene that its instance gives.
     """
-    scene = build_scene(record.instance)
+    scene = scene or build_scene(record.instance)
     world = scene.world
     if record.states.shape[1:] != world.save_state().shape:
         raise FileError(
