@@ -1,6 +1,7 @@
 """How good a policy is on scenes it has not seen: success with its interval, how far it came, videos of failures."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -89,7 +90,8 @@ def failure_videos(run: RunDirectory, folder: Path, *, most: int) -> Iterator[Pa
     for episode in failures.episodes[:most]:
         record = record_of_archive(failures.archive(episode.index, check=False))
         scene = build_scene(record.instance)
-        file = folder / f"scene_{record.instance.episode:04d}_{record.failure.reason if record.failure else ''}.mp4"
+        reason = re.sub(r"[^\w-]", "_", record.failure.reason if record.failure else "")  # A source may name any.
+        file = folder / f"scene_{record.instance.episode:04d}_{reason[:80]}.mp4"
         frames = rendered_frames(scene, record, preset="fast")
         first = _side_by_side(next(frames))
         feature = video_feature("failure", height=first.shape[0], width=first.shape[1])
