@@ -2,8 +2,10 @@
 
 import errno
 import hashlib
+import importlib
 import resource
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,21 +20,22 @@ from handloom.engine.machine_faults import crash_fault, machine_fault
 from handloom.errors import FileError, InputError, MachineError, MissingExtraError, StateError
 from handloom.tasks import load_task
 
+# Runs name their source by module, so its folder must be on the path.
+sys.path.insert(0, str(Path(__file__).parent))
+faulty_source = importlib.import_module("faulty_source")
+
 
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setenv("HANDLOOM_TEST_MARKS", str(tmp_path))
     with allow_code():
         yield
 
 
-def new_run(folder: Path, source: str = "expert") -> RunDirectory:
-    import faulty_source
-
-    file = folder.with_suffix(".yaml")
+def new_run(folder: Path, source: str = "expert", *, unit_size: int = 2) -> RunDirectory:
+    file = folder.with_name("turn_wrist.yaml")  # Tasks of another name have other scenes.
     file.write_text(faulty_source.TASK)
-    settings = RunSettings.of_task(load_task(str(file)), seed=0, unit_size=2, render="none", source=source)
+    settings = RunSettings.of_task(load_task(str(file)), seed=0, unit_size=unit_size, render="none", source=source)
     return RunDirectory.begin(folder, settings)
 
 
@@ -112,12 +115,12 @@ def test_a_fault_that_passes_costs_nothing_and_one_that_stays_stops_the_run_unre
 
 
 def test_when_the_machine_is_mended_the_run_ends_with_the_bytes_of_an_undisturbed_one(tmp_path, monkeypatch):
-    import faulty_source
-
     run = new_run(tmp_path / "run", "faulty_source:Poor")
     with pytest.raises(MachineError):
         generate_run(run, Goal(successes=3), InlineExecutor())
-    assert sorted(run.receipts()) == [0, 2, 3, 4, 5], "no further units than it takes if 1 and 3, which wait, were to fail"
+    assert sorted(run.receipts()) == [0, 2, 3, 4, 5], (
+        "no further units than it takes if 1 and 3, which wait, were to fail"
+    )
     monkeypatch.setattr(faulty_source.Poor, "faults", {})
     outcome = generate_run(run, Goal(successes=3), InlineExecutor())
     assert list(outcome.receipts) == [0, 1, 2]
