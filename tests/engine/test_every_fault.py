@@ -1,4 +1,4 @@
-"""200 attempts of which 20 fail in every way there is: 180 episodes, 20 typed reasons, and the same bytes after kills."""
+"""200 attempts of which 20 fail in every way: 180 episodes, 20 typed reasons, and the same bytes after kills."""
 
 import hashlib
 import importlib

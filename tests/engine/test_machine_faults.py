@@ -106,8 +106,8 @@ def test_a_fault_that_passes_costs_nothing_and_one_that_stays_stops_the_run_unre
     assert stopped.value.kind == "memory"
     assert str(stopped.value) == (
         "FatalError: Could not allocate memory (attempt 1, tried 3 times); that is a fault of the machine, so nothing "
-        "was recorded: mend that and give the same command again, it resumes; fewer --workers leave more memory to each; "
-        "--skip-stuck counts such attempts as failed"
+        "was recorded: mend that and give the same command again, it resumes; fewer --workers leave more memory to "
+        "each; --skip-stuck counts such attempts as failed"
     )
     assert sorted(run.receipts()) == [0, 2, 3, 4, 5], "all others are made, those that met a passing fault among them"
     assert not any(outcomes(run))
