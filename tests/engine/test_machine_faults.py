@@ -147,9 +147,7 @@ def test_a_full_disk_stops_the_run_at_once_whatever_may_be_skipped(tmp_path, mon
 
     monkeypatch.setattr(attempt, "run_attempt", full)
     run = new_run(tmp_path / "run")
-    with pytest.raises(
-        MachineError, match=r"No space left on device: 'scratch' \(attempt 0, tried 1 times, and 2 more"
-    ):
+    with pytest.raises(MachineError, match=r"No space left on device: 'scratch' \(attempt 0, tried once, and 2 more"):
         generate_run(run, Goal(attempts=50), InlineExecutor(), skip_stuck=word)
     assert tried == [0, 1, 2]
     assert run.receipts() == {}

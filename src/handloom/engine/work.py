@@ -168,7 +168,7 @@ class Work:
         """Return the error that ends the run, about the attempt with most tries; nothing was written about it."""
         episode = max(self._waiting, key=lambda number: (self._losses[number, True], -number))
         _, finished = self._waiting[episode]
-        tries = self._losses[episode, True]
+        tries = "once" if self._losses[episode, True] == 1 else f"{self._losses[episode, True]} times"
         others = len(self._waiting) - 1
         ways = ["mend that and give the same command again, it resumes"]
         if finished.fault in ("memory", "killed"):
@@ -179,7 +179,7 @@ class Work:
             ways.append("--skip-stuck counts such attempts as failed")
         said = finished.crash.removeprefix(f"attempt {episode} cannot go on: ")
         text = (
-            f"{said} (attempt {episode}, tried {tries} times{f', and {others} more' if others else ''}); that is a "
+            f"{said} (attempt {episode}, tried {tries}{f', and {others} more' if others else ''}); that is a "
             f"fault of the machine, so nothing was recorded: {'; '.join(ways)}"
         )
         return MachineError(text, kind=finished.fault)
