@@ -217,6 +217,8 @@ def _serve() -> None:
     """Be the child: carry out one request after the other until there are no more."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print is no answer.
+    for number in (signal.SIGINT, signal.SIGTERM):  # Sent to a whole group, they are for who waits for the answer.
+        signal.signal(number, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _send(answers, None)

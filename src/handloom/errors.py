@@ -30,6 +30,19 @@ class FileError(HandloomError, OSError):
     """A file or folder cannot be read, written or trusted."""
 
 
+class MachineError(StateError):
+    """The machine failed, not the input: memory, files, devices or time. The same again may well work.
+
+    Args:
+        message: What happened.
+        kind: ``memory``, ``files``, ``devices``, ``time``, or ``killed`` when a process was ended from outside.
+    """
+
+    def __init__(self, message: str, *, kind: str = "devices") -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
 class NotAllowedError(HandloomError):
     """A file asks for something that the user has to allow first; the text says how."""
 

@@ -52,3 +52,14 @@ def test_a_run_ends_when_the_first_attempts_fail_alike_and_not_when_one_differs(
             reason = last if k == FIRST_ATTEMPTS - 1 else "no_path"
             run.update({k: Receipt(episode=k, success=not reason, reason=reason)})
         assert (run.stop_file.exists(), run.reason) == (stops, "no_path" if stops else "")
+
+
+def test_a_run_is_judged_by_attempts_0_to_9_whichever_finish_first(tmp_path):
+    failed = {k: Receipt(episode=k, success=False, reason="no_path") for k in range(3 * FIRST_ATTEMPTS)}
+    for win, stops in ((4, False), (2 * FIRST_ATTEMPTS, True)):
+        run = HopelessRun(tmp_path / f"stop{win}", enabled=True)
+        receipts = {**failed, win: Receipt(episode=win, success=True)}
+        for k in reversed(receipts):
+            run.update({k: receipts[k]})
+            assert not run.reason or k == 0, "not before the last of the ten is known"
+        assert bool(run.reason) == run.stop_file.exists() == stops

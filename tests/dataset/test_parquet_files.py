@@ -55,3 +55,15 @@ def test_memory_is_bounded_within_the_block_only(tmp_path: Path) -> None:
 def test_a_column_of_another_type_or_with_gaps_is_refused(column: pa.Array) -> None:
     with pytest.raises(FileError, match="the column 'a' must hold float32 without gaps"):
         numpy_column(pa.table({"a": column}), "a", "float32")
+
+
+def test_readers_that_overlap_leave_the_limit_on_memory_as_it_was(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    first, second = open_parquet(tmp_path / "a.parquet"), open_parquet(tmp_path / "a.parquet")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert resource.getrlimit(resource.RLIMIT_DATA)[0] > 0, "the other is still bounded"
+    second.__exit__(None, None, None)
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before

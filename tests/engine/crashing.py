@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
+
+from handloom.engine.executor import say_alive
 
 
 def square(value: int) -> int:
@@ -26,6 +29,28 @@ def hang(value: int) -> int:
 
 def segfault(_: int) -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def told_to_stop(_: int) -> str:
+    """Get the signals that a terminal, systemd or Slurm sends to a whole group."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        os.kill(os.getpid(), number)
+    time.sleep(0.1)
+    return "alive"
+
+
+def end_a_child(_: int) -> int:
+    child = subprocess.Popen(["sleep", "60"])
+    child.terminate()
+    return child.wait(30)
+
+
+def get_on(steps: int) -> int:
+    """Take long, and say after every step that it gets on."""
+    for _ in range(steps):
+        time.sleep(0.5)
+        say_alive()
+    return steps
 
 
 class UnportableError(Exception):

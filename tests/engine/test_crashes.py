@@ -18,7 +18,7 @@ from handloom.engine import (
     verify_dataset,
 )
 from handloom.engine.executor import Finished, with_retries
-from handloom.errors import FileError, InputError
+from handloom.errors import FileError
 from handloom.tasks import load_task
 
 
@@ -117,22 +117,6 @@ def test_an_unforeseen_error_fails_its_attempt_and_not_the_run(tmp_path, monkeyp
     outcome = generate_run(new_run(tmp_path / "run"), Goal(attempts=3), InlineExecutor())
     assert [receipt.reason for receipt in outcome.receipts.values()] == ["no_path", "internal_error", "no_path"]
     assert f"{type(error).__name__}: {error} (test_crashes.py:" in outcome.receipts[1].detail
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        *(FileError("the disk is full"), InputError("no such object"), MemoryError()),
-        OSError(errno.ENOSPC, "No space left on device", "scratch"),
-    ],
-)
-def test_an_error_of_the_input_or_the_machine_stops_the_run(tmp_path, monkeypatch, error):
-    def always(*_):
-        raise error
-
-    monkeypatch.setattr(attempt, "run_attempt", always)
-    with pytest.raises(type(error)):
-        generate_run(new_run(tmp_path / "run"), Goal(attempts=3), InlineExecutor())
 
 
 def test_an_error_beside_the_attempts_is_not_blamed_on_the_lock(tmp_path):

@@ -80,6 +80,28 @@ def test_a_policy_that_stands_still_succeeds_nowhere_and_leaves_a_video(
     assert main(["verify", str(tmp_path / "result" / "failures"), "--workers", "0"]) == 0
 
 
+WRONG = (
+    STILL.replace("Still", "Wrong")
+    + """
+    calls = 0
+
+    def act(self, observation):
+        type(self).calls += 1
+        if self.calls % 3:
+            return np.r_[observation["observation.state"][:-1], 1.0]
+        return np.full(8, np.nan) if self.calls == 3 else np.zeros(5)
+"""
+)
+
+
+def test_a_policy_that_returns_nan_fails_its_scene_and_not_the_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "wrong_policy.py").write_text(WRONG)
+    found = evaluate(tmp_path, monkeypatch, capsys, "--policy", "wrong_policy:Wrong", "-n", "2", "--videos", "0")
+    assert found["failure_reasons"] == {"action_not_finite": 1, "input_error": 1}
+
+
 def test_the_actions_of_an_expert_succeed_as_a_policy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,10 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, attempt, generate_run
+from handloom.engine import (
+    Goal,
+    InlineExecutor,
+    Receipt,
+    RunDirectory,
+    RunSettings,
+    attempt,
+    generate_run,
+    remote_attempt,
+)
 from handloom.engine.executor import Finished
 from handloom.engine.remote_attempt import Storage, packed, unpacked
-from handloom.errors import FileError, InputError, MissingExtraError, StateError
+from handloom.errors import FileError, InputError, MachineError, MissingExtraError, StateError
 from handloom.tasks import load_task
 
 SMALL = ("cameras.0.size=[32, 32]", "cameras.1.size=[32, 32]")
@@ -88,6 +97,71 @@ def test_what_was_staged_before_the_run_was_killed_is_taken_in_and_not_made_agai
     generate_run(first, Goal(successes=2), Faraway(), staging=staging)
     assert made == [1]
     assert digest(first.dataset) == undisturbed
+
+
+@pytest.fixture
+def unreliable(monkeypatch):
+    """A storage, unreliable://, whose operations fail now and then as those of a network do."""
+    fsspec = pytest.importorskip("fsspec", reason="comes with the extra cloud")
+    memory = pytest.importorskip("fsspec.implementations.memory")
+    monkeypatch.setattr(remote_attempt, "PAUSES", (0.0, 0.0))
+
+    class Unreliable(memory.MemoryFileSystem):
+        protocol = "unreliable"
+        store: dict = {}  # noqa: RUF012 - as in the class above
+        pseudo_dirs = [""]  # noqa: RUF012
+        faults: dict[str, int] = {}  # noqa: RUF012
+        """How many of the next calls fail, by operation."""
+
+        def _fail(self, name):
+            if self.faults.get(name, 0):
+                self.faults[name] -= 1
+                raise ConnectionResetError(104, f"Connection reset by peer in {name}")
+
+        def exists(self, path, **options):
+            self._fail("exists")
+            return super().exists(path, **options)
+
+        def pipe_file(self, path, value, **options):
+            self._fail("write")
+            if self.faults.get("cut", 0):
+                self.faults["cut"] -= 1
+                value = value[: len(value) // 2]  # The writer was killed; not every storage writes whole files.
+            return super().pipe_file(path, value, **options)
+
+        def cat_file(self, path, **options):
+            self._fail("read")
+            return super().cat_file(path, **options)
+
+        def rm_file(self, path):
+            self._fail("remove")
+            return super().rm_file(path)
+
+    fsspec.register_implementation("unreliable", Unreliable, clobber=True)
+    return Unreliable
+
+
+@pytest.mark.parametrize("faults", [{"exists": 2, "write": 2, "read": 2, "remove": 2}, {"remove": 3}, {"cut": 1}])
+def test_faults_of_a_storage_that_pass_change_nothing(undisturbed, tmp_path, unreliable, faults):
+    unreliable.faults.update(faults)
+    run = begin(tmp_path / "run")
+    assert generate_run(run, Goal(successes=2), Faraway(), staging="unreliable://bucket").complete
+    assert digest(run.dataset) == undisturbed
+    assert not any(unreliable.faults.values()), "all of them were met"
+
+
+@pytest.mark.parametrize("operation", ["exists", "write", "read"])
+def test_a_storage_that_stays_away_stops_the_run_and_records_nothing(undisturbed, tmp_path, unreliable, operation):
+    unreliable.faults[operation] = 10**6
+    run = begin(tmp_path / "run")
+    with pytest.raises(
+        MachineError, match=r"^cannot (read|write) unreliable://bucket/\w+/episode_00000\d.zip: Connection"
+    ):
+        generate_run(run, Goal(successes=2), Faraway(), staging="unreliable://bucket", skip_stuck=True)
+    assert run.receipts() == {}
+    unreliable.faults.clear()
+    generate_run(run, Goal(successes=2), Faraway(), staging="unreliable://bucket")
+    assert digest(run.dataset) == undisturbed
 
 
 def test_a_lost_machine_is_counted_against_the_attempt_it_had(tmp_path, monkeypatch):

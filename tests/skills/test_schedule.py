@@ -10,6 +10,7 @@ import yaml
 from handloom.episode import run_episode
 from handloom.episode.examine import examine
 from handloom.scene import Scene, build_scene
+from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.skills.configs import SKILL_CONFIGS
 from handloom.tasks import load_task, sample_task
@@ -150,3 +151,15 @@ def test_arms_that_work_in_one_place_never_press_into_each_other(facing: TaskIns
     record = run_episode(scene, Schedule(scene, stages, np.random.default_rng(0)))
     assert record.failure is None or record.failure.stage in (FunnelStage.PLAN, FunnelStage.REACH), record.failure
     assert examine(record).between_arms.metres < 0.002
+
+
+def test_what_a_skill_foresees_is_drawn_by_seed_episode_and_frame():
+    task = load_task("fr3_pick_cube")
+
+    def drawn(seed: int, episode: int, frame: int) -> float:
+        scene = build_scene(sample_task(task, seed, episode))
+        return Schedule(scene, task.config.skills, generator(seed, episode, "skills"))._foreseeing(frame).random()
+
+    draws = [drawn(0, 0, 0), drawn(0, 1, 0), drawn(1, 0, 0), drawn(0, 0, 9)]
+    assert len(set(draws)) == 4
+    assert drawn(0, 1, 0) == draws[1]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from handloom.cli.doctor import compile_kernels, cores
+from handloom.cli.doctor import compile_kernels
 from handloom.cli.flags import (
     Codec,
     ColumnStyle,
@@ -18,11 +18,13 @@ from handloom.cli.flags import (
     Overrides,
     Preset,
     Run,
+    Seconds,
 )
-from handloom.cli.generate import carry_out, unit_size_of
+from handloom.cli.generate import carry_out, executor_of, unit_size_of
 from handloom.config import own_code
-from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory, RunSettings
+from handloom.engine import Goal, RunDirectory, RunSettings
 from handloom.engine.augmentation import augmenting_source, check_demonstrations, demonstrations_of
+from handloom.engine.executor import HANG_LIMIT
 from handloom.engine.run_directory import MANIFEST
 from handloom.engine.trust import trust_task, trusted_task
 from handloom.errors import InputError
@@ -49,6 +51,8 @@ def run(
     keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
+    attempt_seconds: Seconds = HANG_LIMIT,
+    skip_stuck: bool = False,
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -78,6 +82,8 @@ def run(
         keep_failures: Also write failed attempts, into a dataset of their own.
         keep_going: Go on although the first attempts all failed for the same reason.
         max_attempts: Bound on the attempts; default ten per demonstration.
+        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         set: Overrides of the task given with --task.
         allow_code: Run Python code that the task names.
         allow_outside: Let the run, its archives and the task name files outside their folders and those around them.
@@ -96,7 +102,7 @@ def run(
     goal = Goal(
         successes=n if n is not None or attempts is not None else 100, attempts=attempts, max_attempts=max_attempts
     )
-    chosen = InlineExecutor() if executor == "inline" else ProcessExecutor(cores() if workers is None else workers)
+    chosen = executor_of(executor, workers, attempt_seconds)
     settings = RunSettings.of_task(
         loaded,
         seed=chosen_seed,
@@ -113,7 +119,7 @@ def run(
     if not json:
         print(_parts(source), file=sys.stderr)
     compile_kernels()
-    return carry_out(directory, goal, chosen, name=loaded.name, keep_going=keep_going, json=json)
+    return carry_out(directory, goal, chosen, name=loaded.name, keep_going=keep_going, skip_stuck=skip_stuck, json=json)
 
 
 def _recorded_task(path: Path, overrides: tuple[str, ...]) -> Task:

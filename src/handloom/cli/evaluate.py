@@ -6,14 +6,16 @@ from typing import Annotated, Literal
 
 import tyro
 
-from handloom.cli.doctor import compile_kernels, cores
-from handloom.cli.flags import Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Task
+from handloom.cli.doctor import compile_kernels
+from handloom.cli.flags import Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Seconds, Task
+from handloom.cli.generate import executor_of
 from handloom.cli.generate_display import GenerateDisplay
 from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset.durable import write_json
-from handloom.engine import Goal, InlineExecutor, ProcessExecutor, RunDirectory, RunSettings, generate_run
+from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
 from handloom.engine.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos
+from handloom.engine.executor import HANG_LIMIT
 from handloom.engine.policies import policy_source
 from handloom.engine.reporting import write_page
 from handloom.engine.trust import trust_task
@@ -33,6 +35,8 @@ def run(
     executor: Literal["process", "inline"] = "process",
     videos: Number = 4,
     keep: bool = False,
+    attempt_seconds: Seconds = HANG_LIMIT,
+    skip_stuck: bool = False,
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -54,6 +58,8 @@ def run(
         executor: Where work runs: in worker processes, or inline in this one.
         videos: Failures to draw as videos.
         keep: Keep the policy's successes as a dataset with pictures, as generate would.
+        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
@@ -73,11 +79,11 @@ def run(
         render="now" if keep else "none",
         keep_failures=True,
     )
-    chosen = InlineExecutor() if executor == "inline" else ProcessExecutor(cores() if workers is None else workers)
+    chosen = executor_of(executor, workers, attempt_seconds)
     directory = RunDirectory.begin(output or Path("out") / safe_name(f"evaluate_{loaded.name}"), settings)
     compile_kernels()
     with GenerateDisplay(goal, quiet=json) as display:
-        outcome = generate_run(directory, goal, chosen, on_receipts=display.update)
+        outcome = generate_run(directory, goal, chosen, skip_stuck=skip_stuck, on_receipts=display.update)
     result = evaluation_of(outcome.receipts.values(), seed=settings.seed)
     write_json(directory.path / "evaluation.json", result.to_json())
     page = write_page(directory, directory.path / "report")

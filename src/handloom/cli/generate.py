@@ -21,6 +21,7 @@ from handloom.cli.flags import (
     Output,
     Overrides,
     Preset,
+    Seconds,
     Task,
 )
 from handloom.cli.generate_display import FIRST_ATTEMPTS, GenerateDisplay
@@ -37,6 +38,7 @@ from handloom.engine import (
     generate_run,
     report_of,
 )
+from handloom.engine.executor import HANG_LIMIT
 from handloom.engine.ray_executor import RayExecutor
 from handloom.engine.remote_attempt import Storage
 from handloom.engine.reporting import write_page
@@ -76,6 +78,8 @@ def run(
     keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
+    attempt_seconds: Seconds = HANG_LIMIT,
+    skip_stuck: bool = False,
     unit_size: OptionalNumber = None,
     shard: Annotated[str, tyro.conf.arg(metavar="I/N")] = "0/1",
     proxy_assets: bool = False,
@@ -111,8 +115,12 @@ def run(
         keep_going: Go on although the first attempts all failed for the same reason.
         keep_failures: Also write failed attempts, into a dataset of their own.
         max_attempts: Bound on the attempts; default ten per demonstration.
+        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, with nothing beside
+            it; after three times the run stops and nothing is recorded.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
-        shard: i/N: run every N-th unit from i on, for job arrays that share the folder; merge with handloom merge.
+        shard: i/N, for job arrays that share the folder: run every N-th unit from i on of the attempts that are needed
+            in any case; the shard that ends last runs what else it takes, and merges.
         proxy_assets: Replace asset files that are not there by library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
@@ -151,7 +159,7 @@ def run(
         if executor != "ray":
             raise InputError("--staging is for --executor ray; workers of this machine write into the run folder")
         Storage(staging).check()
-    chosen = _executor(executor, workers, ray_address)
+    chosen = executor_of(executor, workers, attempt_seconds, ray_address)
     if n is None and attempts is None and not json:
         print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
     folder = output or Path("out") / safe_name(loaded.name)
@@ -162,7 +170,15 @@ def run(
     directory = RunDirectory.begin(folder, settings)
     compile_kernels()
     return carry_out(
-        directory, goal, chosen, name=task, shard=part, staging=staging or "", keep_going=keep_going, json=json
+        directory,
+        goal,
+        chosen,
+        name=task,
+        shard=part,
+        staging=staging or "",
+        keep_going=keep_going,
+        skip_stuck=skip_stuck,
+        json=json,
     )
 
 
@@ -175,6 +191,7 @@ def carry_out(
     shard: tuple[int, int] = ALL,
     staging: str = "",
     keep_going: bool = False,
+    skip_stuck: bool = False,
     json: bool = False,
 ) -> int:
     """Run attempts with the progress display until the goal is reached, tell what came out, return the exit code.
@@ -187,6 +204,7 @@ def carry_out(
         shard: Part of the run.
         staging: URL by way of which episodes come back.
         keep_going: Go on although the first attempts all failed for the same reason.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         json: Print the report as JSON instead of the progress display.
     """
     display = GenerateDisplay(goal, quiet=json, advise=True)
@@ -198,10 +216,12 @@ def carry_out(
         hopeless.update(receipts)
 
     with display, _stop_on_interrupt(stop_file, display):
-        outcome = generate_run(directory, goal, executor, shard=shard, staging=staging, on_receipts=on_receipts)
+        outcome = generate_run(
+            directory, goal, executor, shard=shard, staging=staging, skip_stuck=skip_stuck, on_receipts=on_receipts
+        )
     if hopeless.reason:
         print(
-            f"stopped: the first {FIRST_ATTEMPTS} attempts all failed with {hopeless.reason}; see below, and "
+            f"stopped: attempts 0 to {FIRST_ATTEMPTS - 1} all failed with {hopeless.reason}; see below, and "
             f"handloom check {name}; --keep-going goes on all the same",
             file=sys.stderr,
         )
@@ -214,12 +234,15 @@ def unit_size_of(goal: Goal, workers: int) -> int:
     return min(4, max(1, wanted // (8 * max(workers, 1))))
 
 
-def _executor(name: str, workers: int | None, ray_address: str | None) -> Executor:
+def executor_of(name: str, workers: int | None, timeout: float, ray_address: str | None = None) -> Executor:
+    """Return the executor that the flags ask for."""
     if name == "ray":
-        cluster = RayExecutor(workers, address=ray_address)
+        cluster = RayExecutor(workers, address=ray_address, timeout=timeout)
         cluster.connect()
         return cluster
-    return InlineExecutor() if name == "inline" else ProcessExecutor(cores() if workers is None else workers)
+    if name == "inline":
+        return InlineExecutor()
+    return ProcessExecutor(cores() if workers is None else workers, timeout=timeout)
 
 
 def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:
@@ -232,6 +255,9 @@ def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> in
         print(dumps(report.to_json(workers=workers)))
     else:
         print_report(report, workers=workers)
+    if outcome.shard_done:
+        print("this shard is done; the one that ends last merges, or the same command once all are", file=sys.stderr)
+        return 0
     if not outcome.complete:
         print(f"not complete; go on with: {shlex.join(['handloom', *sys.argv[1:]])}", file=sys.stderr)
         return 1
@@ -261,7 +287,10 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 class HopelessRun:
-    """Stops a run whose first attempts all failed for the same reason: a mistake in the task, most likely."""
+    """Stops a run of which attempts 0 to 9 all failed for the same reason: a mistake in the task, most likely.
+
+    Which attempts those are does not depend on which finish first, so the same run is judged alike on every machine.
+    """
 
     def __init__(self, stop_file: Path, *, enabled: bool) -> None:
         self.stop_file = stop_file
@@ -272,11 +301,12 @@ class HopelessRun:
 
     def update(self, receipts: dict[int, Receipt]) -> None:
         """Look at further attempts."""
-        if not self._enabled or len(self._reasons) >= FIRST_ATTEMPTS:
+        if not self._enabled or len(self._reasons) == FIRST_ATTEMPTS:
             return
-        self._reasons |= {episode: "" if r.success else r.reason for episode, r in receipts.items()}
+        first = {episode: r for episode, r in receipts.items() if episode < FIRST_ATTEMPTS}
+        self._reasons |= {episode: "" if r.success else r.reason for episode, r in first.items()}
         found = set(self._reasons.values())
-        if len(self._reasons) >= FIRST_ATTEMPTS and len(found) == 1 and found != {""}:
+        if len(self._reasons) == FIRST_ATTEMPTS and len(found) == 1 and found != {""}:
             (self.reason,) = found
             self.stop_file.touch()
 

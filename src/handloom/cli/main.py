@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from handloom.cli.terminal import discard_output, mend_streams, plain
-from handloom.errors import HandloomError, suggest
+from handloom.errors import HandloomError, MachineError, suggest
 from handloom.graphics import drop_unusable_mujoco_gl
 from handloom.version import VERSION
 
@@ -85,6 +85,8 @@ def _guarded(name: str, words: list[str]) -> int:
 def _explained(error: BaseException) -> tuple[int, str]:
     """Return the exit code and the message of what ended a verb; raises what is a fault of our own."""
     match error:
+        case MachineError(kind="memory" | "devices" | "time" | "killed"):
+            return FAILED, str(error)
         case HandloomError():
             # An error of the disk carries its number for programs; people read the sentence.
             return BAD_INPUT, getattr(error, "strerror", None) or str(error)

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     if not path.exists():
         raise FileError(f"{path} is missing; generate or merge again")
     size = checked_size(path)
-    with file_errors("read", path), _bounded_memory(LEAST_BOUND + MOST_RATIO * size):
+    with file_errors("read", path), _memory.within(LEAST_BOUND + MOST_RATIO * size):
         try:
             with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
                 # A row takes a byte at least.
@@ -111,24 +112,45 @@ def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
             raise FileError(f"{path} is damaged or cut short ({first}); generate or merge again") from error
 
 
-@contextmanager
-def _bounded_memory(more: int) -> Iterator[None]:
-    """Let this process take at most so much more memory [bytes] within the block, where the system can see to that."""
-    status = Path("/proc/self/status")
-    if not status.is_file():
-        yield
-        return
-    import resource  # Not on Windows.
+class _MemoryBound:
+    """The limit on this process's data while files are read, by any number of readers at a time, in any order."""
 
-    taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(encoding="utf-8"), re.MULTILINE)
-    soft, hard = before = resource.getrlimit(resource.RLIMIT_DATA)
-    bound = (int(taken[1]) * 1024 if taken else 0) + more
-    limits = [limit for limit in (bound, soft, hard) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, before)
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._bounds: list[int] = []
+        """One per reader [bytes]; the least is in force."""
+        self._before = (0, 0)
+        """Soft and hard limit without readers [bytes]."""
+
+    @contextmanager
+    def within(self, more: int) -> Iterator[None]:
+        """Let this process take at most so much more memory [bytes] within the block, where the system sees to that."""
+        status = Path("/proc/self/status")
+        if not status.is_file():
+            yield
+            return
+        taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(encoding="utf-8"), re.MULTILINE)
+        bound = (int(taken[1]) * 1024 if taken else 0) + more
+        self._change(self._bounds.append, bound)
+        try:
+            yield
+        finally:
+            self._change(self._bounds.remove, bound)
+
+    def _change(self, change: Callable[[int], None], bound: int) -> None:
+        import resource  # Not on Windows.
+
+        with self._lock:
+            if not self._bounds:
+                self._before = resource.getrlimit(resource.RLIMIT_DATA)
+            change(bound)
+            soft, hard = self._before
+            limits = [limit for limit in (soft, hard, *self._bounds) if limit != resource.RLIM_INFINITY]
+            least = min(limits, default=resource.RLIM_INFINITY) if self._bounds else soft
+            resource.setrlimit(resource.RLIMIT_DATA, (least, hard))
+
+
+_memory = _MemoryBound()
 
 
 def names_table(names: Sequence[str], column: str) -> pa.Table:

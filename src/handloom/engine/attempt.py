@@ -1,11 +1,11 @@
 """One attempt, from sampling to an episode folder on disk, and the work units that group attempts."""
 
-import errno
+import re
 import sysconfig
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,9 @@ import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.augmentation import PREFIX as AUGMENT
+from handloom.engine.executor import say_alive
 from handloom.engine.journal import Receipt
+from handloom.engine.machine_faults import OF_THE_SETTINGS, machine_fault
 from handloom.engine.policies import PREFIX as POLICY
 from handloom.engine.run_directory import ALL, RunDirectory
 from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
@@ -22,7 +24,7 @@ from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.episode.disturbance import Disturbance
 from handloom.episode.goals import Goals, JudgedSource
-from handloom.errors import FileError, HandloomError
+from handloom.errors import FileError, HandloomError, InputError, MachineError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
@@ -70,7 +72,8 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
     except SamplingError as error:
         return _failed(episode, error.failure, watch, fps=task.config.data.fps)
     if record.frames and (record.success or settings.keep_failures):
-        write_episode(settings, scene, record, episodes / folder_name(episode), watch)
+        with files_of_the_run():
+            write_episode(settings, scene, record, episodes / folder_name(episode), watch)
     return receipt_of(record, watch)
 
 
@@ -82,14 +85,18 @@ def simulate(
     Raises:
         SamplingError: There is no scene that meets the task's regions.
     """
-    with watch.stage("sample"):
+    with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
-    with watch.stage("build"):
+    with watch.stage("build"), files_of_the_run():
         scene = build_scene(instance)
+    with watch.stage("build"):
         upset = task.config.disturbance.pushes or task.config.disturbance.drops
-        make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
-        stages = worded_skills(task, instance)
-        commands = make(scene, stages, generator(seed, episode, "skills", task=task.name))
+        with _loading(source):
+            make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
+        stages, rng = worded_skills(task, instance), generator(seed, episode, "skills", task=task.name)
+        # Whether a policy fits the task is known when it is given a scene, and the same for all of them.
+        with _loading(source) if source.startswith(POLICY) else nullcontext():
+            commands = make(scene, stages, rng)
         if source != EXPERT and not source.startswith(POLICY):
             rng = generator(seed, episode, "goals", task=task.name)
             # Of people's ways, and of those made of them, places on the expert's way are not asked.
@@ -104,6 +111,37 @@ def simulate(
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record
+
+
+@contextmanager
+def files_of_the_run() -> Iterator[None]:
+    """Turn files of the task or the run that cannot be used into a fault of the machine.
+
+    They concern the run and not the attempt that happens to need them first; when they are back it would succeed.
+    """
+    try:
+        yield
+    except FileError as error:
+        raise MachineError(error.strerror or str(error), kind="files") from error
+
+
+@contextmanager
+def _loading(source: str) -> Iterator[None]:
+    """Turn what keeps a source from being loaded into an error of the run: no attempt can be made."""
+    try:
+        yield
+    except OF_THE_SETTINGS:
+        raise
+    except Exception as error:
+        if machine_fault(error):
+            raise
+        ours = isinstance(error, HandloomError)
+        said = str(error) if ours else f"the source {source} cannot be loaded: {type(error).__name__}: {error}"
+        raise SourceNotLoadedError(said) from error
+
+
+class SourceNotLoadedError(InputError):
+    """Who carries the task out cannot be loaded: a fault of the run, not of one attempt."""
 
 
 def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
@@ -180,11 +218,6 @@ def _failed(
     )
 
 
-OF_THE_MACHINE = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
-)
-"""Errors of the operating system that every further attempt would meet, too: disk, memory, open files."""
-
 STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
@@ -219,28 +252,44 @@ def run_unit(unit: Unit) -> tuple[Receipt, ...]:
             continue
         if run.stop_file(unit.shard).exists():
             break
+        say_alive()
         done[episode] = attempt_receipt(unit.settings, task, episode, run.episodes)
         journal.append(done[episode])
     return tuple(done[episode] for episode in unit.attempts if episode in done)
 
 
 def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: Path) -> Receipt:
-    """Run one attempt; a fault in the code, ours or the user's, fails this attempt with its place, not the run.
+    """Run one attempt; an error in it, ours or the user's, fails this attempt with its place, not the run.
 
-    Errors of the disk, the memory or the input concern every attempt and stop the run: they pass through.
+    Raises:
+        MachineError: Memory, disk, device or a file of the run failed; nothing is known of the attempt.
+        HandloomError: No attempt of the run can be made: a package, a permission or the source is missing.
     """
     try:
         return run_attempt(settings, task, episode, episodes)
-    except (HandloomError, MemoryError):
+    except (MachineError, SourceNotLoadedError, *OF_THE_SETTINGS):
         raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
-            raise FileError(error.errno, f"attempt {episode} cannot go on: {error}") from error
-        detail = f"{type(error).__name__}: {error} ({_place(error)})"
-        return Receipt(episode=episode, success=False, stage="execute", reason="internal_error", detail=detail)
+    except (Exception, SystemExit) as error:
+        said = (getattr(error, "strerror", None) or str(error)) if isinstance(error, HandloomError) else str(error)
+        kind = machine_fault(error)
+        if kind:
+            name = "" if isinstance(error, HandloomError) else f"{type(error).__name__}: "
+            raise MachineError(
+                f"attempt {episode} cannot go on: {name}{said or 'no memory is left'}", kind=kind
+            ) from error
+        detail = f"{type(error).__name__}: {said} ({_place(error)})"
+        return Receipt(episode=episode, success=False, stage="execute", reason=_reason(error), detail=detail)
 
 
-def _place(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
+    """Return the typed reason of an error: ``state_error`` for a StateError, ``internal_error`` for one not ours."""
+    if not isinstance(error, HandloomError):
+        return "internal_error"
+    ours = next(kind for kind in type(error).__mro__ if kind.__module__ == HandloomError.__module__)
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", ours.__name__).lower()
+
+
+def _place(error: BaseException) -> str:
     """Return the file and line of an error: where the standard library was called, if the error is from inside it."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if not f.filename.startswith(STANDARD_LIBRARY) or "site-packages" in f.filename]

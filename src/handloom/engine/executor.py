@@ -10,12 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any, Protocol
 
-from handloom.errors import InputError, StateError
+from handloom.engine.machine_faults import crash_fault
+from handloom.errors import InputError, MachineError, StateError
 
 MAX_TRIES = 3
 """Worker crashes that one work item may cause before it is recorded as failed: so many tries in all."""
+HANG_LIMIT = 900.0
+"""Wall time after which a worker that gives no sign of progress counts as hung, unless told otherwise [s]."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Finished:
     """What the function returned."""
     crash: str = ""
     """Why there is no result: the worker died or hung; empty when there is one."""
+    fault: str = ""
+    """Kind of fault of the machine that was to blame, see ``MachineError``; empty when the work itself was."""
 
 
 class Executor(Protocol):
@@ -56,7 +62,10 @@ class InlineExecutor:
     def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
         """Yield one ``Finished`` per item, in order."""
         for item in items:
-            yield Finished(item, function(item))
+            try:
+                yield Finished(item, function(item))
+            except MachineError as error:
+                yield _faulty(item, error)
 
 
 def with_retries(executor: Executor, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Finished]:
@@ -92,6 +101,9 @@ itself, glibc takes to keeping them, and the holes between what stays grow from 
 
 START_UP = 180.0
 """Further time a worker gets before it begins: imports on a busy machine must not look like a hang [s]."""
+GAP = 10.0
+"""The workers are looked at every second. When so much time passed instead [s], the machine was suspended or this
+process was stopped, and so were they: that time does not count."""
 
 
 @dataclass
@@ -103,6 +115,7 @@ class _Worker:
     begun: bool = False
     """Whether it has said that it works on its item; before that it imports and loads."""
     since: float = 0.0
+    """When it got its item or last said that it gets on, by the monotonic clock [s]."""
 
 
 class ProcessExecutor:
@@ -110,14 +123,16 @@ class ProcessExecutor:
 
     Args:
         workers: How many.
-        timeout: Wall time after which a worker counts as hung and is killed [s].
+        timeout: Wall time without progress after which a worker counts as hung and is killed [s].
     """
 
     shares_files = True
 
-    def __init__(self, workers: int, *, timeout: float = 900.0) -> None:
+    def __init__(self, workers: int, *, timeout: float = HANG_LIMIT) -> None:
         if workers < 1:
             raise InputError(f"a run needs at least 1 worker, got {workers}")
+        if not timeout > 0:
+            raise InputError(f"an attempt needs some time before it counts as hung, got {timeout:g} s")
         self.workers = workers
         self.timeout = timeout
 
@@ -154,8 +169,11 @@ class ProcessExecutor:
 
     def _collect(self, busy: list[_Worker], pool: list[_Worker]) -> Iterator[Finished]:
         """Wait until something happens and yield what finished or died."""
+        looked = time.monotonic()
         ready = wait([w.pipe for w in busy] + [w.process.sentinel for w in busy], timeout=1.0)
+        gap = time.monotonic() - looked
         for worker in busy:
+            worker.since += gap if gap > GAP else 0.0
             if worker.pipe in ready or worker.process.sentinel in ready:
                 finished = self._received(worker, pool)
                 if finished is not None:
@@ -163,7 +181,8 @@ class ProcessExecutor:
             elif time.monotonic() - worker.since > (self.timeout if worker.begun else self.timeout + START_UP):
                 worker.process.kill()
                 pool.remove(worker)
-                yield Finished(worker.item, crash=f"no result after {self.timeout:.0f} s of wall time")
+                crash = f"no result after {self.timeout:.0f} s of wall time"
+                yield Finished(worker.item, crash=crash, fault="time")
 
     def _received(self, worker: _Worker, pool: list[_Worker]) -> Finished | None:
         """Return what a worker finished; None when it only said that it has begun."""
@@ -172,11 +191,17 @@ class ProcessExecutor:
         except (EOFError, OSError):
             worker.process.join(5.0)
             pool.remove(worker)
-            return Finished(worker.item, crash=_cause(worker.process.exitcode))
+            code = worker.process.exitcode
+            # One that ended before it began had not looked at its item yet.
+            return Finished(worker.item, crash=_cause(code), fault=crash_fault(code) if worker.begun else "devices")
         if kind == "begun":
             worker.begun, worker.since = True, time.monotonic()
             return None
         worker.busy = False
+        if isinstance(value, MachineError):
+            pool.remove(worker)  # What it still holds, or has half made, is in nobody's way.
+            _end(worker)
+            return _faulty(worker.item, value)
         if kind == "error":
             raise value
         return Finished(worker.item, value)
@@ -187,10 +212,13 @@ def _start(function: Callable[[Any], Any]) -> _Worker:
     here, there = context.Pipe()
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)
+    # The worker inherits this: signals to the whole group wait until it has said what it does with them.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, WIND_DOWN)
     try:
         process = context.Process(target=_work, args=(there, function), daemon=True)
         process.start()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
@@ -200,16 +228,35 @@ def _start(function: Callable[[Any], Any]) -> _Worker:
     return _Worker(process, here)
 
 
+WIND_DOWN = (signal.SIGINT, signal.SIGTERM)
+"""Signals after which the parent lets its workers finish; a terminal, systemd or Slurm sends them to all processes."""
+
+_to_parent: list[Connection] = []
+"""In a worker: the pipe to its parent."""
+
+
+def say_alive() -> None:
+    """Say, from within the work on an item, that it gets on: from here on it has the whole time limit again."""
+    for pipe in _to_parent:
+        pipe.send(("begun", None))
+
+
 def _work(pipe: Connection, function: Callable[[Any], Any]) -> None:
-    """Run items until the parent goes away; Ctrl-C is the parent's to handle."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Run items until the parent goes away; Ctrl-C and SIGTERM are the parent's to handle."""
+    _to_parent[:] = [pipe]
+    for number in WIND_DOWN:
+        # Not SIG_IGN, which processes that a source starts would inherit: they could no longer be terminated.
+        signal.signal(number, lambda *_: None)
+        signal.siginterrupt(number, False)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, WIND_DOWN)
+    Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
             item = pipe.recv()
         except (EOFError, OSError):
             return
         try:
-            pipe.send(("begun", None))
+            say_alive()
             answer = ("result", function(item))
         except Exception as error:
             answer = ("error", portable(error))
@@ -217,6 +264,18 @@ def _work(pipe: Connection, function: Callable[[Any], Any]) -> None:
             pipe.send(answer)
         except OSError:
             return
+
+
+def _end_with_parent() -> None:
+    """End this worker when its parent was killed: what it would still finish, the next run makes again."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _faulty(item: Any, error: MachineError) -> Finished:
+    return Finished(item, crash=str(error), fault=error.kind)
 
 
 def _end(worker: _Worker) -> None:

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from handloom.engine.executor import ENVIRONMENT, Finished, portable
-from handloom.errors import InputError, StateError, require
+from handloom.engine.executor import ENVIRONMENT, GAP, HANG_LIMIT, Finished, portable
+from handloom.errors import InputError, MachineError, StateError, require
 
 PATIENCE = 600.0
 """How long a run waits for its first actor: a cluster may have to start machines, and they import for a while [s]."""
@@ -25,7 +25,7 @@ class RayExecutor:
 
     shares_files = False
 
-    def __init__(self, workers: int | None = None, *, address: str | None = None, timeout: float = 900.0) -> None:
+    def __init__(self, workers: int | None = None, *, address: str | None = None, timeout: float = HANG_LIMIT) -> None:
         if workers is not None and workers < 1:
             raise InputError(f"a run needs at least 1 worker, got {workers}")
         self.workers = workers or 0
@@ -110,7 +110,11 @@ class _Actors:
 
     def collect(self) -> Iterator[Finished]:
         """Wait until something happens and yield what finished or was lost."""
+        looked = time.monotonic()
         ready, _ = self.ray.wait([*self.starting, *self.busy], num_returns=1, timeout=1.0)
+        gap = time.monotonic() - looked
+        if gap > GAP:  # This process was stopped; how long the actors wanted to be heard is not known.
+            self.busy = {answer: (actor, item, since + gap) for answer, (actor, item, since) in self.busy.items()}
         for answer in ready:
             if answer in self.starting:
                 self._started(answer)
@@ -121,7 +125,7 @@ class _Actors:
             if now - since > self.timeout:
                 del self.busy[answer]
                 self.ray.kill(actor)
-                yield Finished(item, crash=f"no result after {self.timeout:.0f} s of wall time")
+                yield Finished(item, crash=f"no result after {self.timeout:.0f} s of wall time", fault="time")
         if self.free or self.busy:
             self._idle_since = now
         elif now - self._idle_since > PATIENCE:
@@ -151,7 +155,10 @@ class _Actors:
         except self.ray.exceptions.RayTaskError as error:
             raise StateError(f"a worker failed with {_last_line(error)}") from error
         except self.ray.exceptions.RayError as error:  # The actor is gone, or the machine that had its answer.
-            return Finished(item, crash=f"the actor was lost: {str(error).splitlines()[0]}")
+            return Finished(item, crash=f"the actor was lost: {_first_line(error)}", fault=_fault(error))
+        if isinstance(value, MachineError):
+            self.ray.kill(actor)  # A fresh one has nothing left of what failed.
+            return Finished(item, crash=str(value), fault=value.kind)
         self.free.append(actor)
         if kind == "error":
             raise value
@@ -185,6 +192,18 @@ def _knock(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=10.0).close()
+
+
+def _fault(error: Exception) -> str:
+    """Return the kind of fault of the machine by which an actor was lost; empty when its own code may have done it."""
+    text = str(error).lower()
+    if type(error).__name__ == "OutOfMemoryError" or "out of memory" in text.replace("running out of memory", ""):
+        return "memory"
+    return "killed" if "node" in type(error).__name__.lower() or "node was terminated" in text else ""
+
+
+def _first_line(error: Exception) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def _last_line(error: Exception) -> str:

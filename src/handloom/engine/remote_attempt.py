@@ -3,19 +3,36 @@
 import io
 import json
 import tempfile
+import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from handloom.dataset import folder_name
 from handloom.dataset.durable import atomic_folder
+from handloom.dataset.reading import parse_json
 from handloom.engine.attempt import Unit, attempt_receipt
-from handloom.engine.journal import Receipt
+from handloom.engine.journal import Receipt, ReceiptLine
 from handloom.engine.run_directory import RunDirectory
-from handloom.errors import FileError, HandloomError, InputError, StateError, require
+from handloom.errors import FileError, HandloomError, InputError, MachineError, require
 from handloom.safe_paths import safe_name
+
+PAUSES = (1.0, 4.0, 16.0)
+"""Between tries to reach a storage: an outage of a network for some seconds must not stop a run [s]."""
+LASTING = (
+    PermissionError,
+    FileNotFoundError,
+    NotADirectoryError,
+    IsADirectoryError,
+    ValueError,
+    TypeError,
+    ImportError,
+)
+"""Errors that another try would meet again."""
 
 
 class Storage:
@@ -30,47 +47,54 @@ class Storage:
         fsspec = require("fsspec", extra="cloud")
         self.url = url.rstrip("/")
         options = {"auto_mkdir": True} if url.startswith(("file:", "local:")) else {}
-        with self._named("reach", ""):
-            self._files, self._root = fsspec.core.url_to_fs(self.url, use_listings_cache=False, **options)
+        self._files, self._root = self._done(
+            "reach", "", lambda: fsspec.core.url_to_fs(self.url, use_listings_cache=False, **options), pauses=()
+        )
 
     def check(self) -> None:
         """Write and remove a file, so that a wrong URL or missing rights are known before the work begins."""
         name = f"check-{uuid4().hex}"
-        self.write(name, b"")
-        self.remove(name)
+        self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", b""), pauses=())
+        self._done("remove", name, lambda: self._files.rm_file(f"{self._root}/{name}"), pauses=())
 
     def holds(self, name: str) -> bool:
         """Return whether there is a file of this name."""
-        with self._named("read", name):
-            return bool(self._files.exists(f"{self._root}/{name}"))
+        return bool(self._done("read", name, lambda: self._files.exists(f"{self._root}/{name}")))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file at once."""
-        with self._named("write", name):
-            self._files.pipe_file(f"{self._root}/{name}", content)
+        self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", content))
 
     def read(self, name: str) -> bytes:
         """Return the content of a file."""
-        with self._named("read", name):
-            return bytes(self._files.cat_file(f"{self._root}/{name}"))
+        return bytes(self._done("read", name, lambda: self._files.cat_file(f"{self._root}/{name}")))
 
     def remove(self, name: str) -> None:
         """Remove a file."""
-        with self._named("remove", name):
-            self._files.rm_file(f"{self._root}/{name}")
+        self._done("remove", name, lambda: self._files.rm_file(f"{self._root}/{name}"))
 
-    @contextmanager
-    def _named(self, action: str, name: str) -> Iterator[None]:
-        """Name the URL in whatever a backend raises; each has errors of its own."""
-        try:
-            yield
-        except HandloomError:
-            raise
-        except Exception as error:
-            raise StateError(
-                f"cannot {action} {f'{self.url}/{name}'.rstrip('/')}: {type(error).__name__}: {error}; check the URL "
-                "and the credentials, on this machine and on the workers'"
-            ) from error
+    def _done(
+        self, action: str, name: str, function: Callable[[], Any], *, pauses: tuple[float, ...] | None = None
+    ) -> Any:
+        """Call a function of the backend, again when that may help; name the URL in whatever it raises.
+
+        Raises:
+            MachineError: It did not work; each backend has errors of its own.
+        """
+        for pause in (*(PAUSES if pauses is None else pauses), None):
+            try:
+                return function()
+            except HandloomError:
+                raise
+            except Exception as error:
+                if pause is None or isinstance(error, LASTING):
+                    raise MachineError(
+                        f"cannot {action} {f'{self.url}/{name}'.rstrip('/')}: {type(error).__name__}: {error}; check "
+                        "the URL and the credentials, on this machine and on the workers'",
+                        kind="files",
+                    ) from error
+                time.sleep(pause)
+        return None
 
 
 RECEIPT = "receipt.json"
@@ -96,12 +120,26 @@ def run_remotely(unit: Unit, *, staging: str = "") -> bytes | None:
 
 
 def store_result(run: RunDirectory, unit: Unit, archive_bytes: bytes | None, *, staging: str = "") -> None:
-    """Put what ``run_remotely`` made into the run: the episode first, then its line in the journal."""
+    """Put what ``run_remotely`` made into the run: the episode first, then its line in the journal.
+
+    Raises:
+        MachineError: It cannot be fetched, or arrived damaged; what is damaged is removed, so that it is made again.
+    """
     storage = Storage(staging) if archive_bytes is None else None
     content = storage.read(_name(unit)) if storage is not None else archive_bytes
-    run.journal(unit.index).append(unpacked(content or b"", run.episodes))
+    try:
+        receipt, files = _opened(content or b"")
+        if receipt.episode != unit.first:
+            raise FileError(f"what a worker handed over is attempt {receipt.episode}, not {unit.first}")
+    except FileError as error:
+        if storage is not None:
+            storage.remove(_name(unit))
+        raise MachineError(str(error), kind="files") from error
+    _write(receipt, files, run.episodes)
+    run.journal(unit.index).append(receipt)
     if storage is not None:
-        storage.remove(_name(unit))
+        with suppress(MachineError):  # What stays there is known to be equal; nobody takes it for anything else.
+            storage.remove(_name(unit))
 
 
 def packed(receipt: Receipt, episodes: Path) -> bytes:
@@ -116,21 +154,27 @@ def packed(receipt: Receipt, episodes: Path) -> bytes:
 
 def unpacked(archive_bytes: bytes, episodes: Path) -> Receipt:
     """Write the episode of such an archive into the folder of episodes, whole or not at all, and return its receipt."""
+    receipt, files = _opened(archive_bytes)
+    _write(receipt, files, episodes)
+    return receipt
+
+
+def _opened(archive_bytes: bytes) -> tuple[Receipt, dict[str, bytes]]:
+    """Return the receipt and the files of the episode."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive_bytes)) as archive:
             files = {name: archive.read(name) for name in archive.namelist()}
-        receipt = Receipt.from_json(json.loads(files.pop(RECEIPT)))
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
-        raise FileError(
-            f"what a worker handed over is damaged ({type(error).__name__}: {error}); if it lies under the URL of "
-            "--staging, remove it there"
-        ) from error
+        return Receipt.from_json(parse_json(files.pop(RECEIPT), ReceiptLine, source=RECEIPT)), files
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, FileError) as error:
+        raise FileError(f"what a worker handed over is damaged ({type(error).__name__}: {error})") from error
+
+
+def _write(receipt: Receipt, files: dict[str, bytes], episodes: Path) -> None:
     folder = episodes / folder_name(receipt.episode)
     if files and not folder.is_dir():
         with atomic_folder(folder) as work:
             for name, content in files.items():
                 (work / safe_name(Path(name).name)).write_bytes(content)
-    return receipt
 
 
 def _name(unit: Unit) -> str:

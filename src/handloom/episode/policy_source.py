@@ -15,7 +15,7 @@ from handloom.episode.observer import Observer
 from handloom.errors import InputError
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
-from handloom.values import Failure, SkillSpan
+from handloom.values import Failure, FunnelStage, SkillSpan
 
 Observation = dict[str, NDArray[Any]]
 OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False, "inputs": {}}
@@ -84,7 +84,12 @@ class PolicySource:
         if not self._waypoints:
             if not self._chunk:
                 self._chunk.extend(self._asked())
-            targets = self._actions.targets(self._chunk.popleft())
+            action = self._chunk.popleft()
+            if not np.isfinite(action).all():
+                detail = f"at frame {frame} the policy returned values that are not finite: {action}"
+                self.failure = Failure(stage=FunnelStage.EXECUTE, reason="action_not_finite", detail=detail)
+                return None
+            targets = self._actions.targets(action)
             self._waypoints.extend(interpolated(self._scene, targets, self._frames))
         return self._waypoints.popleft()
 

@@ -11,6 +11,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.scene import Scene, SceneArm
+from handloom.seeding import generator
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
 from handloom.skills.checks import unrest
 from handloom.skills.configs.motions import WaitConfig
@@ -234,9 +235,8 @@ class Schedule:
         skill.neighbours = tuple(c for c in self._controllers.values() if c not in skill.controllers)
         following = self._following(lane, skill.config.objects[:1])
         if following is not None:
-            # What it foresees must not change what it draws later.
-            skill.follower = self._made(lane, following, np.random.default_rng(frame))
-        skill.taker = self._taker(lane, skill.config.objects[:1], np.random.default_rng(frame))
+            skill.follower = self._made(lane, following, self._foreseeing(frame))
+        skill.taker = self._taker(lane, skill.config.objects[:1], self._foreseeing(frame))
         skill.simple_generate_manip_cmds()
         lane.started = frame
         if skill.is_ready() and not skill.manip_list:
@@ -244,6 +244,11 @@ class Schedule:
         lane.waiting.popleft()
         lane.active = skill
         return None
+
+    def _foreseeing(self, frame: int) -> np.random.Generator:
+        """Return the generator of a look ahead: one of its own, so that it changes nothing of what is drawn later."""
+        instance = self.scene.instance
+        return generator(instance.seed, instance.episode, f"look-ahead {frame}", task=instance.task)
 
     def _following(self, lane: _Lane, objects: tuple[str, ...]) -> Any | None:
         """Return the config of what an arm does after its next skill: in this block, or in one to come with its object.
