@@ -20,6 +20,9 @@ from handloom.errors import FileError
 PARTIAL = ".partial"
 """Ending of everything that is not finished yet."""
 
+REMOVED = f"{PARTIAL}-removed"
+"""Ending of a folder that is being removed."""
+
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again, it resumes",
     errno.EDQUOT: "the disk quota is used up; free some space and run the same command again, it resumes",
@@ -102,7 +105,7 @@ def remove_folder(folder: Path) -> None:
 
     Called again, it removes what an interrupted call left.
     """
-    doomed = folder.with_name(f"{folder.name}{PARTIAL}-removed")
+    doomed = folder.with_name(folder.name + REMOVED)
     shutil.rmtree(doomed, ignore_errors=True)
     with suppress(FileNotFoundError):
         os.replace(folder, doomed)

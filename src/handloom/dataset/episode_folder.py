@@ -15,12 +15,14 @@ from handloom.dataset.episode_outcome import EpisodeOutcome
 from handloom.dataset.feature import FeatureTable
 from handloom.dataset.parquet_files import read_table
 from handloom.dataset.reading import checked_size, damage_named, read_json
-from handloom.dataset.shapes import Sheet
+from handloom.dataset.shapes import FileList, Sheet
 from handloom.dataset.statistics import ImageHistogram
 from handloom.errors import FileError
 
 SHEET = "episode.json"
 FRAMES = "frames.parquet"
+COPIES = "copies.json"
+"""In an episode that was taken out of a dataset: size and hash of the files whose container had to be made anew."""
 FOLDER_VERSION = 1
 
 
@@ -38,6 +40,8 @@ class EpisodeFolder:
     """What each frame holds."""
     sheet: dict[str, Any]
     """``episode.json`` as it is."""
+    copies: dict[str, Any]
+    """Size and hash of the files that are not those the sheet names, but hold the same."""
 
     @classmethod
     def open(cls, path: Path) -> "EpisodeFolder":
@@ -51,6 +55,7 @@ class EpisodeFolder:
                 length=sheet["length"],
                 table=FeatureTable.from_json(sheet["table"]),
                 sheet=sheet,
+                copies=read_json(path / COPIES, FileList) if (path / COPIES).is_file() else {},
             )
         videos = {feature.name for feature in episode.table.videos}
         if not ({FRAMES, *map(video_file, videos)} <= set(sheet["files"]) and videos <= set(sheet["video_headers"])):
@@ -99,7 +104,7 @@ class EpisodeFolder:
 
     def checked_file(self, name: str) -> Path:
         """Return a file of the folder after making sure that it is the one that was written."""
-        file, written = self.path / name, self.sheet["files"][name]
+        file, written = self.path / name, self.copies.get(name, self.sheet["files"][name])
         if not file.is_file():
             raise FileError(f"{file} is missing; generate or render the episode again")
         if checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from handloom.dataset.durable import PARTIAL, json_bytes, sha256_of
-from handloom.dataset.reading import checked_size, parse_json, read_bytes
+from handloom.dataset.reading import checked_size, parse_json, read_bytes, read_json
 from handloom.dataset.shapes import FileList
 from handloom.errors import FileError
 
@@ -16,6 +16,8 @@ OWN_FOLDERS = ("data", "extras", "meta", "videos")
 
 LINE = 1024
 """Room for a file in the list [bytes]; more than its longest name needs."""
+LIST_LIMIT = 2**30
+"""Largest list that is read without knowing how many files there are [bytes]: some five million."""
 
 
 def list_files(root: Path) -> dict[str, dict[str, Any]]:
@@ -70,6 +72,24 @@ def check_files(root: Path, *, hashes: bool = True) -> None:
         told = "; ".join(f"{name} {problem}" for name, problem in list(changed.items())[:3])
         more = f"; and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise FileError(f"{root} is not as it was written: {told}{more}; restore it, or use it with --skip-hashes")
+
+
+def read_list(root: Path) -> dict[str, dict[str, Any]]:
+    """Read the list of a dataset's files.
+
+    Raises:
+        FileError: It is damaged, or names files outside the dataset.
+    """
+    listing = read_json(root / FILE_LIST, FileList, limit=LIST_LIMIT)
+    for name in listing:
+        if name.startswith("/") or "\\" in name or not {*name.split("/")}.isdisjoint(("", ".", "..")):
+            raise FileError(f"{root / FILE_LIST} names {name!r}, which is no file of the dataset; restore the list")
+    return listing
+
+
+def sorted_list(listing: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return a list in the order in which ``list_files`` has it."""
+    return {name: listing[name] for name in sorted(listing, key=lambda name: name.split("/"))}
 
 
 def changed_files(root: Path) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Take episodes out of a dataset, and make one dataset of several, without encoding anything again.
 
-Datasets are merged, split and extended by way of episode folders: extract what is kept, merge it anew. The data files
-come out with the bytes that a direct merge would have given.
+Datasets are merged and split by way of episode folders: extract what is kept, merge it anew. The files come out with the
+bytes that a direct merge would have given.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.durable import PARTIAL, atomic_folder, json_bytes, link_or_copy, remove_folder, sha256_of
-from handloom.dataset.episode_folder import FRAMES, SHEET, EpisodeFolder, folder_name, video_file
+from handloom.dataset.episode_folder import COPIES, FRAMES, SHEET, EpisodeFolder, folder_name, video_file
 from handloom.dataset.merge import merge_episodes
 from handloom.dataset.parquet_files import bookkeeping_field, column_field, write_plain
 from handloom.dataset.reading import damage_named
@@ -62,11 +62,14 @@ def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
             length=episode.length,
             fps=table.fps,
         )
-    # Archives keep the hashes they had; what was cut out gets new ones, for its container is new.
-    for name in [FRAMES, *(video_file(feature.name) for feature in table.videos)]:
-        file = work / name
-        episode.sheet["files"][name] = {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
-    (work / SHEET).write_bytes(json_bytes(episode.sheet))
+    # The sheet stays as it is, so that a merge gives the bytes it gave before. Where the container of what was cut out is
+    # another than the one that was written, its size and hash stand beside the sheet.
+    link_or_copy(extras / SHEET, work / SHEET)
+    cut = [work / FRAMES, *(work / video_file(feature.name) for feature in table.videos)]
+    copies = {file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)} for file in cut}
+    copies = {name: entry for name, entry in copies.items() if entry != episode.sheet["files"][name]}
+    if copies:
+        (work / COPIES).write_bytes(json_bytes(copies))
 
 
 def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
