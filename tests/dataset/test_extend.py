@@ -3,13 +3,14 @@
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from handloom.dataset import MergeOptions, find_episodes, merge_episodes
+from handloom.dataset import MergeOptions, merge_episodes
 from handloom.dataset import extend as extending
 from handloom.dataset.extend import extend_dataset, finish_extension
 from handloom.dataset.file_list import changed_files
@@ -185,10 +186,8 @@ def test_stopped_anywhere_it_goes_on(
     with monkeypatch.context() as patch:
         for name in ("replace", "link", "rename", "rmdir", "unlink"):
             patch.setattr(os, name, dying(getattr(os, name)))
-        try:
+        with suppress(KeyboardInterrupt):
             extend_dataset(out, episodes[3:], options=SMALL)
-        except KeyboardInterrupt:
-            pass
     finish_extension(out)
     if not (out / "extras/episode_000008").is_dir():
         assert extend_dataset(out, episodes[3:], options=SMALL)

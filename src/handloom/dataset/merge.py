@@ -32,7 +32,6 @@ from handloom.dataset.total_statistics import HISTOGRAMS, total_histograms, tota
 from handloom.dataset.video_join import join_videos
 from handloom.errors import FileError
 
-
 Progress = Callable[[str, int, int], None]
 """Called with what is being written, how many are done, and how many there are."""
 

@@ -1,8 +1,8 @@
 """The one rule for outputs that are there already: only what Handloom wrote is replaced or removed.
 
-What it wrote is known by the list of a dataset's files with their hashes. Files of others in the folder of a dataset are
-carried over to the dataset that takes its place; a folder that is no dataset of ours, or one in which a file of ours was
-changed since, is refused. Everything here can be killed at any moment: ``settle`` goes on from there.
+What it wrote is known by the list of a dataset's files with their hashes. Files of others in the folder of a dataset
+are carried over to the dataset that takes its place; a folder that is no dataset of ours, or one in which a file of
+ours was changed since, is refused. Everything here can be killed at any moment: ``settle`` goes on from there.
 """
 
 import os
@@ -69,7 +69,8 @@ def swap_in(work: Path, out: Path) -> None:
         for name in foreign_files(out) if any(out.iterdir()) else ():
             if os.path.lexists(work / name):
                 raise FileError(
-                    f"{out / name} is not one of the dataset's files and in the way of a new one; move it away and run again"
+                    f"{out / name} is not one of the dataset's files and in the way of a new one; move it away and run "
+                    "again"
                 )
         os.replace(out, _replaced(out))
     os.replace(work, out)

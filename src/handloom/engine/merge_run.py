@@ -21,9 +21,9 @@ from handloom.errors import FileError
 def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool = True) -> None:
     """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
 
-    Killed at any moment and called again, it goes on. Where more attempts come after those of an earlier merge, they are
-    added to its dataset, at the cost of what is added. Otherwise the dataset is replaced: episodes are taken from their
-    folders, and those whose folders are gone from the dataset.
+    Killed at any moment and called again, it goes on. Where more attempts come after those of an earlier merge, they
+    are added to its dataset, at the cost of what is added. Otherwise the dataset is replaced: episodes are taken from
+    their folders, and those whose folders are gone from the dataset.
 
     Args:
         run: The run. Nothing else may merge it meanwhile; a second merge waits.
