@@ -16,9 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import PARTIAL, atomic_write, file_errors, sha256_of, sync_folder, write_json
+from handloom.dataset.durable import PARTIAL, atomic_write, file_errors, sha256_of, sync_folder
 from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name, video_file
-from handloom.dataset.file_list import FILE_LIST, list_files, read_list, sorted_list
+from handloom.dataset.file_list import FILE_LIST, list_files, read_list, sorted_list, write_list
 from handloom.dataset.info_file import dataset_info
 from handloom.dataset.merge import link_archives, prepare, write_facts
 from handloom.dataset.merge_plan import FilePlace, KeptEpisodes, MergeOptions, MergePlan, fingerprint, plan_merge
@@ -228,7 +228,7 @@ class _Published:
                     "and run again"
                 )
         if not (work / FILE_LIST).is_file():
-            write_json(work / FILE_LIST, sorted_list({**self.listing, **added}), indent=4)
+            write_list(work, sorted_list({**self.listing, **added}))
 
     def _write_data(self, work: Path, plan: MergePlan) -> list[Path]:
         """Write the data files that grow or are new; return all of the dataset, in order."""

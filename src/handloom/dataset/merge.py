@@ -12,7 +12,7 @@ from typing import Any
 from handloom.dataset.certificate import package_versions
 from handloom.dataset.durable import PARTIAL, atomic_write, file_errors, link_or_copy, write_json
 from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name, video_file
-from handloom.dataset.file_list import FILE_LIST, list_files
+from handloom.dataset.file_list import FILE_LIST, list_files, write_list
 from handloom.dataset.info_file import dataset_info
 from handloom.dataset.merge_plan import FilePlace, MergeOptions, MergePlan, plan_merge
 from handloom.dataset.parquet_files import names_table, write_groups
@@ -101,7 +101,8 @@ def _write_dataset(work: Path, plan: MergePlan, progress: Progress) -> None:
     places = dict.fromkeys(episode.data for episode in plan.episodes)
     histograms = total_histograms([episode.folder for episode in plan.episodes], plan)
     write_facts(work, plan, [work / "data" / place.path("parquet") for place in places], histograms)
-    _write_json(work / FILE_LIST, lambda: list_files(work))
+    if not (work / FILE_LIST).is_file():
+        write_list(work, list_files(work))
 
 
 def write_facts(work: Path, plan: MergePlan, data: Sequence[Path], histograms: dict[str, ImageHistogram]) -> None:
