@@ -165,6 +165,7 @@ class _Published:
         place, members = _last_file(rows, "data")
         return KeptEpisodes(
             sheets=self.sheets,
+            lengths=tuple(rows["length"]),
             frames=rows["dataset_to_index"][-1],
             tasks=self.reader.tasks,
             subtasks=self.reader.subtasks,
@@ -218,7 +219,9 @@ class _Published:
         self._write_episodes(work, plan)
         before = self.checked(HISTOGRAMS) if HISTOGRAMS in self.listing else None
         new = [episode.folder for episode in plan.episodes]
-        kept = [] if before else [self.root / "extras" / folder_name(i) for i in range(len(plan.kept))]
+        kept = (
+            [] if before or not self.cameras else [self.root / "extras" / folder_name(i) for i in range(len(plan.kept))]
+        )
         write_facts(work, plan, data, total_histograms([*kept, *new], plan, before))
         added = list_files(work)
         for name in added:

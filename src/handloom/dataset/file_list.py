@@ -1,8 +1,9 @@
 """The list of a dataset's files with their hashes: what finds a changed, lost or foreign byte anywhere."""
 
-import json
 import os
+import re
 import stat
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,10 @@ LINE = 1024
 """Room for a file in the list [bytes]; more than its longest name needs."""
 LIST_LIMIT = 2**30
 """Largest list that is read without knowing how many files there are [bytes]: some five million."""
+
+
+_OUTSIDE = re.compile(r"(^|/)\.{0,2}(/|$)|[\\\x00]")
+"""Finds a part of a path that is empty, or leads elsewhere."""
 
 
 def list_files(root: Path) -> dict[str, dict[str, Any]]:
@@ -83,7 +88,7 @@ def read_list(root: Path) -> dict[str, dict[str, Any]]:
     """
     listing = read_json(root / FILE_LIST, FileList, limit=LIST_LIMIT)
     for name in listing:
-        if name.startswith("/") or "\\" in name or not {*name.split("/")}.isdisjoint(("", ".", "..")):
+        if _OUTSIDE.search(name):
             raise FileError(f"{root / FILE_LIST} names {name!r}, which is no file of the dataset; restore the list")
     return listing
 
@@ -91,7 +96,7 @@ def read_list(root: Path) -> dict[str, dict[str, Any]]:
 def list_bytes(listing: dict[str, dict[str, Any]]) -> bytes:
     """Return a list as ``json_bytes`` writes it with an indent of 4, twenty times as fast: it has a line per file."""
     entries = (
-        f'    {json.dumps(name, ensure_ascii=False)}: {{\n        "bytes": {entry["bytes"]},\n'
+        f'    {encode_basestring(name)}: {{\n        "bytes": {entry["bytes"]},\n'
         f'        "sha256": "{entry["sha256"]}"\n    }}'
         for name, entry in listing.items()
     )
@@ -106,7 +111,7 @@ def write_list(root: Path, listing: dict[str, dict[str, Any]]) -> None:
 
 def sorted_list(listing: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return a list in the order in which ``list_files`` has it."""
-    return {name: listing[name] for name in sorted(listing, key=lambda name: name.split("/"))}
+    return {name: listing[name] for name in sorted(listing, key=lambda name: name.replace("/", "\0"))}
 
 
 def changed_files(root: Path) -> dict[str, str]:

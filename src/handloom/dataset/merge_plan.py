@@ -102,11 +102,18 @@ class MergePlan:
     robot_type: str
     kept: tuple[str, ...] = ()
     """Hashes of the sheets of the episodes that the dataset has already; ``episodes`` come after them."""
+    kept_lengths: tuple[int, ...] = ()
+    """Their numbers of frames."""
 
     @property
     def episode_count(self) -> int:
         """Number of episodes, those that are kept among them."""
         return len(self.kept) + len(self.episodes)
+
+    @property
+    def lengths(self) -> list[int]:
+        """Number of frames of every episode, those that are kept among them."""
+        return [*self.kept_lengths, *(episode.length for episode in self.episodes)]
 
     @property
     def frame_count(self) -> int:
@@ -137,6 +144,8 @@ class KeptEpisodes:
 
     sheets: tuple[str, ...]
     """Hashes of their sheets."""
+    lengths: tuple[int, ...]
+    """Their numbers of frames."""
     frames: int
     tasks: tuple[str, ...]
     subtasks: tuple[str, ...]
@@ -215,7 +224,7 @@ class _Planner:
         self._table = first.table
         self._options = options
         self._episodes: list[PlannedEpisode] = []
-        self._hashes: dict[str, Path] = {}
+        self._hashes: dict[str, Path | str] = {}
         self._tasks: dict[str, int] = {}
         self._subtasks: dict[str, int] = {}
         self._has_segments = False
@@ -229,12 +238,13 @@ class _Planner:
         self._videos = {f.name: _FileFiller(chunks_size=chunks, limits=limits) for f in self._table.videos}
         self._video_ends = dict.fromkeys(self._videos, 0)
         self._kept = kept.sheets if kept else ()
+        self._kept_lengths = kept.lengths if kept else ()
         if kept:
             self._go_on(kept)
 
     def _go_on(self, kept: KeptEpisodes) -> None:
         """Take the state that planning the kept episodes would have ended in."""
-        self._hashes = {sheet: Path(f"episode {i} of the dataset") for i, sheet in enumerate(kept.sheets)}
+        self._hashes = {sheet: f"episode {i} of the dataset" for i, sheet in enumerate(kept.sheets)}
         self._tasks = {task: i for i, task in enumerate(kept.tasks)}
         self._subtasks = {label: i for i, label in enumerate(kept.subtasks)}
         self._has_segments = bool(kept.subtasks)
@@ -293,4 +303,5 @@ class _Planner:
             subtasks=tuple(self._subtasks) if self._has_segments else (),
             robot_type=next(iter(self._robots)) if len(self._robots) == 1 else SEVERAL,
             kept=self._kept,
+            kept_lengths=self._kept_lengths,
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.dataset.episode_folder import EpisodeFolder
 from handloom.dataset.episode_writer import level_values
@@ -54,22 +55,37 @@ def total_statistics(
     """Return the statistics of every feature over all episodes.
 
     Those of columns are exact over all frames, quantiles among them, so every value is looked at again, however few are
-    new. Cameras have the sums of their histograms.
+    new. What only counts frames and episodes is not read but counted again. Cameras have the sums of their histograms.
 
     Args:
         files: Data files of the dataset, in order.
         plan: The dataset.
         histograms: Sums by camera.
     """
+    counted = {name: column_statistics(values[:, None]).as_lists() for name, values in _counted(plan).items()}
     dtypes = {feature.name: feature.dtype for feature in plan.table.columns}
     dtypes |= {**BOOKKEEPING, **({SUBTASK_INDEX: "int64"} if plan.subtasks else {})}
-    columns = dict(_column_statistics(files, plan, dtypes))
+    stored = {name: dtype for name, dtype in dtypes.items() if name not in counted}
+    columns = {**counted, **dict(_column_statistics(files, plan, stored))}
     cameras = {
         feature.name: histograms[feature.name].statistics(level_values(feature)).as_lists(image=True)
         for feature in plan.table.videos
     }
     order = dict.fromkeys([*(feature.name for feature in plan.table), *dtypes])
     return {name: columns[name] if name in columns else cameras[name] for name in order}
+
+
+def _counted(plan: MergePlan) -> dict[str, NDArray[Any]]:
+    """Return the columns that follow from the lengths of the episodes, as they stand in the data files."""
+    lengths = np.array(plan.lengths)
+    index = np.arange(lengths.sum())
+    frames = index - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return {
+        "timestamp": (frames / plan.table.fps).astype(np.float32),
+        "frame_index": frames,
+        "episode_index": np.repeat(np.arange(len(lengths)), lengths),
+        "index": index,
+    }
 
 
 def _column_statistics(
