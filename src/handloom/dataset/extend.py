@@ -18,7 +18,7 @@ import pyarrow as pa
 from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.durable import PARTIAL, atomic_write, file_errors, sha256_of, sync_folder
 from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name, video_file
-from handloom.dataset.file_list import FILE_LIST, list_files, read_list, sorted_list, write_list
+from handloom.dataset.file_list import FILE_LIST, list_files, longer_list, read_list, write_list
 from handloom.dataset.info_file import dataset_info
 from handloom.dataset.merge import link_archives, prepare, write_facts
 from handloom.dataset.merge_plan import FilePlace, KeptEpisodes, MergeOptions, MergePlan, fingerprint, plan_merge
@@ -231,7 +231,7 @@ class _Published:
                     "and run again"
                 )
         if not (work / FILE_LIST).is_file():
-            write_list(work, sorted_list({**self.listing, **added}))
+            write_list(work, longer_list(self.listing, added))
 
     def _write_data(self, work: Path, plan: MergePlan) -> list[Path]:
         """Write the data files that grow or are new; return all of the dataset, in order."""
@@ -308,8 +308,8 @@ class _Published:
 def _last_file(rows: dict[str, list[Any]], kind: str) -> tuple[FilePlace, list[int]]:
     """Return the last file of a kind and the numbers of the episodes in it."""
     places = list(zip(rows[f"{kind}/chunk_index"], rows[f"{kind}/file_index"], strict=True))
-    members = [index for index, place in enumerate(places) if place == places[-1]]
-    return FilePlace(chunk=places[-1][0], file=places[-1][1]), members
+    first = places.index(places[-1])  # Files are filled one after the other.
+    return FilePlace(chunk=places[-1][0], file=places[-1][1]), list(range(first, len(places)))
 
 
 def _has_values(plan: MergePlan, column: str) -> bool:

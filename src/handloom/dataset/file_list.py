@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+from bisect import insort
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
@@ -109,9 +110,14 @@ def write_list(root: Path, listing: dict[str, dict[str, Any]]) -> None:
         partial.write_bytes(list_bytes(listing))
 
 
-def sorted_list(listing: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return a list in the order in which ``list_files`` has it."""
-    return {name: listing[name] for name in sorted(listing, key=lambda name: name.replace("/", "\0"))}
+def longer_list(listing: dict[str, dict[str, Any]], added: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return a list with further or other files, in the order in which ``list_files`` has them."""
+    names = list(listing)
+    for name in added:
+        if name not in listing:
+            insort(names, name, key=lambda name: name.split("/"))
+    both = {**listing, **added}
+    return {name: both[name] for name in names}
 
 
 def changed_files(root: Path) -> dict[str, str]:
