@@ -76,11 +76,13 @@ def total_statistics(
 
 
 def _counted(plan: MergePlan) -> dict[str, NDArray[Any]]:
-    """Return the columns that follow from the lengths of the episodes, as they stand in the data files."""
+    """Return the columns that follow from the episodes' lengths, and a single task, as they stand in the data files."""
     lengths = np.array(plan.lengths)
     index = np.arange(lengths.sum())
     frames = index - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    single = {"task_index": np.zeros_like(index)} if len(plan.tasks) == 1 else {}
     return {
+        **single,
         "timestamp": (frames / plan.table.fps).astype(np.float32),
         "frame_index": frames,
         "episode_index": np.repeat(np.arange(len(lengths)), lengths),
