@@ -21,7 +21,8 @@ from pathlib import Path
 
 import pytest
 
-from handloom.retarget import DeviceFrame, DeviceRecording
+from handloom.retarget import DeviceRecording
+from handloom.tasks import load_task
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")]
 KILLS = int(os.environ.get("HANDLOOM_KILLS", "20"))
@@ -80,10 +81,7 @@ VERBS = {
         "judged/failures",
     ),
     "augment": Verb(["augment", "a", "--attempts", "1", "--render", "none", *INLINE, "-o", "more"], "more/dataset"),
-    "teleop": Verb(
-        ["teleop", TASK, "--replay", "idle.jsonl", "--render", "none", "--keep-failures", "-o", "driven"],
-        "driven/failures",
-    ),
+    "teleop": Verb(["teleop", TASK, "--replay", "hand.jsonl", "--render", "none", "-o", "driven"], "driven/dataset"),
 }
 
 
@@ -132,6 +130,17 @@ class VerbServer:
         self._process.communicate()
 
 
+def hand_recording() -> DeviceRecording:
+    """Return what the controllers of a person say who does what the expert does."""
+    path = Path(__file__).parents[1] / "teleop" / "expert_hand.py"
+    spec = importlib.util.spec_from_file_location("expert_hand", path)
+    assert spec is not None
+    assert spec.loader is not None
+    hand = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hand)
+    return hand.hand_recording(hand.expert_record(load_task(TASK), 0, 0))
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VerbServer]:
     """A server that works in a folder with two finished runs, a drawing of one, a policy and a recording."""
@@ -142,9 +151,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VerbServer]:
         (folder / "drawn/notes.txt").write_text("mine")
         (folder / "a/dataset/notes.txt").write_text("mine")
         (folder / "still.py").write_text(POLICY)
-        facts = {"task": TASK, "seed": 0, "episode": 0}
-        frames = tuple(DeviceFrame(time_ns=k * 10**7) for k in range(8))
-        DeviceRecording(frames=frames, end_time_ns=10**9, facts=facts).write(folder / "idle.jsonl")
+        hand_recording().write(folder / "hand.jsonl")
         shutil.copytree(folder, folder.with_name("begin"))
         yield server
 
