@@ -7,13 +7,9 @@ import pytest
 from handloom.dataset import DatasetReader, extract_episode, find_episodes, folder_name, merge_episodes
 from handloom.errors import FileError
 
-OWN_NAMES = ("episode.json", "merge.json", "files.json")
 
-
-def essence(folder: Path) -> dict[str, bytes]:
-    """Everything but the sheets, the receipt and the list of files, which know the containers the videos came in."""
-    files = (f for f in sorted(folder.rglob("*")) if f.is_file() and f.name not in OWN_NAMES)
-    return {str(f.relative_to(folder)): f.read_bytes() for f in files}
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(f.relative_to(folder)): f.read_bytes() for f in sorted(folder.rglob("*")) if f.is_file()}
 
 
 def test_extracting_and_merging_again_changes_no_byte(shards: Path, tmp_path: Path) -> None:
@@ -21,7 +17,7 @@ def test_extracting_and_merging_again_changes_no_byte(shards: Path, tmp_path: Pa
     dataset = DatasetReader(whole)
     folders = [extract_episode(dataset, i, tmp_path / "out" / folder_name(i)).path for i in range(4)]
     again = merge_episodes(folders, tmp_path / "again")
-    assert essence(again) == essence(whole)
+    assert contents(again) == contents(whole)
 
 
 def test_a_dataset_is_extended_by_its_own_episodes_and_new_ones(shards: Path, tmp_path: Path) -> None:
@@ -29,7 +25,7 @@ def test_a_dataset_is_extended_by_its_own_episodes_and_new_ones(shards: Path, tm
     first = DatasetReader(merge_episodes(folders[:2], tmp_path / "first"))
     kept = [extract_episode(first, i, tmp_path / "out" / folder_name(i)).path for i in range(2)]
     extended = merge_episodes([*kept, *folders[2:]], tmp_path / "extended")
-    assert essence(extended) == essence(merge_episodes(folders, tmp_path / "whole"))
+    assert contents(extended) == contents(merge_episodes(folders, tmp_path / "whole"))
 
 
 def test_an_extracted_episode_has_what_it_had(shards: Path, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from handloom.dataset import find_episodes, merge_episodes
-from handloom.dataset.file_list import FILE_LIST, changed_files, check_files, refuse_strange_files
+from handloom.dataset.durable import json_bytes
+from handloom.dataset.file_list import FILE_LIST, changed_files, check_files, list_bytes, refuse_strange_files
 from handloom.errors import FileError
 
 
@@ -88,3 +89,9 @@ def test_links_pipes_and_holes_are_refused(root: Path, tmp_path: Path) -> None:
     place.unlink()
     place.symlink_to(root / "meta" / "info.json")
     refuse_strange_files(root)
+
+
+def test_the_list_is_written_as_json_is():
+    entry = {"bytes": 12, "sha256": "0" * 64}
+    for listing in ({}, {"a": entry}, {'ü"\\n/x.json': entry, "b/c": entry}):
+        assert list_bytes(listing) == json_bytes(listing, indent=4)

@@ -48,3 +48,17 @@ def test_histograms_give_the_quantiles_of_all_counted_pixels() -> None:
         np.testing.assert_allclose(statistics.quantiles[name], np.quantile(pixels, level, axis=0), rtol=1e-12)
     assert statistics.count == 4
     assert np.shape(statistics.as_lists(image=True)["q50"]) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 2), (7, 1), (8191, 8), (8192, 2), (20001, 7), (30000, 1)])
+def test_statistics_have_the_bits_of_the_plain_formulas(shape: tuple[int, int], dtype: str) -> None:
+    values = (100 * np.random.default_rng(3).normal(size=shape)).astype(dtype)
+    numbers = values.astype(np.int64) if dtype == "bool" else values
+    centred = numbers.astype(np.float64) - numbers.min(axis=0).astype(np.float64)
+    mean = centred.mean(axis=0)
+    found = column_statistics(values)
+    assert np.array_equal(found.mean, mean + numbers.min(axis=0))
+    assert np.array_equal(found.std, np.sqrt(np.square(centred - mean).mean(axis=0)))
+    for name, level in QUANTILES.items():
+        assert np.array_equal(found.quantiles[name], np.quantile(numbers.astype(np.float64), level, axis=0))

@@ -53,6 +53,7 @@ def run(task: str = "fr3_pick_place", episodes: int = 24) -> BenchResult:
         dataset = DatasetReader(folder / "balanced" / "dataset")
         made = [extract_episode(dataset, e.index, folder / folder_name(e.index)) for e in dataset.episodes]
         growth = [_grown(loaded, folder / f"grown_{count}", made, count) for count in (10, 100, 1000)]
+        growth += _extended(loaded, folder)
     total = sum(BUDGET_MS.values())
     budget = {f"{stage}_ms": float(value) for stage, value in BUDGET_MS.items()}
     rows = (one, two, *presets, {"name": "time budget of the design", "realtime_factor": 1000.0 / total, **budget})
@@ -98,6 +99,15 @@ def _grown(task: Task, folder: Path, made: list[EpisodeFolder], count: int) -> d
     for, places are planned, rows and packets are copied.
     """
     target = RunDirectory.begin(folder, RunSettings.of_task(task, seed=0))
+    _fill(target, made, count)
+    begin = time.perf_counter()
+    generate_run(target, Goal(attempts=count), InlineExecutor())
+    spent = time.perf_counter() - begin
+    return {"name": f"handloom resume and merge, {count} episodes", "episodes": count, "merge_ms": 1e3 * spent / count}
+
+
+def _fill(target: RunDirectory, made: list[EpisodeFolder], count: int) -> None:
+    """Put many finished episodes into a run, which are a few over and over."""
     for index in range(count):
         original = made[index % len(made)]
         copy = target.episodes / folder_name(index)
@@ -108,7 +118,29 @@ def _grown(task: Task, folder: Path, made: list[EpisodeFolder], count: int) -> d
         (copy / SHEET).write_bytes(json_bytes({**original.sheet, "outcome": outcome.to_json()}))
         unit = target.journal(index // target.settings.unit_size)
         unit.append(Receipt(episode=index, success=True, frames=original.length))
-    begin = time.perf_counter()
-    generate_run(target, Goal(attempts=count), InlineExecutor())
-    spent = time.perf_counter() - begin
-    return {"name": f"handloom resume and merge, {count} episodes", "episodes": count, "merge_ms": 1e3 * spent / count}
+
+
+MORE = 10
+"""Episodes that are added to a finished run."""
+
+
+def _extended(task: Task, folder: Path) -> list[dict[str, Any]]:
+    """Generate ten more episodes in finished runs without pictures, a short and a long one, and compare.
+
+    Measured in processor time: the ten are the same work in both, and what is there already should weigh nothing.
+    """
+    first = RunDirectory.begin(folder / "undrawn", RunSettings.of_task(task, seed=0, unit_size=1, render="none"))
+    generate_run(first, Goal(successes=4), InlineExecutor())
+    reader = DatasetReader(first.dataset)
+    made = [extract_episode(reader, e.index, folder / "taken" / folder_name(e.index)) for e in reader.episodes]
+    rows: list[dict[str, Any]] = []
+    for count in (100, 2000):
+        target = RunDirectory.begin(folder / f"more_{count}", first.settings)
+        _fill(target, made, count)
+        generate_run(target, Goal(attempts=count), InlineExecutor())
+        begin = time.process_time()
+        generate_run(target, Goal(attempts=count + MORE), InlineExecutor())
+        spent = time.process_time() - begin
+        rows.append({"name": f"handloom {MORE} episodes more onto {count}", "episodes": MORE, "cpu_s": spent})
+        rows[-1]["cost_ratio"] = spent / rows[0]["cpu_s"]
+    return rows

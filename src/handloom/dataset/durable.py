@@ -8,6 +8,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ from handloom.errors import FileError
 
 PARTIAL = ".partial"
 """Ending of everything that is not finished yet."""
+
+REMOVED = f"{PARTIAL}-removed"
+"""Ending of a folder that is being removed."""
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again, it resumes",
@@ -102,11 +106,33 @@ def remove_folder(folder: Path) -> None:
 
     Called again, it removes what an interrupted call left.
     """
-    doomed = folder.with_name(f"{folder.name}{PARTIAL}-removed")
+    doomed = folder.with_name(folder.name + REMOVED)
     shutil.rmtree(doomed, ignore_errors=True)
     with suppress(FileNotFoundError):
         os.replace(folder, doomed)
     shutil.rmtree(doomed, ignore_errors=True)
+
+
+def name_of_call(out: Path, how: bytes) -> Path:
+    """Return the folder in which a call prepares ``out``, named for how it does that: the same call takes it up again.
+
+    Args:
+        out: What is made.
+        how: Everything that the result depends on.
+    """
+    return out.with_name(f"{out.name}.{hashlib.sha256(how).hexdigest()[:8]}{PARTIAL}")
+
+
+def interrupted_calls(out: Path) -> list[Path]:
+    """Return the folders that calls which made ``out`` otherwise, and were killed, have left."""
+    pattern = re.compile(re.escape(out.name) + r"\.[0-9a-f]{8}" + re.escape(PARTIAL) + f"({re.escape(REMOVED)})?")
+    found = [entry for entry in out.parent.iterdir() if pattern.fullmatch(entry.name) and not entry.is_symlink()]
+    folders = {entry.with_name(entry.name.removesuffix(REMOVED)) for entry in found if entry.is_dir()}
+    return sorted(
+        folder
+        for folder in folders
+        if not folder.is_dir() or all(entry.name.startswith("episode_") for entry in folder.iterdir())
+    )
 
 
 def sync_file(path: Path) -> None:

@@ -15,13 +15,15 @@ from handloom.dataset.episode_outcome import EpisodeOutcome
 from handloom.dataset.feature import FeatureTable
 from handloom.dataset.parquet_files import read_table
 from handloom.dataset.reading import checked_size, damage_named, read_json
-from handloom.dataset.shapes import Sheet
+from handloom.dataset.shapes import FileList, Sheet
 from handloom.dataset.statistics import ImageHistogram
 from handloom.errors import FileError
 from handloom.safe_paths import below
 
 SHEET = "episode.json"
 FRAMES = "frames.parquet"
+COPIES = "copies.json"
+"""In an episode that was taken out of a dataset: size and hash of the files whose container had to be made anew."""
 FOLDER_VERSION = 1
 
 
@@ -39,6 +41,8 @@ class EpisodeFolder:
     """What each frame holds."""
     sheet: dict[str, Any]
     """``episode.json`` as it is."""
+    copies: dict[str, Any]
+    """Size and hash of the files that are not those the sheet names, but hold the same."""
 
     @classmethod
     def open(cls, path: Path) -> "EpisodeFolder":
@@ -52,6 +56,7 @@ class EpisodeFolder:
                 length=sheet["length"],
                 table=FeatureTable.from_json(sheet["table"]),
                 sheet=sheet,
+                copies=read_json(path / COPIES, FileList) if (path / COPIES).is_file() else {},
             )
         videos = {feature.name for feature in episode.table.videos}
         if not ({FRAMES, *map(video_file, videos)} <= set(sheet["files"]) and videos <= set(sheet["video_headers"])):
@@ -100,7 +105,8 @@ class EpisodeFolder:
 
     def checked_file(self, name: str) -> Path:
         """Return a file of the folder after making sure that it is the one that was written."""
-        file, written = below(self.path, name, what=str(self.path / SHEET)), self.sheet["files"][name]
+        file, written = below(self.path, name, what=str(self.path / SHEET)), self.copies.get(name)
+        written = self.sheet["files"][name] if written is None else written
         if not file.is_file():
             raise FileError(f"{file} is missing; generate or render the episode again")
         if checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]:

@@ -14,7 +14,7 @@ VIDEO_PATH = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.m
 
 def dataset_info(plan: MergePlan) -> dict[str, Any]:
     """Return the contents of ``info.json``."""
-    count = len(plan.episodes)
+    count = plan.episode_count
     return {
         "codebase_version": CODEBASE_VERSION,
         "robot_type": plan.robot_type,

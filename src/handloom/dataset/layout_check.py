@@ -18,9 +18,9 @@ from handloom.dataset.episode_folder import SHEET, EpisodeFolder, folder_name
 from handloom.dataset.feature import BOOKKEEPING
 from handloom.dataset.file_list import FILE_LIST, changed_files, refuse_strange_files
 from handloom.dataset.info_file import DATA_PATH, VIDEO_PATH
-from handloom.dataset.merge import RECEIPT
 from handloom.dataset.parquet_files import column_field, numpy_column, open_parquet
 from handloom.dataset.reading import damage_named, read_json
+from handloom.dataset.replacing import RECEIPT
 from handloom.dataset.shapes import MergeReceipt
 from handloom.dataset.statistics import STATISTICS
 from handloom.dataset.tables import outcome_columns

@@ -1,18 +1,25 @@
 """Take episodes out of a dataset, and make one dataset of several, without encoding anything again.
 
-Datasets are merged, split and extended by way of episode folders: extract what is kept, merge it anew. The data files
-come out with the bytes that a direct merge would have given.
+Datasets are merged and split by way of episode folders: extract what is kept, merge it anew. The files come out with
+the bytes that a direct merge would have given.
 """
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import PARTIAL, atomic_folder, json_bytes, link_or_copy, remove_folder, sha256_of
-from handloom.dataset.episode_folder import FRAMES, SHEET, EpisodeFolder, folder_name, video_file
+from handloom.dataset.durable import (
+    atomic_folder,
+    interrupted_calls,
+    json_bytes,
+    link_or_copy,
+    name_of_call,
+    remove_folder,
+    sha256_of,
+)
+from handloom.dataset.episode_folder import COPIES, FRAMES, SHEET, EpisodeFolder, folder_name, video_file
 from handloom.dataset.merge import merge_episodes
 from handloom.dataset.parquet_files import bookkeeping_field, column_field, write_plain
 from handloom.dataset.reading import damage_named
@@ -62,11 +69,14 @@ def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
             length=episode.length,
             fps=table.fps,
         )
-    # Archives keep the hashes they had; what was cut out gets new ones, for its container is new.
-    for name in [FRAMES, *(video_file(feature.name) for feature in table.videos)]:
-        file = work / name
-        episode.sheet["files"][name] = {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
-    (work / SHEET).write_bytes(json_bytes(episode.sheet))
+    # The sheet stays as it is, so that a merge gives the bytes it gave before. Where the container of what was cut out
+    # is another than the one that was written, its size and hash stand beside the sheet.
+    link_or_copy(extras / SHEET, work / SHEET)
+    cut = [work / FRAMES, *(work / video_file(feature.name) for feature in table.videos)]
+    copies = {file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)} for file in cut}
+    copies = {name: entry for name, entry in copies.items() if entry != episode.sheet["files"][name]}
+    if copies:
+        (work / COPIES).write_bytes(json_bytes(copies))
 
 
 def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
@@ -84,14 +94,15 @@ def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
     success = _checked(readers)
     known = "\n".join(f"{reader.root.resolve()} {sha256_of(reader.root / 'meta' / 'info.json')}" for reader in readers)
     # Named for what goes in: a call that was killed is taken up by the same call only.
-    work = out.with_name(f"{out.name}.{hashlib.sha256(known.encode()).hexdigest()[:8]}{PARTIAL}")
+    work = name_of_call(out, known.encode())
     folders: list[Path] = []
     for reader in readers:
         for episode in reader.episodes:
             folder = work / folder_name(len(folders))
             folders.append(extract_episode(reader, episode.index, folder).path)
     merge_episodes(folders, out, success=success)
-    remove_folder(work)
+    for left in {work, *interrupted_calls(out)}:
+        remove_folder(left)
     return out
 
 

@@ -44,6 +44,8 @@ class MergeOptions:
 
 
 MEGABYTE = 1024 * 1024
+SEVERAL = "several"
+"""Type of the robot of a dataset whose episodes have different ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,7 @@ class PlannedEpisode:
 
 @dataclass(frozen=True, kw_only=True)
 class MergePlan:
-    """A whole dataset on paper."""
+    """A whole dataset on paper, or what is added to one."""
 
     options: MergeOptions
     table: FeatureTable
@@ -98,6 +100,20 @@ class MergePlan:
     subtasks: tuple[str, ...]
     """In the order in which they first appear; empty when no episode has segments."""
     robot_type: str
+    kept: tuple[str, ...] = ()
+    """Hashes of the sheets of the episodes that the dataset has already; ``episodes`` come after them."""
+    kept_lengths: tuple[int, ...] = ()
+    """Their numbers of frames."""
+
+    @property
+    def episode_count(self) -> int:
+        """Number of episodes, those that are kept among them."""
+        return len(self.kept) + len(self.episodes)
+
+    @property
+    def lengths(self) -> list[int]:
+        """Number of frames of every episode, those that are kept among them."""
+        return [*self.kept_lengths, *(episode.length for episode in self.episodes)]
 
     @property
     def frame_count(self) -> int:
@@ -108,13 +124,36 @@ class MergePlan:
     @property
     def fingerprint(self) -> str:
         """Hash of everything the bytes of the dataset depend on; not of where the episodes are."""
-        facts = {
-            "options": asdict(self.options),
-            "pyarrow": pa.__version__,
-            "av": av.__version__,
-            "episodes": [episode.sheet_sha256 for episode in self.episodes],
-        }
-        return hashlib.sha256(json_bytes(facts)).hexdigest()
+        return fingerprint(self.options, [*self.kept, *(episode.sheet_sha256 for episode in self.episodes)])
+
+
+def fingerprint(options: MergeOptions, sheets: Sequence[str]) -> str:
+    """Return the hash of everything the bytes of a dataset depend on, given the hashes of its episodes' sheets."""
+    facts = {
+        "options": asdict(options),
+        "pyarrow": pa.__version__,
+        "av": av.__version__,
+        "episodes": list(sheets),
+    }
+    return hashlib.sha256(json_bytes(facts)).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptEpisodes:
+    """What a plan needs to know of the episodes that a dataset has already."""
+
+    sheets: tuple[str, ...]
+    """Hashes of their sheets."""
+    lengths: tuple[int, ...]
+    """Their numbers of frames."""
+    frames: int
+    tasks: tuple[str, ...]
+    subtasks: tuple[str, ...]
+    robot_type: str
+    data: tuple[FilePlace, int]
+    """The last data file and the frames in it."""
+    videos: dict[str, tuple[FilePlace, int, int, str]]
+    """By camera: the last video file, the bytes of the episodes' videos in it, their frames, and their header."""
 
 
 class _FileFiller:
@@ -126,6 +165,10 @@ class _FileFiller:
         self._limits = np.array(limits, dtype=float)
         self._used = np.zeros(len(limits))
         self._kind: str | None = None
+
+    def go_on(self, place: FilePlace, used: Sequence[float], kind: str = "") -> None:
+        """Go on with a file that so much is in."""
+        self.place, self._used, self._kind = place, np.array(used, dtype=float), kind
 
     def put(self, sizes: Sequence[float], kind: str = "") -> tuple[FilePlace, bool]:
         """Place something of the given sizes; return its file and whether it is the first there.
@@ -140,13 +183,16 @@ class _FileFiller:
         return self.place, first
 
 
-def plan_merge(folders: Iterable[Path], options: MergeOptions, *, outcome: bool = True) -> MergePlan:
+def plan_merge(
+    folders: Iterable[Path], options: MergeOptions, *, outcome: bool = True, kept: KeptEpisodes | None = None
+) -> MergePlan:
     """Plan a dataset of the episodes in the given folders, in the given order.
 
     Args:
         folders: Episode folders; those with the other outcome are passed over.
         options: How the dataset is cut into files.
         outcome: True for the successful episodes, False for the failed ones. They never share a dataset.
+        kept: Episodes that the dataset has already, which the given ones come after.
     """
     planner: _Planner | None = None
     for folder in folders:
@@ -154,7 +200,7 @@ def plan_merge(folders: Iterable[Path], options: MergeOptions, *, outcome: bool 
         if episode.outcome.success != outcome:
             continue
         _check_length(episode)
-        planner = planner or _Planner(episode, options)
+        planner = planner or _Planner(episode, options, kept)
         planner.add(episode)
     if planner is None:
         raise InputError(f"there is no {'successful' if outcome else 'failed'} episode to merge")
@@ -183,12 +229,12 @@ def _check_length(episode: EpisodeFolder) -> None:
 class _Planner:
     """Collects what the plan says, one episode after the other."""
 
-    def __init__(self, first: EpisodeFolder, options: MergeOptions) -> None:
+    def __init__(self, first: EpisodeFolder, options: MergeOptions, kept: KeptEpisodes | None) -> None:
         self._first = first
         self._table = first.table
         self._options = options
         self._episodes: list[PlannedEpisode] = []
-        self._hashes: dict[str, Path] = {}
+        self._hashes: dict[str, Path | str] = {}
         self._tasks: dict[str, int] = {}
         self._subtasks: dict[str, int] = {}
         self._has_segments = False
@@ -201,6 +247,25 @@ class _Planner:
         limits = [options.video_files_size_in_mb * MEGABYTE, options.video_files_duration_s * self._table.fps]
         self._videos = {f.name: _FileFiller(chunks_size=chunks, limits=limits) for f in self._table.videos}
         self._video_ends = dict.fromkeys(self._videos, 0)
+        self._kept = kept.sheets if kept else ()
+        self._kept_lengths = kept.lengths if kept else ()
+        if kept:
+            self._go_on(kept)
+
+    def _go_on(self, kept: KeptEpisodes) -> None:
+        """Take the state that planning the kept episodes would have ended in."""
+        self._hashes = {sheet: f"episode {i} of the dataset" for i, sheet in enumerate(kept.sheets)}
+        self._tasks = {task: i for i, task in enumerate(kept.tasks)}
+        self._subtasks = {label: i for i, label in enumerate(kept.subtasks)}
+        self._has_segments = bool(kept.subtasks)
+        self._robots = {kept.robot_type, ""} if kept.robot_type == SEVERAL else {kept.robot_type}
+        self._frames = kept.frames
+        place, frames = kept.data
+        self._data.go_on(place, [frames * self._row_bytes])
+        for name, filler in self._videos.items():
+            place, size, frames, header = kept.videos[name]
+            filler.go_on(place, [size, frames], header)
+            self._video_ends[name] = frames
 
     def add(self, episode: EpisodeFolder) -> None:
         """Give the next episode its place."""
@@ -219,7 +284,7 @@ class _Planner:
             PlannedEpisode(
                 folder=episode.path,
                 sheet_sha256=digest,
-                episode_index=len(self._episodes),
+                episode_index=len(self._kept) + len(self._episodes),
                 length=length,
                 first_frame=self._frames,
                 task_index=self._tasks.setdefault(outcome.task, len(self._tasks)),
@@ -245,5 +310,7 @@ class _Planner:
             episodes=tuple(self._episodes),
             tasks=tuple(self._tasks),
             subtasks=tuple(self._subtasks) if self._has_segments else (),
-            robot_type=next(iter(self._robots)) if len(self._robots) == 1 else "several",
+            robot_type=next(iter(self._robots)) if len(self._robots) == 1 else SEVERAL,
+            kept=self._kept,
+            kept_lengths=self._kept_lengths,
         )

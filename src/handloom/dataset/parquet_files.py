@@ -98,7 +98,7 @@ def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     size = checked_size(path)
     with file_errors("read", path), _memory.within(LEAST_BOUND + MOST_RATIO * size):
         try:
-            with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
+            with pq.ParquetFile(str(path), page_checksum_verification=True, pre_buffer=True) as file:
                 # A row takes a byte at least.
                 if file.metadata.num_rows > size:
                     raise FileError(

@@ -5,7 +5,7 @@ from the values themselves; for images from histograms, whose sum is the histogr
 """
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,17 +54,45 @@ def column_statistics(values: NDArray[Any]) -> Statistics:
     """
     numbers = values.astype(np.int64) if values.dtype == np.bool_ else values
     low, high = numbers.min(axis=0), numbers.max(axis=0)
-    centred = numbers.astype(np.float64) - low.astype(np.float64)
-    mean = centred.mean(axis=0)
-    levels = np.quantile(numbers.astype(np.float64), list(QUANTILES.values()), axis=0)
+    base = low.astype(np.float64)
+    mean = _sum_of_rows(numbers, lambda block: block - base) / len(numbers)
+    variance = _sum_of_rows(numbers, lambda block: np.square(block - base - mean)) / len(numbers)
+    levels = np.stack([_quantiles(numbers[:, entry]) for entry in range(numbers.shape[1])], axis=1)
     return Statistics(
         min=low,
         max=high,
         mean=mean + low,
-        std=np.sqrt(np.square(centred - mean).mean(axis=0)),
+        std=np.sqrt(variance),
         count=len(numbers),
         quantiles=dict(zip(QUANTILES, levels, strict=True)),
     )
+
+
+ROWS_AT_ONCE = 8192
+"""Rows that are added up together: their sums are those of all rows at once, and they fit into the cache."""
+
+
+def _sum_of_rows(numbers: NDArray[Any], terms: Callable[[Array], Array]) -> Array:
+    """Return the sum over all rows ``(n,)`` of what ``terms`` makes of them, row after row."""
+    if numbers.shape[1] == 1:  # NumPy adds a single column up pairwise, so it is added up whole.
+        return terms(numbers.astype(np.float64)).sum(axis=0)
+    total = np.zeros(numbers.shape[1])
+    for start in range(0, len(numbers), ROWS_AT_ONCE):
+        block = terms(numbers[start : start + ROWS_AT_ONCE].astype(np.float64))
+        total = np.concatenate([total[None], block]).sum(axis=0)
+    return total
+
+
+def _quantiles(numbers: NDArray[Any]) -> Array:
+    """Return the quantiles of a column of numbers, those of ``numpy.quantile``, without sorting all of them."""
+    places = np.array(list(QUANTILES.values())) * (len(numbers) - 1)
+    below = np.floor(places).astype(np.int64)
+    above = np.minimum(below + 1, len(numbers) - 1)
+    sorted_there = np.partition(numbers, np.unique([below, above]))
+    first, second = sorted_there[below].astype(np.float64), sorted_there[above].astype(np.float64)
+    share = places - below
+    step = second - first
+    return np.where(share >= 0.5, second - step * (1 - share), first + step * share)
 
 
 class ImageHistogram:

@@ -15,15 +15,16 @@ from handloom.dataset.video_writer import MUX_OPTIONS
 from handloom.errors import FileError
 
 
-def join_videos(sources: Sequence[tuple[Path, int]], target: Path, *, fps: int) -> None:
+def join_videos(sources: Sequence[tuple[Path, int]], target: Path, *, fps: int, template: Path | None = None) -> None:
     """Write the packets of several videos one after the other.
 
     Args:
         sources: Video files and the number of frames each must have.
         target: The MP4 to write.
         fps: Frames per second; frame ``k`` of the result has the time ``k / fps`` exactly.
+        template: The video whose parameters the result has, its bit rate among them; None for the first one.
     """
-    with _copy_errors(target), _PacketSink(target, sources[0][0], fps=fps) as sink:
+    with _copy_errors(target), _PacketSink(target, template or sources[0][0], fps=fps) as sink:
         for path, length in sources:
             sink.copy(path, length=length)
 

@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folder_name, merge_episodes
-from handloom.dataset.durable import remove_folder
+from handloom.dataset.durable import PARTIAL, REMOVED, remove_folder
+from handloom.dataset.extend import MORE, extend_dataset, finish_extension
 from handloom.dataset.file_list import check_files
-from handloom.dataset.reading import check_shape
+from handloom.dataset.parquet_files import read_table
+from handloom.dataset.reading import check_shape, damage_named
+from handloom.dataset.replacing import remove_unnamed, settle
 from handloom.dataset.shapes import Count
 from handloom.engine.journal import Receipt
 from handloom.engine.run_directory import RunDirectory
@@ -18,8 +21,9 @@ from handloom.errors import FileError
 def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool = True) -> None:
     """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
 
-    Killed at any moment and called again, it goes on. Episodes are taken from their folders; those of an earlier merge,
-    whose folders are gone, from the dataset that is being replaced.
+    Killed at any moment and called again, it goes on. Where more attempts come after those of an earlier merge, they
+    are added to its dataset, at the cost of what is added. Otherwise the dataset is replaced: episodes are taken from
+    their folders, and those whose folders are gone from the dataset.
 
     Args:
         run: The run. Nothing else may merge it meanwhile; a second merge waits.
@@ -31,13 +35,39 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool =
     losses = [episode for episode, receipt in receipts.items() if kept and not receipt.success and receipt.frames]
     with run.locked(".merge", wait=True):
         for attempts, out, success in ((wins, run.dataset, True), (losses, run.failures, False)):
-            if attempts and attempts != _attempts_in(out):
-                folders = _episode_folders(run, attempts, out, hashes=hashes)
-                merge_episodes(folders, out, options=merge_options(run.settings), success=success, replace=True)
-        for episode in (*wins, *losses):
-            remove_folder(run.episodes / folder_name(episode))
-        with suppress(OSError):
-            run.episodes.rmdir()  # Attempts beyond the goal stay, for a later call that wants more.
+            settle(out)
+            finish_extension(out)
+            if attempts:
+                _merge(run, attempts, out, success=success, hashes=hashes)
+            for ending in (PARTIAL, MORE):
+                remove_unnamed(out.with_name(out.name + ending))
+        _remove_merged(run, {*wins, *losses})
+
+
+def _merge(run: RunDirectory, attempts: list[int], out: Path, *, success: bool, hashes: bool) -> None:
+    """Bring a dataset to the given attempts."""
+    merged, options = _attempts_in(out), merge_options(run.settings)
+    if attempts == merged:
+        return
+    if merged and attempts[: len(merged)] == merged:
+        folders = [run.episodes / folder_name(episode) for episode in attempts[len(merged) :]]
+        _demand_folders(run, folders)
+        if extend_dataset(out, folders, options=options, success=success, hashes=hashes):
+            return
+    folders = _episode_folders(run, attempts, out, hashes=hashes)
+    merge_episodes(folders, out, options=options, success=success, replace=True)
+
+
+def _remove_merged(run: RunDirectory, attempts: set[int]) -> None:
+    """Remove the folders of merged attempts; those beyond the goal stay, for a later call that wants more."""
+    if not run.episodes.is_dir():
+        return
+    names = {folder_name(episode) for episode in attempts}
+    for folder in list(run.episodes.iterdir()):
+        if folder.name.removesuffix(REMOVED) in names:
+            remove_folder(folder.with_name(folder.name.removesuffix(REMOVED)))
+    with suppress(OSError):
+        run.episodes.rmdir()
 
 
 def merge_options(settings: RunSettings) -> MergeOptions:
@@ -49,9 +79,23 @@ def _attempts_in(dataset: Path) -> list[int]:
     """Return the numbers of the attempts that a dataset holds; none when there is no dataset."""
     if not (dataset / "meta" / "info.json").is_file():
         return []
-    attempts: list[Any] = [episode.columns.get("attempt_index") for episode in DatasetReader(dataset).episodes]
+    attempts: list[Any] = []
+    for path in sorted((dataset / "meta" / "episodes").glob("*/*.parquet")):
+        with damage_named(path):
+            attempts += read_table(path, ["attempt_index"]).column("attempt_index").to_pylist()
     check_shape(attempts, list[Count], source=f"{dataset}: attempt_index")
     return attempts
+
+
+def _demand_folders(run: RunDirectory, folders: list[Path]) -> None:
+    """Refuse to go on without the episode of an attempt that succeeded."""
+    for folder in folders:
+        if not folder.is_dir():
+            episode = int(folder.name.rpartition("_")[2])
+            journal = run.journal(episode // run.settings.unit_size).path
+            raise FileError(
+                f"attempt {episode} of {run.path} succeeded, but its files are gone; remove {journal} to make it again"
+            )
 
 
 def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashes: bool) -> list[Path]:
@@ -62,15 +106,11 @@ def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashe
     """
     merged = {episode: index for index, episode in enumerate(_attempts_in(out))}
     folders = {episode: run.episodes / folder_name(episode) for episode in sorted({*attempts, *merged})}
-    if any(not folders[episode].is_dir() for episode in merged):
+    missing = [episode for episode, folder in folders.items() if not folder.is_dir()]
+    _demand_folders(run, [folders[episode] for episode in missing if episode not in merged])
+    if missing:
         check_files(out, hashes=hashes)
-    for episode, folder in folders.items():
-        if folder.is_dir():
-            continue
-        if episode not in merged:
-            journal = run.journal(episode // run.settings.unit_size).path
-            raise FileError(
-                f"attempt {episode} of {run.path} succeeded, but its files are gone; remove {journal} to make it again"
-            )
-        extract_episode(DatasetReader(out), merged[episode], folder)
+        reader = DatasetReader(out)
+        for episode in missing:
+            extract_episode(reader, merged[episode], folders[episode])
     return [folders[episode] for episode in attempts]

@@ -1,6 +1,5 @@
 """Draws recorded episodes again: other cameras, sizes, lights, textures or presets over the same states."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,17 +10,18 @@ from pydantic import Field
 
 from handloom.config import Config, load_config
 from handloom.config.own_code import is_outside_allowed, with_permission
-from handloom.dataset import folder_name, merge_episodes
-from handloom.dataset.durable import PARTIAL, json_bytes, remove_folder
+from handloom.dataset import DatasetReader, folder_name, merge_episodes
+from handloom.dataset.durable import interrupted_calls, json_bytes, name_of_call, remove_folder
 from handloom.dataset.reading import damage_named
-from handloom.engine.archives import archives_of
+from handloom.dataset.replacing import check_replaceable, settle
+from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.merge_run import merge_options
-from handloom.engine.run_directory import RunDirectory
+from handloom.engine.run_directory import DATASETS, MANIFEST, RunDirectory
 from handloom.engine.run_settings import RunSettings
 from handloom.engine.trust import trusted_record
-from handloom.errors import InputError, StateError
+from handloom.errors import FileError, InputError, StateError
 from handloom.scene import build_scene
 from handloom.scene.camera_config import CameraConfig
 from handloom.seeding import generator
@@ -130,7 +130,7 @@ def rerender_run(
 
     Args:
         run: The run whose dataset holds the archives.
-        out: Folder of the new dataset.
+        out: Folder of the new dataset. An earlier drawing of this run is replaced, nothing else.
         executor: Runs the episodes.
         look: What changes; None changes nothing but the preset.
         preset: fast, balanced or quality.
@@ -138,20 +138,48 @@ def rerender_run(
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
         on_episode: Called after each episode.
+
+    Raises:
+        FileError: Something else is at ``out``.
     """
     look = look or RenderOverrides()
+    _check_output(run, out)
     settings = drawn_settings(run.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
-    how = json_bytes([settings.fingerprint(), asdict(look)])
-    episodes = out.with_name(f"{out.name}.{hashlib.sha256(how).hexdigest()[:8]}{PARTIAL}")
+    episodes = name_of_call(out, json_bytes([settings.fingerprint(), asdict(look)]))
     jobs = [
         _Job(archive=str(archive), folder=str(episodes / folder_name(index)), settings=settings, look=look)
         for index, archive in enumerate(archives_of(run.path))
     ]
     _draw_all(jobs, executor, on_episode)
     merge_episodes([Path(job.folder) for job in jobs], out, options=merge_options(settings), replace=True)
-    remove_folder(episodes)
+    for left in {episodes, *interrupted_calls(out)}:
+        remove_folder(left)
     return out
+
+
+def _check_output(run: RunDirectory, out: Path) -> None:
+    """Refuse a place at which there is anything but a drawing of the same states, which can be made again.
+
+    Raises:
+        FileError: There is.
+    """
+    settle(out)
+    check_replaceable(out)
+    if not (out / "meta" / "info.json").is_file():
+        return
+    own = (out.resolve().parent / MANIFEST).is_file() and out.resolve().name in DATASETS
+    if own or not _state_hashes(out) <= _state_hashes(dataset_of(run.path)):
+        what = "the dataset of a run" if own else "other episodes than this run has"
+        raise FileError(
+            f"{out} holds {what}, so it is not replaced by a drawing of {run.path}; nothing was changed; choose "
+            "another folder with -o"
+        )
+
+
+def _state_hashes(dataset: Path) -> set[str]:
+    """Return what the episodes of a dataset are known by, whatever they look like."""
+    return {str(episode.columns.get("state_hash")) for episode in DatasetReader(dataset).episodes}
 
 
 def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], None]) -> None:

@@ -2,13 +2,16 @@
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from handloom.dataset.durable import atomic_write, file_errors, write_json
+from handloom.dataset.durable import PARTIAL, atomic_write, file_errors, write_json
+from handloom.dataset.file_list import FILE_LIST
 from handloom.dataset.reading import read_json
+from handloom.dataset.replacing import foreign_files, remove_dataset
 from handloom.dataset.shapes import Count
 from handloom.engine.journal import Journal, Receipt
 from handloom.engine.run_settings import RunSettings
@@ -16,8 +19,19 @@ from handloom.errors import ConfigError, FileError
 
 MANIFEST = "run.yaml"
 
-OWN = ("dataset", "episodes", "evaluation.json", "failures", "finished.json", "journal", "rendered", "report", "videos")
-"""What commands write into the folder of a run, beside its manifest, locks and stop files."""
+DATASETS = ("dataset", "failures")
+"""Datasets of a run, which hold what cannot be drawn again."""
+OWN = {
+    **dict.fromkeys((*DATASETS, "rendered"), ""),
+    "episodes": r"episode_\d+",
+    "journal": r"unit_\d+\.jsonl",
+    "inputs": r"episode_\d+.*\.jsonl",
+    "report": r"index\.html|[a-z0-9_]+\.png",
+    "videos": r"scene_\d+_.*\.mp4",
+    **dict.fromkeys(("evaluation.json", "finished.json", "contact_sheet.png"), ""),
+}
+"""What commands write into the folder of a run, beside its manifest, locks and stop files; for folders that are no
+datasets, the names of what is in them."""
 ALL = (0, 1)
 """The shard that is the whole run."""
 
@@ -69,7 +83,7 @@ class RunDirectory:
         run = cls.open(path)
         with run.locked():
             entries = sorted(entry for entry in path.iterdir() if entry.name != MANIFEST)
-            others = [entry.name for entry in entries if not _is_own(entry)]
+            others = [name for entry in entries for name in _others_in(entry)]
             if others:
                 raise ConfigError(
                     f"{path} holds a run and other things, so --overwrite deletes nothing: {', '.join(others[:3])}; "
@@ -78,10 +92,7 @@ class RunDirectory:
             with file_errors("delete", path):
                 # The manifest goes last: a run that is half deleted is still known as one.
                 for entry in [*entries, path / MANIFEST]:
-                    if entry.is_dir() and not entry.is_symlink():
-                        shutil.rmtree(entry)
-                    else:
-                        entry.unlink()
+                    _remove_own(entry)
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
@@ -188,10 +199,36 @@ def _foreign(path: Path) -> Iterator[Path]:
             yield entry
 
 
-def _is_own(entry: Path) -> bool:
-    """Return whether an entry of a run's folder was written by a command of ours."""
-    known = entry.name in (*OWN, "lock", "stop") or entry.name.startswith(("lock.", "stop.", f"{MANIFEST}."))
-    return known and not entry.is_symlink()
+def _others_in(entry: Path) -> list[str]:
+    """Return what an entry of a run's folder is, or holds, that no command of ours wrote."""
+    name = entry.name.partition(PARTIAL)[0]
+    known = name in OWN or name in (MANIFEST, "lock", "stop") or name.startswith(("lock.", "stop."))
+    if PARTIAL in entry.name:
+        known |= re.fullmatch(r"(.+)\.(replaced|more|[0-9a-f]{8})", name) is not None and name.partition(".")[0] in OWN
+    if not known or entry.is_symlink():
+        return [entry.name]
+    if not entry.is_dir():
+        return []
+    if name in (*DATASETS, "rendered") and PARTIAL not in entry.name:
+        if (entry / FILE_LIST).is_file():
+            return [f"{entry.name}/{other}" for other in foreign_files(entry)]
+        return [f"{entry.name}/{file.name}" for file in entry.rglob("*") if not file.is_dir()]
+    inside = re.compile(OWN.get(name, "") or ".*")
+    return [
+        f"{entry.name}/{child.name}"
+        for child in entry.iterdir()
+        if not inside.fullmatch(child.name.partition(PARTIAL)[0]) or child.is_symlink()
+    ]
+
+
+def _remove_own(entry: Path) -> None:
+    """Remove an entry of a run's folder; what a kill leaves of it is still known to be ours."""
+    if not entry.is_dir():
+        entry.unlink(missing_ok=True)
+    elif (entry / FILE_LIST).is_file() and PARTIAL not in entry.name:
+        remove_dataset(entry)
+    else:
+        shutil.rmtree(entry)
 
 
 def _suffix(shard: tuple[int, int]) -> str:
