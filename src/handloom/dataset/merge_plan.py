@@ -210,7 +210,7 @@ def plan_merge(
 def plan_of_sheets(folders: Sequence[Path], options: MergeOptions) -> MergePlan:
     """Return the plan by which a dataset was made, from the sheets in its ``extras/`` alone."""
     episodes = [EpisodeFolder.open(folder) for folder in folders]
-    planner = _Planner(episodes[0], options)
+    planner = _Planner(episodes[0], options, None)
     for episode in episodes:
         planner.add(episode)
     return planner.plan()

@@ -15,10 +15,9 @@ from handloom.dataset.dataset_reader import DatasetReader
 from handloom.dataset.episode_folder import SHEET, EpisodeFolder
 from handloom.dataset.info_file import dataset_info
 from handloom.dataset.layout_check import Fault
-from handloom.dataset.merge import global_statistics
 from handloom.dataset.merge_plan import FilePlace, MergeOptions, MergePlan, plan_of_sheets
 from handloom.dataset.parquet_files import open_parquet, read_table
-from handloom.dataset.reading import damage_named
+from handloom.dataset.reading import damage_named, read_json
 from handloom.dataset.tables import (
     LANGUAGE_COLUMNS,
     ROWS_PER_FILE,
@@ -27,6 +26,7 @@ from handloom.dataset.tables import (
     episode_groups,
     episode_schema,
 )
+from handloom.dataset.total_statistics import HISTOGRAMS, total_histograms, total_statistics
 from handloom.errors import FileError, HandloomError
 
 SUMMED = ("mean", "std", "q01", "q10", "q50", "q90", "q99")
@@ -168,7 +168,14 @@ def _row_differences(name: str, stored: pa.Table, wanted: pa.Table, first: int) 
 
 
 def _check_statistics(dataset: DatasetReader, plan: MergePlan) -> Found:
-    wanted, stored = global_statistics(dataset.root, plan), dataset.statistics
+    histograms = total_histograms([planned.folder for planned in plan.episodes], plan)
+    if histograms and read_json(dataset.root / HISTOGRAMS) != {
+        name: sums.to_json() for name, sums in histograms.items()
+    }:
+        yield HISTOGRAMS, "the sums are not those of the episodes' histograms"
+    places = dict.fromkeys(planned.data for planned in plan.episodes)
+    files = [dataset.root / "data" / place.path("parquet") for place in places]
+    wanted, stored = total_statistics(files, plan, histograms), dataset.statistics
     for name in {**wanted, **stored}:
         there, right = stored.get(name, {}), wanted.get(name, {})
         yield from (("meta/stats.json", problem) for problem in statistic_differences(name, there, right))
