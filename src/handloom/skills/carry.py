@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.judging.checks import holds
 from handloom.motion.planning import Hold, Move
 from handloom.scene.measures import world_box
 from handloom.skills.arm_controller import INSTANT, ArmController
 from handloom.skills.arm_pair import ArmPair
-from handloom.skills.checks import holds
 from handloom.skills.configs.places import CarryConfig
 from handloom.skills.grasp_poses import Preshape, annotated_grasps, clear_grasps, filtered, gripper_of
 from handloom.skills.landing import drop_height

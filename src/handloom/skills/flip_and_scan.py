@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
+from handloom.judging.checks import scanner_view
 from handloom.motion.planning import Move
 from handloom.robots import Arm
 from handloom.skills.candidates import choose, put_down
-from handloom.skills.checks import scanner_view
 from handloom.skills.configs.places import FlipConfig, ScanConfig
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.skills.checks import holds
+from handloom.judging.checks import holds
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.judging.checks import holds
 from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
 from handloom.skills.candidates import Chosen, choose
-from handloom.skills.checks import holds
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
@@ -23,6 +23,7 @@ from handloom.skills.landing import (
     drop_height,
     outcome_checks,
     place_points,
+    relation_checks,
     unit,
 )
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
@@ -38,7 +39,7 @@ RAISED = (0.04, 0.04)
 """How much higher a stand-in is let go, one after the other, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
-SETTLES = frozenset({"calm", "lying_still", "released", "touches"})
+SETTLES = frozenset({"calm", "carried_by", "in_cavity", "let_go", "lying_still", "released", "touches"})
 """Terms that come true by themselves when what rolls or swings comes to rest."""
 FORESEEN = 8
 """Poses tested per grasp when a pick looks ahead."""
@@ -178,6 +179,8 @@ class Place(Skill[PlaceConfig]):
         config, arm = self.config, self.controller.arm
         side = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0]}
         outcome = outcome_checks(config, side, below=self._place_z - HEIGHT_DROP, near=self._near)
+        if config.success_mode == "relation":
+            outcome = (*relation_checks(self.scene, config), *outcome)
         calm = (Check(name="calm", arguments={"object": config.objects[0]}),) if config.process_valid else ()
         return (*outcome, *attitude_checks(config), *calm)
 
