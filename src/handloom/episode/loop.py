@@ -11,7 +11,7 @@ from handloom.arrays import Array
 from handloom.episode.disturbance import Disturbance
 from handloom.errors import StateError
 from handloom.judging import Judge, not_lasting
-from handloom.judging.lasting import REST, SHOWN_REST, frames_of
+from handloom.judging.lasting import REST, SETTLING, SHOWN_REST, frames_of, rocks
 from handloom.scene import Scene
 from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
@@ -73,7 +73,7 @@ def run_episode(
     resting, rest = 0, frames_of(REST, instance.fps)
     shown, judge = frames_of(SHOWN_REST, instance.fps), Judge(scene, goal)
     wanted = world.data.ctrl.copy()
-    while failure is None and resting < rest:
+    while failure is None and (resting < rest or (resting < SETTLING * rest and rocks(scene, source.timeline))):
         if len(applied) >= instance.max_frames:
             detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
             failure = Failure(stage=FunnelStage.EXECUTE, reason="out_of_frames", detail=detail)

@@ -13,6 +13,8 @@ SHOWN_REST = 1.0 / 6.0
 """How much of it belongs to the demonstration [s]; a longer wait would teach to wait."""
 REST_SPEED = 0.02
 """Fastest motion [m/s] of a handled object at the end of that time."""
+SETTLING = 3
+"""How many times as long something may take that still rocks, such as a banana in a bowl."""
 JOINT_SKILLS = frozenset({"open", "close", "rotate"})
 """Skills that move a joint of an object, and not the object."""
 BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
@@ -72,6 +74,16 @@ def still_standing(
     if turned & set(objects):
         kept.discard(Nature.JOINT)
     return tuple(check for check in checks if NATURES.get(check.name, Nature.MOMENT) in kept)
+
+
+def rocks(scene: Scene, timeline: Sequence[SkillSpan]) -> bool:
+    """Return whether something that was handled does not lie still yet, and all else that must hold does."""
+    moves = False
+    for span, checks in standing_goals(timeline):
+        moves |= any(not holds(scene, check) for check in (at_rest(scene, span.objects) if checks else ()))
+        if any(not holds(scene, check) for check in checks):
+            return False
+    return moves
 
 
 def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:

@@ -39,7 +39,7 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     """
     box, room = world_box(scene, object), world_box(scene, target)
     middle = box.mean(axis=0)
-    if np.any(middle[:2] < room[0, :2]) or np.any(middle[:2] > room[1, :2]) or box[0, 2] > room[1, 2]:
+    if not _over_box(middle, room) or box[0, 2] > room[1, 2]:
         return False
     shape, T = _hollow(scene, target), scene.object_pose(target)
     up = T[2, :3]
@@ -48,10 +48,14 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
         return shape.encloses(T[:3, :3].T @ (point - T[:3, 3]), up, part)
 
     foot, lowest = _feet(scene, object, box)
-    if enclosed(foot):
-        return enclosed(lowest)
+    if enclosed(foot) and enclosed(lowest):
+        return True
     points = _points(scene, object)
-    return enclosed(lowest) and float(np.mean([enclosed(point) for point in points])) >= MOST
+    if float(np.mean([enclosed(point) for point in points])) >= MOST:
+        return True
+    # A tube in a rack stands free below, and a hole is around it further up.
+    below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
+    return bool(below.hit[0]) and any(enclosed(np.array([*middle[:2], z])) for z in np.unique(points[:, 2]))
 
 
 @check(Nature.PLACED)
@@ -68,17 +72,17 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
     """
     if not _over(scene, object, target, part):
         return False
-    waiting, seen, reached = [object], {object}, False
+    waiting, seen, reached, room = [object], {object}, False, world_box(scene, target, part)
     while waiting:
         name = waiting.pop()
-        for owner, body in _bearers(scene, name):
+        for owner, body, at in _bearers(scene, name):
             if owner == target:
                 reached |= part is None or body in scene.world.subtree(f"{target}/{part}")
             elif owner in scene.assets and not _fixed(scene, owner):
                 waiting += [owner] if owner not in seen else []
                 seen.add(owner)
-            elif name == object:
-                return False
+            elif name == object and not _over_box(at, room):
+                return False  # It hangs over an edge. A thin mat lets what lies on it feel the table.
     return reached
 
 
@@ -219,20 +223,25 @@ def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
     if not scene.assets[target].model.ngeom:
         return False
     middle, room = world_box(scene, name).mean(axis=0), world_box(scene, target, part)
-    if np.any(middle[:2] < room[0, :2]) or np.any(middle[:2] > room[1, :2]):
+    if not _over_box(middle, room):
         return False
     shape, T = _hollow(scene, target), scene.object_pose(target)
     down = shape.met(T[:3, :3].T @ (middle - T[:3, 3]), -T[2, :3][None])
     return bool(down.hit[0])
 
 
-def _bearers(scene: Scene, name: str) -> Iterator[tuple[str, str]]:
-    """Yield what presses an object up: its owner, an object or a robot, and its body."""
+def _over_box(point: Array, box: Array) -> bool:
+    """Return whether a point (3,) lies, seen from above, in a box (2, 3)."""
+    return bool(np.all(point[:2] >= box[0, :2]) and np.all(point[:2] <= box[1, :2]))
+
+
+def _bearers(scene: Scene, name: str) -> Iterator[tuple[str, str, Array]]:
+    """Yield what presses an object up: its owner, an object or a robot, its body, and where (3,) [m]."""
     bodies = set(scene.world.subtree(scene.body_of(name)))
     for contact in scene.world.contacts():
         other = _other(contact, bodies)
         if other is not None:
-            yield other.partition("/")[0], other
+            yield other.partition("/")[0], other, contact.position
 
 
 def _other(contact: Contact, bodies: set[str]) -> str | None:

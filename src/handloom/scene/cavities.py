@@ -24,7 +24,7 @@ WALLED = 0.7
 """Share of them that must meet a wall where the top is open, as that of a bowl or a drawer."""
 ROOFED = 0.25
 """The same under a roof, as in a microwave or a shelf bay."""
-CELLS = 20
+CELLS = 16
 """Cells along the longest side of the object's box, in which cavities are sought."""
 FINEST = 0.003
 """Least size of a cell [m]."""
@@ -48,8 +48,23 @@ class Cavity:
     """Body whose floor it has: ``object``, or a moving part such as ``drawer_1``."""
     box: Array
     """Lower and upper corner (2, 3) [m] of its free space."""
+    floor: float
+    """Height of its floor below the middle of the box, along the object's up [m]."""
     opening: tuple[float, float, float] | None
     """The way out: up, or a level direction; None when it is shut."""
+
+    @property
+    def volume(self) -> float:
+        """Of its box [m^3]."""
+        return float(np.prod(self.box[1] - self.box[0]))
+
+    @property
+    def width(self) -> float:
+        """Least extent across its opening [m]."""
+        size = self.box[1] - self.box[0]
+        if self.opening is None:
+            return float(size.min())
+        return float(np.delete(size, int(np.argmax(np.abs(self.opening)))).min())
 
     @property
     def from_above(self) -> bool:
@@ -64,6 +79,8 @@ class Met(NamedTuple):
     """Which of the rays meet anything."""
     floor: int
     """Geom below; -1 where there is none."""
+    below: float
+    """Distance to it [m]."""
     above: float
     """Distance to what is above [m]."""
     solid: bool
@@ -118,7 +135,8 @@ class Hollow:
         # Where the surface that is met first is met from behind, the point lies inside a solid part.
         behind = np.einsum("ij,ij->i", normal.reshape(-1, 3), directions) > 0.0
         above = float(far[1]) if count > 1 and hit[1] else np.inf
-        return Met(hit=hit, floor=int(geom[0]), above=above, solid=bool((hit & behind).any()))
+        below = float(far[0]) if hit[0] else np.inf
+        return Met(hit=hit, floor=int(geom[0]), below=below, above=above, solid=bool((hit & behind).any()))
 
     def encloses(self, point: Array, up: Array | None = None, part: str | None = None) -> bool:
         """Return whether a point (3,) in the object frame is in a cavity: a floor below, and walls or a roof.
@@ -170,7 +188,7 @@ class Hollow:
         moving = [c for c in found if c.part != ROOT]
         # What is around drawers is no place to put anything.
         found = [c for c in found if c.part != ROOT or not any(_within(inner.box, c.box) for inner in moving)]
-        return tuple(sorted(found, key=lambda c: -float(np.prod(c.box[1] - c.box[0]))))
+        return tuple(sorted(found, key=lambda c: -c.volume))
 
     def _pieces(self, cells: NDArray[np.bool_], open_above: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
         """Yield the connected pieces of cells; a board that is thinner than a cell parts those below and above it."""
@@ -204,7 +222,9 @@ class Hollow:
         if (box[1] - box[0]).min() < NARROWEST:
             return None
         x, y, z = (0.0, 0.0, 0.0) if out is None else self._usual[out].tolist()
-        return Cavity(part=part, box=box, opening=None if out is None else (x, y, z))
+        middle = box.mean(axis=0)
+        floor = float(middle @ self._up) - self.met(middle, self._usual).below
+        return Cavity(part=part, box=box, floor=floor, opening=None if out is None else (x, y, z))
 
 
 def _within(inner: Array, outer: Array) -> bool:

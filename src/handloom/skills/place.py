@@ -27,9 +27,10 @@ from handloom.skills.landing import (
     unit,
 )
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
+from handloom.skills.place_in import Entry, NoCavityError, entries_into
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
-from handloom.values import Check, Command, FunnelStage
+from handloom.values import Check, Command, Failure, FunnelStage
 
 CANDIDATES = 32
 """Poses tested; published: 20."""
@@ -65,15 +66,57 @@ class Place(Skill[PlaceConfig]):
     """The published place: random poses over the target, filters, plan, lower, open, retreat."""
 
     Config: ClassVar = PlaceConfig
+    _entries: list[Entry] | None = None
+    """Ways into the cavities of the target; None before they are asked for."""
+    _entry: Entry | None = None
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
+        asked = self.config
+        try:
+            entries = [self._enter(), *(self._entries or ())[1:]]
+        except NoCavityError as error:
+            self.fail(FunnelStage.PLAN, "no_cavity", str(error))
+            return
+        first: Failure | None = None
+        for entry in entries:
+            if entry is not None and entry is not self._entry:
+                self._entry, self.config = entry, asked.model_copy(update=entry.keys)
+            self._choose_or_concede()
+            if self.manip_list:
+                return
+            first = first or self.failure
+        self.failure = first
+
+    def _choose_or_concede(self) -> None:
+        """Write the commands of a place, an easier one where there is no other."""
+        self.failure = None
         self._choose()
         for easier in self._concessions():
             if self.manip_list:
                 return
             self.failure, self.config = None, self.config.model_copy(update=easier)
             self._choose()
+
+    def _enter(self) -> Entry | None:
+        """Find out how the object gets into a cavity, where it is to be in one; the config is changed to that.
+
+        Raises:
+            NoCavityError: There is none that is open and wide enough.
+        """
+        if self._entries is None and self.config.relation == "in":
+            self._entries = entries_into(self.scene, self.config)
+            self._entry = self._entries[0]
+            self.config = self.config.model_copy(update=self._entry.keys)
+        return self._entry
+
+    def through_a_front(self) -> bool:
+        """Return whether the object goes in through the front of something, not from above."""
+        try:
+            entry = self._enter()
+        except NoCavityError:
+            return False
+        return entry is not None and not entry.from_above
 
     def _concessions(self) -> Iterator[dict[str, Any]]:
         """Yield what is given up, one after the other, where no place is possible: the spot, the tilt, the height."""
@@ -201,7 +244,8 @@ class Place(Skill[PlaceConfig]):
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return None
-        box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
+        target, part = config.objects[1], config.place_part_prim_path
+        box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
         own = world_box(self.scene, config.objects[0])
@@ -222,6 +266,10 @@ class Place(Skill[PlaceConfig]):
 
         Places of which the straight way down is not possible do not count; infinite where none is left.
         """
+        try:
+            self._enter()
+        except NoCavityError:  # It may be open by then.
+            return np.ones(len(T_base_tool))
         config, controller = self.config, self.controller
         T_base_world = invert_pose(controller.arm.T_world_base)
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
