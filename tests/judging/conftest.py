@@ -9,6 +9,7 @@ import pytest
 
 from handloom.scene import Scene, build_scene
 from handloom.tasks import load_task, sample_task
+from handloom.values import TaskInstance
 
 TASK = """
 base: setups/fr3.yaml
@@ -28,7 +29,7 @@ def table(tmp_path: Path) -> Make:
 
     def make(**things: str) -> Scene:
         objects = ", ".join(f"{{name: {name}, {keys}}}" for name, keys in things.items())
-        spots = "{{object: {0}, target: table, random_config: {{pos_range: [[{1}, 0.22, 0], [{1}, 0.22, 0]]}}}}"
+        spots = "{{object: {0}, target: table, random_config: {{pos_range: [[{1}, 0.3, 0], [{1}, 0.3, 0]]}}}}"
         regions = ", ".join(spots.format(name, -0.4 + 0.35 * k) for k, name in enumerate(things))
         (file := tmp_path / "task.yaml").write_text(TASK.format(objects=objects, regions=regions))
         return build_scene(sample_task(load_task(file), 0, 0))
@@ -48,3 +49,9 @@ def put(scene: Scene, name: str, position, quat=(1.0, 0.0, 0.0, 0.0), *, settle:
     world.invalidate()
     if settle:
         world.step(round(settle / world.timestep))
+
+
+@pytest.fixture(scope="session")
+def plate_instance() -> TaskInstance:
+    """Return one sampled scene of fr3_pick_place."""
+    return sample_task(load_task("fr3_pick_place"), 0, 1)

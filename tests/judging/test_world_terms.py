@@ -54,7 +54,7 @@ def test_in_a_microwave_is_in_it_with_its_door_open_or_shut(table: Make):
     for door in (0.0, 1.2):
         scene.world.data.qpos[scene.world.qpos_index("oven/door_joint")] = door
         box = world_box(scene, "oven", "object")
-        put(scene, "cube", box.mean(axis=0) + (-0.03, 0.05, 0.0), settle=1.0)
+        put(scene, "cube", box.mean(axis=0) + np.array([-0.03, 0.05, 0.0]), settle=1.0)
         assert is_in(scene, "cube", "oven")
         put(scene, "cube", (box.mean(axis=0)[0], box[0, 1] - 0.06, 0.78), settle=0.5)
         assert not is_in(scene, "cube", "oven"), "before its door"
@@ -69,10 +69,7 @@ def test_each_drawer_is_a_place_of_its_own(table: Make):
     link = scene.assets["cabinet"].joints[0]
     scene.world.data.qpos[scene.world.qpos_index(f"cabinet/{link.joint}")] = 0.7 * link.range[1]
     box = world_box(scene, "cabinet", link.name)
-    body = world_box(scene, "cabinet", "object")
-    front = (box[0, 1] + min(body[0, 1], box[1, 1])) / 2.0
     put(scene, "cube", (box.mean(axis=0)[0], box[0, 1] + 0.05, box[1, 2] + 0.02), settle=1.0)
-    assert front < body[0, 1]
     assert is_in(scene, "cube", "cabinet")
     assert is_in(scene, "cube", "cabinet", link.name)
     assert not is_in(scene, "cube", "cabinet", next(name for name in names if name != link.name))

@@ -62,8 +62,9 @@ class Judge:
 
     @property
     def progress(self) -> float:
-        """Share of the terms of the goal that hold, 0 to 1."""
-        return float(np.mean([held for _, held in self.terms])) if self.goal else 0.0
+        """How far it got, 0 to 1: the share of the steps that were done, or of the goal that holds if that is less."""
+        holding = float(np.mean([held for _, held in self.terms])) if self.goal else 0.0
+        return min(len(self.timeline) / self._steps, holding) if self._steps else holding
 
     @property
     def terms(self) -> tuple[tuple[Check, bool], ...]:
@@ -92,18 +93,17 @@ class Judge:
 
         Args:
             frame: Number of frames carried out.
-            fully: Look at everything; else only at what must have held at some time, which is quick.
+            fully: Look at the whole goal; else only at the next steps and at what must have held at some time.
         """
         if frame != self._frame:
             self._frame, self._now, self._looked = frame, (), False
             self._times.update(i for i, term in enumerate(self.goal) if term.seconds and self._counts(i))
-        if not fully or self._looked:
-            return
-        self._looked = True
-        self._held = self._held + 1 if self.goal and all(held for _, held in self.terms) else 0
-        for lane, steps in self._lanes.items():
-            if steps and frame > self._begun[lane] and all(holds(self._scene, term) for term in steps[0].terms):
-                self._done(steps.pop(0), lane, frame)
+            for lane, steps in self._lanes.items():
+                if steps and frame > self._begun[lane] and all(holds(self._scene, term) for term in steps[0].terms):
+                    self._done(steps.pop(0), lane, frame)
+        if fully and not self._looked:
+            self._looked = True
+            self._held = self._held + 1 if self.goal and all(held for _, held in self.terms) else 0
 
     def failure(self, frame: int) -> Failure | None:
         """Return what is missing after a number of frames; None when all is achieved."""
@@ -114,8 +114,14 @@ class Judge:
             return Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail)
         broken = [term for term, held in self.terms if not held]
         words = "; ".join(in_words(term) for term in broken) or f"all of it for {self._needed} frames"
-        reason = f"not_{broken[0].name}" if broken else "not_lasting"
         detail = f"after {frame} frames this did not hold: {words}"
+        reason = f"not_{broken[0].name}" if broken else "not_lasting"
+        for step in (steps[0] for steps in self._lanes.values() if steps):
+            term = next((term for term in step.terms if not holds(self._scene, term)), None)
+            if term is not None:
+                return Failure(
+                    stage=FunnelStage.EXECUTE, reason=f"{step.skill}_not_{term.name}", detail=detail, skill=step.skill
+                )
         return Failure(stage=FunnelStage.SUCCESS, reason=reason, detail=detail)
 
     def missing(self) -> Failure | None:

@@ -9,7 +9,6 @@ from handloom.judging.checks import Nature, check, grasped
 from handloom.scene import Scene
 from handloom.scene.cavities import Hollow, hollow
 from handloom.scene.measures import world_box
-from handloom.sim.contacts import Contact
 
 DEEP = 0.003
 """How far above its lowest point an object must be within walls [m]: the rim of a plate is low."""
@@ -237,22 +236,17 @@ def _over_box(point: Array, box: Array) -> bool:
 
 def _bearers(scene: Scene, name: str) -> Iterator[tuple[str, str, Array]]:
     """Yield what presses an object up: its owner, an object or a robot, its body, and where (3,) [m]."""
-    bodies = set(scene.world.subtree(scene.body_of(name)))
-    for contact in scene.world.contacts():
-        other = _other(contact, bodies)
-        if other is not None:
-            yield other.partition("/")[0], other, contact.position
-
-
-def _other(contact: Contact, bodies: set[str]) -> str | None:
-    """Return the body that bears bodies at a contact; None where nothing is borne there."""
-    if not contact.force.any():
-        return None
-    if contact.body_b in bodies and contact.body_a not in bodies:
-        return contact.body_a if contact.normal[2] > BEARING else None
-    if contact.body_a in bodies and contact.body_b not in bodies:
-        return contact.body_b if -contact.normal[2] > BEARING else None
-    return None
+    world = scene.world
+    world.refresh()
+    contact, model = world.data.contact, world.model
+    own = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
+    bodies = model.geom_bodyid[contact.geom]
+    first, second = np.isin(bodies[:, 0], own), np.isin(bodies[:, 1], own)
+    # A normal points from the first geom to the second.
+    lifts = np.where(second, 1.0, -1.0) * contact.frame[:, 2] > BEARING
+    for k in np.flatnonzero((first != second) & lifts & (contact.efc_address >= 0)):
+        other = model.body(int(bodies[k, 0] if second[k] else bodies[k, 1])).name
+        yield other.partition("/")[0], other, contact.pos[k]
 
 
 def _fixed(scene: Scene, name: str) -> bool:

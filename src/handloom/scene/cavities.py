@@ -10,7 +10,6 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from handloom.arrays import Array
 from handloom.objects import ObjectAsset
@@ -198,9 +197,8 @@ class Hollow:
         woven = np.zeros((*cells.shape[:2], 2 * cells.shape[2] - 1), bool)
         woven[..., ::2] = cells
         woven[..., 1::2] = cells[..., :-1] & cells[..., 1:] & (above[..., :-1] if upwards else above[..., 1:])
-        labels, number = ndimage.label(woven)
-        for k in range(1, number + 1):
-            yield np.moveaxis(labels[..., ::2] == k, 2, axis)
+        for piece in connected(woven):
+            yield np.moveaxis(piece[..., ::2], 2, axis)
 
     def _cavity(
         self, part: str, cells: NDArray[np.bool_], ways: Array, ticks: list[Array], size: Array
@@ -225,6 +223,21 @@ class Hollow:
         middle = box.mean(axis=0)
         floor = float(middle @ self._up) - self.met(middle, self._usual).below
         return Cavity(part=part, box=box, floor=floor, opening=None if out is None else (x, y, z))
+
+
+def connected(cells: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+    """Yield the pieces of a grid (i, j, k) that hang together by their sides, as masks of the grid."""
+    waiting = {(int(i), int(j), int(k)) for i, j, k in np.argwhere(cells)}
+    while waiting:
+        edge, piece = [waiting.pop()], np.zeros(cells.shape, bool)
+        while edge:
+            i, j, k = edge.pop()
+            piece[i, j, k] = True
+            beside = {(i - 1, j, k), (i + 1, j, k), (i, j - 1, k), (i, j + 1, k), (i, j, k - 1), (i, j, k + 1)}
+            found = beside & waiting
+            waiting -= found
+            edge += found
+        yield piece
 
 
 def _within(inner: Array, outer: Array) -> bool:

@@ -67,7 +67,7 @@ class Carry(Skill[CarryConfig]):
         self.manip_list = [
             self._command(pre, "open_gripper", plan.segments[0], drive=drive),
             self._command(grasp, "open_gripper", plan.segments[1], straight=True, drive=drive),
-            *[self._command(grasp, "close_gripper", until_still=True)] * config.gripper_change_steps,
+            *[self._command(grasp, "close_gripper", until_still=True)] * self.frames(config.gripper_change_steps),
         ]
 
     def has_terms(self) -> bool:
@@ -276,7 +276,8 @@ class Carry(Skill[CarryConfig]):
         return [
             self._command(tools[1], "close_gripper", carried, pace=config.pace, together=True),
             self._command(tools[2], "close_gripper", down, pace=LOWERING * config.pace, together=True),
-            *[self._command(tools[2], "open_gripper", until_still=True, drive=drive)] * config.gripper_change_steps,
+            *[self._command(tools[2], "open_gripper", until_still=True, drive=drive)]
+            * self.frames(config.gripper_change_steps),
             self._command(away, "open_gripper", back, straight=True, drive=drive),
         ]
 

@@ -11,6 +11,8 @@ from handloom.judging.judge import Judge, Step
 from handloom.judging.lasting import REST, at_rest, still_standing
 from handloom.judging.relations import upright_terms
 from handloom.scene import Scene
+from handloom.scene.fixtures import FIXTURES
+from handloom.scene.measures import world_box
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, ArtPreplanConfig, CloseConfig
 from handloom.skills.configs.motions import PourConfig, PourWaterSuccConfig
@@ -41,6 +43,8 @@ SEEN = 0.1
 """How long a scanner must have seen an object [s]."""
 WIPED = 0.5
 """How long something must have been wiped [s]."""
+SPOT = 0.03
+"""How far from the spot that a task names a thing may come to lie [m]."""
 TILT = 0.3
 """How far a tilt may be from the one that was asked for [rad]."""
 GRASP_KINDS = (PickConfig, DexPickConfig, DynamicPickConfig)
@@ -176,11 +180,24 @@ def _grasp(scene: Scene, config: Any) -> tuple[Check, ...]:
 
 def _place(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
     if config.success_mode in RELATIONS:
-        return (*relation_checks(scene, config), *attitude_checks(config))
+        return (*relation_checks(scene, config), *_spot(scene, config), *attitude_checks(config))
     name = config.objects[0]
     outcome = outcome_checks(config, {"object": name}, below=np.inf, near=np.inf)
     terms = [check for check in outcome if check.name not in (*PLANNED, "released") and not check.share]
     return (*terms, *attitude_checks(config), Check(name="let_go", arguments={"object": name}))
+
+
+def _spot(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
+    """Return that the object is at the spot of a table or floor that the task names; on a tray, anywhere will do."""
+    target = config.objects[1]
+    furniture = any(obj.name == target and obj.category in FIXTURES for obj in scene.instance.objects)
+    if not furniture or config.relation != "on" or config.ratio_widest is not None:
+        return ()
+    box = world_box(scene, target, config.place_part_prim_path)[:, :2]
+    ratios = np.sort(np.array([config.x_ratio_range, config.y_ratio_range], float), axis=1)
+    low, high = (box[0] + ratios[:, k] * (box[1] - box[0]) for k in (0, 1))
+    spot = {"low": (low - SPOT).tolist(), "high": (high + SPOT).tolist()}
+    return (Check(name="placed_at", arguments={"object": config.objects[0], **spot}),)
 
 
 def _dexplace(scene: Scene, config: DexPlaceConfig) -> tuple[Check, ...]:

@@ -78,7 +78,7 @@ class Flip(Skill[FlipConfig]):
         self._from_x = float(start[0])
         middle = make_pose(hand_facing(arm, (0, 1, -1), (0, 1, 1)), start + self._shifts(MIDDLE))
         end = make_pose(hand_facing(arm, final_axis, (0, 1, 0)), start + self._shifts(END) - [0, 0, config.lower])
-        put_down(self, middle, end, open_frames=config.open_wait_steps)
+        put_down(self, middle, end, open_frames=self.frames(config.open_wait_steps))
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""

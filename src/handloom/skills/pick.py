@@ -149,7 +149,7 @@ class Pick(Skill[PickConfig]):
         return GraspMoves(
             object=config.objects[0],
             pre_grasp_offset=config.pre_grasp_offset,
-            close_steps=config.gripper_change_steps,
+            close_steps=self.frames(config.gripper_change_steps),
             lift=lift,
             final_state=config.final_gripper_state,
             hold=config.pre_grasp_hold_vec_weight,

@@ -1,6 +1,5 @@
 """Put a held object on, in or by another."""
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
 from handloom.skills.candidates import Chosen, choose
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.foresight import ways_to_places
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.landing import (
@@ -42,10 +42,6 @@ LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 SETTLES = frozenset({"calm", "carried_by", "in_cavity", "let_go", "lying_still", "released", "touches"})
 """Terms that come true by themselves when what rolls or swings comes to rest."""
-FORESEEN = 8
-"""Poses tested per grasp when a pick looks ahead."""
-LINES = 3
-"""Of those, how many are tested for the straight way down at most."""
 ANGLE = float(np.deg2rad(0.5))
 """Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
@@ -270,35 +266,14 @@ class Place(Skill[PlaceConfig]):
             self._enter()
         except NoCavityError:  # It may be open by then.
             return np.ones(len(T_base_tool))
-        config, controller = self.config, self.controller
-        T_base_world = invert_pose(controller.arm.T_world_base)
-        T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
-        before: list[Array] = []
-        at: list[Array] = []
-        owner: list[int] = []
-        for k, grasp in enumerate(T_base_tool):
+        T_base_world = invert_pose(self.controller.arm.T_world_base)
+        T_base_object = T_base_world @ self.scene.object_pose(self.config.objects[0])
+        places = []
+        for grasp in T_base_tool:
             T_tool_object = invert_pose(grasp) @ T_base_object
-            places = self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object))
-            if places is not None:
-                before.extend(places[0][:FORESEEN])
-                at.extend(places[1][:FORESEEN])
-                owner += [k] * min(FORESEEN, len(places[0]))
-        ways = np.full(len(T_base_tool), np.inf)
-        if not owner:
-            return ways
-        controller.refresh()
-        ignore = (*controller.obstacles_of(config.objects[0]), *config.ignore_substring)
-        start = controller.planner.free_ik(np.array(before), q, ignore=ignore)
-        far = np.where(start.free, np.linalg.norm(start.q - q, axis=1), np.inf)
-        lines = Counter[int]()
-        for i in np.argsort(far, kind="stable").tolist():
-            k = owner[i]
-            if not np.isfinite(far[i]) or far[i] >= ways[k] or lines[k] == LINES:
-                continue
-            lines[k] += 1
-            if controller.planner.plan_straight(start.q[i], at[i], ignore=ignore).ok:
-                ways[k] = far[i]
-        return ways
+            places.append(self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object)))
+        ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
+        return ways_to_places(self.controller, places, q, ignore)
 
     def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
@@ -397,9 +372,11 @@ class Place(Skill[PlaceConfig]):
         if after is not None:
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
-        commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
+        commands += [lower, *[command_at(place, "close_gripper")] * self.frames(config.hesitate_steps)]
         opened = self._let_go()
-        commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
+        commands += [command_at(place, "open_gripper", until_still=True, **opened)] * self.frames(
+            config.gripper_change_steps
+        )
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
         if self._retreat is not None:

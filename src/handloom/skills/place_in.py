@@ -84,21 +84,28 @@ def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
     return Entry(box=box, keys={**keys, **({"approach": INTO} if config.approach is None else {})})
 
 
+def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:
+    """Return the cavities of an object as its joints stand now, without mere gaps."""
+    asset = scene.assets[name]
+    joints = {link.joint: scene.world.joint_position(f"{name}/{link.joint}") for link in asset.joints}
+    found = hollow(asset, joints).cavities
+    largest = max((c.volume for c in found), default=0.0)
+    return tuple(c for c in found if c.volume >= SMALL * largest)
+
+
 def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
     """Return the cavities that a place may mean: those of its part, or those that are open."""
     name, target = config.objects[:2]
     asset = scene.assets[target]
-    joints = {link.joint: scene.world.joint_position(f"{target}/{link.joint}") for link in asset.joints}
-    found = hollow(asset, joints).cavities
-    largest = max((c.volume for c in found), default=0.0)
-    found = tuple(c for c in found if c.volume >= SMALL * largest)
+    found = cavities_of(scene, target)
     part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
     if not found:
         raise NoCavityError(f"{target} ({asset.name}) has no cavity to put anything into; put {name} on it instead")
     if part:
         found = tuple(c for c in found if c.part == part)
         if not found:
-            raise NoCavityError(f"{part} of {target} has no cavity")
+            known = ", ".join(dict.fromkeys(c.part for c in cavities_of(scene, target)))
+            raise NoCavityError(f"{part} of {target} has no cavity; there are: {known}")
     is_open = [c for c in found if c.opening is not None]
     if not is_open:
         shut = ", ".join(dict.fromkeys(c.part if c.part != "object" else target for c in found))

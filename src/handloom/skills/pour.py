@@ -69,7 +69,7 @@ class PourTilt(Skill[PourT]):
         wait = self._joints(pouring[-1], until_dry=True)
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
         self.manip_list += [self._joints(q) for q in (*there, *pouring)]
-        self.manip_list += [wait] * config.drain_steps
+        self.manip_list += [wait] * self.frames(config.drain_steps)
         self.manip_list += [self._joints(q) for q in play(tilt[::-1], usual, fps=fps)]
 
     def update(self) -> None:

@@ -203,7 +203,10 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
     if kind == "beside" and "side" in given:
         given["beside"] = given.pop("side")
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
-    return {"name": "place", "objects": [name, target], "instruction": words, **PLACE, **WHERE[kind], **given}
+    keys = {**PLACE, **WHERE[kind], **given}
+    if {"x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
+        keys.pop("ratio_widest", None)  # Who says where means it.
+    return {"name": "place", "objects": [name, target], "instruction": words, **keys}
 
 
 def _is_part(where: Any) -> bool:
