@@ -16,7 +16,7 @@ from PIL import Image
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode.loop import REST_FRAMES, REST_SPEED
 from handloom.render import Renderer
-from handloom.skills.checks import CHECKS
+from handloom.judging.checks import CHECKS
 from handloom.tasks import Task, library, load_task
 from handloom.tasks.sampling import variant
 from handloom.tasks.sampling.robots import robot_source

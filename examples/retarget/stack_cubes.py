@@ -32,7 +32,7 @@ from handloom.retarget.so101 import (
 )
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
-from handloom.skills.checks import holds
+from handloom.judging.checks import holds
 from handloom.values import EpisodeRecord
 
 

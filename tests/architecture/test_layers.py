@@ -21,6 +21,7 @@ LAYERS = (
     {"robots", "objects"},
     {"control", "motion"},
     {"scene", "grasping", "motion_generation"},
+    {"judging"},
     {"skills", "retarget"},
     {"tasks"},
     {"episode"},

@@ -73,7 +73,7 @@ def test_a_policy_that_stands_still_succeeds_nowhere_and_leaves_a_video(
     assert found["successes"] == 0
     assert found["scenes"] == 2
     assert found["seed"] == TEST_SEEDS
-    assert found["failure_reasons"] == {"pick_not_grasped": 2}
+    assert found["failure_reasons"] == {"pick_not_in_hand": 2}
     assert Path(found["videos"][0]).stat().st_size > 500
     assert Path(found["page"]).is_file()
     assert json.loads((tmp_path / "result" / "evaluation.json").read_text())["failed_episodes"] == [0, 1]

@@ -10,12 +10,13 @@ from handloom.episode import run_episode
 from handloom.episode.augmented_source import AugmentedSource
 from handloom.episode.carried_way import CarriedWay, WayCarrier
 from handloom.episode.demonstration import PAUSE, Demonstration
-from handloom.episode.goals import Goals, JudgedSource
+from handloom.episode.judged_source import JudgedSource
 from handloom.errors import FileError, InputError
 from handloom.objects import make_object
 from handloom.objects.symmetry import ANGLES, turns_alike
 from handloom.scene import build_scene
 from handloom.seeding import generator
+from handloom.skills.deeds import make_judge
 from handloom.spatial import invert_pose, pose_error
 from handloom.tasks import load_task, sample_task, worded_skills
 
@@ -40,7 +41,7 @@ def augmented(name: str, seed: int, demonstrations):
     instance = sample_task(task, seed, 0)
     scene, stages = build_scene(instance), worded_skills(task, instance)
     source = AugmentedSource(scene, stages, generator(seed, 0, "skills"), demonstrations=demonstrations)
-    judged = JudgedSource(source, Goals(scene, stages, generator(seed, 0, "goals"), hold=1, waypoints=False))
+    judged = JudgedSource(source, make_judge(scene, stages, None, hold=0.0))
     return scene, source, judged
 
 

@@ -8,12 +8,12 @@ import pytest
 from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.episode import run_episode
+from handloom.judging.checks import grasped
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.arm_motion import imagined_at
-from handloom.skills.checks import grasped
 from handloom.skills.meeting import Carried
 from handloom.skills.pick import Pick
 from handloom.skills.place import Place

@@ -10,11 +10,11 @@ from tests.skills.conftest import RunSkills, run_with, table_instance, thing
 
 from handloom.arrays import Array
 from handloom.episode import run_episode
+from handloom.judging.checks import holds
 from handloom.scene import build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.skills.arm_controller import ArmController
-from handloom.skills.checks import holds
 from handloom.skills.registry import skill_class
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.tasks import load_task, sample_task, worded_skills

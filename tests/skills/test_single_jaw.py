@@ -9,11 +9,11 @@ import yaml
 
 from handloom.episode import run_episode
 from handloom.grasping import AnnotateOptions, clear_of, object_parts
+from handloom.judging.checks import holds
 from handloom.motion.planning import PointAndAxis
 from handloom.scene import Scene, build_scene
 from handloom.skills import Schedule
 from handloom.skills.arm_controller import ArmController
-from handloom.skills.checks import holds
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.grasp_poses import Preshape, annotated_grasps, attainable_grasps, gripper_of
 from handloom.skills.pick import Pick

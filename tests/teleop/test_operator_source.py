@@ -78,8 +78,8 @@ def test_an_operator_who_ends_early_is_told_what_did_not_hold(driven) -> None:
     recording = DeviceRecording(frames=tuple(source.frames[:30]), end_time_ns=source.frames[30].time_ns)
     _, short = carried_out("fr3_pick_place", record.instance, recording)
     assert short.failure is not None
-    assert short.failure.reason == "pick_not_grasped"
-    assert "after 15 frames this did not hold: grasped" in short.failure.detail
+    assert short.failure.reason == "pick_not_in_hand"
+    assert "after 15 frames this did not hold: cube rests on plate" in short.failure.detail
 
 
 def test_an_operator_who_does_nothing_runs_out_of_frames() -> None:

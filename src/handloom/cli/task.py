@@ -10,6 +10,7 @@ from handloom.errors import HandloomError
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
 from handloom.tasks.config.loading import variety_notes
+from handloom.tasks.goal_rehearsal import goal_in_words
 from handloom.tasks.rehearsal import rehearse
 
 
@@ -66,6 +67,8 @@ def _expanded(files: tuple[str, ...]) -> list[str]:
 def show(task: Task, *, set: Overrides = (), allow_outside: bool = False) -> None:
     """Print a task as it is carried out: base files merged, short forms written out, overrides applied.
 
+    What it is judged by stands below it, in words.
+
     Args:
         task: A task of the library, or a YAML file.
         set: Overrides such as data.max_episode_length=500.
@@ -73,9 +76,13 @@ def show(task: Task, *, set: Overrides = (), allow_outside: bool = False) -> Non
     """
     import yaml
 
-    config = load_task(task, overrides=set, allow_outside=allow_outside).config
-    values = config.model_dump(mode="json", exclude_unset=True)
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    values = loaded.config.model_dump(mode="json", exclude_unset=True, by_alias=True)
     print(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
+    if not refused_code(loaded):
+        print("# How it is judged, in the first scene of seed 0:")
+        for line in goal_in_words(loaded):
+            print(f"# - {line}")
 
 
 def sample(

@@ -26,6 +26,7 @@ def archive_of_record(record: EpisodeRecord) -> EpisodeArchive:
     timeline = {
         "model_hash": record.model_hash,
         "spans": [asdict(span) for span in record.timeline],
+        "goal": [asdict(term) for term in record.goal],
         "left_out": record.left_out,
         "failure": None if record.failure is None else asdict(record.failure),
     }
@@ -55,6 +56,7 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
             applied=applied,
             model_hash=timeline["model_hash"],
             timeline=tuple(_span(span) for span in timeline["spans"]),
+            goal=tuple(Check(**term) for term in timeline.get("goal", ())),
             left_out=tuple((start, stop) for start, stop in timeline.get("left_out", ())),
             failure=None if failure is None else Failure(**{**failure, "stage": FunnelStage(failure["stage"])}),
         )

@@ -158,6 +158,7 @@ class CheckEntry(TypedDict):
     name: Text
     arguments: PlainObject
     share: NotRequired[float]
+    seconds: NotRequired[float]
 
 
 class Span(TypedDict):
@@ -180,6 +181,7 @@ class Timeline(TypedDict):
 
     model_hash: Text
     spans: list[Span]
+    goal: NotRequired[list[CheckEntry]]
     left_out: NotRequired[list[Annotated[list[Count], Field(min_length=2, max_length=2)]]]
     failure: PlainObject | None
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
-from handloom.engine.augmentation import PREFIX as AUGMENT
 from handloom.engine.executor import say_alive
 from handloom.engine.journal import Receipt
 from handloom.engine.machine_faults import OF_THE_SETTINGS, machine_fault
@@ -23,11 +22,12 @@ from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.episode.disturbance import Disturbance
-from handloom.episode.goals import Goals, JudgedSource
+from handloom.episode.judged_source import JudgedSource
 from handloom.errors import FileError, HandloomError, InputError, MachineError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
+from handloom.skills.deeds import make_judge
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
 
@@ -97,16 +97,16 @@ def simulate(
         # Whether a policy fits the task is known when it is given a scene, and the same for all of them.
         with _loading(source) if source.startswith(POLICY) else nullcontext():
             commands = make(scene, stages, rng)
+        # The expert's own terms say where a task of mere motions leads; others are asked to go where it would.
+        draws = None if source == EXPERT else generator(seed, episode, "skills", task=task.name)
+        judge = make_judge(scene, stages, draws, hold=0.0)
         if source != EXPERT and not source.startswith(POLICY):
-            rng = generator(seed, episode, "goals", task=task.name)
-            # Of people's ways, and of those made of them, places on the expert's way are not asked.
-            goals = Goals(scene, stages, rng, hold=1, waypoints=not source.startswith(AUGMENT))
-            commands = JudgedSource(commands, goals)
+            commands = JudgedSource(commands, judge)
         noise = generator(seed, episode, "disturbance", task=task.name)
         disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
-    record = run_episode(scene, commands, disturbance)
-    if source != EXPERT and record.success and not any(span.checks for span in record.timeline):
-        detail = f"the task {task.name} has no success terms to judge the source {source} by"
+    record = run_episode(scene, commands, disturbance, goal=judge.goal)
+    if source != EXPERT and record.success and not record.goal:
+        detail = f"the task {task.name} has no goal to judge the source {source} by"
         record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds

@@ -1,7 +1,8 @@
 """The scene of an episode, sampled anew from the task of its run, and what the run says of the commands."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ from handloom.engine.run_settings import EXPERT, TELEOP, RunSettings
 from handloom.engine.trust import trusted_task
 from handloom.episode.columns import asked_controls
 from handloom.scene import Scene
-from handloom.tasks import sample_task
+from handloom.seeding import generator
+from handloom.skills.deeds import make_judge
+from handloom.tasks import sample_task, worded_skills
 from handloom.values import EpisodeRecord, TaskInstance
 
 DATASETS = ("dataset", "failures", "rendered")
 """Folders of a run whose episodes its task gives."""
+GOAL_TOLERANCE = 1e-9
+"""Largest difference of a figure in a goal, as a share of it or of one: heights are computed anew."""
 DRAWN = "rendered"
 """The one whose looks ``handloom render`` may have changed."""
 
@@ -66,6 +71,26 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
         there, wanted = _undrawn(there), _undrawn(wanted)
     found = next(_tree_differs("", there, wanted, tolerance), "")
     return f"the scene is not the one that {MANIFEST} gives: {found}" if found else ""
+
+
+def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
+    """Return how the goal by which an episode was judged is not that of the run's task; empty when it is.
+
+    Args:
+        run: The manifest.
+        dataset: The dataset in the run's folder.
+        scene: The scene of the episode, in any state.
+        record: The episode.
+    """
+    task = trusted_task(run.loaded_task(), dataset.parent)
+    now = scene.world.save_state()
+    scene.world.restore_state(record.states[0])
+    draws = None if run.source == EXPERT else generator(run.seed, record.instance.episode, "skills", task=task.name)
+    wanted = make_judge(scene, worded_skills(task, record.instance), draws).goal
+    scene.world.restore_state(now)
+    there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (record.goal, wanted))
+    found = next(_tree_differs("goal", dict(enumerate(there)), dict(enumerate(right)), GOAL_TOLERANCE), "")
+    return f"the episode was judged by another goal than the task has: {found}" if found else ""
 
 
 def _undrawn(instance: dict[str, Any]) -> dict[str, Any]:

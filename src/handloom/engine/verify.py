@@ -17,14 +17,14 @@ from handloom.dataset.table_check import check_tables
 from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.executor import Executor, with_retries
 from handloom.engine.recomputed import columns_differ, facts_differ, reader_of
-from handloom.engine.resampled import commands_differ, may_be_disturbed, run_of, scene_differs
+from handloom.engine.resampled import commands_differ, goal_differs, may_be_disturbed, run_of, scene_differs
 from handloom.engine.trust import trusted_record
 from handloom.episode import replay
 from handloom.episode.columns import image_name, rendered_frames
-from handloom.episode.goals import WAYPOINTS
 from handloom.episode.replay import ReplayReport
 from handloom.errors import FileError, HandloomError, NotAllowedError
 from handloom.scene import Scene, build_scene
+from handloom.skills.deeds import MERE_MOTIONS
 from handloom.skills.registry import SKILLS
 from handloom.values import EpisodeRecord
 
@@ -43,7 +43,7 @@ SCENES = "scenes with the task of the run"
 COMMANDS = "commands asked for with those carried out"
 IDS = "instance ids of three frames"
 COLOURS = "colours and depths of pictures, and their statistics beyond the sheets"
-TERMS = "whether the success terms of the archive are those that the task asks for"
+TERMS = "the goal of the archive with that of the task"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +120,7 @@ def _verified(folder: Path, archive: EpisodeArchive, record: EpisodeRecord) -> V
         return Verification(episode=folder.name, verdict="different", frames=report.frames, detail=detail)
     if unjudged := _unjudged(record):
         return Verification(episode=folder.name, verdict="unjudged", frames=report.frames, detail=unjudged)
-    compared, left_out = [*EVERYTHING], [TERMS]
+    compared, left_out = [*EVERYTHING], list[str]()
     exact, wrong = _tables_differ(folder, scene, record, archive, tolerance=COLUMN_TOLERANCE if elsewhere else 0.0)
     wrong += _run_differs(folder, scene, record, compared, left_out, tolerance=TOLERANCE if elsewhere else 0.0)
     if not wrong:
@@ -157,12 +157,12 @@ def _unjudged(record: EpisodeRecord) -> str:
     """Return why nothing says that a success is one; empty when its terms do, or it is a failure."""
     if not record.success:
         return ""
-    if not any(span.checks for span in record.timeline if span.kind != "mistake"):
+    if not record.goal and not any(span.checks for span in record.timeline if span.kind != "mistake"):
         return "nothing to judge: the archive calls it a success and has no success term"
     judged = {(span.skill, span.objects) for span in record.timeline if span.checks}
     for span in record.timeline:
-        always = span.skill in SKILLS and span.skill not in WAYPOINTS and span.objects and span.kind != "mistake"
-        if always and span.success and (span.skill, span.objects) not in judged:
+        deed = span.skill in SKILLS and span.skill not in MERE_MOTIONS and span.objects and span.kind != "mistake"
+        if deed and span.success and (span.skill, span.objects) not in judged:
             return f"nothing to judge: {span.skill} of {', '.join(span.objects)} has no success term in the archive"
     return ""
 
@@ -199,17 +199,19 @@ def _run_differs(
     try:
         run = run_of(root)
         if run is None:
-            left_out.append(f"{SCENES}: the dataset lies in no run")
+            left_out += [f"{SCENES}: the dataset lies in no run", TERMS]
             return []
         wrong = [scene_differs(run, root, record.instance, tolerance=tolerance)]
+        if not any(wrong):
+            wrong.append(goal_differs(run, root, scene, record))
         if disturbed and not may_be_disturbed(run):
             wrong.append("physics got other commands than were asked for, and the task disturbs nothing")
     except NotAllowedError as error:
-        left_out.append(f"{SCENES}: {error}")
+        left_out += [f"{SCENES}: {error}", TERMS]
         return []
     except HandloomError as error:
         return [f"the scene cannot be sampled anew from the run: {error}"]
-    compared.append(SCENES)
+    compared += [SCENES, TERMS]
     return [difference for difference in wrong if difference]
 
 

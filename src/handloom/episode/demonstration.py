@@ -12,9 +12,9 @@ from handloom.arrays import Array
 from handloom.episode.columns import asked_controls
 from handloom.episode.observer import movable_objects
 from handloom.errors import FileError, InputError
+from handloom.judging.checks import grasped
 from handloom.motion.kinematics import Chain
 from handloom.scene import Scene, SceneArm, build_scene
-from handloom.skills.checks import grasped
 from handloom.values import EpisodeRecord
 
 STILL = 1e-5

@@ -10,8 +10,9 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.episode.disturbance import Disturbance
 from handloom.errors import StateError
+from handloom.judging import Judge, not_lasting
+from handloom.judging.lasting import REST, SETTLING, SHOWN_REST, frames_of, rocks
 from handloom.scene import Scene
-from handloom.skills.checks import holds
 from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
 
@@ -44,44 +45,11 @@ class Source(Protocol):
 
 USER_INPUTS = mujoco.mjtState.mjSTATE_USER
 """Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
-REST_FRAMES = 30
-"""Frames simulated after the source has ended, one second, in which success must persist."""
-REST_SPEED = 0.02
-"""Fastest motion [m/s] of a handled object at the end of that second."""
-PLACEMENT = frozenset(
-    {
-        "above_bottom",
-        "ahead",
-        "filled",
-        "inside",
-        "joint_state",
-        "left_of",
-        "level",
-        "lower_than",
-        "lying_still",
-        "over_box",
-        "overlapping",
-        "points_up",
-        "poured",
-        "raised_above",
-        "released",
-        "right_of",
-        "stacked",
-        "touches",
-    }
-)
-"""Success terms about where an object is put; others, such as ``grasped``, end with their skill."""
-CONTENTS = frozenset({"filled", "poured"})
-"""Those about what is in an object, which stand wherever the object is put later."""
-JOINT_SKILLS = frozenset({"open", "close", "rotate"})
-"""Skills that move a joint of an object, and not the object."""
-BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
-"""Categories on which nothing lies still."""
-SHOWN_REST = 5
-"""How many of them belong to the demonstration; a longer wait would teach to wait."""
 
 
-def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = None) -> EpisodeRecord:
+def run_episode(
+    scene: Scene, source: Source, disturbance: Disturbance | None = None, *, goal: Sequence[Check] = ()
+) -> EpisodeRecord:
     """Carry out what a source asks, at the frame rate of the scene, until it ends or the step budget is used up.
 
     After the source has ended well, the scene runs on for a second with all targets held, and then every goal that
@@ -92,6 +60,7 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         scene: The scene in its first state.
         source: Who carries it out.
         disturbance: Noise on what is executed; what the source asked for is recorded beside it.
+        goal: What the task wants of the world; all of it must hold at the end, whatever the source says.
     """
     world, instance = scene.world, scene.instance
     model_hash = world.model_hash()
@@ -101,9 +70,10 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
     kept: list[bool] = []
     failure: Failure | None = None
     seconds = {"plan": 0.0, "physics": 0.0}
-    resting = 0
+    resting, rest = 0, frames_of(REST, instance.fps)
+    shown, judge = frames_of(SHOWN_REST, instance.fps), Judge(scene, goal)
     wanted = world.data.ctrl.copy()
-    while failure is None and resting < REST_FRAMES:
+    while failure is None and (resting < rest or (resting < SETTLING * rest and rocks(scene, source.timeline))):
         if len(applied) >= instance.max_frames:
             detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
             failure = Failure(stage=FunnelStage.EXECUTE, reason="out_of_frames", detail=detail)
@@ -111,7 +81,7 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         begin = time.perf_counter()
         targets = source.next(len(applied)) if resting == 0 else None
         seconds["plan"] += time.perf_counter() - begin
-        failure, keep = source.failure, source.recording if targets is not None else resting < SHOWN_REST
+        failure, keep = source.failure, source.recording if targets is not None else resting < shown
         if targets is None:
             if failure is not None:
                 break
@@ -133,6 +103,7 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
             failure = Failure(stage=FunnelStage.EXECUTE, reason="unstable", detail=str(error))
         states.append(world.save_state())
         seconds["physics"] += time.perf_counter() - begin
+        judge.look(len(applied), fully=False)
     return EpisodeRecord(
         instance=instance,
         states=np.array(states),
@@ -141,7 +112,8 @@ def run_episode(scene: Scene, source: Source, disturbance: Disturbance | None = 
         model_hash=model_hash,
         timeline=tuple(source.timeline),
         left_out=_gaps(kept),
-        failure=failure or not_lasting(scene, source.timeline),
+        goal=tuple(goal),
+        failure=failure or not_lasting(scene, source.timeline) or judge.missing(),
         stage_seconds=seconds,
     )
 
@@ -180,53 +152,3 @@ def _gaps(kept: list[bool]) -> tuple[tuple[int, int], ...]:
     """Return the stretches of frames, first and one past the last, that are not kept."""
     edges = np.flatnonzero(np.diff(np.array([True, *kept, True], dtype=int)))
     return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
-
-
-def _at_rest(scene: Scene, span: SkillSpan) -> tuple[Check, ...]:
-    """Return the term that what a skill handled lies still; nothing does where a belt runs."""
-    loose = [obj for obj in scene.instance.objects if obj.name in span.objects and not obj.fixed and obj.solid]
-    if not loose or any(obj.category in BELTS for obj in scene.instance.objects):
-        return ()
-    return (Check(name="lying_still", arguments={"objects": [obj.name for obj in loose], "speed": REST_SPEED}),)
-
-
-def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tuple[Check, ...]], ...]:
-    """Return the success terms that must hold at the end, by span.
-
-    These are all terms of each arm's last skill, and, of earlier skills, where they put objects that nothing took up
-    again since.
-    """
-    last = {(span.robot, span.arm): span for span in timeline}
-    goals = []
-    for i, span in enumerate(timeline):
-        later = [other for other in timeline[i + 1 :] if other.objects]
-        # A drawer that is closed takes what lies in it along: only its own joint is no longer where it was.
-        moved = {other.objects[0] for other in later if other.skill not in JOINT_SKILLS}
-        turned = {other.objects[0] for other in later if other.skill in JOINT_SKILLS}
-        stands = not moved & set(span.objects) and span.kind != "mistake"
-        # What was put into a container stays in it, wherever that is carried, until it is taken out.
-        contents = CONTENTS if moved & set(span.objects[:1]) else CONTENTS | {"inside"}
-        checks = [
-            check
-            for check in span.checks
-            if check.name in PLACEMENT
-            and (stands or check.name in contents)
-            and not (check.name == "joint_state" and turned & set(span.objects))
-        ]
-        final = last[span.robot, span.arm] is span
-        goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))
-    return tuple(goals)
-
-
-def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:
-    """Judge once more what must hold at the end; return what does not."""
-    for span, checks in standing_goals(timeline):
-        still = _at_rest(scene, span) if checks else ()
-        broken = [check.name for check in (*checks, *still) if not holds(scene, check)]
-        if broken:
-            about = f" of {', '.join(span.objects)}" if span.objects else ""
-            detail = f"{REST_FRAMES} frames after the end this no longer held{about}: {', '.join(broken)}"
-            return Failure(
-                stage=FunnelStage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill
-            )
-    return None

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.dataset import Feature
 from handloom.episode.actions import Actions
-from handloom.episode.goals import Goals
 from handloom.episode.observer import Observer
 from handloom.errors import InputError
 from handloom.scene import Scene
+from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
 from handloom.values import Failure, FunnelStage, SkillSpan
 
@@ -47,7 +47,7 @@ class PolicySource:
 
     Args:
         scene: The scene in its first state.
-        stages: The skills of the task; the policy is judged by their success terms.
+        stages: The skills of the task; the policy is judged by what they do to the world, or by the task's goal.
         rng: Randomness of the policy and of what the terms draw.
         policy: The policy.
     """
@@ -59,7 +59,7 @@ class PolicySource:
         self.failure: Failure | None = None
         self._scene = scene
         self._policy = policy
-        self._goals = Goals(scene, stages, rng)
+        self._judge = make_judge(scene, stages, rng)
         self._actions = Actions(scene, said["actions"])
         check_inputs(said["inputs"], Observer(scene, objects=said["objects"]).features)
         self._observer = Observer(scene, cameras=said["cameras"], size=said["size"], objects=said["objects"])
@@ -71,15 +71,15 @@ class PolicySource:
     @property
     def timeline(self) -> list[SkillSpan]:
         """What was achieved when."""
-        return self._goals.timeline
+        return self._judge.timeline
 
     def next(self, frame: int) -> Array | None:
         """Return the targets (controls,) of a frame; None when the goals are achieved or nothing can help any more."""
-        self._goals.look(frame)
-        if self._goals.achieved:
+        self._judge.look(frame)
+        if self._judge.achieved:
             return None
         if frame >= self._scene.instance.max_frames - 1:
-            self.failure = self._goals.failure(frame)
+            self.failure = self._judge.failure(frame)
             return None
         if not self._waypoints:
             if not self._chunk:

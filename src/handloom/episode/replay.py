@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from handloom.episode.loop import USER_INPUTS, standing_goals
+from handloom.episode.loop import USER_INPUTS
 from handloom.errors import FileError, StateError
+from handloom.judging import Judge, holds, standing_goals
 from handloom.scene import Scene, build_scene
-from handloom.skills.checks import holds
 from handloom.values import Check, EpisodeRecord
 
 HOPELESS = 1.0
@@ -58,6 +58,7 @@ def replay(record: EpisodeRecord, scene: Scene | None = None) -> ReplayReport:
     first, largest, success = None, 0.0, True
     judged = [span for span in record.timeline if span.success]
     held: Counter[int] = Counter()
+    judge = Judge(scene, record.goal)
     for frame in range(record.frames + 1):
         state = world.save_state()
         difference = float(np.abs(state - record.states[frame]).max(initial=0.0))
@@ -68,6 +69,8 @@ def replay(record: EpisodeRecord, scene: Scene | None = None) -> ReplayReport:
         if not largest < HOPELESS:
             success = False
             break
+        if frame:
+            judge.look(frame, fully=False)
         for span in judged:
             if span.start < frame <= span.end:
                 held.update(id(check) for check in span.checks if check.share and holds(scene, check))
@@ -75,6 +78,7 @@ def replay(record: EpisodeRecord, scene: Scene | None = None) -> ReplayReport:
                 success &= all(_fulfilled(scene, check, held[id(check)], frame - span.start) for check in span.checks)
         if frame == record.frames and record.success:
             success &= all(holds(scene, check) for _, goals in standing_goals(record.timeline) for check in goals)
+            success &= judge.missing() is None
         if frame < record.frames and not _step(scene, record.applied[frame]):
             success, first = False, frame if first is None else first
             break

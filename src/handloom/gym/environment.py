@@ -13,13 +13,13 @@ from handloom.config.own_code import allow_folders
 from handloom.dataset import read_archive, record_of_archive
 from handloom.engine.trust import demand_trusted
 from handloom.episode.actions import Actions
-from handloom.episode.goals import Goals
 from handloom.episode.loop import apply_targets
 from handloom.episode.observer import Observer
 from handloom.episode.policy_source import interpolated
 from handloom.errors import InputError, StateError
 from handloom.scene import Scene, build_scene
 from handloom.seeding import TEST_SEEDS, generator
+from handloom.skills.deeds import make_judge
 from handloom.tasks import SamplingError, Task, load_task, sample_task, worded_skills
 from handloom.values import TaskInstance
 
@@ -121,8 +121,8 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
                 unstable = str(error)
                 break
             self._frame += 1
-            self._goals.look(self._frame)
-        success = self._goals.achieved
+            self._judge.look(self._frame)
+        success = self._judge.achieved
         truncated = not success and (bool(unstable) or self._frame >= scene.instance.max_frames)
         self._over = success or truncated
         info = self._facts() | ({"unstable": unstable} if unstable else {})
@@ -149,8 +149,8 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._actions = Actions(scene, self._kind)
         self._observer = Observer(scene, **self._seen)
         rng = generator(instance.seed, instance.episode, "skills", task=self.task.name)
-        self._goals = Goals(scene, worded_skills(self.task, instance), rng)
-        self._goals.look(0)
+        self._judge = make_judge(scene, worded_skills(self.task, instance), rng)
+        self._judge.look(0)
 
     def _next_instance(self) -> TaskInstance:
         """Return the next scene that is possible."""
@@ -166,8 +166,8 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
     def _facts(self) -> dict[str, Any]:
         instance = self.scene.instance
         return {
-            "is_success": self._goals.achieved,
-            "progress": self._goals.progress,
+            "is_success": self._judge.achieved,
+            "progress": self._judge.progress,
             "instruction": instance.instruction,
             "seed": instance.seed,
             "episode": instance.episode,

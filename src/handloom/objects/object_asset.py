@@ -20,6 +20,14 @@ from handloom.objects.rest_poses import RestPoses, find_rest_poses
 
 PARENTS = 3
 """How many folders around a file its parts may be in: the packages of ROS have models and meshes side by side."""
+STANDING = frozenset(
+    {
+        *("beaker", "bottle", "bowl", "can", "carafe", "cereal_box", "cup", "flask", "food_tin", "glass", "jar"),
+        *("milk_carton", "mug", "plate", "potted_plant", "spray_bottle", "stacking_cup", "teapot", "vase"),
+        *("watering_can", "wine_glass"),
+    }
+)
+"""Categories that stand on a foot of theirs."""
 
 
 class SpecSource(Protocol):
@@ -85,6 +93,11 @@ class ObjectAsset:
     def stands_in(self) -> bool:
         """Whether it stands in for a published asset that is not there: an object of the library in a frame of such."""
         return "path" not in self.parameters and "up" in self.parameters
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is meant to stand upright: a mug, a bottle or a plant, and every other open container."""
+        return not self.articulated and (self.holds > 0.0 or self.category in STANDING)
 
     @property
     def extent(self) -> Array:

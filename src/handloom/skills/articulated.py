@@ -326,16 +326,16 @@ class ArticulatedSkill(Skill[JointConfigT]):
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
         if self._manner.grips:
-            commands += [command_at(contact, "close_gripper", until_still=True)] * CLOSE_FRAMES
+            commands += [command_at(contact, "close_gripper", until_still=True)] * self.frames(CLOSE_FRAMES)
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
         commands += self._driving(contact)
         # A lid that would fall shut again is held on to, as published hands do with whatever they open.
         falls = self._falls(self._keypoints.link) and abs(self._start + self._delta(self._keypoints.link)) < BALANCED
         if self._manner.grips and (config.hold or falls):
-            return commands + [command_at(end, "close_gripper")] * HOLD_FRAMES
+            return commands + [command_at(end, "close_gripper")] * self.frames(HOLD_FRAMES)
         if self._manner.grips:
-            commands += [command_at(end, "open_gripper", until_still=True)] * OPEN_FRAMES
+            commands += [command_at(end, "open_gripper", until_still=True)] * self.frames(OPEN_FRAMES)
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
         return commands

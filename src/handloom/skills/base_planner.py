@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
+from handloom.judging.checks import grasped
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
 from handloom.motion.planning import ArmPlanner, PlannerOptions, PlanResult, PointAndAxis
 from handloom.scene import Scene
@@ -18,7 +19,6 @@ from handloom.scene.measures import geom_box
 from handloom.scene.mobile_base import TURNS, MobileBase
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.arm_motion import attach_solids
-from handloom.skills.checks import grasped
 
 CLEARANCE = 0.02
 """Distance that ways keep from furniture where there is room [m]; rounding corners takes up to half of it."""

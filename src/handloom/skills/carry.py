@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.judging.checks import holds
 from handloom.motion.planning import Hold, Move
 from handloom.scene.measures import world_box
 from handloom.skills.arm_controller import INSTANT, ArmController
 from handloom.skills.arm_pair import ArmPair
-from handloom.skills.checks import holds
 from handloom.skills.configs.places import CarryConfig
 from handloom.skills.grasp_poses import Preshape, annotated_grasps, clear_grasps, filtered, gripper_of
 from handloom.skills.landing import drop_height
@@ -67,7 +67,7 @@ class Carry(Skill[CarryConfig]):
         self.manip_list = [
             self._command(pre, "open_gripper", plan.segments[0], drive=drive),
             self._command(grasp, "open_gripper", plan.segments[1], straight=True, drive=drive),
-            *[self._command(grasp, "close_gripper", until_still=True)] * config.gripper_change_steps,
+            *[self._command(grasp, "close_gripper", until_still=True)] * self.frames(config.gripper_change_steps),
         ]
 
     def has_terms(self) -> bool:
@@ -276,7 +276,8 @@ class Carry(Skill[CarryConfig]):
         return [
             self._command(tools[1], "close_gripper", carried, pace=config.pace, together=True),
             self._command(tools[2], "close_gripper", down, pace=LOWERING * config.pace, together=True),
-            *[self._command(tools[2], "open_gripper", until_still=True, drive=drive)] * config.gripper_change_steps,
+            *[self._command(tools[2], "open_gripper", until_still=True, drive=drive)]
+            * self.frames(config.gripper_change_steps),
             self._command(away, "open_gripper", back, straight=True, drive=drive),
         ]
 

@@ -72,7 +72,7 @@ class DexPick(Skill[DexPickConfig]):
         self._moves = GraspMoves(
             object=name,
             pre_grasp_offset=config.pre_grasp_offset,
-            close_steps=config.gripper_change_steps,
+            close_steps=self.frames(config.gripper_change_steps),
             lift=float(between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)),
         )
         poses = self._grasps(name) if self._has_no_pose(name) else self._annotated(name)[None]
@@ -139,7 +139,7 @@ class DexPlace(Skill[DexPlaceConfig]):
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
         goal = make_pose(R, points - reach * R @ arm.spec.approach)
         middle = np.stack([_half_way(start, T) for T in goal])
-        put_down(self, middle, goal, open_frames=config.gripper_change_steps)
+        put_down(self, middle, goal, open_frames=self.frames(config.gripper_change_steps))
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""

@@ -94,7 +94,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         moves = GraspMoves(
             object=config.objects[0],
             pre_grasp_offset=config.pre_grasp_offset,
-            close_steps=config.gripper_change_steps,
+            close_steps=self.frames(config.gripper_change_steps),
             lift=self._lift,
         )
         terms = moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
@@ -202,7 +202,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         if len(grasps) == 0:
             return None
         ride = grasps.copy()
-        ride[:, :3, 3] += v_base * lasting(config.gripper_change_steps / fps, slowing, speed)
+        ride[:, :3, 3] += v_base * lasting(self.frames(config.gripper_change_steps) / fps, slowing, speed)
         lifted = ride.copy()
         lifted[:, 2, 3] += self._lift
         before = grasps @ translation(-config.pre_grasp_offset * approach)
@@ -228,7 +228,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return Meeting(
             begin=place + speed * lasting(-seconds, slowing, speed) + config.pick_bias,
             targets=targets,
-            ride=stretched(np.vstack([paths[2][:1], paths[2]]), config.gripper_change_steps),
+            ride=stretched(np.vstack([paths[2][:1], paths[2]]), self.frames(config.gripper_change_steps)),
             lift=paths[3],
             lifted=lifted[chosen.index],
         )
@@ -299,7 +299,9 @@ class DynamicPick(Skill[DynamicPickConfig]):
             share = np.arange(1, end - at + 1)[:, None] / (end - at)
             rows, at = [*rows, *(rows[-1] + share * (way.path[-1] - rows[-1]))], end
         ride = np.array(rows[1:])
-        ride = np.vstack([ride, np.repeat(ride[-1:], max(config.gripper_change_steps - len(ride), 0), axis=0)])
+        ride = np.vstack(
+            [ride, np.repeat(ride[-1:], max(self.frames(config.gripper_change_steps) - len(ride), 0), axis=0)]
+        )
         return Meeting(
             begin=-np.inf, targets=targets, ride=ride, lift=ride[-1:], lifted=controller.chain.T_base_tool(ride[-1])
         )

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
+from handloom.judging.checks import scanner_view
 from handloom.motion.planning import Move
 from handloom.robots import Arm
 from handloom.skills.candidates import choose, put_down
-from handloom.skills.checks import scanner_view
 from handloom.skills.configs.places import FlipConfig, ScanConfig
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose
@@ -78,7 +78,7 @@ class Flip(Skill[FlipConfig]):
         self._from_x = float(start[0])
         middle = make_pose(hand_facing(arm, (0, 1, -1), (0, 1, 1)), start + self._shifts(MIDDLE))
         end = make_pose(hand_facing(arm, final_axis, (0, 1, 0)), start + self._shifts(END) - [0, 0, config.lower])
-        put_down(self, middle, end, open_frames=config.open_wait_steps)
+        put_down(self, middle, end, open_frames=self.frames(config.open_wait_steps))
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""

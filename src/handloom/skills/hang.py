@@ -129,11 +129,11 @@ class Hang(Skill[HangConfig]):
             self.stay("update_specific", ignore_substring=own),
             command_at(before, "close_gripper", **chosen.params(0)),
             command_at(on, "close_gripper", straight=True, **chosen.params(1)),
-            *[command_at(on, "open_gripper", **opened)] * config.gripper_change_steps,
+            *[command_at(on, "open_gripper", **opened)] * self.frames(config.gripper_change_steps),
             command_at(on, "detach_obj"),
             command_at(on, "update_specific", ignore_substring=without),
             command_at(away, "open_gripper", straight=True, **chosen.params(2), **opened),
-            *[command_at(away, "open_gripper")] * config.settle_steps,
+            *[command_at(away, "open_gripper")] * self.frames(config.settle_steps),
         ]
 
 

@@ -100,11 +100,14 @@ def pushing(job: Job) -> Iterator[Manner]:
         return  # A panel that slides across its front has no surface to push.
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
-    pushes = (Manner(grips=False, setting=push_setting(link, delta, tip, wider), contact=head) for wider in WIDER)
+    # What is pushed open or turned must have moved as far as was asked, not merely be shut.
+    asked = {} if job.shuts else {"success_threshold": OPENED * abs(delta)}
+    settings = (push_setting(link, delta, tip, wider).model_copy(update=asked) for wider in WIDER)
+    pushes = (Manner(grips=False, setting=setting, contact=head) for setting in settings)
     if link.kind == "slide":
         yield from pushes
         return
-    swept = sweep_setting(link, delta, tip, thick)
+    swept = sweep_setting(link, delta, tip, thick).model_copy(update=asked)
     sweep = Manner(grips=False, setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
     if abs(delta) > STANDING:
         yield sweep

@@ -116,7 +116,7 @@ class Home(JointLine[HomeConfig]):
 
     def steps(self) -> int:
         """Return ``move_steps``."""
-        return self.config.move_steps
+        return self.frames(self.config.move_steps)
 
     def tolerance(self) -> float:
         """Return ``t_eps``."""
@@ -140,7 +140,7 @@ class JointCtrl(JointLine[JointCtrlConfig]):
 
     def steps(self) -> int:
         """Return ``num_steps``."""
-        return self.config.num_steps
+        return self.frames(self.config.num_steps)
 
     def tolerance(self) -> float:
         """Return ``success_threshold_js``."""
@@ -198,7 +198,7 @@ class HeuristicSkill(JointLine[HeuristicSkillConfig]):
 
     def steps(self) -> int:
         """Return ``move_steps``."""
-        return self.config.move_steps
+        return self.frames(self.config.move_steps)
 
     def tolerance(self) -> float:
         """Return ``t_eps``."""
@@ -218,7 +218,7 @@ class GripperAction(Skill[GripperActionConfig]):
     def simple_generate_manip_cmds(self) -> None:
         """Repeat the gripper command at the present pose."""
         config = self.config
-        commands = [self.stay(gripper_function(config.gripper_state))] * config.wait_steps
+        commands = [self.stay(gripper_function(config.gripper_state))] * self.frames(config.wait_steps)
         # An open hand holds nothing any more, so plans must not carry the object on.
         self.manip_list = [*commands, self.stay("detach_obj")] if config.gripper_state > 0 else commands
 
@@ -237,7 +237,7 @@ class Wait(Skill[WaitConfig]):
         config = self.config
         self._T_base_tool = self.controller.tool_pose()
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
-        self.manip_list += [self.stay(gripper_function(config.gripper_state))] * config.wait_steps
+        self.manip_list += [self.stay(gripper_function(config.gripper_state))] * self.frames(config.wait_steps)
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
         """Return True: every command is one frame, whatever the hand does; its drift is judged at the end."""

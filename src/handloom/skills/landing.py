@@ -7,6 +7,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
+from handloom.judging.relations import relation_terms
 from handloom.scene import Scene
 from handloom.scene.measures import geom_box
 from handloom.skills.configs.places import PlaceConfig
@@ -27,6 +28,8 @@ HALF = 0.5
 """Success mode ``inside``: share of the object where the config gives none."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
+MEANS = {"inside": "in", "resting": "on", "beside": "beside"}
+"""Our success modes > the relation that they mean."""
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
 
@@ -194,6 +197,7 @@ def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, n
     overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
     over = Check(name="over_box", arguments={**pair, "margin": 0.0})
     modes = {
+        "relation": (),
         "3diou": (overlap,),
         "xybbox": (Check(name="over_box", arguments={**pair, "margin": XY_MARGIN}),),
         "height": (Check(name="lower_than", arguments={**side, "height": below}),),
@@ -219,6 +223,17 @@ def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, n
     }
     in_a_hand = (Check(name="held_up", arguments={"object": target}, share=1.0),) if config.target_held else ()
     return (*modes[config.success_mode], *in_a_hand)
+
+
+def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
+    """Return the terms of what a place says in words: in, on, stacked on or beside, standing upright if it stands."""
+    return relation_terms(
+        scene,
+        *(config.objects[0], config.relation or MEANS.get(config.success_mode, "on"), config.objects[1]),
+        part=config.place_part_prim_path,
+        side=config.beside,
+        upright=config.upright,
+    )
 
 
 def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.skills.checks import holds
+from handloom.judging.checks import holds
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.grasp_moves import GraspMoves
 from handloom.skills.grasp_poses import (
@@ -22,6 +22,7 @@ from handloom.skills.grasp_poses import (
     levers,
 )
 from handloom.skills.orientations import widened
+from handloom.skills.place_in import INTO
 from handloom.skills.skill import Phase, Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check, FunnelStage
@@ -38,6 +39,10 @@ TESTED = 128
 """Candidates that are tested at most."""
 
 
+WIDEST_INTO = 100.0
+"""How far from that way a hand may point where nothing else is possible [deg]."""
+
+
 class Pick(Skill[PickConfig]):
     """The published pick: candidates, filters, reach test, approach, close, lift."""
 
@@ -45,6 +50,10 @@ class Pick(Skill[PickConfig]):
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose a grasp that can be reached, and write the commands of approach, grasp and lift."""
+        through_a_front = getattr(self.follower, "through_a_front", None)
+        # Who says how steeply to come says it for a place from above.
+        if through_a_front is not None and self.config.approach_widest is not None and through_a_front():
+            self.config = self.config.model_copy(update={"approach": INTO, "approach_widest": WIDEST_INTO})
         config = self.config
         name = config.objects[0]
         self._from = self.scene.object_pose(name)[:3, 3].copy()
@@ -140,7 +149,7 @@ class Pick(Skill[PickConfig]):
         return GraspMoves(
             object=config.objects[0],
             pre_grasp_offset=config.pre_grasp_offset,
-            close_steps=config.gripper_change_steps,
+            close_steps=self.frames(config.gripper_change_steps),
             lift=lift,
             final_state=config.final_gripper_state,
             hold=config.pre_grasp_hold_vec_weight,

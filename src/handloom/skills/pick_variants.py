@@ -109,7 +109,7 @@ class FailPick(Skill[FailPickConfig]):
         self.manip_list = [
             self.stay("update_specific", ignore_substring=config.ignore_substring),
             command_at(there, "open_gripper", **chosen.params(0)),
-            *[command_at(there, "close_gripper")] * (1 + config.gripper_change_steps),
+            *[command_at(there, "close_gripper")] * (1 + self.frames(config.gripper_change_steps)),
             command_at(lifted[chosen.index], "close_gripper", **chosen.params(1)),
         ]
 

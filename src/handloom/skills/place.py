@@ -1,6 +1,5 @@
 """Put a held object on, in or by another."""
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
@@ -8,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.judging.checks import holds
 from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
 from handloom.skills.candidates import Chosen, choose
-from handloom.skills.checks import holds
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.foresight import ways_to_places
 from handloom.skills.grasp_poses import Preshape, gripper_of
 from handloom.skills.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.landing import (
@@ -23,12 +23,14 @@ from handloom.skills.landing import (
     drop_height,
     outcome_checks,
     place_points,
+    relation_checks,
     unit,
 )
 from handloom.skills.orientations import Alignment, direction_mask, sample_orientations
+from handloom.skills.place_in import Entry, NoCavityError, entries_into
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
-from handloom.values import Check, Command, FunnelStage
+from handloom.values import Check, Command, Failure, FunnelStage
 
 CANDIDATES = 32
 """Poses tested; published: 20."""
@@ -38,12 +40,8 @@ RAISED = (0.04, 0.04)
 """How much higher a stand-in is let go, one after the other, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
-SETTLES = frozenset({"calm", "lying_still", "released", "touches"})
+SETTLES = frozenset({"calm", "carried_by", "in_cavity", "let_go", "lying_still", "released", "touches"})
 """Terms that come true by themselves when what rolls or swings comes to rest."""
-FORESEEN = 8
-"""Poses tested per grasp when a pick looks ahead."""
-LINES = 3
-"""Of those, how many are tested for the straight way down at most."""
 ANGLE = float(np.deg2rad(0.5))
 """Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
@@ -64,15 +62,57 @@ class Place(Skill[PlaceConfig]):
     """The published place: random poses over the target, filters, plan, lower, open, retreat."""
 
     Config: ClassVar = PlaceConfig
+    _entries: list[Entry] | None = None
+    """Ways into the cavities of the target; None before they are asked for."""
+    _entry: Entry | None = None
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
+        asked = self.config
+        try:
+            entries = [self._enter(), *(self._entries or ())[1:]]
+        except NoCavityError as error:
+            self.fail(FunnelStage.PLAN, "no_cavity", str(error))
+            return
+        first: Failure | None = None
+        for entry in entries:
+            if entry is not None and entry is not self._entry:
+                self._entry, self.config = entry, asked.model_copy(update=entry.keys)
+            self._choose_or_concede()
+            if self.manip_list:
+                return
+            first = first or self.failure
+        self.failure = first
+
+    def _choose_or_concede(self) -> None:
+        """Write the commands of a place, an easier one where there is no other."""
+        self.failure = None
         self._choose()
         for easier in self._concessions():
             if self.manip_list:
                 return
             self.failure, self.config = None, self.config.model_copy(update=easier)
             self._choose()
+
+    def _enter(self) -> Entry | None:
+        """Find out how the object gets into a cavity, where it is to be in one; the config is changed to that.
+
+        Raises:
+            NoCavityError: There is none that is open and wide enough.
+        """
+        if self._entries is None and self.config.relation == "in":
+            self._entries = entries_into(self.scene, self.config)
+            self._entry = self._entries[0]
+            self.config = self.config.model_copy(update=self._entry.keys)
+        return self._entry
+
+    def through_a_front(self) -> bool:
+        """Return whether the object goes in through the front of something, not from above."""
+        try:
+            entry = self._enter()
+        except NoCavityError:
+            return False
+        return entry is not None and not entry.from_above
 
     def _concessions(self) -> Iterator[dict[str, Any]]:
         """Yield what is given up, one after the other, where no place is possible: the spot, the tilt, the height."""
@@ -178,6 +218,8 @@ class Place(Skill[PlaceConfig]):
         config, arm = self.config, self.controller.arm
         side = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0]}
         outcome = outcome_checks(config, side, below=self._place_z - HEIGHT_DROP, near=self._near)
+        if config.success_mode == "relation":
+            outcome = (*relation_checks(self.scene, config), *outcome)
         calm = (Check(name="calm", arguments={"object": config.objects[0]}),) if config.process_valid else ()
         return (*outcome, *attitude_checks(config), *calm)
 
@@ -198,7 +240,8 @@ class Place(Skill[PlaceConfig]):
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return None
-        box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
+        target, part = config.objects[1], config.place_part_prim_path
+        box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
         own = world_box(self.scene, config.objects[0])
@@ -219,35 +262,18 @@ class Place(Skill[PlaceConfig]):
 
         Places of which the straight way down is not possible do not count; infinite where none is left.
         """
-        config, controller = self.config, self.controller
-        T_base_world = invert_pose(controller.arm.T_world_base)
-        T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
-        before: list[Array] = []
-        at: list[Array] = []
-        owner: list[int] = []
-        for k, grasp in enumerate(T_base_tool):
+        try:
+            self._enter()
+        except NoCavityError:  # It may be open by then.
+            return np.ones(len(T_base_tool))
+        T_base_world = invert_pose(self.controller.arm.T_world_base)
+        T_base_object = T_base_world @ self.scene.object_pose(self.config.objects[0])
+        places = []
+        for grasp in T_base_tool:
             T_tool_object = invert_pose(grasp) @ T_base_object
-            places = self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object))
-            if places is not None:
-                before.extend(places[0][:FORESEEN])
-                at.extend(places[1][:FORESEEN])
-                owner += [k] * min(FORESEEN, len(places[0]))
-        ways = np.full(len(T_base_tool), np.inf)
-        if not owner:
-            return ways
-        controller.refresh()
-        ignore = (*controller.obstacles_of(config.objects[0]), *config.ignore_substring)
-        start = controller.planner.free_ik(np.array(before), q, ignore=ignore)
-        far = np.where(start.free, np.linalg.norm(start.q - q, axis=1), np.inf)
-        lines = Counter[int]()
-        for i in np.argsort(far, kind="stable").tolist():
-            k = owner[i]
-            if not np.isfinite(far[i]) or far[i] >= ways[k] or lines[k] == LINES:
-                continue
-            lines[k] += 1
-            if controller.planner.plan_straight(start.q[i], at[i], ignore=ignore).ok:
-                ways[k] = far[i]
-        return ways
+            places.append(self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object)))
+        ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
+        return ways_to_places(self.controller, places, q, ignore)
 
     def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
@@ -346,9 +372,11 @@ class Place(Skill[PlaceConfig]):
         if after is not None:
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
-        commands += [lower, *[command_at(place, "close_gripper")] * config.hesitate_steps]
+        commands += [lower, *[command_at(place, "close_gripper")] * self.frames(config.hesitate_steps)]
         opened = self._let_go()
-        commands += [command_at(place, "open_gripper", until_still=True, **opened)] * config.gripper_change_steps
+        commands += [command_at(place, "open_gripper", until_still=True, **opened)] * self.frames(
+            config.gripper_change_steps
+        )
         commands.append(command_at(place, "detach_obj"))
         commands.append(command_at(place, "update_specific", ignore_substring=()))
         if self._retreat is not None:

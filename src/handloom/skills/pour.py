@@ -69,7 +69,7 @@ class PourTilt(Skill[PourT]):
         wait = self._joints(pouring[-1], until_dry=True)
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
         self.manip_list += [self._joints(q) for q in (*there, *pouring)]
-        self.manip_list += [wait] * config.drain_steps
+        self.manip_list += [wait] * self.frames(config.drain_steps)
         self.manip_list += [self._joints(q) for q in play(tilt[::-1], usual, fps=fps)]
 
     def update(self) -> None:
@@ -283,22 +283,26 @@ class PourWaterSucc(PourTilt[PourWaterSuccConfig]):
 
     def checks(self) -> tuple[Check, ...]:
         """Return: enough and not too many grains are in the container, and the objects that must stand do."""
-        config = self.config
-        counted = {
-            "container": config.container_name,
-            "radius": config.container_radius,
-            "above": config.particle_num_th_min,
-            "below": config.particle_num_th_max,
-        }
-        upright = [
-            Check(
-                name="points_up",
-                arguments={
-                    "object": name,
-                    "axis": np.eye(3)[AXES[axis] if isinstance(axis, str) else axis].tolist(),
-                    "angle": float(np.arccos(np.clip(least, -1.0, 1.0))),
-                },
-            )
-            for name, axis, least in config.container_up
-        ]
-        return (Check(name="filled", arguments=counted), *upright)
+        return container_checks(self.config)
+
+
+def container_checks(config: PourWaterSuccConfig) -> tuple[Check, ...]:
+    """Return: enough and not too many grains are in the container, and the objects that must stand do."""
+    counted = {
+        "container": config.container_name,
+        "radius": config.container_radius,
+        "above": config.particle_num_th_min,
+        "below": config.particle_num_th_max,
+    }
+    upright = [
+        Check(
+            name="points_up",
+            arguments={
+                "object": name,
+                "axis": np.eye(3)[AXES[axis] if isinstance(axis, str) else axis].tolist(),
+                "angle": float(np.arccos(np.clip(least, -1.0, 1.0))),
+            },
+        )
+        for name, axis, least in config.container_up
+    ]
+    return (Check(name="filled", arguments=counted), *upright)

@@ -98,7 +98,7 @@ def joint_moves(skill: Skill, start: Array, dummy: DummyForward) -> tuple[list[C
     chain = skill.controller.chain
     goal = np.clip(set_joints(start, dummy.ctrl_list, skill.config.name), chain.lower, chain.upper)
     speed = skill.controller.limits.velocity
-    line = joint_line(start, goal, dummy.num_steps, speed, skill.scene.instance.fps)
+    line = joint_line(start, goal, skill.frames(dummy.num_steps), speed, skill.scene.instance.fps)
     return [skill.stay("dummy_forward", arm_action=q, gripper_state=dummy.gripper_state) for q in line], goal
 
 

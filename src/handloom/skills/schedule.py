@@ -10,10 +10,10 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
+from handloom.judging.checks import unrest
 from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
 from handloom.skills.arm_controller import TIMELESS, ArmController, Way
-from handloom.skills.checks import unrest
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.configs.places import MoveConfig

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.judging.checks import holds
 from handloom.motion.planning import PlanResult, PlanStatus
 from handloom.scene import Scene, SceneArm
 from handloom.skills.arm_controller import CLOSED, INSTANT, ArmController
-from handloom.skills.checks import holds
 from handloom.skills.configs.parts import SkillConfig
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check, Command, Failure, FunnelStage
@@ -20,6 +20,8 @@ from handloom.values import Check, Command, Failure, FunnelStage
 Phase = Literal["", "reach", "carry"]
 """What a hand does with the object of its skill."""
 
+STEPS_PER_SECOND = 30
+"""Rate of the steps that task files count, such as ``gripper_change_steps``."""
 ConfigT = TypeVar("ConfigT", bound=SkillConfig)
 """Keys of a skill in a task file."""
 
@@ -86,6 +88,10 @@ class Skill(ABC, Generic[ConfigT]):
     def is_upset(self) -> bool:
         """Return whether what the skill was planned for is no longer so: the object was moved, or lost."""
         return False
+
+    def frames(self, steps: int) -> int:
+        """Return the frames that published steps of 1/30 s take at the frame rate of the task."""
+        return round(steps * self.scene.instance.fps / STEPS_PER_SECOND)
 
     def is_ready(self) -> bool:
         """Return whether the skill wants to act; one that waits for a conveyor is not ready at first."""

@@ -20,6 +20,7 @@ from handloom.skills.configs.motions import NavigateConfig
 from handloom.skills.mobile import driving_goals
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.goal_rehearsal import goal_mistakes
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.values import CameraSpec
@@ -50,6 +51,7 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
     """
     found = dict.fromkeys([*_without_place(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
+    aims: dict[str, None] = {}
     cut_off: Counter[str] = Counter()
     reach = ArmReach()
     for episode in range(0 if found else scenes):
@@ -57,6 +59,7 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
             scene = build_scene(sample_task(task, 0, episode))
         except HandloomError as error:
             return Rehearsal((_located(task, str(error)),))
+        aims.update(dict.fromkeys(goal_mistakes(task, scene)))
         met.append(tuple(troubles(task, scene)))  # Before what follows moves bases.
         cut_off.update(_cut_off(task, scene))
         unreached, blind = [*_out_of_reach(task, scene, reach)], [*_blind(task, scene)]
@@ -67,6 +70,8 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
     if found:
         return Rehearsal(tuple(found))
     summary = _summary(task, met)
+    if aims and not summary.mistakes:
+        return Rehearsal(tuple(aims))
     return Rehearsal(summary.mistakes, (*summary.notes, *_framing(task, cut_off, len(met))))
 
 

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.episode.goals import Goals
 from handloom.errors import InputError
 from handloom.retarget import DeviceFrame, DeviceRecording, ExecutionState, TeleopSession, TeleopSessionConfig
 from handloom.scene import Scene
+from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
 from handloom.teleop.robot_teleop import RobotTeleop
 from handloom.values import MARK, Failure, SkillSpan
@@ -77,7 +77,7 @@ class OperatorSource:
 
     Args:
         scene: The scene in its first state.
-        stages: The skills of the task; the operator is judged by their success terms.
+        stages: The skills of the task; the operator is judged by what they do to the world.
         rng: Draws what the terms draw.
         operator: The operator's devices.
         scale: Metres of a tool per metre of a hand.
@@ -98,7 +98,7 @@ class OperatorSource:
             raise InputError("the source 'teleop' is a person: use handloom teleop TASK")
         self.failure: Failure | None = None
         self.recording = False
-        self.goals = Goals(scene, stages, rng, waypoints=False)
+        self.judge = make_judge(scene, stages, rng)
         self.robot = RobotTeleop(scene, scale=scale)
         self.on_targets: Callable[[], None] = lambda: None
         """Told when the targets of a frame are there."""
@@ -126,7 +126,7 @@ class OperatorSource:
             for (start, text), end in zip(self.marks, ends, strict=False)
             if end > start
         ]
-        return [*self.goals.timeline, *named]
+        return [*self.judge.timeline, *named]
 
     @property
     def suggestions(self) -> tuple[str, ...]:
@@ -152,23 +152,23 @@ class OperatorSource:
     def next(self, frame: int) -> Array | None:
         """Return the targets (controls,) of a frame; None when the goals are achieved or the attempt is over."""
         self._done = frame
-        self.goals.look(frame)
+        self.judge.look(frame)
         for text in self._operator.marks(frame):
             if self.marks and self.marks[-1][0] == frame:
                 self.marks.pop()  # Two names in one frame: the later one holds.
             self.marks.append((frame, text or next(iter(self.suggestions), f"Step {len(self.marks) + 1}.")))
         self._on_frame(self, frame)
-        if self.goals.achieved:
+        if self.judge.achieved:
             return None
         if frame >= self._scene.instance.max_frames - 1:
-            self.failure = self.goals.failure(frame)
+            self.failure = self.judge.failure(frame)
             return None
         targets = np.full(self._scene.world.model.nu, np.nan)
         for _ in range(self._ticks):
             tick = len(self.frames)
             sample = self._operator.frame(tick, self._time_ns(tick))
             if sample is None:
-                self.failure = self.goals.failure(frame)
+                self.failure = self.judge.failure(frame)
                 return None
             targets = self._tick(sample)
         self.on_targets()

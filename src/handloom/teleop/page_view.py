@@ -2,16 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
+from handloom.judging.words import in_words
 from handloom.retarget import ExecutionState
 from handloom.scene import Scene
 from handloom.teleop.live_input import LiveInput
 from handloom.teleop.operator_source import OperatorSource
 from handloom.teleop.picture_stream import PictureStream
-from handloom.values import EpisodeRecord
+from handloom.values import Check, EpisodeRecord
 
 STATE_RATE = 12.0
 """States sent per second while time runs."""
@@ -96,18 +97,13 @@ class PageView:
             base=bool(source.robot.bases),
             mark=source.marks[-1][1] if source.marks else "",
             suggestions=list(source.suggestions),
-            progress=round(source.goals.progress, 3),
+            progress=round(source.judge.progress, 3),
             done=[
-                {"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.goals.timeline
+                {"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.judge.timeline
             ],
             goals=[
-                {
-                    "skill": config.name,
-                    "words": config.instruction,
-                    "objects": list(config.objects),
-                    "terms": [[name, bool(holds)] for name, holds in terms],
-                }
-                for config, terms in source.goals.terms
+                {"words": about or "the task", "terms": [[in_words(term), held] for term, held in terms]}
+                for about, terms in _by_object(source.judge.terms)
             ],
         )
 
@@ -125,6 +121,15 @@ class PageView:
     def saved(self, episodes: int) -> None:
         """It is written; so many there are by now."""
         self.show(phase="loading", saved=episodes)
+
+
+def _by_object(terms: Sequence[tuple[Check, bool]]) -> list[tuple[str, list[tuple[Check, bool]]]]:
+    """Return the terms of a goal by the object that they are about."""
+    about: dict[str, list[tuple[Check, bool]]] = {}
+    for term, held in terms:
+        given = term.arguments
+        about.setdefault(str(given.get("object") or given.get("container") or ""), []).append((term, held))
+    return list(about.items())
 
 
 def _rate(moments: list[float]) -> float | None:

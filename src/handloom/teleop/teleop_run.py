@@ -138,7 +138,7 @@ class TeleopRun:
             scale=self.scale,
             on_frame=on_frame,
         )
-        return source, run_episode(scene, source)
+        return source, run_episode(scene, source, goal=source.judge.goal)
 
     def save(self, scene: Scene, source: OperatorSource, record: EpisodeRecord, *, instruction: str = "") -> None:
         """Write an attempt's episode and what its devices said.

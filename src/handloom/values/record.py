@@ -68,6 +68,9 @@ class Check:
     arguments: dict[str, Any] = field(default_factory=dict)
     share: float = 0.0
     """Share of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
+    seconds: float = 0.0
+    """Time for which it must have held at some time of the episode [s], such as a look at the scanner; 0 judges the
+    end alone."""
 
 
 MARK = "mark"
@@ -109,6 +112,8 @@ class EpisodeRecord:
     model_hash: str = ""
     """SHA-256 of the compiled model; a replay with another one cannot be exact."""
     timeline: tuple[SkillSpan, ...] = ()
+    goal: tuple[Check, ...] = ()
+    """What the task wants of the world, by which the episode was judged."""
     left_out: tuple[tuple[int, int], ...] = ()
     """Stretches of frames, first and one past the last, that are no part of the demonstration: they are simulated and
     replayed, but the dataset's frames do not have them."""

@@ -7,6 +7,7 @@ import pytest
 
 from handloom.episode import replay, run_episode
 from handloom.errors import InputError
+from handloom.judging.checks import holds
 from handloom.retarget import ControllerSnapshot, DeviceFrame, DeviceRecording, RateLimiterConfig
 from handloom.retarget.so101 import (
     CUBES,
@@ -27,7 +28,6 @@ from handloom.retarget.so101 import (
 )
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
-from handloom.skills.checks import holds
 from handloom.spatial import translation
 
 EDGE = StackCubeConfig().edge

@@ -71,8 +71,15 @@ class PlaceConfig(Tolerances, Filters):
     post_place_vector: Triple | None = None
     """Retreat in the hand's frame [m]."""
     test_mode: Literal["forward", "ik"] = "forward"
+    relation: Literal["in", "on", "stack_on", "beside"] | None = None
+    """What the place says in words, as its short form does (ours); it says what success means (``success_mode:
+    relation``), whoever carries the task out. ``in``: in a cavity of the target, of ``place_part_prim_path`` where that
+    is given; ``on`` and ``stack_on``: carried by the target alone, its middle over it; ``beside``: next to it. What
+    stands, such as a mug or a can, must end upright."""
+    upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
+    """With ``relation``: false lets a thing that stands lie; true or an angle [deg] asks it of anything (ours)."""
     success_mode: Literal[
-        "3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting", "inside", "beside"
+        "3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting", "inside", "beside", "relation"
     ] = "3diou"
     """What success means; ours are ``resting``: over the target, touching it and let go, ``inside``: ``success_th`` of
     the object (0.5 where that is 0) lies inside the target, and it is let go, and ``beside``: next to the target on its
@@ -111,8 +118,10 @@ class PlaceConfig(Tolerances, Filters):
             raise ValueError("retreat and post_place_vector both say how the hand draws back; give one of them")
         if self.rest_on is not None and self.position_constraint != "object":
             raise ValueError("rest_on measures the object; it needs position_constraint: object")
-        if (self.beside is None) != (self.success_mode != "beside"):
+        if (self.beside is None) == (self.success_mode == "beside" or self.relation == "beside"):
             raise ValueError("beside: left or right goes with success_mode: beside")
+        if (self.success_mode == "relation") and self.relation is None:
+            raise ValueError("success_mode: relation needs relation: in, on, stack_on or beside")
         return self
 
     @field_validator(

@@ -31,6 +31,7 @@ def check_task(task: Task) -> None:
     """
     mistakes = [*_names(task), *_regions(task), *_objects(task), *_clutter_and_fluid(task), *_skills(task)]
     mistakes += _driving(task)
+    mistakes += _goal(task)
     mistakes += foreign_paths(task)
     if not mistakes:
         mistakes = [*_robots(task), *_cameras(task)]
@@ -68,6 +69,14 @@ def _names(task: Task) -> Iterator[str]:
                 yield f"{task.where(key, i, 'name')}: the arena has a fixture of this name, {entry.name!r}"
             elif "/" in entry.name or entry.name == "fluid":
                 yield f"{task.where(key, i, 'name')}: a name has no slash and is not fluid, got {entry.name!r}"
+
+
+def _goal(task: Task) -> Iterator[str]:
+    names = [entry.name for entry in (*task.arena.fixtures, *task.config.objects)]
+    for i, term in enumerate(task.config.goal):
+        for name in term.names:
+            if name not in names:
+                yield f"{task.where('goal', i)}: {unknown_name('object', name, names)}"
 
 
 def _regions(task: Task) -> Iterator[str]:

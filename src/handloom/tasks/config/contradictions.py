@@ -33,7 +33,8 @@ def _place(task: Task, keys: Keys, skill: PlaceConfig) -> Iterator[str]:
             f"{task.where(*keys, 'pre_place_z_offset')}: the hand comes down from pre_place_z_offset "
             f"{skill.pre_place_z_offset:g} m to place_z_offset {skill.place_z_offset:g} m; the first must be the larger"
         )
-    if skill.success_mode in OVER_TARGET and skill.place_direction == "vertical":
+    over = skill.success_mode in OVER_TARGET or (skill.success_mode == "relation" and skill.relation != "beside")
+    if over and skill.place_direction == "vertical":
         for key in ("x_ratio_range", "y_ratio_range"):
             low, high = sorted(getattr(skill, key))
             if high <= 0.0 or low >= 1.0:

@@ -43,19 +43,20 @@ PLACE: dict[str, Any] = {
     "retreat": 0.04,
     "t_eps": 0.01,
     "o_eps": 0.1,
-    "success_mode": "resting",
+    "success_mode": "relation",
 }
 """Keys of every short place: the middle of the object over the middle of the target, let go just above contact."""
 WHERE: dict[str, dict[str, Any]] = {
-    "in": {"keep_upright": 25, "keep_upright_widest": 80, "ratio_widest": [0.25, 0.75]},
-    "on": {"ratio_widest": [0.3, 0.7]},
+    "in": {"relation": "in", "keep_upright": 25, "keep_upright_widest": 80, "ratio_widest": [0.25, 0.75]},
+    "on": {"relation": "on", "ratio_widest": [0.3, 0.7]},
     "stack_on": {
+        "relation": "stack_on",
         "keep_upright": 4,
         "x_ratio_range": [0.47, 0.53],
         "y_ratio_range": [0.47, 0.53],
         "hesitate_steps": 6,
     },
-    "beside": {"rest_on": "support", "beside": "right", "success_mode": "beside"},
+    "beside": {"relation": "beside", "rest_on": "support", "beside": "right"},
 }
 """Where a short place puts the object > the keys in which it differs."""
 WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
@@ -187,6 +188,9 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
         words = f"Pour the {{{name}}} into the {{{target}}}."
         return {"name": "pour", "objects": [name, target], "instruction": words, **given}
     places = [key for key in (*WHERE, "to") if key in given]
+    if len(places) == 1 and _is_part(given[places[0]]):  # {place: cube, in: {cabinet: drawer_1}}
+        ((given[places[0]], part),) = given[places[0]].items()
+        given.setdefault("place_part_prim_path", part)
     if len(places) != 1 or not isinstance(given[places[0]], str):
         other = next((key for key in given if key in MEANT), None)
         got = f"{other}; did you mean {MEANT[other]}?" if other and not places else ", ".join(places) or "none"
@@ -199,7 +203,17 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
     if kind == "beside" and "side" in given:
         given["beside"] = given.pop("side")
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
-    return {"name": "place", "objects": [name, target], "instruction": words, **PLACE, **WHERE[kind], **given}
+    keys = {**PLACE, **WHERE[kind], **given}
+    if {"x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
+        keys.pop("ratio_widest", None)  # Who says where means it.
+    return {"name": "place", "objects": [name, target], "instruction": words, **keys}
+
+
+def _is_part(where: Any) -> bool:
+    """Return whether a place is given as an object and one of its parts: ``{cabinet: drawer_1}``."""
+    return (
+        isinstance(where, dict) and len(where) == 1 and all(isinstance(word, str) for word in (*where, *where.values()))
+    )
 
 
 def _kind(name: str, target: str, categories: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from handloom.config import Angles, Config, Degrees, Metres, Position, Quaternion, UnusedKey
 from handloom.errors import suggest
+from handloom.judging.goal_config import GoalTerm
 from handloom.robots import RobotConfig
 from handloom.scene.camera_config import CameraConfig
 from handloom.scene.object_config import Channel, ObjectConfig
@@ -224,6 +225,8 @@ class TaskConfig(Config):
     """Wording, length and frame rate."""
     skills: tuple[dict[str, tuple[Block, ...]], ...] = Field(min_length=1)
     """Stages, one after the other: robot > blocks, one after the other: arm > skills."""
+    goal: tuple[GoalTerm, ...] = Field(default=(), max_length=100)
+    """What the world must be like at the end, whoever carries the task out; absent: what the skills do to it (ours)."""
     physics: PhysicsNoise = PhysicsNoise()
     """Masses, friction and gains that vary (ours)."""
     disturbance: DisturbanceConfig = DisturbanceConfig()

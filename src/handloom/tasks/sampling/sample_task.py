@@ -59,6 +59,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         fps=config.data.fps,
         substeps=substeps(config.data.fps),
         max_frames=config.data.max_episode_length,
+        goal=tuple(term.model_dump(mode="json", by_alias=True, exclude_unset=True) for term in config.goal),
         neglect_collisions=config.neglect_collision_names,
         detailed_instruction=with_words(config.data.detailed_language_instruction, objects),
         fluid=sample_fluid(task, objects),

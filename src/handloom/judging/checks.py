@@ -1,6 +1,8 @@
 """Success terms by name: functions of the scene and plain arguments, so that a dataset can test them again."""
 
 from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from handloom.scene.measures import box_overlap, gripper_open, lying_still, shar
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat, quat_angle, quat_from_matrix
 from handloom.values import Check
 
+Term = TypeVar("Term", bound=Callable[..., bool])
+
 CALM = 1.0
 """Fastest motion of joints [m/s or rad/s] and of an object [m/s] at the end of a skill. Published: 5, which an object
 that is flung away meets. At the end of an episode everything must lie still, whatever was dropped."""
@@ -21,6 +25,44 @@ VIEW_ANGLE = 0.35
 """Half the opening angle of a scanner's view [rad]."""
 
 
+class Nature(Enum):
+    """How long a success term stands."""
+
+    MOMENT = "moment"
+    """It ends with its skill: a hand at a pose, a grasp."""
+    PLACED = "placed"
+    """Where an object is put; it stands until something takes the object up again."""
+    CONTAINED = "contained"
+    """What is in a container; it stays there wherever the container is carried, until it is taken out."""
+    CONTENTS = "contents"
+    """How much is in an object; it stands wherever the object is put later."""
+    JOINT = "joint"
+    """Where a joint of an object stands; until the same joint is moved again."""
+
+
+CHECKS: dict[str, Callable[..., bool]] = {}
+"""Name of a success term > function of the scene and the term's arguments."""
+NATURES: dict[str, Nature] = {}
+"""Name of a success term > how long it stands."""
+
+
+def check(nature: Nature = Nature.MOMENT) -> Callable[[Term], Term]:
+    """Enter a function into the table of success terms under its own name."""
+
+    def enter(function: Term) -> Term:
+        CHECKS[function.__name__] = function
+        NATURES[function.__name__] = nature
+        return function
+
+    return enter
+
+
+check()(gripper_open)
+check(Nature.PLACED)(lying_still)
+check(Nature.PLACED)(stacked)
+
+
+@check()
 def hand_at(
     scene: Scene,
     *,
@@ -51,11 +93,13 @@ def hand_at(
     return any(terms) if either else all(terms)
 
 
+@check()
 def joints_at(scene: Scene, *, robot: str, arm: str, joints: Sequence[float], distance: float) -> bool:
     """Return whether the joints of an arm are within ``distance`` (norm) [rad] of a configuration."""
     return bool(np.linalg.norm(scene.robot(robot).arm(arm).joints - np.asarray(joints, float)) < distance)
 
 
+@check()
 def base_at(scene: Scene, *, robot: str, pose: Sequence[float], distance: float, angle: float) -> bool:
     """Return whether a base is within ``distance`` [m] and ``angle`` [rad] of x, y [m], yaw [rad] in the world."""
     base = scene.robot(robot).base
@@ -66,6 +110,7 @@ def base_at(scene: Scene, *, robot: str, pose: Sequence[float], distance: float,
     return bool(np.hypot(off[0], off[1]) < distance and abs(turn) < angle)
 
 
+@check()
 def base_clear(scene: Scene, *, robot: str, held: Sequence[str]) -> bool:
     """Return whether a robot touches nothing but the objects that it holds."""
     world, own = scene.world, (f"{robot}/", *(f"{name}/" for name in held))
@@ -73,17 +118,20 @@ def base_clear(scene: Scene, *, robot: str, held: Sequence[str]) -> bool:
     return not world.touching([name for name in world.bodies if name.startswith(f"{robot}/")], others)
 
 
+@check()
 def near(scene: Scene, *, object: str, target: str, distance: float, flat: bool = False) -> bool:
     """Return whether the origins of two objects are closer than ``distance`` [m]; ``flat`` leaves out the height."""
     offset = scene.object_pose(object)[:3, 3] - scene.object_pose(target)[:3, 3]
     return bool(np.linalg.norm(offset[:2] if flat else offset) < distance)
 
 
+@check()
 def turned_to(scene: Scene, *, object: str, quat: Sequence[float], angle: float) -> bool:
     """Return whether an object is within ``angle`` [rad] of a world orientation, wxyz."""
     return bool(quat_angle(quat_from_matrix(scene.object_pose(object)[:3, :3]), np.asarray(quat, float)) < angle)
 
 
+@check()
 def point_at(scene: Scene, *, object: str, point: Sequence[float], position: Sequence[float], distance: float) -> bool:
     """Return whether a point of an object, in its own frame [m], is within ``distance`` [m] of a place in the world."""
     T = scene.object_pose(object)
@@ -91,6 +139,7 @@ def point_at(scene: Scene, *, object: str, point: Sequence[float], position: Seq
     return bool(np.linalg.norm(now - np.asarray(position, float)) < distance)
 
 
+@check(Nature.PLACED)
 def points_up(scene: Scene, *, object: str, axis: Sequence[float], angle: float) -> bool:
     """Return whether an axis of an object is within ``angle`` [rad] of up."""
     direction = scene.object_pose(object)[:3, :3] @ np.asarray(axis, float)
@@ -98,44 +147,59 @@ def points_up(scene: Scene, *, object: str, axis: Sequence[float], angle: float)
     return bool(np.arccos(np.clip(cosine, -1.0, 1.0)) < angle)
 
 
+@check()
+def tilted(scene: Scene, *, object: str, axis: Sequence[float], low: float, high: float) -> bool:
+    """Return whether the angle between an axis of an object and up lies between two bounds [rad]."""
+    direction = scene.object_pose(object)[:3, :3] @ np.asarray(axis, float)
+    return bool(low <= np.arccos(np.clip(direction[2] / np.linalg.norm(direction), -1.0, 1.0)) <= high)
+
+
+@check(Nature.PLACED)
 def ahead(scene: Scene, *, object: str, robot: str, arm: str, low: float, high: float) -> bool:
     """Return whether an object lies between two distances [m] ahead of the base of an arm."""
     T_base_object = invert_pose(scene.robot(robot).arm(arm).T_world_base) @ scene.object_pose(object)
     return bool(low < T_base_object[0, 3] < high)
 
 
+@check(Nature.PLACED)
 def overlapping(scene: Scene, *, object: str, target: str, above: float, part: str | None = None) -> bool:
     """Return whether the boxes of two objects overlap by more than ``above`` (intersection over union)."""
     return box_overlap(world_box(scene, object), world_box(scene, target, part)) > above
 
 
+@check(Nature.PLACED)
 def over_box(scene: Scene, *, object: str, target: str, margin: float = 0.015, part: str | None = None) -> bool:
     """Return whether the origin of an object lies, seen from above, inside a target's box less ``margin`` [m]."""
     p, box = scene.object_pose(object)[:2, 3], world_box(scene, target, part)[:, :2]
     return bool(np.all(p > box[0] + margin) and np.all(p < box[1] - margin))
 
 
+@check(Nature.PLACED)
 def lower_than(scene: Scene, *, object: str, robot: str, arm: str, height: float) -> bool:
     """Return whether the origin of an object lies below a height [m] in the base of an arm."""
     T_base_object = invert_pose(scene.robot(robot).arm(arm).T_world_base) @ scene.object_pose(object)
     return bool(T_base_object[2, 3] < height)
 
 
+@check(Nature.PLACED)
 def left_of(scene: Scene, *, object: str, target: str, distance: float, part: str | None = None) -> bool:
     """Return whether the origin of an object is more than ``distance`` [m] beside a target's box in world -x."""
     return bool(scene.object_pose(object)[0, 3] < world_box(scene, target, part)[0, 0] - distance)
 
 
+@check(Nature.PLACED)
 def right_of(scene: Scene, *, object: str, target: str, distance: float, part: str | None = None) -> bool:
     """Return whether the origin of an object is more than ``distance`` [m] beside a target's box in world +x."""
     return bool(scene.object_pose(object)[0, 3] > world_box(scene, target, part)[1, 0] + distance)
 
 
+@check(Nature.PLACED)
 def raised_above(scene: Scene, *, object: str, target: str, by: float, part: str | None = None) -> bool:
     """Return whether the lowest point of an object is more than ``by`` [m] above the lowest point of a target."""
     return bool(world_box(scene, object)[0, 2] > world_box(scene, target, part)[0, 2] + by)
 
 
+@check(Nature.PLACED)
 def touches(scene: Scene, *, object: str, target: str, through: bool = False) -> bool:
     """Return whether an object touches a target, or with ``through`` something in or on it: a second egg in a bowl."""
     world = scene.world
@@ -153,6 +217,7 @@ def touches(scene: Scene, *, object: str, target: str, through: bool = False) ->
     return False
 
 
+@check(Nature.PLACED)
 def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:
     """Return whether no finger of an arm touches an object, and no cup holds it."""
     side = scene.robot(robot).arm(arm)
@@ -161,23 +226,19 @@ def released(scene: Scene, *, object: str, robot: str, arm: str) -> bool:
     return not set(held) & set(bodies) and not scene.world.touching(side.finger_bodies, bodies)
 
 
+@check(Nature.PLACED)
 def above_bottom(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
     """Return whether the origin of an object is not below the lowest point of a target."""
     return bool(scene.object_pose(object)[2, 3] >= world_box(scene, target, part)[0, 2])
 
 
-def holds(scene: Scene, check: Check) -> bool:
-    """Return whether a success term is true in the present state of the scene."""
-    if check.name not in CHECKS:
-        raise unknown_name("check", check.name, CHECKS)
-    return CHECKS[check.name](scene, **check.arguments)
-
-
+@check(Nature.CONTAINED)
 def inside(scene: Scene, *, object: str, target: str, share: float, part: str | None = None) -> bool:
     """Return whether more than a share of an object lies inside a target's own box: as deep as that, not just at it."""
     return share_inside(scene, object, target, part) > share
 
 
+@check(Nature.PLACED)
 def level(scene: Scene, *, object: str, angle: float) -> bool:
     """Return whether the nearest axis of an object is within ``angle`` [rad] of up: it lies flat, or stands."""
     return bool(np.abs(scene.object_pose(object)[2, :3]).max() > np.cos(angle))
@@ -195,6 +256,7 @@ def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
     return np.array(asset.keypoints["window"].position), np.array(asset.axes["view"].direction, float)
 
 
+@check()
 def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: float = VIEW_ANGLE) -> bool:
     """Return whether the middle of an object's box is before the window of a scanner, in its cone of view."""
     window, view = scanner_view(scene, scanner)
@@ -204,6 +266,7 @@ def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: 
     return length < distance and float(off @ (T[:3, :3] @ view)) > length * np.cos(angle)
 
 
+@check()
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
@@ -218,12 +281,14 @@ def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2
     return pressing >= min(fingers, len(side.finger_bodies))
 
 
+@check()
 def grasped_moving(scene: Scene, *, robot: str, arm: str, object: str, speed: float) -> bool:
     """Return whether a hand has hold of an object that moves faster than ``speed`` [m/s]."""
     moves = np.linalg.norm(scene.world.body_velocity(scene.body_of(object))[:3]) > speed
     return bool(moves) and grasped(scene, robot=robot, arm=arm, object=object)
 
 
+@check()
 def held_up(scene: Scene, *, object: str) -> bool:
     """Return whether a hand holds an object in the air: robots apart, it touches only what is in it or over it."""
     arms = [(name, arm.name) for name, robot in scene.robots.items() for arm in robot.arms]
@@ -237,6 +302,7 @@ def held_up(scene: Scene, *, object: str) -> bool:
     return not scene.world.touching(scene.world.subtree(scene.body_of(object)), supports)
 
 
+@check(Nature.JOINT)
 def joint_state(scene: Scene, *, object: str, joint: str, start: float, threshold: float, mode: str) -> bool:
     """Return whether a joint of an object stands where it should; all lengths and angles [m or rad].
 
@@ -255,11 +321,13 @@ def joint_state(scene: Scene, *, object: str, joint: str, start: float, threshol
     return (q - start if mode == "normal" else abs(q - start)) >= abs(threshold)
 
 
+@check()
 def joint_still(scene: Scene, *, object: str, joint: str, speed: float) -> bool:
     """Return whether a joint of an object moves slower than ``speed`` [m/s or rad/s]."""
     return abs(scene.world.joint_velocity(f"{object}/{joint}")) < speed
 
 
+@check()
 def fingers_only(scene: Scene, *, robot: str, arm: str, object: str, base: str) -> bool:
     """Return whether no forbidden link of an arm touches an object, and no finger touches its body ``base``."""
     side, world = scene.robot(robot).arm(arm), scene.world
@@ -269,6 +337,7 @@ def fingers_only(scene: Scene, *, robot: str, arm: str, object: str, base: str) 
     return not world.touching(side.finger_bodies, [f"{object}/{base}"])
 
 
+@check()
 def lifted(scene: Scene, *, object: str, from_z: float, by: float) -> bool:
     """Return whether an object is more than ``by`` [m] above the height ``from_z`` [m]."""
     return bool(scene.object_pose(object)[2, 3] - from_z > by)
@@ -281,6 +350,7 @@ def _grains(scene: Scene, container: str) -> NDArray[np.bool_]:
     return scene.grains.inside(container)
 
 
+@check(Nature.CONTENTS)
 def poured(scene: Scene, *, container: str, target: str, share: float, spilled: float) -> bool:
     """Return whether a share of all grains is in a target, and few are in neither the target nor their container."""
     there, left = _grains(scene, target), _grains(scene, container)
@@ -288,6 +358,7 @@ def poured(scene: Scene, *, container: str, target: str, share: float, spilled: 
     return bool(there.sum() >= share * len(there) and lost <= spilled * len(there))
 
 
+@check(Nature.CONTENTS)
 def filled(scene: Scene, *, container: str, radius: float, above: int, below: int) -> bool:
     """Return whether the number of grains in a container, nearer to its middle than a radius [m], is within bounds.
 
@@ -298,6 +369,7 @@ def filled(scene: Scene, *, container: str, radius: float, above: int, below: in
     return above < count < below
 
 
+@check()
 def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
     """Return whether the robots' joints and an object move slower than ``speed`` [m/s or rad/s].
 
@@ -322,40 +394,8 @@ def unrest(scene: Scene, object: str) -> str:
     return "; ".join(words)
 
 
-CHECKS: dict[str, Callable[..., bool]] = {
-    "above_bottom": above_bottom,
-    "ahead": ahead,
-    "base_at": base_at,
-    "base_clear": base_clear,
-    "calm": calm,
-    "filled": filled,
-    "fingers_only": fingers_only,
-    "grasped": grasped,
-    "grasped_moving": grasped_moving,
-    "gripper_open": gripper_open,
-    "hand_at": hand_at,
-    "held_up": held_up,
-    "in_view": in_view,
-    "inside": inside,
-    "joint_state": joint_state,
-    "joint_still": joint_still,
-    "joints_at": joints_at,
-    "left_of": left_of,
-    "level": level,
-    "lifted": lifted,
-    "lower_than": lower_than,
-    "lying_still": lying_still,
-    "near": near,
-    "over_box": over_box,
-    "overlapping": overlapping,
-    "point_at": point_at,
-    "points_up": points_up,
-    "poured": poured,
-    "raised_above": raised_above,
-    "released": released,
-    "right_of": right_of,
-    "stacked": stacked,
-    "touches": touches,
-    "turned_to": turned_to,
-}
-"""Name of a success term > function of the scene and the term's arguments."""
+def holds(scene: Scene, check: Check) -> bool:
+    """Return whether a success term is true in the present state of the scene."""
+    if check.name not in CHECKS:
+        raise unknown_name("check", check.name, CHECKS)
+    return CHECKS[check.name](scene, **check.arguments)

@@ -7,10 +7,12 @@ import mujoco
 import numpy as np
 
 from handloom.episode import run_episode
-from handloom.episode.goals import Goals
-from handloom.episode.loop import REST_FRAMES, apply_targets, standing_goals
+from handloom.episode.loop import apply_targets
+from handloom.judging import Judge, standing_goals
+from handloom.judging.lasting import frames_of
 from handloom.scene import build_scene
 from handloom.skills import Schedule
+from handloom.skills.deeds import make_judge
 from handloom.tasks import load_task, sample_task
 from handloom.values import Check, SkillSpan
 
@@ -86,21 +88,34 @@ def test_what_was_placed_before_going_home_is_judged_at_the_end(tmp_path: Path):
     file = tmp_path / "task.yaml"
     file.write_text(TASK)
     task = load_task(file)
-    for source, reason in ((Schedule, None), (Meddler, "not_lasting_over_box")):
+    for source, reason in ((Schedule, None), (Meddler, "not_lasting_carried_by")):
         scene = build_scene(sample_task(task, 0, 0))
         record = run_episode(scene, source(scene, task.config.skills, np.random.default_rng(0)))
         assert (record.failure.reason if record.failure else None) == reason
 
 
-def watched(source, scene, stages) -> Goals:
-    """Return the goals of a task as somebody who only looks on judges them, at the end of an episode."""
-    goals, commands = Goals(scene, stages, np.random.default_rng(1)), source(scene, stages, np.random.default_rng(0))
-    rest = iter(range(REST_FRAMES))
+def test_one_second_is_one_second_at_every_frame_rate(tmp_path: Path):
+    file = tmp_path / "task.yaml"
+    for fps in (20, 30, 60):
+        file.write_text(TASK + f"data: {{fps: {fps}, max_episode_length: 1500}}\n")
+        task = load_task(file)
+        scene = build_scene(sample_task(task, 0, 0))
+        source = Schedule(scene, task.config.skills, np.random.default_rng(0))
+        record = run_episode(scene, source)
+        assert record.failure is None
+        assert record.frames - max(span.end for span in record.timeline) == fps
+        assert frames_of(1.0, fps) == fps
+
+
+def watched(source, scene, stages) -> Judge:
+    """Return the judge of a task who only looked on, at the end of an episode."""
+    judge, commands = make_judge(scene, stages, None), source(scene, stages, np.random.default_rng(0))
+    rest = iter(range(scene.instance.fps))
     for frame in count():
-        goals.look(frame)
+        judge.look(frame)
         targets = commands.next(frame)
         if targets is None and next(rest, None) is None:
-            return goals
+            return judge
         apply_targets(scene, np.full(scene.world.model.nu, np.nan) if targets is None else targets)
         scene.world.step(scene.instance.substeps)
 
@@ -112,19 +127,21 @@ def test_somebody_who_only_looks_on_sees_what_was_undone(tmp_path: Path):
         watched(source, build_scene(sample_task(task, 0, 0)), task.config.skills) for source in (Schedule, Meddler)
     )
     assert (done.progress, done.achieved, done.failure(0)) == (1.0, True, None)
-    assert (undone.progress, undone.achieved) == (1.0, False)
-    assert undone.failure(0).reason == "not_lasting_over_box"
+    assert [span.skill for span in done.timeline] == ["pick", "place"]
+    assert not undone.achieved
+    assert undone.progress < 1.0
+    assert undone.failure(0).reason == "not_carried_by"
 
 
-def test_a_skill_that_cannot_be_planned_is_not_achieved_by_standing_still(tmp_path: Path):
-    """Its goal is made from the plan; before there is one, it is where the object already is."""
+def test_a_task_without_a_deed_is_not_achieved_by_standing_still(tmp_path: Path):
     turn = "rotate__obj, objects: [cube], rotate_obj_euler_delta: [[0, 0, 0], [0, 0, 0]], trans_offset: [0, 0, 9]"
     turn += ", success_threshold_move: 0.03, success_threshold_rotate: 0.2"
     (file := tmp_path / "task.yaml").write_text(
         TASK.replace("[{pick: cube}, {place: cube, on: plate}, home]", f"[{{name: {turn}}}]")
     )
     scene = build_scene(sample_task(task := load_task(file), 0, 0))
-    goals = Goals(scene, task.config.skills, np.random.default_rng(0), hold=1)
-    for frame in range(3):
-        goals.look(frame)
-        assert (goals.progress, goals.achieved) == (0.0, False)
+    judge = make_judge(scene, task.config.skills, np.random.default_rng(0))
+    for frame in range(60):
+        judge.look(frame)
+        assert not judge.achieved
+    assert judge.failure(60).reason == "not_judged"

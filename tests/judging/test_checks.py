@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from handloom.judging.checks import holds, unrest
 from handloom.scene import Scene, build_scene
-from handloom.skills.checks import holds, unrest
 from handloom.spatial import make_pose, random_rotations, transform_points
 from handloom.values import Check, TaskInstance
 

@@ -1,0 +1,205 @@
+"""The ``goal:`` of a task file: what the author wants of the world, and the terms that it stands for."""
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from handloom.config import Config
+from handloom.errors import ConfigError, unknown_name
+from handloom.judging.lasting import REST_SPEED
+from handloom.judging.relations import BESIDE_WITHIN, relation_terms, upright_terms
+from handloom.scene import Scene
+from handloom.values import Check
+
+DISTURBED = 0.05
+"""How far something that was not meant to move may move [m]."""
+Share = Annotated[float, Field(ge=0, le=1)]
+Where = str | dict[str, str]
+"""An object, or ``{object: part}``."""
+RELATIONS = ("in", "on", "beside", "left_of", "right_of", "between", "at", "heading", "upright")
+RELATIONS += ("open", "closed", "held", "poured_into", "pressed", "at_rest")
+OTHERS = "others"
+
+
+class GoalTerm(Config):
+    """One thing that must be so at the end. Say of which ``object``, and what; several of them may stand together."""
+
+    object: str = ""
+    """What it is about."""
+    inside: Where | None = Field(default=None, alias="in")
+    """In a cavity of it, ``{cabinet: drawer_1}`` in that of a part."""
+    on: Where | None = None
+    """Carried by it."""
+    beside: str | None = None
+    """Next to it, on any side, no farther than ``within``."""
+    left_of: str | None = None
+    right_of: str | None = None
+    """Next to it in world -x or +x."""
+    between: tuple[str, str] | None = None
+    """On the line between two others, to ``within``."""
+    at: tuple[float, float] | None = None
+    """Its middle at x, y in the world [m], to ``within``."""
+    within: float = Field(default=0.0, ge=0, le=10)
+    """Distance [m]; 0 takes 10 cm beside others and 3 cm at a place."""
+    heading: float | None = Field(default=None, ge=-360, le=360)
+    """Heading of its x axis in the world [deg], to 15 degrees."""
+    upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
+    """Standing, to 15 degrees or to an angle [deg]; false lets what usually stands lie."""
+    joint: str | None = None
+    """Moving part for ``open`` and ``closed``; absent: the main one."""
+    open: bool | Share | None = None
+    """Open by at least this share of its range; true: by half."""
+    closed: bool | Share | None = None
+    """Open by at most this share of its range; true: by 3 %."""
+    held: bool | None = None
+    """In some hand."""
+    poured_into: str | None = None
+    """Most of what was in it is in the other."""
+    share: Share = 0.7
+    spilled: Share = 0.1
+    """Least share poured, and largest share lost."""
+    pressed: float | bool | None = None
+    """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N."""
+    at_rest: bool | None = None
+    """It lies still."""
+    stacked: tuple[str, ...] = ()
+    """Each stands on the one before, from the lowest up."""
+    untouched: tuple[str, ...] | str = ()
+    """What must not have moved by more than 5 cm, nor fallen; ``others``: everything that no other term is about."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _yaml_reads_on_as_true(cls, given: Any) -> Any:
+        return (
+            {("on" if key is True else key): value for key, value in given.items()}
+            if isinstance(given, dict)
+            else given
+        )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "GoalTerm":
+        said = [key for key in RELATIONS if getattr(self, "inside" if key == "in" else key) is not None]
+        alone = bool(self.stacked) + bool(self.untouched)
+        if (said and not self.object) or (not said and not alone) or alone > 1 or (said and alone):
+            raise ValueError(
+                f"say of which object, and what: {{object: apple, in: bowl}}, with one of {', '.join(RELATIONS)}; "
+                "or {stacked: [a, b]}, or {untouched: others}"
+            )
+        if len(self.stacked) == 1:
+            raise ValueError("stacked needs two objects or more, from the lowest up")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every object that it names."""
+        places = [
+            place if isinstance(place, str) else next(iter(place), "") for place in (self.inside, self.on) if place
+        ]
+        others = [name for name in (self.beside, self.left_of, self.right_of, self.poured_into) if name]
+        untouched = () if isinstance(self.untouched, str) else self.untouched
+        named = (self.object, *places, *others, *(self.between or ()), *self.stacked, *untouched)
+        return tuple(name for name in named if name)
+
+
+def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...]) -> tuple[Check, ...]:
+    """Return the terms that a goal stands for.
+
+    Args:
+        scene: The scene in its first state.
+        goal: What the author wrote.
+
+    Raises:
+        ConfigError: An object or a part does not exist, or cannot be what is said of it.
+    """
+    for name in dict.fromkeys(name for term in goal for name in term.names):
+        if name not in scene.assets:
+            raise unknown_name("object", name, scene.assets)
+    terms: list[Check] = []
+    for entry in goal:
+        terms += _placed(scene, entry) + _states(scene, entry)
+    about = {name for entry in goal for name in (entry.object, *entry.stacked) if name}
+    for entry in goal:
+        names = _movable(scene) if entry.untouched == OTHERS else entry.untouched
+        terms += [_unmoved(scene, name) for name in names if entry.untouched != OTHERS or name not in about]
+    return tuple({_key(term): term for term in terms}.values())
+
+
+def _key(term: Check) -> str:
+    return f"{term.name} {sorted(term.arguments.items(), key=str)}"
+
+
+def _placed(scene: Scene, entry: GoalTerm) -> list[Check]:
+    name, terms = entry.object, []
+    for relation, place in (("in", entry.inside), ("on", entry.on)):
+        if place is not None:
+            target, part = (place, None) if isinstance(place, str) else next(iter(place.items()))
+            terms += relation_terms(scene, name, relation, target, part=part, upright=entry.upright)
+    near = entry.within or BESIDE_WITHIN
+    for side, target in ((None, entry.beside), ("left", entry.left_of), ("right", entry.right_of)):
+        if target is not None:
+            terms += relation_terms(scene, name, "beside", target, side=side, within=near, upright=entry.upright)
+    if entry.between is not None:
+        first, second = entry.between
+        terms.append(
+            Check(name="between", arguments={"object": name, "first": first, "second": second, "within": near})
+        )
+    if entry.at is not None:
+        off = entry.within or 0.03
+        low, high = [value - off for value in entry.at], [value + off for value in entry.at]
+        terms.append(Check(name="placed_at", arguments={"object": name, "low": low, "high": high}))
+    for lower, upper in zip(entry.stacked, entry.stacked[1:], strict=False):
+        terms += relation_terms(scene, upper, "stack_on", lower)
+    return terms
+
+
+def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
+    name, terms = entry.object, []
+    if entry.heading is not None:
+        yaw = {"object": name, "yaw": float(np.deg2rad(entry.heading)), "angle": float(np.deg2rad(15.0))}
+        terms.append(Check(name="headed", arguments=yaw))
+    if entry.upright is not None and entry.upright is not False:
+        terms += upright_terms(scene, name, entry.upright)
+    if entry.open is not None or entry.closed is not None:
+        terms.append(_joint(scene, entry))
+    if entry.held is not None:
+        terms.append(Check(name="in_hand" if entry.held else "let_go", arguments={"object": name}))
+    if entry.poured_into is not None:
+        amounts = {"container": name, "target": entry.poured_into, "share": entry.share, "spilled": entry.spilled}
+        terms.append(Check(name="poured", arguments=amounts))
+    if entry.pressed:
+        force = 0.5 if entry.pressed is True else float(entry.pressed)
+        once = 1.0 / scene.instance.fps
+        terms.append(Check(name="pushed_down", arguments={"object": name, "force": force}, seconds=once))
+    if entry.at_rest:
+        terms.append(Check(name="lying_still", arguments={"objects": [name], "speed": REST_SPEED}))
+    return terms
+
+
+def _joint(scene: Scene, entry: GoalTerm) -> Check:
+    """Return the term that a joint is open or closed by a share of its range."""
+    asset = scene.assets[entry.object]
+    if not asset.articulated:
+        raise ConfigError(f"goal: {entry.object} ({asset.name}) has nothing to open or close")
+    link = asset.joints[asset.joint_index(entry.joint)]
+    low, high = link.range
+    closed = min(max(0.0, low), high)
+    end = high if abs(high - closed) >= abs(low - closed) else low
+    if entry.open is not None:
+        share = 0.5 if entry.open is True else float(entry.open)
+        bounds = sorted((closed + share * (end - closed), end + np.sign(end - closed) * 1.0))
+    else:
+        share = 0.03 if entry.closed is True else float(entry.closed or 0.0)
+        bounds = sorted((closed - np.sign(end - closed) * 1.0, closed + share * (end - closed)))
+    about = {"object": entry.object, "joint": link.joint, "low": float(bounds[0]), "high": float(bounds[1])}
+    return Check(name="joint_between", arguments=about)
+
+
+def _movable(scene: Scene) -> tuple[str, ...]:
+    return tuple(obj.name for obj in scene.instance.objects if not obj.fixed and obj.solid)
+
+
+def _unmoved(scene: Scene, name: str) -> Check:
+    T = scene.object_pose(name)
+    about = {"position": T[:3, 3].tolist(), "up": T[2, :3].tolist(), "distance": DISTURBED}
+    return Check(name="unmoved", arguments={"object": name, **about})

@@ -1,0 +1,181 @@
+"""The judge of a task: what of its goal holds in the present state, whoever brought it about."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handloom.judging.checks import holds
+from handloom.judging.lasting import REST, frames_of
+from handloom.judging.words import in_words
+from handloom.judging.world_terms import FALLEN
+from handloom.scene import Scene
+from handloom.values import Check, Failure, FunnelStage, SkillSpan
+
+DISTURBED = 0.05
+"""How far something that was not meant to move may have moved without being reported [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A skill of the task, and the deed by which it counts as done."""
+
+    robot: str
+    arm: str
+    skill: str
+    objects: tuple[str, ...] = ()
+    instruction: str = ""
+    terms: tuple[Check, ...] = ()
+    """What the world is like when it has been done; none for a place on the expert's way."""
+
+
+class Judge:
+    """Watches a scene: which terms of the task's goal hold, and which of its steps have been done, by whatever means.
+
+    Success is decided by the goal alone: all its terms hold together for ``hold`` seconds. The steps, in their order,
+    only tell how far it got and label the frames.
+
+    Args:
+        scene: The scene in its first state.
+        goal: Terms of the task.
+        steps: What leads there, by robot and arm in order.
+        hold: How long the goal must hold [s].
+    """
+
+    def __init__(self, scene: Scene, goal: Sequence[Check], steps: Sequence[Step] = (), *, hold: float = REST) -> None:
+        self.goal = tuple(goal)
+        self._scene = scene
+        self._needed = max(1, frames_of(hold, scene.instance.fps))
+        self._held = 0
+        self._frame, self._looked = -1, False
+        self._now: tuple[bool, ...] = ()
+        self._times: Counter[int] = Counter()
+        lanes = dict.fromkeys((step.robot, step.arm) for step in steps)
+        self._lanes = {
+            lane: [step for step in steps if (step.robot, step.arm) == lane and step.terms] for lane in lanes
+        }
+        self._begun = dict.fromkeys(self._lanes, 0)
+        self._steps = sum(len(lane) for lane in self._lanes.values())
+        self.timeline: list[SkillSpan] = []
+        """What was done when."""
+
+    @property
+    def progress(self) -> float:
+        """How far it got, 0 to 1: the share of the steps that were done, or of the goal that holds if that is less."""
+        holding = float(np.mean([held for _, held in self.terms])) if self.goal else 0.0
+        return min(len(self.timeline) / self._steps, holding) if self._steps else holding
+
+    @property
+    def terms(self) -> tuple[tuple[Check, bool], ...]:
+        """Every term of the goal, and whether it held when the judge looked last."""
+        if not self._now:
+            self._now = tuple(self._fulfilled(i) for i in range(len(self.goal)))
+        return tuple(zip(self.goal, self._now, strict=True))
+
+    @property
+    def achieved(self) -> bool:
+        """Whether the goal has held for long enough and holds now."""
+        return bool(self.goal) and self._held >= self._needed
+
+    @property
+    def controls(self) -> int:
+        """Number of actuators of the scene."""
+        return self._scene.world.model.nu
+
+    @property
+    def fps(self) -> int:
+        """Frames per second of the scene."""
+        return self._scene.instance.fps
+
+    def look(self, frame: int, *, fully: bool = True) -> None:
+        """Judge the state after a number of frames; asked again about the same frame, it changes nothing.
+
+        Args:
+            frame: Number of frames carried out.
+            fully: Look at the whole goal; else only at the next steps and at what must have held at some time.
+        """
+        if frame != self._frame:
+            self._frame, self._now, self._looked = frame, (), False
+            self._times.update(i for i, term in enumerate(self.goal) if term.seconds and self._counts(i))
+            for lane, steps in self._lanes.items():
+                if steps and frame > self._begun[lane] and all(holds(self._scene, term) for term in steps[0].terms):
+                    self._done(steps.pop(0), lane, frame)
+        if fully and not self._looked:
+            self._looked = True
+            self._held = self._held + 1 if self.goal and all(held for _, held in self.terms) else 0
+
+    def failure(self, frame: int) -> Failure | None:
+        """Return what is missing after a number of frames; None when all is achieved."""
+        if self.achieved:
+            return None
+        if not self.goal:
+            detail = "the task has no goal to judge by: write goal: terms, or skills that change something"
+            return Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail)
+        broken = [term for term, held in self.terms if not held]
+        words = "; ".join(in_words(term) for term in broken) or f"all of it for {self._needed} frames"
+        detail = f"after {frame} frames this did not hold: {words}"
+        reason = f"not_{broken[0].name}" if broken else "not_lasting"
+        for step in (steps[0] for steps in self._lanes.values() if steps):
+            term = next((term for term in step.terms if not holds(self._scene, term)), None)
+            if term is not None:
+                return Failure(
+                    stage=FunnelStage.EXECUTE, reason=f"{step.skill}_not_{term.name}", detail=detail, skill=step.skill
+                )
+        return Failure(stage=FunnelStage.SUCCESS, reason=reason, detail=detail)
+
+    def missing(self) -> Failure | None:
+        """Return which terms of the goal do not hold now, however long they did; None when all do."""
+        broken = [term for i, term in enumerate(self.goal) if not self._fulfilled(i)]
+        if not broken:
+            return None
+        words = "; ".join(in_words(term) for term in broken)
+        detail = f"at the end this did not hold of what the task wants: {words}"
+        return Failure(stage=FunnelStage.SUCCESS, reason=f"not_{broken[0].name}", detail=detail)
+
+    def _fulfilled(self, index: int) -> bool:
+        term = self.goal[index]
+        if term.seconds:
+            return self._times[index] >= frames_of(term.seconds, self._scene.instance.fps)
+        return holds(self._scene, term)
+
+    def _counts(self, index: int) -> bool:
+        """Return whether a term that must have held at some time holds now; those of a name come in their order."""
+        term = self.goal[index]
+        before = [i for i, other in enumerate(self.goal[:index]) if other.name == term.name and other.seconds]
+        return all(self._fulfilled(i) for i in before) and holds(self._scene, term)
+
+    def _done(self, step: Step, lane: tuple[str, str], frame: int) -> None:
+        self.timeline.append(
+            SkillSpan(
+                robot=step.robot,
+                arm=step.arm,
+                skill=step.skill,
+                objects=step.objects,
+                start=self._begun[lane],
+                end=frame,
+                success=True,
+                instruction=step.instruction,
+                checks=step.terms,
+            )
+        )
+        self._begun[lane] = frame
+
+
+def collateral(scene: Scene, before: Sequence[tuple[str, np.ndarray]], meant: Sequence[str]) -> tuple[str, ...]:
+    """Return what was moved by more than 5 cm or fell over, and was not meant to.
+
+    Args:
+        scene: The scene at the end.
+        before: Names of objects with their poses (4, 4) at the start.
+        meant: Objects that the task moves.
+    """
+    fallen = []
+    for name, T in before:
+        if name in meant:
+            continue
+        now = scene.object_pose(name)
+        moved = float(np.linalg.norm(now[:3, 3] - T[:3, 3]))
+        if moved > DISTURBED or float(now[2, :3] @ T[2, :3]) < FALLEN:
+            fallen.append(name)
+    return tuple(fallen)

@@ -1,0 +1,100 @@
+"""What must still hold at the end of an episode, and for how long it must have held."""
+
+import math
+from collections.abc import Sequence
+
+from handloom.judging.checks import NATURES, Nature, holds
+from handloom.scene import Scene
+from handloom.values import Check, Failure, FunnelStage, SkillSpan
+
+REST = 1.0
+"""Time simulated after the source has ended, in which success must persist [s]."""
+SHOWN_REST = 1.0 / 6.0
+"""How much of it belongs to the demonstration [s]; a longer wait would teach to wait."""
+REST_SPEED = 0.02
+"""Fastest motion [m/s] of a handled object at the end of that time."""
+SETTLING = 3
+"""How many times as long something may take that still rocks, such as a banana in a bowl."""
+JOINT_SKILLS = frozenset({"open", "close", "rotate"})
+"""Skills that move a joint of an object, and not the object."""
+BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
+"""Categories on which nothing lies still."""
+
+
+def frames_of(seconds: float, fps: int) -> int:
+    """Return the frames that a time takes, rounded up."""
+    return math.ceil(seconds * fps - 1e-9)
+
+
+def at_rest(scene: Scene, objects: Sequence[str]) -> tuple[Check, ...]:
+    """Return the term that those of the objects that are loose lie still; nothing does where a belt runs."""
+    loose = [obj for obj in scene.instance.objects if obj.name in objects and not obj.fixed and obj.solid]
+    if not loose or any(obj.category in BELTS for obj in scene.instance.objects):
+        return ()
+    return (Check(name="lying_still", arguments={"objects": [obj.name for obj in loose], "speed": REST_SPEED}),)
+
+
+def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tuple[Check, ...]], ...]:
+    """Return the success terms that must hold at the end, by span.
+
+    These are all terms of each arm's last skill, and, of earlier skills, where they put objects that nothing took up
+    again since.
+    """
+    last = {(span.robot, span.arm): span for span in timeline}
+    goals = []
+    for i, span in enumerate(timeline):
+        later = [(other.skill, other.objects) for other in timeline[i + 1 :]]
+        checks = still_standing(span.checks, span.objects, later)
+        if span.kind == "mistake":
+            checks = tuple(check for check in checks if NATURES[check.name] is Nature.CONTENTS)
+        final = last[span.robot, span.arm] is span
+        goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))
+    return tuple(goals)
+
+
+def still_standing(
+    checks: Sequence[Check], objects: Sequence[str], later: Sequence[tuple[str, Sequence[str]]]
+) -> tuple[Check, ...]:
+    """Return the terms of a skill that skills after it leave standing.
+
+    Args:
+        checks: Terms of the skill.
+        objects: Its objects.
+        later: Names and objects of the skills that follow.
+    """
+    # A drawer that is closed takes what lies in it along: only its own joint is no longer where it was.
+    moved = {names[0] for skill, names in later if names and skill not in JOINT_SKILLS}
+    turned = {names[0] for skill, names in later if names and skill in JOINT_SKILLS}
+    kept = {Nature.CONTENTS}
+    # What was put into a container stays in it, wherever that is carried, until it is taken out.
+    if not moved & set(objects[:1]):
+        kept.add(Nature.CONTAINED)
+    if not moved & set(objects):
+        kept |= {Nature.PLACED, Nature.JOINT}
+    if turned & set(objects):
+        kept.discard(Nature.JOINT)
+    return tuple(check for check in checks if NATURES.get(check.name, Nature.MOMENT) in kept)
+
+
+def rocks(scene: Scene, timeline: Sequence[SkillSpan]) -> bool:
+    """Return whether something that was handled does not lie still yet, and all else that must hold does."""
+    moves = False
+    for span, checks in standing_goals(timeline):
+        moves |= any(not holds(scene, check) for check in (at_rest(scene, span.objects) if checks else ()))
+        if any(not holds(scene, check) for check in checks):
+            return False
+    return moves
+
+
+def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:
+    """Judge once more what must hold at the end; return what does not."""
+    for span, checks in standing_goals(timeline):
+        still = at_rest(scene, span.objects) if checks else ()
+        broken = [check.name for check in (*checks, *still) if not holds(scene, check)]
+        if broken:
+            about = f" of {', '.join(span.objects)}" if span.objects else ""
+            detail = f"{REST:g} s after the end this no longer held{about}: {', '.join(broken)}"
+            return Failure(
+                stage=FunnelStage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill
+            )
+    return None

@@ -1,0 +1,63 @@
+"""The terms of what people say about where a thing is: in, on, stacked on, beside."""
+
+import numpy as np
+
+from handloom.scene import Scene
+from handloom.spatial import matrix_from_quat
+from handloom.values import Check
+
+UPRIGHT = 15.0
+"""Largest tilt of what stands upright [deg]."""
+BESIDE_WITHIN = 0.1
+"""Largest gap between things that are beside each other [m]."""
+
+
+def relation_terms(
+    scene: Scene,
+    name: str,
+    relation: str,
+    target: str,
+    *,
+    part: str | None = None,
+    side: str | None = None,
+    within: float = BESIDE_WITHIN,
+    upright: bool | float | None = None,
+) -> tuple[Check, ...]:
+    """Return the terms of a relation: where the thing is, that it stands if it is one that stands, and is let go.
+
+    Args:
+        scene: The scene.
+        name: The thing.
+        relation: ``in``, ``on``, ``stack_on`` or ``beside``.
+        target: What it is in, on or beside.
+        part: Body of the target that holds or carries it; absent, any.
+        side: Of ``beside``: left or right; absent, any.
+        within: Of ``beside``: largest gap [m].
+        upright: False lets what stands lie; True or an angle [deg] asks it of anything; None of what usually stands.
+    """
+    pair = {"object": name, "target": target, "part": part}
+    if relation == "beside":
+        where = Check(name="next_to", arguments={"object": name, "target": target, "within": within, "side": side})
+    else:
+        where = Check(name="in_cavity" if relation == "in" else "carried_by", arguments=pair)
+    standing = () if upright is False else upright_terms(scene, name, upright)
+    return (where, *standing, Check(name="let_go", arguments={"object": name}))
+
+
+def upright_terms(scene: Scene, name: str, angle: float | bool | None) -> tuple[Check, ...]:
+    """Return the term that an object stands upright.
+
+    Args:
+        scene: The scene.
+        name: The object.
+        angle: Largest tilt [deg], or True for the usual one; None asks only of what stands and stood at the start.
+    """
+    asset = scene.assets[name]
+    if angle is None:
+        obj = next(obj for obj in scene.instance.objects if obj.name == name)
+        stood = float(matrix_from_quat(np.array(obj.quat))[2] @ np.asarray(asset.up, float))
+        if not asset.stands or stood < np.cos(np.deg2rad(UPRIGHT)):
+            return ()
+    limit = UPRIGHT if angle is None or angle is True else float(angle)
+    up = {"object": name, "axis": list(asset.up), "angle": float(np.deg2rad(limit))}
+    return (Check(name="points_up", arguments=up),)

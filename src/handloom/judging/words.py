@@ -1,0 +1,78 @@
+"""Success terms as people say them."""
+
+from typing import Any
+
+import numpy as np
+
+from handloom.values import Check
+
+WORDS = {
+    "between": "{object} is between {first} and {second}",
+    "carried_by": "{object} rests on {target}{of_part}",
+    "filled": "enough is in {container}",
+    "headed": "{object} is turned to {yaw_deg} degrees",
+    "in_cavity": "{object} is in {target}{of_part}",
+    "in_hand": "{object} is in a hand",
+    "in_view": "{scanner} has seen {object}",
+    "inside": "{object} is inside {target}{of_part}",
+    "joint_between": "{object}: {joint} stands between {low_short} and {high_short}",
+    "let_go": "{object} is let go",
+    "lifted": "{object} is {by_cm} cm above where it was",
+    "lying_still": "{listed} at rest",
+    "next_to": "{object} is beside {target}{on_side}",
+    "over_box": "{object} is over {target}",
+    "placed_at": "{object} is at its place",
+    "points_up": "{object} is upright to {angle_deg} degrees",
+    "poured": "{container} has been poured into {target}",
+    "pushed_down": "{object} has been pressed",
+    "touches": "{object} touches {target}",
+    "unmoved": "{object} is where it was",
+}
+"""Name of a term > sentence; other terms are said by their names."""
+
+
+def in_words(term: Check) -> str:
+    """Return a term in words: ``lemon is in cabinet (drawer_1)``."""
+    given = dict(term.arguments)
+    if term.name == "joint_state":
+        return _joint(given)
+    if term.name not in WORDS:
+        return said(term)
+    facts = {
+        **given,
+        "of_part": f" ({given['part']})" if given.get("part") else "",
+        "on_side": f", on its {given['side']} side" if given.get("side") else "",
+        "angle_deg": _degrees(given.get("angle")),
+        "yaw_deg": _degrees(given.get("yaw")),
+        "by_cm": f"{100.0 * float(given.get('by') or 0.0):g}",
+        "low_short": short(given.get("low")),
+        "high_short": short(given.get("high")),
+        "listed": " and ".join(given.get("objects") or ()),
+    }
+    return WORDS[term.name].format(**facts)
+
+
+def _joint(given: dict[str, Any]) -> str:
+    name, joint = given["object"], given["joint"]
+    if given["mode"] == "zero":
+        return f"{name}: {joint} is closed"
+    return f"{name}: {joint} has moved by {short(abs(given['threshold']))}"
+
+
+def _degrees(angle: float | None) -> str:
+    return "" if angle is None else f"{np.rad2deg(angle):.0f}"
+
+
+def said(term: Check) -> str:
+    """Return a term by its name and figures: ``near(object=cup, target=plate, distance=0.1)``."""
+    given = ", ".join(f"{key}={short(value)}" for key, value in term.arguments.items() if value is not None)
+    return f"{term.name}({given})"
+
+
+def short(value: object) -> str:
+    """Return a value with as many digits as people read."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(short(item) for item in value) + "]"
+    return str(value)

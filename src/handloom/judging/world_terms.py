@@ -1,0 +1,253 @@
+"""Success terms about the world alone: in, on, at, beside, open, held. They ask the same of whoever did it."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.judging.checks import Nature, check, grasped
+from handloom.scene import Scene
+from handloom.scene.cavities import Hollow, hollow
+from handloom.scene.measures import world_box
+
+DEEP = 0.003
+"""How far above its lowest point an object must be within walls [m]: the rim of a plate is low."""
+MOST = 0.5
+"""Share of an object's points that must be enclosed where the object's own foot is not."""
+BEARING = 0.3
+"""Least upward part of the direction in which something presses on what it carries."""
+TOUCHING = 0.004
+"""How far things may be apart that stand side by side and touch [m]."""
+FALLEN = 0.7
+"""Cosine of the tilt from which on something has fallen over: 45 degrees."""
+GRID = 3
+"""Points along each side of an object's box that stand for it."""
+
+
+@check(Nature.CONTAINED)
+def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
+    """Return whether an object lies in a cavity of a target: a floor below it and walls around it, or a roof above.
+
+    What lies on a roof, hangs over a rim or leans against the outside is not in it.
+
+    Args:
+        scene: The scene.
+        object: What lies in it.
+        target: What is hollow: a bowl, a drawer cabinet, a microwave.
+        part: Body of the target whose floor it must lie over, such as ``drawer_1``; absent, any.
+    """
+    box, room = world_box(scene, object), world_box(scene, target)
+    middle = box.mean(axis=0)
+    if not _over_box(middle, room) or box[0, 2] > room[1, 2]:
+        return False
+    shape, T = _hollow(scene, target), scene.object_pose(target)
+    up = T[2, :3]
+
+    def enclosed(point: Array) -> bool:
+        return shape.encloses(T[:3, :3].T @ (point - T[:3, 3]), up, part)
+
+    foot, lowest = _feet(scene, object, box)
+    if enclosed(foot) and enclosed(lowest):
+        return True
+    points = _points(scene, object)
+    if float(np.mean([enclosed(point) for point in points])) >= MOST:
+        return True
+    # A tube in a rack stands free below, and a hole is around it further up.
+    below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
+    return bool(below.hit[0]) and any(enclosed(np.array([*middle[:2], z])) for z in np.unique(points[:, 2]))
+
+
+@check(Nature.PLACED)
+def carried_by(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
+    """Return whether an object rests on a target, or on what itself rests on it, and on nothing else.
+
+    Its middle is over the target, so that it does not hang over an edge; and nothing beside the target bears it.
+
+    Args:
+        scene: The scene.
+        object: What rests on it.
+        target: What carries it.
+        part: Body of the target that must carry it; absent, any.
+    """
+    if not _over(scene, object, target, part):
+        return False
+    waiting, seen, reached, room = [object], {object}, False, world_box(scene, target, part)
+    while waiting:
+        name = waiting.pop()
+        for owner, body, at in _bearers(scene, name):
+            if owner == target:
+                reached |= part is None or body in scene.world.subtree(f"{target}/{part}")
+            elif owner in scene.assets and not _fixed(scene, owner):
+                waiting += [owner] if owner not in seen else []
+                seen.add(owner)
+            elif name == object and not _over_box(at, room):
+                return False  # It hangs over an edge. A thin mat lets what lies on it feel the table.
+    return reached
+
+
+@check(Nature.PLACED)
+def let_go(scene: Scene, *, object: str) -> bool:
+    """Return whether no hand touches an object, and no cup holds it."""
+    bodies = scene.world.subtree(scene.body_of(object))
+    arms = [arm for robot in scene.robots.values() for arm in robot.arms]
+    if any(arm.suction is not None and set(arm.suction.gripped_objects) & set(bodies) for arm in arms):
+        return False
+    return not any(scene.world.touching(arm.finger_bodies, bodies) for arm in arms)
+
+
+@check()
+def in_hand(scene: Scene, *, object: str) -> bool:
+    """Return whether some hand holds an object."""
+    arms = [(name, arm.name) for name, robot in scene.robots.items() for arm in robot.arms]
+    return any(grasped(scene, robot=robot, arm=arm, object=object) for robot, arm in arms)
+
+
+@check(Nature.JOINT)
+def joint_between(scene: Scene, *, object: str, joint: str, low: float, high: float) -> bool:
+    """Return whether a joint of an object stands between two positions [m or rad]."""
+    return low <= scene.world.joint_position(f"{object}/{joint}") <= high
+
+
+@check(Nature.PLACED)
+def placed_at(scene: Scene, *, object: str, low: Sequence[float], high: Sequence[float]) -> bool:
+    """Return whether the middle of an object's box lies, seen from above, between two corners (2,) in the world [m]."""
+    middle = world_box(scene, object).mean(axis=0)[:2]
+    return bool(np.all(middle >= np.asarray(low, float)) and np.all(middle <= np.asarray(high, float)))
+
+
+@check(Nature.PLACED)
+def headed(scene: Scene, *, object: str, yaw: float, angle: float, fold: int = 1) -> bool:
+    """Return whether an object is turned to a heading about the vertical.
+
+    Args:
+        scene: The scene.
+        object: The object.
+        yaw: Heading of its x axis in the world [rad].
+        angle: Largest deviation [rad].
+        fold: How often in a turn it looks the same.
+    """
+    x = scene.object_pose(object)[:2, 0]
+    turn = 2.0 * np.pi / fold
+    off = (float(np.arctan2(x[1], x[0])) - yaw + turn / 2.0) % turn - turn / 2.0
+    return abs(off) <= angle
+
+
+@check(Nature.PLACED)
+def next_to(scene: Scene, *, object: str, target: str, within: float, side: str | None = None) -> bool:
+    """Return whether an object stands beside a target, not in, on or under it.
+
+    Args:
+        scene: The scene.
+        object: The object.
+        target: What it stands beside.
+        within: Largest gap between them, seen from above [m].
+        side: ``left``: in world -x, ``right``: +x, ``front``: -y, ``behind``: +y; absent, any.
+    """
+    a, b = world_box(scene, object), world_box(scene, target)
+    gaps = np.maximum(a[0, :2] - b[1, :2], b[0, :2] - a[1, :2])
+    if float(gaps.max()) < -TOUCHING or float(np.hypot(*np.maximum(gaps, 0.0))) > within:
+        return False
+    off = (a.mean(axis=0) - b.mean(axis=0))[:2]
+    if side is None:
+        return True
+    axis, sign = {"left": (0, -1.0), "right": (0, 1.0), "front": (1, -1.0), "behind": (1, 1.0)}[side]
+    return bool(gaps[axis] >= -TOUCHING and sign * off[axis] > 0.0)
+
+
+@check(Nature.PLACED)
+def between(scene: Scene, *, object: str, first: str, second: str, within: float) -> bool:
+    """Return whether an object stands between two others, no farther than ``within`` [m] from their line."""
+    p, a, b = (world_box(scene, name).mean(axis=0)[:2] for name in (object, first, second))
+    along = b - a
+    share = float((p - a) @ along) / float(along @ along)
+    return bool(0.0 < share < 1.0 and np.linalg.norm(p - a - share * along) <= within)
+
+
+@check(Nature.PLACED)
+def unmoved(scene: Scene, *, object: str, position: Sequence[float], up: Sequence[float], distance: float) -> bool:
+    """Return whether an object is where it was, to a distance [m], and has not fallen over.
+
+    Args:
+        scene: The scene.
+        object: The object.
+        position: Where its origin was (3,) [m].
+        up: What pointed up then, in its own frame (3,).
+        distance: How far it may have moved [m].
+    """
+    T = scene.object_pose(object)
+    moved = float(np.linalg.norm(T[:3, 3] - np.asarray(position, float)))
+    return moved <= distance and float(T[2, :3] @ np.asarray(up, float)) >= FALLEN
+
+
+@check()
+def pushed_down(scene: Scene, *, object: str, force: float = 0.5) -> bool:
+    """Return whether a finger presses on an object from above with at least a force [N]."""
+    bodies = set(scene.world.subtree(scene.body_of(object)))
+    fingers = {body for robot in scene.robots.values() for arm in robot.arms for body in arm.finger_bodies}
+    pressed = 0.0
+    for contact in scene.world.contacts():
+        if contact.body_a in fingers and contact.body_b in bodies:
+            pressed -= float(contact.force[2])
+        elif contact.body_b in fingers and contact.body_a in bodies:
+            pressed += float(contact.force[2])
+    return pressed >= force
+
+
+def _hollow(scene: Scene, name: str) -> Hollow:
+    asset = scene.assets[name]
+    joints = {link.joint: scene.world.joint_position(f"{name}/{link.joint}") for link in asset.joints}
+    return hollow(asset, joints)
+
+
+def _points(scene: Scene, name: str) -> Array:
+    """Return points (n, 3) in the world that stand for an object: a grid in its own box."""
+    low, high = scene.assets[name].aabb
+    ticks = (np.arange(GRID) + 0.5) / GRID
+    grid = np.stack(np.meshgrid(ticks, ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 3)
+    T = scene.object_pose(name)
+    return (low + grid * (high - low)) @ T[:3, :3].T + T[:3, 3]
+
+
+def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
+    """Return the point below an object's middle and the lowest one of its box, a little above its lowest height."""
+    z = box[0, 2] + min(DEEP, float(box[1, 2] - box[0, 2]) / 2.0)
+    middle = box.mean(axis=0)
+    points = _points(scene, name)
+    lowest = points[int(np.argmin(points[:, 2]))]
+    return np.array([middle[0], middle[1], z]), np.array([lowest[0], lowest[1], max(z, float(lowest[2]))])
+
+
+def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
+    """Return whether a straight way down from the middle of an object leads to a target."""
+    if not scene.assets[target].model.ngeom:
+        return False
+    middle, room = world_box(scene, name).mean(axis=0), world_box(scene, target, part)
+    if not _over_box(middle, room):
+        return False
+    shape, T = _hollow(scene, target), scene.object_pose(target)
+    down = shape.met(T[:3, :3].T @ (middle - T[:3, 3]), -T[2, :3][None])
+    return bool(down.hit[0])
+
+
+def _over_box(point: Array, box: Array) -> bool:
+    """Return whether a point (3,) lies, seen from above, in a box (2, 3)."""
+    return bool(np.all(point[:2] >= box[0, :2]) and np.all(point[:2] <= box[1, :2]))
+
+
+def _bearers(scene: Scene, name: str) -> Iterator[tuple[str, str, Array]]:
+    """Yield what presses an object up: its owner, an object or a robot, its body, and where (3,) [m]."""
+    world = scene.world
+    world.refresh()
+    contact, model = world.data.contact, world.model
+    own = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
+    bodies = model.geom_bodyid[contact.geom]
+    first, second = np.isin(bodies[:, 0], own), np.isin(bodies[:, 1], own)
+    # A normal points from the first geom to the second.
+    lifts = np.where(second, 1.0, -1.0) * contact.frame[:, 2] > BEARING
+    for k in np.flatnonzero((first != second) & lifts & (contact.efc_address >= 0)):
+        other = model.body(int(bodies[k, 0] if second[k] else bodies[k, 1])).name
+        yield other.partition("/")[0], other, contact.pos[k]
+
+
+def _fixed(scene: Scene, name: str) -> bool:
+    return any(obj.name == name and obj.fixed for obj in scene.instance.objects)

@@ -1,0 +1,324 @@
+"""What each skill of a task changes in the world: the goal of the task, and the steps towards it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from handloom.judging.checks import NATURES, Nature
+from handloom.judging.goal_config import GoalTerm, goal_terms
+from handloom.judging.judge import Judge, Step
+from handloom.judging.lasting import REST, at_rest, still_standing
+from handloom.judging.relations import upright_terms
+from handloom.scene import Scene
+from handloom.scene.fixtures import FIXTURES
+from handloom.scene.measures import world_box
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.configs.articulated import ArticulatedSkillConfig, ArtPreplanConfig, CloseConfig
+from handloom.skills.configs.motions import PourConfig, PourWaterSuccConfig
+from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.configs.picks import DexPickConfig, DynamicPickConfig, FailPickConfig, PickConfig
+from handloom.skills.configs.places import (
+    CarryConfig,
+    DexPlaceConfig,
+    FlipConfig,
+    HangConfig,
+    MoveConfig,
+    PlaceConfig,
+    RotateObjConfig,
+    ScanConfig,
+)
+from handloom.skills.flip_and_scan import MARGIN as SCAN_MARGIN
+from handloom.skills.flip_and_scan import SIDE_UP
+from handloom.skills.hang import RAISED as HUNG
+from handloom.skills.joint_manners import OPENED, SHUT
+from handloom.skills.landing import attitude_checks, outcome_checks, relation_checks
+from handloom.skills.pour import container_checks
+from handloom.skills.registry import checked_config, skill_class
+from handloom.skills.schedule import Stages, make_skill
+from handloom.spatial import matrix_from_rotvec
+from handloom.values import Check
+
+SEEN = 0.1
+"""How long a scanner must have seen an object [s]."""
+WIPED = 0.5
+"""How long something must have been wiped [s]."""
+SPOT = 0.03
+"""How far from the spot that a task names a thing may come to lie [m]."""
+TILT = 0.3
+"""How far a tilt may be from the one that was asked for [rad]."""
+GRASP_KINDS = (PickConfig, DexPickConfig, DynamicPickConfig)
+RELATIONS = frozenset({"relation", "resting", "inside", "beside"})
+"""Success modes of a place that are ours: what they mean is said of the world."""
+MERE_MOTIONS = frozenset(
+    {
+        *("artpreplan", "goto__pose", "gripper__action", "heuristic__skill", "home", "joint__ctrl", "mobile__rotate"),
+        *("mobile__translate", "move", "navigate", "track", "wait"),
+    }
+)
+"""Skills that change nothing but the robot."""
+PLANNED = frozenset({"lower_than", "near"})
+"""Terms of a place whose figures come from the expert's plan."""
+
+
+def make_judge(scene: Scene, stages: Stages, rng: np.random.Generator | None, *, hold: float = REST) -> Judge:
+    """Return the judge of a task: by the goal that its author wrote, or else by what its skills do to the world.
+
+    Args:
+        scene: The scene in its first state.
+        stages: The skills of the task, as its file nests them.
+        rng: Draws where a task of mere motions leads, as the expert would; None leaves that to the expert's own terms.
+        hold: How long the goal must hold [s].
+    """
+    steps = steps_of(scene, stages, rng)
+    written = tuple(GoalTerm.model_validate(entry) for entry in scene.instance.goal)
+    return Judge(scene, goal_terms(scene, written) if written else goal_of(scene, steps), steps, hold=hold)
+
+
+def steps_of(scene: Scene, stages: Stages, rng: np.random.Generator | None) -> tuple[Step, ...]:
+    """Return the skills of a task with what each of them does to the world.
+
+    Where none of them does anything, as in a task of mere motions, the places of the hand or the base count.
+
+    Args:
+        scene: The scene in its first state.
+        stages: The skills of the task, as its file nests them.
+        rng: Draws what the expert would draw, where only that says where a hand goes; None leaves such places out.
+    """
+    joints: dict[tuple[str, str], float] = {}
+    given = [
+        (robot, arm, checked_config(config))
+        for stage in stages
+        for robot, blocks in stage.items()
+        for block in blocks
+        for arm, skills in block.items()
+        for config in skills
+    ]
+    given = [(robot, arm, config) for robot, arm, config in given if skill_class(config.name).kind != "mistake"]
+    steps = [_step(robot, arm, config, deeds(scene, config, joints)) for robot, arm, config in given]
+    if rng is None or any(step.terms for step in steps):
+        return tuple(steps)
+    return tuple(_step(robot, arm, config, _motions(scene, robot, arm, config, rng)) for robot, arm, config in given)
+
+
+def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
+    """Return what must hold at the end when all steps are done: what none of them undoes again."""
+    goal: list[Check] = []
+    for i, step in enumerate(steps):
+        later = [other for other in steps[i + 1 :] if other.terms]
+        standing = still_standing(step.terms, step.objects, [(other.skill, other.objects) for other in later])
+        final = not any(other.objects[:1] == step.objects[:1] for other in later)
+        turned = [_joint_of(term) for other in later for term in other.terms]
+        for term in step.terms:
+            nature = NATURES[term.name]
+            if nature is Nature.JOINT:
+                stands = _joint_of(term) not in turned
+            else:
+                stands = bool(term.seconds) or term in standing or (final and nature is Nature.MOMENT)
+            goal += [term] if stands and term not in goal else []
+    handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in ("in_cavity", "carried_by"))
+    return (*goal, *at_rest(scene, [name for name in handled if name]))
+
+
+def _joint_of(term: Check) -> tuple[str, str] | None:
+    """Return the object and the joint that a term is about; None for other terms."""
+    about = term.arguments
+    return (about["object"], about["joint"]) if NATURES[term.name] is Nature.JOINT else None
+
+
+def deeds(scene: Scene, config: SkillConfig, joints: dict[tuple[str, str], float]) -> tuple[Check, ...]:
+    """Return the terms of the world that hold when a skill has been done; none for a place on the expert's way.
+
+    Args:
+        scene: The scene in its first state.
+        config: The skill.
+        joints: Where joints of objects stand that earlier skills moved; brought up to date [m or rad].
+    """
+    own = getattr(skill_class(config.name), "deeds", None)
+    if own is not None:
+        return tuple(own(scene, config))
+    for kind, of in DEEDS:
+        if isinstance(config, kind):
+            return of(scene, config)
+    if isinstance(config, ArticulatedSkillConfig) and not isinstance(config, ArtPreplanConfig):
+        return _joint(scene, config, joints)
+    return ()
+
+
+def _step(robot: str, arm: str, config: SkillConfig, terms: tuple[Check, ...]) -> Step:
+    return Step(
+        robot=robot,
+        arm=arm,
+        skill=config.name,
+        objects=config.objects,
+        instruction=config.instruction,
+        terms=terms,
+    )
+
+
+def _motions(scene: Scene, robot: str, arm: str, config: SkillConfig, rng: np.random.Generator) -> tuple[Check, ...]:
+    """Return where a skill of mere motion takes the hand or the base, at some time."""
+
+    def controller(robot: str, arm: str) -> ArmController:
+        return ArmController(scene, scene.robot(robot).arm(arm))
+
+    skill = make_skill(scene, robot, arm, config, rng, controller)
+    skill.simple_generate_manip_cmds()
+    if not skill.has_terms():
+        return ()
+    once = 1.0 / scene.instance.fps
+    return tuple(
+        Check(name=check.name, arguments=check.arguments, seconds=once)
+        for check in skill.checks()
+        if check.name in ("hand_at", "base_at", "joints_at")
+    )
+
+
+def _grasp(scene: Scene, config: Any) -> tuple[Check, ...]:
+    if getattr(config, "final_gripper_state", -1) == 1:
+        return ()
+    name = config.objects[0]
+    terms = [Check(name="in_hand", arguments={"object": name})]
+    if config.lift_th > 0.0:
+        from_z = float(scene.object_pose(name)[2, 3])
+        terms.append(Check(name="lifted", arguments={"object": name, "from_z": from_z, "by": config.lift_th}))
+    return tuple(terms)
+
+
+def _place(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
+    if config.success_mode in RELATIONS:
+        return (*relation_checks(scene, config), *_spot(scene, config), *attitude_checks(config))
+    name = config.objects[0]
+    outcome = outcome_checks(config, {"object": name}, below=np.inf, near=np.inf)
+    terms = [check for check in outcome if check.name not in (*PLANNED, "released") and not check.share]
+    return (*terms, *attitude_checks(config), Check(name="let_go", arguments={"object": name}))
+
+
+def _spot(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
+    """Return that the object is at the spot of a table or floor that the task names; on a tray, anywhere will do."""
+    target = config.objects[1]
+    furniture = any(obj.name == target and obj.category in FIXTURES for obj in scene.instance.objects)
+    if not furniture or config.relation != "on" or config.ratio_widest is not None:
+        return ()
+    box = world_box(scene, target, config.place_part_prim_path)[:, :2]
+    ratios = np.sort(np.array([config.x_ratio_range, config.y_ratio_range], float), axis=1)
+    low, high = (box[0] + ratios[:, k] * (box[1] - box[0]) for k in (0, 1))
+    spot = {"low": (low - SPOT).tolist(), "high": (high + SPOT).tolist()}
+    return (Check(name="placed_at", arguments={"object": config.objects[0], **spot}),)
+
+
+def _dexplace(scene: Scene, config: DexPlaceConfig) -> tuple[Check, ...]:
+    name, target = config.objects[:2]
+    pair = {"object": name, "target": target, "part": config.place_part_prim_path}
+    return (
+        Check(name="over_box", arguments={**pair, "margin": 0.0}),
+        Check(name="inside", arguments={**pair, "share": 0.5}),
+        Check(name="let_go", arguments={"object": name}),
+    )
+
+
+def _carry(scene: Scene, config: CarryConfig) -> tuple[Check, ...]:
+    name, target = config.objects[:2]
+    return (
+        Check(name="carried_by", arguments={"object": name, "target": target}),
+        *upright_terms(scene, name, float(config.tilt)),
+        Check(name="let_go", arguments={"object": name}),
+    )
+
+
+def _hang(scene: Scene, config: HangConfig) -> tuple[Check, ...]:
+    name, target = config.objects[:2]
+    if config.approach_only:
+        return (Check(name="in_hand", arguments={"object": name}),)
+    return (
+        Check(name="touches", arguments={"object": name, "target": target}),
+        Check(name="raised_above", arguments={"object": name, "target": target, "by": HUNG}),
+        Check(name="let_go", arguments={"object": name}),
+    )
+
+
+def _flip(scene: Scene, config: FlipConfig) -> tuple[Check, ...]:
+    up = {"object": config.objects[0], "axis": list(config.up_axis), "angle": SIDE_UP}
+    return (
+        Check(name="points_up", arguments=up),
+        Check(name="let_go", arguments={"object": config.objects[0]}),
+    )
+
+
+def _scan(scene: Scene, config: ScanConfig) -> tuple[Check, ...]:
+    if len(config.objects) < 2:
+        return ()
+    far = config.view_distance[1] + SCAN_MARGIN
+    seen = {"object": config.objects[0], "scanner": config.objects[1], "distance": far}
+    return (Check(name="in_view", arguments=seen, seconds=SEEN),)
+
+
+def _move(scene: Scene, config: MoveConfig) -> tuple[Check, ...]:
+    held, goal = config.objects[:2]
+    if config.press is None or held == goal:
+        return ()
+    return (Check(name="touches", arguments={"object": held, "target": goal}, seconds=WIPED),)
+
+
+def _pour(scene: Scene, config: PourConfig) -> tuple[Check, ...]:
+    container, target = config.objects[:2]
+    amounts = {"container": container, "target": target, "share": config.poured, "spilled": config.spilled}
+    return (Check(name="poured", arguments=amounts),)
+
+
+def _pour_water(scene: Scene, config: PourWaterSuccConfig) -> tuple[Check, ...]:
+    return container_checks(config)
+
+
+def _rotate_held(scene: Scene, config: RotateObjConfig) -> tuple[Check, ...]:
+    """Return that the object was tilted as far as the angles say; a mere turn about the vertical asks nothing."""
+    name = config.objects[0]
+    up = scene.object_pose(name)[2, :3]
+    tilts = []
+    for degrees in np.array(config.rotate_obj_euler_delta, float):
+        x, y, z = (matrix_from_rotvec(np.deg2rad(degrees[k]) * np.eye(3)[k]) for k in range(3))
+        tilts.append(float(np.arccos(np.clip(up @ (x @ y @ z) @ up, -1.0, 1.0))))
+    if max(tilts) < 2.0 * TILT:
+        return ()
+    tilt = {"object": name, "axis": up.tolist(), "low": min(tilts) - TILT, "high": max(tilts) + TILT}
+    return (Check(name="tilted", arguments=tilt, seconds=SEEN),)
+
+
+def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str, str], float]) -> tuple[Check, ...]:
+    name = config.objects[0]
+    asset = scene.assets[name]
+    if not asset.articulated:
+        return ()
+    link = asset.joints[asset.joint_index(config.joint)]
+    start = joints.get((name, link.joint), scene.world.joint_position(f"{name}/{link.joint}"))
+    (low, high), told = link.range, config.planner_setting
+    closed = min(max(0.0, low), high)
+    if isinstance(config, CloseConfig):
+        joints[name, link.joint] = closed
+        wanted = {"threshold": SHUT * (high - low), "mode": "zero"}
+    else:
+        end = float(np.clip(start + config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0), low, high))
+        joints[name, link.joint] = end
+        wanted = {"threshold": OPENED * abs(end - start), "mode": "abs"}
+    if told is not None:
+        wanted["threshold"] = told.success_threshold
+        wanted["mode"] = told.success_mode or wanted["mode"]
+    return (Check(name="joint_state", arguments={"object": name, "joint": link.joint, "start": start, **wanted}),)
+
+
+Deeds = Callable[[Scene, Any], tuple[Check, ...]]
+DEEDS: tuple[tuple[type[SkillConfig], Deeds], ...] = (
+    (FailPickConfig, lambda scene, config: ()),
+    *((kind, _grasp) for kind in GRASP_KINDS),
+    (PlaceConfig, _place),
+    (DexPlaceConfig, _dexplace),
+    (CarryConfig, _carry),
+    (HangConfig, _hang),
+    (FlipConfig, _flip),
+    (ScanConfig, _scan),
+    (MoveConfig, _move),
+    (PourConfig, _pour),
+    (PourWaterSuccConfig, _pour_water),
+    (RotateObjConfig, _rotate_held),
+)
+"""Config of a skill > what it does to the world."""

@@ -1,0 +1,122 @@
+"""Put a thing into a cavity: which one of the target, from above or through its front, and where in it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.scene import Scene
+from handloom.scene.cavities import Cavity, hollow
+from handloom.scene.measures import world_box
+from handloom.skills.configs.places import PlaceConfig
+
+CLEAR = 0.12
+"""How far before the opening of a cavity the straight way in begins [m]."""
+ABOVE_FLOOR = 0.012
+"""How far above the floor a thing goes in through a front [m]."""
+SMALL = 0.15
+"""Cavities that have less than this share of the largest one's volume are gaps."""
+ROOM = 0.004
+"""How much wider than the thing a cavity must be [m]."""
+INTO = ("front", 30.0)
+"""How a hand points that reaches in through a front."""
+OUTSIDE = 0.05
+"""How far the hand draws back beyond the opening [m]."""
+
+
+class NoCavityError(Exception):
+    """There is nothing to put a thing into; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Entry:
+    """How a thing gets into a cavity."""
+
+    box: Array
+    """The cavity's box in the world (2, 3) [m]."""
+    keys: dict[str, Any]
+    """Keys of the place that differ."""
+
+    @property
+    def from_above(self) -> bool:
+        """Whether it goes in from above."""
+        return "place_direction" not in self.keys
+
+
+def entries_into(scene: Scene, config: PlaceConfig) -> list[Entry]:
+    """Return how the object of a place gets into its target, as the target's joints stand now, the best way first.
+
+    Raises:
+        NoCavityError: The target has no cavity, or none that is open and wide enough.
+    """
+    return [_entry(scene, config, cavity) for cavity in _open_ones(scene, config)]
+
+
+def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
+    """Return how the object of a place gets into an open cavity."""
+    name, target = config.objects[:2]
+    T = scene.object_pose(target)
+    corners = np.array([[cavity.box[i, 0], cavity.box[j, 1], cavity.box[k, 2]] for i, j, k in np.ndindex(2, 2, 2)])
+    corners = corners @ T[:3, :3].T + T[:3, 3]
+    box = np.stack([corners.min(axis=0), corners.max(axis=0)])
+    assert cavity.opening is not None
+    out = T[:3, :3] @ np.asarray(cavity.opening)
+    if out[2] > 0.5:
+        return Entry(box=box, keys={})
+    own = world_box(scene, name)
+    floor = float(T[2, 3]) + cavity.floor  # What has a front stands upright.
+    rise = float(scene.object_pose(name)[2, 3] - own[0, 2]) + ABOVE_FLOOR + floor - float(box[0, 2])
+    depth = float(np.abs(np.asarray(cavity.opening)) @ (cavity.box[1] - cavity.box[0]))
+    share = rise / float(box[1, 2] - box[0, 2])
+    keys: dict[str, Any] = {
+        "place_direction": "horizontal",
+        "align_place_obj_axis": tuple(scene.assets[target].up),
+        "offset_place_obj_axis": cavity.opening,
+        "pre_place_align": 0.0,
+        "place_align": 0.0,
+        "pre_place_offset": depth / 2.0 + CLEAR,
+        "place_offset": 0.0,
+        "z_ratio_range": (share, share),
+        "retreat": min(0.3, depth / 2.0 + OUTSIDE),
+        "rest_on": None,
+    }
+    return Entry(box=box, keys={**keys, **({"approach": INTO} if config.approach is None else {})})
+
+
+def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:
+    """Return the cavities of an object as its joints stand now, without mere gaps."""
+    asset = scene.assets[name]
+    joints = {link.joint: scene.world.joint_position(f"{name}/{link.joint}") for link in asset.joints}
+    found = hollow(asset, joints).cavities
+    largest = max((c.volume for c in found), default=0.0)
+    return tuple(c for c in found if c.volume >= SMALL * largest)
+
+
+def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
+    """Return the cavities that a place may mean: those of its part, or those that are open."""
+    name, target = config.objects[:2]
+    asset = scene.assets[target]
+    found = cavities_of(scene, target)
+    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    if not found:
+        raise NoCavityError(f"{target} ({asset.name}) has no cavity to put anything into; put {name} on it instead")
+    if part:
+        found = tuple(c for c in found if c.part == part)
+        if not found:
+            known = ", ".join(dict.fromkeys(c.part for c in cavities_of(scene, target)))
+            raise NoCavityError(f"{part} of {target} has no cavity; there are: {known}")
+    is_open = [c for c in found if c.opening is not None]
+    if not is_open:
+        shut = ", ".join(dict.fromkeys(c.part if c.part != "object" else target for c in found))
+        raise NoCavityError(f"everything in {target} that could take {name} is shut: {shut}; open it first")
+    size = float(np.ptp(world_box(scene, name), axis=0)[:2].min())
+    wide = [c for c in is_open if c.width >= size + ROOM]
+    if not wide:
+        widest = max(c.width for c in is_open)
+        raise NoCavityError(f"{name} is {size:.3f} m wide, and what is open in {target} {widest:.3f} m")
+    # Straight down comes before through a front, and there a hand has more room further up.
+    up = np.asarray(asset.up, float)
+    return sorted(
+        wide, key=lambda c: (not c.from_above, -c.volume if c.from_above else -float(c.box.mean(axis=0) @ up))
+    )

@@ -1,0 +1,48 @@
+"""What a sampled scene shows about a goal: targets without a cavity, closed ones, goals that hold already."""
+
+from collections.abc import Iterator
+
+from handloom.errors import HandloomError
+from handloom.judging.words import in_words
+from handloom.scene import Scene, build_scene
+from handloom.skills.configs.articulated import CloseConfig, OpenConfig
+from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.deeds import make_judge
+from handloom.skills.place_in import NoCavityError, cavities_of, entries_into
+from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.sampling.sample_task import sample_task
+
+
+def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
+    """Yield a line, with file and line, for every place that nothing can be put into, and for a goal without a deed."""
+    opened: set[str] = set()
+    for keys, skill in placed_skills(task.config):
+        if isinstance(skill, OpenConfig):
+            opened.update(skill.objects[:1])
+        elif isinstance(skill, CloseConfig):
+            opened -= set(skill.objects[:1])
+        elif isinstance(skill, PlaceConfig) and skill.relation == "in" and skill.objects[1] in scene.assets:
+            if skill.objects[1] in opened and cavities_of(scene, skill.objects[1]):
+                continue  # What is open then cannot be seen before.
+            try:
+                entries_into(scene, skill)
+            except NoCavityError as error:
+                yield f"{task.where(*keys)}: {error}"
+    try:
+        judge = make_judge(scene, task.config.skills, None)
+    except HandloomError as error:
+        yield f"{task.where('goal')}: {error}" if task.config.goal else str(error)
+        return
+    if judge.goal and all(held for _, held in judge.terms):
+        said = "; ".join(in_words(term) for term in judge.goal)
+        yield f"{task.where('goal' if task.config.goal else 'skills')}: the goal holds before anything is done: {said}"
+
+
+def goal_in_words(task: Task) -> tuple[str, ...]:
+    """Return what a task is judged by, in its first scene: one line for each term."""
+    scene = build_scene(sample_task(task, 0, 0))
+    goal = make_judge(scene, task.config.skills, None).goal
+    if not goal:
+        return ("every skill by its own terms: none of them changes anything but the robot",)
+    return tuple(in_words(term) + (", at some time" if term.seconds else "") for term in goal)

@@ -1,0 +1,136 @@
+"""In, on, beside and upright mean what people mean by them."""
+
+import numpy as np
+import pytest
+from tests.judging.conftest import Make, put
+
+from handloom.judging.checks import holds
+from handloom.judging.relations import relation_terms
+from handloom.scene.measures import world_box
+from handloom.values import Check
+
+SIDEWAYS = (0.70710678, 0.70710678, 0.0, 0.0)
+
+
+def is_in(scene, name: str, target: str, part: str | None = None) -> bool:
+    return holds(scene, Check(name="in_cavity", arguments={"object": name, "target": target, "part": part}))
+
+
+def is_on(scene, name: str, target: str) -> bool:
+    return holds(scene, Check(name="carried_by", arguments={"object": name, "target": target}))
+
+
+def over(scene, target: str, above: float, shift=(0.0, 0.0)) -> np.ndarray:
+    box = world_box(scene, target)
+    middle = box.mean(axis=0)
+    return np.array([middle[0] + shift[0], middle[1] + shift[1], box[1, 2] + above])
+
+
+@pytest.mark.parametrize("container", ["bowl", "bin", "basket", "tray", "crate", "frying_pan", "plate"])
+def test_a_thing_dropped_into_a_container_is_in_it_and_beside_it_is_not(table: Make, container: str):
+    scene = table(cube="category: cube, parameters: {edge: 0.03}", box=f"category: {container}")
+    inner = -0.02 if container == "frying_pan" else 0.0
+    put(scene, "cube", over(scene, "box", 0.02, (inner, 0.0)), settle=1.0)
+    assert is_in(scene, "cube", "box")
+    box = world_box(scene, "box")
+    put(scene, "cube", (box[0, 0] - 0.03, box.mean(axis=0)[1], 0.77), settle=0.5)
+    assert not is_in(scene, "cube", "box")
+
+
+def test_on_the_roof_of_a_microwave_or_a_cabinet_is_not_in_it(table: Make):
+    for category in ("microwave", "drawer_cabinet", "fridge", "shelf"):
+        keys = "fix_base: true, target_class: ArticulatedObject" if category != "shelf" else ""
+        scene = table(lemon="category: lemon", house=f"category: {category}{', ' + keys if keys else ''}")
+        put(scene, "lemon", over(scene, "house", 0.03), settle=1.0)
+        assert is_on(scene, "lemon", "house"), category
+        assert not is_in(scene, "lemon", "house"), category
+
+
+def test_in_a_microwave_is_in_it_with_its_door_open_or_shut(table: Make):
+    scene = table(
+        cube="category: cube, parameters: {edge: 0.04}",
+        oven="category: microwave, fix_base: true, target_class: ArticulatedObject",
+    )
+    for door in (0.0, 1.2):
+        scene.world.data.qpos[scene.world.qpos_index("oven/door_joint")] = door
+        box = world_box(scene, "oven", "object")
+        put(scene, "cube", box.mean(axis=0) + np.array([-0.03, 0.05, 0.0]), settle=1.0)
+        assert is_in(scene, "cube", "oven")
+        put(scene, "cube", (box.mean(axis=0)[0], box[0, 1] - 0.06, 0.78), settle=0.5)
+        assert not is_in(scene, "cube", "oven"), "before its door"
+
+
+def test_each_drawer_is_a_place_of_its_own(table: Make):
+    scene = table(
+        cube="category: cube, parameters: {edge: 0.03}",
+        cabinet="category: drawer_cabinet, fix_base: true, target_class: ArticulatedObject, parameters: {drawers: 2}",
+    )
+    names = [link.name for link in scene.assets["cabinet"].joints]
+    link = scene.assets["cabinet"].joints[0]
+    scene.world.data.qpos[scene.world.qpos_index(f"cabinet/{link.joint}")] = 0.7 * link.range[1]
+    box = world_box(scene, "cabinet", link.name)
+    put(scene, "cube", (box.mean(axis=0)[0], box[0, 1] + 0.05, box[1, 2] + 0.02), settle=1.0)
+    assert is_in(scene, "cube", "cabinet")
+    assert is_in(scene, "cube", "cabinet", link.name)
+    assert not is_in(scene, "cube", "cabinet", next(name for name in names if name != link.name))
+
+
+def test_under_an_open_drawer_is_not_in_the_cabinet(table: Make):
+    scene = table(
+        cube="category: cube, parameters: {edge: 0.03}",
+        cabinet="category: drawer_cabinet, fix_base: true, target_class: ArticulatedObject, parameters: {drawers: 2}",
+    )
+    link = max(scene.assets["cabinet"].joints, key=lambda link: world_box(scene, "cabinet", link.name)[0, 2])
+    scene.world.data.qpos[scene.world.qpos_index(f"cabinet/{link.joint}")] = 0.7 * link.range[1]
+    box = world_box(scene, "cabinet", link.name)
+    put(scene, "cube", (box.mean(axis=0)[0], box[0, 1] + 0.05, 0.775), settle=0.5)
+    assert not is_in(scene, "cube", "cabinet")
+
+
+def test_what_hangs_over_the_edge_of_a_tray_or_leans_on_it_is_not_on_it(table: Make):
+    scene = table(book="category: book", tray="category: cutting_board")
+    put(scene, "book", over(scene, "tray", 0.05), settle=1.0)
+    assert is_on(scene, "book", "tray")
+    box, own = world_box(scene, "tray"), world_box(scene, "book")
+    half = (own[1, 0] - own[0, 0]) / 2.0
+    put(scene, "book", (box[0, 0] - 0.7 * half, box.mean(axis=0)[1], box[1, 2] + 0.02), settle=1.5)
+    assert not is_on(scene, "book", "tray")
+
+
+def test_a_second_egg_on_the_first_is_still_in_the_bowl_and_on_it(table: Make):
+    cube = "category: cube, parameters: {edge: 0.03}"
+    scene = table(one=cube, two=cube, tray="category: bin")
+    put(scene, "one", over(scene, "tray", -0.05), settle=1.0)
+    put(scene, "two", over(scene, "tray", 0.0), settle=1.0)
+    assert is_in(scene, "two", "tray")
+    assert is_on(scene, "two", "tray")
+
+
+def test_a_mug_must_stand_and_a_banana_may_lie(table: Make):
+    scene = table(mug="category: mug", banana="category: banana", tray="category: cutting_board")
+    terms = {name: relation_terms(scene, name, "on", "tray") for name in ("mug", "banana")}
+    assert [term.name for term in terms["mug"]] == ["carried_by", "points_up", "let_go"]
+    assert [term.name for term in terms["banana"]] == ["carried_by", "let_go"]
+    assert [term.name for term in relation_terms(scene, "mug", "on", "tray", upright=False)] == ["carried_by", "let_go"]
+    put(scene, "mug", over(scene, "tray", 0.06), settle=1.0)
+    assert all(holds(scene, term) for term in terms["mug"])
+    put(scene, "mug", over(scene, "tray", 0.06), SIDEWAYS, settle=1.0)
+    assert not all(holds(scene, term) for term in terms["mug"])
+
+
+def test_beside_is_neither_on_nor_far_away(table: Make):
+    scene = table(cube="category: cube, parameters: {edge: 0.04}", plate="category: plate")
+    box = world_box(scene, "plate")
+
+    def beside(**more) -> bool:
+        about = {"object": "cube", "target": "plate", "within": 0.1, **more}
+        return holds(scene, Check(name="next_to", arguments=about))
+
+    put(scene, "cube", (box[1, 0] + 0.05, box.mean(axis=0)[1], 0.78), settle=0.5)
+    assert beside()
+    assert beside(side="right")
+    assert not beside(side="left")
+    put(scene, "cube", over(scene, "plate", 0.03), settle=0.5)
+    assert not beside()
+    put(scene, "cube", (box[1, 0] + 0.25, box.mean(axis=0)[1], 0.78), settle=0.5)
+    assert not beside()
