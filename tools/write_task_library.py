@@ -14,9 +14,9 @@ import numpy as np
 from PIL import Image
 
 from handloom.engine.attempt import Stopwatch, simulate
-from handloom.episode.loop import REST_FRAMES, REST_SPEED
-from handloom.render import Renderer
 from handloom.judging.checks import CHECKS
+from handloom.judging.lasting import REST, REST_SPEED
+from handloom.render import Renderer
 from handloom.tasks import Task, library, load_task
 from handloom.tasks.sampling import variant
 from handloom.tasks.sampling.robots import robot_source
@@ -82,7 +82,7 @@ def _success(tasks: dict[str, Task]) -> str:
     return (
         "## What success means\n\n"
         "Every skill ends with terms that must hold in the simulated state; those of the last skills must still hold "
-        f"after {REST_FRAMES} more frames, and what was handled must then move slower than {REST_SPEED} m/s. Terms "
+        f"after {REST:g} more second, and what was handled must then move slower than {REST_SPEED} m/s. Terms "
         "with a share, such as `touches` while wiping, must hold in that share of the skill's frames. A replay judges "
         "all of them again.\n\n" + "\n".join(rows) + "\n\n" + "\n".join(terms)
     )

@@ -201,7 +201,7 @@ class Hollow:
             yield np.moveaxis(piece[..., ::2], 2, axis)
 
     def _cavity(
-        self, part: str, cells: NDArray[np.bool_], ways: Array, ticks: list[Array], size: Array
+        self, part: str, cells: NDArray[np.bool_], ways: NDArray[np.bool_], ticks: list[Array], size: Array
     ) -> Cavity | None:
         """Return the cavity made of cells; None where it is too small for anything."""
         if cells.sum() < FEWEST:
