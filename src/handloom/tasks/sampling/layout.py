@@ -18,6 +18,8 @@ from handloom.values import ObjectInstance, RobotInstance
 
 MAX_LAYOUTS = 30
 """How often a layout is drawn before the regions are called impossible."""
+CROWDED_LAYOUTS = 3
+"""How many good layouts are looked at for one with as many distractors as the task asks for at least."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
 FELL = "fell down"
@@ -53,6 +55,7 @@ def sample_layout(
     drawing = LayoutSampler(task, props, robots, scratch)
     blame: Counter[tuple[str, str]] = Counter()
     places: Mapping[str, Placed] = {}
+    good: list[tuple[int, Scenery]] = []
     for _ in range(MAX_LAYOUTS):
         try:
             places = drawing.draw(rng)
@@ -64,9 +67,13 @@ def sample_layout(
             boxes = [box for robot in standing for box in robot_boxes(robot)]
             suspects = [obj for obj in objs if obj.name in scratch.loose and in_boxes(_placed(obj), boxes)]
             refuse_robot_overlaps(standing, suspects, task.config.neglect_collision_names)
-            return objs, standing
+            good.append((len(room.placed), (objs, standing)))
+            if room.enough or len(good) == CROWDED_LAYOUTS:
+                break
         except NoPlaceError as error:
             blame[error.name, error.why] += 1
+    if good:
+        return max(good, key=lambda layout: layout[0])[1]
     (worst, why), count = blame.most_common(1)[0]
     region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
     hint = "give it a region" if region is None else _advice(task.config.regions[region], region, why, places)
