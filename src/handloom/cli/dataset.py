@@ -117,8 +117,9 @@ def export(
     *,
     output: Output,
     format: Literal["hdf5"] = "hdf5",
-    images: bool = True,
-    models: bool = True,
+    no_images: bool = False,
+    no_models: bool = False,
+    next_obs: bool = False,
     skip_hashes: bool = False,
 ) -> None:
     """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
@@ -127,14 +128,16 @@ def export(
         path: A run folder or a dataset.
         output: File to write.
         format: Format of the file.
-        images: Decode the camera streams into the file.
-        models: Write the MuJoCo model of every episode into the file, as MJCF.
+        no_images: Leave the pictures of the cameras out; the file is a hundredth of the size then.
+        no_models: Leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
+        next_obs: Also write each observation a second time as that of the frame before, under next_obs; a reader can
+            take the next frame of obs instead, and needs half the disk.
         skip_hashes: Use the files even if they are not those that were written.
     """
     exporters = {"hdf5": export_hdf5}
-    model_file = _model_file if models else None
+    model_file = None if no_models else _model_file
     dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
-    print(exporters[format](dataset, output, images=images, model_file=model_file))
+    print(exporters[format](dataset, output, images=not no_images, model_file=model_file, next_obs=next_obs))
 
 
 def _model_file(archive: EpisodeArchive) -> str:

@@ -76,7 +76,7 @@ def sample_layout(
         return max(good, key=lambda layout: layout[0])[1]
     (worst, why), count = blame.most_common(1)[0]
     region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
-    hint = "give it a region" if region is None else _advice(task.config.regions[region], region, why, places)
+    hint = "give it a region" if region is None else _advice(task.config.regions[region], region, places)
     raise SamplingError(
         "no_layout",
         f"{worst} had no free or stable place in {count} of {MAX_LAYOUTS} layouts: it {why}; {hint}, or move other "
@@ -85,10 +85,10 @@ def sample_layout(
     )
 
 
-def _advice(region: RegionConfig, index: int, why: str, places: Mapping[str, Placed]) -> str:
+def _advice(region: RegionConfig, index: int, places: Mapping[str, Placed]) -> str:
     """Return what to change about a region; beside the edge of its target, where that edge is."""
     given = region.random_config.pos_range if region.random_config is not None else None
-    if why == FELL and given is not None and region.target in places and region.random_type == "A_on_B_region_sampler":
+    if given is not None and region.target in places and region.random_type == "A_on_B_region_sampler":
         box = places[region.target].box
         half = (box[1] - box[0]) / 2.0
         for axis, name in enumerate("xy"):
