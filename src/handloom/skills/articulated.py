@@ -1,6 +1,6 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -32,6 +32,8 @@ CANDIDATES = 64
 """Hand poses that are solved for; the arm chooses among them."""
 WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
+SHARES = 4
+"""How many shares of a joint's range are tried from ``amount`` down to ``least_amount``."""
 SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
 PACE, APPROACH_PACE = 0.5, 0.7
@@ -72,6 +74,12 @@ class ArticulatedSkill(Skill[JointConfigT]):
             commands = self._commands(ways[0], path)
             self.manip_list = commands if self.failure is None else []
 
+    @property
+    def end(self) -> tuple[str, float]:
+        """The joint of the scene that is moved, and where it is at the end of what was planned [m or rad]."""
+        link = self._keypoints.link
+        return f"{self.config.objects[0]}/{link.joint}", self._start + self._delta(link)
+
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
@@ -97,16 +105,25 @@ class ArticulatedSkill(Skill[JointConfigT]):
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
         self.controller.ignored = self.config.ignore_substring
         first: Failure | None = None
-        for manner in self._manners(link):
-            self._manner, self.failure = manner, None
-            self._keypoints = self._annotation()
-            self._held = manner.grips and self._has_hold(link)
-            ways = self._held_ways() if self._held else self._free_ways()
-            if ways:
-                return ways
-            first = first or self.failure
+        for share in self._shares():
+            self._share = share
+            for manner in self._manners(link):
+                self._manner, self.failure = manner, None
+                self._keypoints = self._annotation()
+                self._held = manner.grips and self._has_hold(link)
+                ways = self._held_ways() if self._held else self._free_ways()
+                if ways:
+                    return ways
+                first = first or self.failure
         self.failure = first
         return []
+
+    def _shares(self) -> Sequence[float]:
+        """Return by which shares of its range the joint may be moved, first choice first."""
+        config = self.config
+        if config.least_amount is None or config.by is not None or self._doing() == "close":
+            return [config.amount]
+        return np.linspace(config.amount, min(config.amount, config.least_amount), SHARES).tolist()
 
     def _has_hold(self, link: Link) -> bool:
         """Return whether the fingers are closed on the moving part already."""
@@ -174,7 +191,9 @@ class ArticulatedSkill(Skill[JointConfigT]):
         given, (low, high) = self.config.planner_setting, link.range
         if self._doing() == "close":
             return min(max(0.0, low), high) - self._start
-        amount = self.config.amount * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+        amount = self._share * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+        if given is None and self.config.by is not None:
+            amount = np.deg2rad(self.config.by) if link.kind == "hinge" else self.config.by
         if given is not None and self._falls(link):
             # Until the hand is there, it has fallen shut; and its weight bends the arm and its knob turns in the hand.
             amount = HEAVY * abs(given.success_threshold) + self._start - low

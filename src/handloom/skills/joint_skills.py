@@ -18,6 +18,7 @@ from handloom.skills.configs.motions import (
     WaitConfig,
 )
 from handloom.skills.skill import ConfigT, Skill, gripper_function, hand_check, plan_failure
+from handloom.spatial import translation
 from handloom.values import Check, Command
 
 
@@ -173,14 +174,17 @@ class HeuristicSkill(JointLine[HeuristicSkillConfig]):
         if config.mode == "home":
             return self.controller.arm.spec.home.copy()
         if config.mode == "rel_ee":
-            return self._moved_hand(self._numbers((4, 4)))
+            return self._moved_hand(self._numbers((4, 4)) @ self.controller.commanded_pose)
+        if config.mode == "back":
+            way = float(self._numbers(())) * self.controller.arm.spec.approach
+            return self._moved_hand(self.controller.commanded_pose @ translation(-way))
         given = self._numbers(self.controller.target.shape)
         goal = given if config.mode == "abs_qpos" else self.controller.target + given
         return np.clip(goal, self.controller.chain.lower, self.controller.chain.upper)
 
-    def _moved_hand(self, T_base_move: Array) -> Array | None:
-        """Return the joints at the end of a plan to the present hand pose moved in the arm base."""
-        result = self.controller.plan([Move(T_base_tool=T_base_move @ self.controller.commanded_pose)])
+    def _moved_hand(self, T_base_tool: Array) -> Array | None:
+        """Return the joints at the end of a plan to a pose of the hand (4, 4)."""
+        result = self.controller.plan([Move(T_base_tool=T_base_tool)])
         if result.ok:
             return result.path[-1]
         self.failure = replace(plan_failure(result), skill=self.config.name)

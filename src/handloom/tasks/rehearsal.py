@@ -13,12 +13,14 @@ from handloom.scene.mobile_base import MobileBase
 from handloom.skills import SkillConfig
 from handloom.skills.base_planner import BasePlanner
 from handloom.skills.configs import DRIVING, skill_name
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.motions import NavigateConfig
 from handloom.skills.mobile import driving_goals
 from handloom.tasks.camera_rehearsal import behind, blind, cut_off, framing, hidden
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
+from handloom.tasks.joint_rehearsal import where_instead
 from handloom.tasks.sampling.sample_task import sample_task
 
 SCENES = 3
@@ -27,6 +29,10 @@ BY_HAND = ("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick")
 """Skills that take hold of an object."""
 CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan", "pour")
 """Skills whose first object must be held."""
+
+
+ON_JOINTS = ("open", "close", "rotate", "artpreplan")
+"""Skills that move a joint of an object."""
 
 
 class Rehearsal(NamedTuple):
@@ -57,14 +63,18 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
             scene = build_scene(sample_task(task, 0, episode))
         except HandloomError as error:
             return Rehearsal((_located(task, str(error)),))
-        met.append(tuple(troubles(task, scene)))  # Before what follows moves bases.
+        met.append(_with_places(task, scene, tuple(troubles(task, scene)), met))  # Before what follows moves bases.
         missed.update(cut_off(task, scene))
         covered.update(hidden(task, scene))
         short += _short_of_clutter(task, scene)
         unreached, unseen = [*_out_of_reach(task, scene, reach)], [*blind(task, scene)]
         if unreached or unseen:
             # Another scene would say the same with other numbers.
-            hands = unreached or [f"{task.where(*trouble.keys)}: {trouble.text}" for trouble in met[-1]]
+            skills = dict(placed_skills(task.config))
+            joints = [t for t in met[-1] if isinstance(skills[t.keys], ArticulatedSkillConfig)]
+            named = joints if joints or unreached else met[-1]  # What is known of a joint says more.
+            hands = [f"{task.where(*trouble.keys)}: {trouble.text}" for trouble in named]
+            hands += unreached if not joints else ()
             return Rehearsal(tuple(dict.fromkeys([*hands, *unseen])))
     if found:
         return Rehearsal(tuple(found))
@@ -72,6 +82,22 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
     notes = [*summary.notes, *framing(task, missed, len(met))]
     notes += behind(task, scene, covered, len(met)) if scene is not None else ()
     return Rehearsal(summary.mistakes, (*notes, *_crowded(task, short, len(met))))
+
+
+def _with_places(
+    task: Task, scene: Scene, found: tuple[Trouble, ...], met: Sequence[tuple[Trouble, ...]]
+) -> tuple[Trouble, ...]:
+    """Return the troubles of a scene; the first with a joint says where its object can stand, which takes some time."""
+    skills, result = dict(placed_skills(task.config)), list[Trouble]()
+    told = any(isinstance(skills[t.keys], ArticulatedSkillConfig) for scene_troubles in met for t in scene_troubles)
+    for trouble in found:
+        skill = skills[trouble.keys]
+        if not told and isinstance(skill, ArticulatedSkillConfig) and "give arm:" not in trouble.text:
+            robot, arm = str(trouble.keys[2]), str(trouble.keys[4])
+            told, where = True, where_instead(task, scene, robot, arm, skill)
+            trouble = trouble._replace(text=trouble.text + where)  # noqa: PLW2901 - the same with more words
+        result.append(trouble)
+    return tuple(result)
 
 
 def _short_of_clutter(task: Task, scene: Scene) -> Iterator[int]:
@@ -100,11 +126,13 @@ def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
     if mistakes:
         return Rehearsal(tuple(mistakes))
     names = {skill_name(skill.name) for _, skill in placed_skills(task.config)}
-    if "pick" not in names:
+    if not names & {"pick", *ON_JOINTS}:
         return Rehearsal(())
     free = sum(not scene for scene in met)
     done = "every object can be grasped and put where it belongs"
-    if names - {"pick", "place", *STILL}:
+    if names & set(ON_JOINTS):
+        done = "the hands get to all that is opened, closed, turned, taken and put away"
+    if names - {"pick", "place", *ON_JOINTS, *STILL}:
         done = "nothing hinders the hands, as far as can be told before the other skills have run"
     notes = [f"{free} of {len(met)} sampled scenes: {done}"]
     notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
