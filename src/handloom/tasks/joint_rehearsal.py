@@ -12,7 +12,8 @@ from handloom.skills.articulated import ArticulatedSkill
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, OpenConfig
 from handloom.skills.registry import skill_class
 from handloom.tasks.config.task import Task
-from handloom.tasks.standing_places import faces, handle_of, in_words, near_places
+from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.standing_places import YAW, faces, handle_of, in_words, near_places
 from handloom.tasks.work_area import reached_band
 
 AWAY = 60.0
@@ -90,7 +91,8 @@ def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: Articu
     region = next((r for r in task.config.regions if r.object == name), None)
     if region is None or region.random_type != "A_on_B_region_sampler" or region.sub_tgt_prim is not None:
         return ""
-    found = near_places(scene, (robot, arm), config, region.target)
+    put = any(name in skill.objects[1:2] for _, skill in placed_skills(task.config))
+    found = near_places(scene, (robot, arm), config, region.target, filled=put and config.name == "open")
     if found is None:
         size = " x ".join(f"{side:.2f}" for side in np.ptp(world_box(scene, name), axis=0))
         return f"; no place on {region.target} was found for it ({size} m): take a smaller one, or another robot"
@@ -99,4 +101,5 @@ def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: Articu
     # Straight to the robot; half of a turn is neither left nor right.
     yaw = float(np.rad2deg(np.arctan2(R[1, 0], R[0, 0]) + turn))
     yaw = (yaw + 180.0) % 360.0 - 180.0
-    return f"; it can stand at pos_range: {in_words(places)}, yaw_rotation: [{yaw - 4:.0f}, {yaw + 4:.0f}]"
+    wide = float(np.rad2deg(YAW)) - 1.0
+    return f"; it can stand at pos_range: {in_words(places)}, yaw_rotation: [{yaw - wide:.0f}, {yaw + wide:.0f}]"

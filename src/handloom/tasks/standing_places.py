@@ -21,6 +21,12 @@ STEP = 0.06
 """Distance between places that are tried [m]."""
 MARGIN = 0.02
 """How far from the edge of the table things stand at least [m]."""
+YAW = 0.1
+"""How far a thing may be turned from straight at a place that is proposed [rad]."""
+RIM = 0.03
+"""How far below the rim of a drawer a hand that comes from above gets, and how far above it one that is level [m]."""
+FRONT = 0.045
+"""How far behind its handle a drawer begins to hold things [m]."""
 MOST = 60
 """Places that are tried at most before none is proposed."""
 
@@ -75,7 +81,7 @@ def moved_to(instance: TaskInstance, name: str, x: float, y: float, turn: float 
 
 
 def near_places(
-    scene: Scene, arm: tuple[str, str], config: ArticulatedSkillConfig, target: str
+    scene: Scene, arm: tuple[str, str], config: ArticulatedSkillConfig, target: str, *, filled: bool = False
 ) -> tuple[Array, float] | None:
     """Return places (n, 2) side by side at which an arm can move a joint, from the middle of a table, and a turn [rad].
 
@@ -86,31 +92,60 @@ def near_places(
         arm: Robot and arm.
         config: The skill; the smallest amount that will do is asked for.
         target: What the object stands on.
+        filled: The hand must get into what it has opened, too, from above.
     """
     name = config.objects[0]
     asset = scene.assets[name]
     link = asset.joints[asset.joint_index(config.joint)]
     turn = faces(scene, name, link, arm[0])
-    turn = turn if abs(turn) > np.deg2rad(25.0) else 0.0
-    least = config.model_copy(update={"amount": config.least_amount or config.amount, "least_amount": None})
+    smaller = {"amount": config.least_amount or config.amount, "least_amount": None}
+    least = config if filled else config.model_copy(update=smaller)
     middle = world_box(scene, target).mean(axis=0)[:2]
     best: list[Array] = []
     for place in _nearest_first(scene, arm, name, link, target, turn):
-        if not _works(scene.instance, name, place, turn, arm, least):
+        if not all(works(scene.instance, name, place, turn + t, arm, least, filled) for t in (0.0, -YAW, YAW)):
             continue
         around = place + STEP / 2 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
-        good = [place, *(p for p in around if _works(scene.instance, name, p, turn, arm, least))]
+        good = [place, *(p for p in around if works(scene.instance, name, p, turn, arm, least, filled))]
         best = max(best, good, key=len)
         if len(good) == 1 + len(around):
             break  # A place in the midst of others; at the end of an arm's reach the next size may not do.
     return (np.array(best) - middle, turn) if best else None
 
 
-def _works(
-    instance: TaskInstance, name: str, place: Array, turn: float, arm: tuple[str, str], config: ArticulatedSkillConfig
+def works(
+    instance: TaskInstance,
+    name: str,
+    place: Array,
+    turn: float,
+    arm: tuple[str, str],
+    config: ArticulatedSkillConfig,
+    filled: bool = False,
 ) -> bool:
+    """Return whether an arm can move the joint of an object at a place (2,) in the world, turned by an angle [rad].
+
+    With ``filled`` the hand must get into what it has opened, too.
+    """
     scene = build_scene(moved_to(instance, name, float(place[0]), float(place[1]), turn))
-    return bool(tried(scene, arm, config).manip_list)
+    skill = tried(scene, arm, config)
+    if not skill.manip_list or not filled:
+        return bool(skill.manip_list)
+    asset = scene.assets[name]
+    link = asset.joints[asset.joint_index(config.joint)]
+    joint, end = skill.end
+    address = scene.world.model.joint(joint).qposadr[0]
+    start, scene.world.data.qpos[address] = float(scene.world.data.qpos[address]), end
+    scene.world.forward()
+    normal = scene.world.body_pose(f"{name}/{link.name}")[:3, :3] @ np.asarray(link.normal)
+    point = handle_of(scene, name, link) - (FRONT + abs(end - start) / 2) * normal
+    point[2] = world_box(scene, name, link.name)[1, 2]
+    skill.controller.refresh()
+    rim = np.array([0.0, 0.0, RIM])
+    inside, above = point - rim, point + rim
+    return bool(
+        reached_points(skill.controller, inside[None], "down")[0]
+        or reached_points(skill.controller, above[None], "side")[0]
+    )
 
 
 def _nearest_first(
@@ -120,7 +155,8 @@ def _nearest_first(
     here = scene.object_pose(name)[:2, 3]
     c, s = np.cos(turn), np.sin(turn)
     box = world_box(scene, name)
-    half = float(np.linalg.norm((box[1] - box[0])[:2])) / 2 if turn else (box[1] - box[0])[:2] / 2
+    half = (box[1] - box[0])[:2] / 2
+    half = half[::-1] if abs(np.sin(turn)) > np.sqrt(0.5) else half
     low, high = (edge[:2] for edge in world_box(scene, target))
     axes = [np.arange(a, b, STEP) for a, b in zip(low + half + MARGIN, high - half - MARGIN, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)

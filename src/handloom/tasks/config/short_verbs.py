@@ -84,6 +84,9 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
             raise ConfigError(f"{what}: {verb} {named}: a {found.category} has no joint that moves{other}")
         if joint is not None and joint not in joints and not _varies(joint, joints):
             raise ConfigError(f"{what}: {verb} {named}: it has no part {joint!r}; {suggest(joint, joints)}")
+        kind = found.joints[found.joint_index(joint if joint in joints else None)].kind
+        if verb == "turn" and kind == "slide":
+            raise ConfigError(f"{what}: turn {named}: its {joint or joints[0]} slides; write {{open: {named}}}")
     skill, word, keys = ON_JOINTS[verb]
     part = "" if joint is None else f"the {joint.replace('_', ' ')} of "
     where = {} if joint is None else {"joint": joint}
