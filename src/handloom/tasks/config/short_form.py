@@ -93,7 +93,8 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
         return
     where = (*root, "skills")
     robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
-    if any(_is_step(item, robots) for item in task["skills"]):
+    steps = [_is_step(item, robots) for item in task["skills"]]
+    if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
         _nest(document, task, where, robots)
     objects = _objects(task)
     for path, lane in _lanes(task["skills"], where):
@@ -124,6 +125,11 @@ def _is_step(item: Any, robots: Sequence[str]) -> bool:
     if not isinstance(item, dict):
         return item == "home"
     return bool({"name", *VERBS, *ARMS} & item.keys()) and not any(name in item for name in robots)
+
+
+def _is_stage(item: Any) -> bool:
+    """Return whether an entry of ``skills`` has the published nesting, be the robot's name right or not."""
+    return isinstance(item, dict) and bool(item) and all(isinstance(blocks, list) for blocks in item.values())
 
 
 def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str]) -> None:
