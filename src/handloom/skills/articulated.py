@@ -228,7 +228,11 @@ class ArticulatedSkill(Skill[JointConfigT]):
         own += [holding(job)] if holds or (fingers and config.grasp is None) else []
         told = config.planner_setting
         kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
+        least = config.least_amount
         for manner in (m for manners in own for m in manners):
+            if least is not None and not shuts and told is None:  # More is aimed at than is asked for.
+                enough = min(manner.setting.success_threshold, least * (link.range[1] - link.range[0]))
+                kept = {"success_threshold": enough}
             yield replace(manner, setting=manner.setting.model_copy(update=kept))
 
     def _goals(self) -> Array:

@@ -22,6 +22,10 @@ from handloom.spatial import translation
 from handloom.values import Check, Command
 
 
+BACK = (1.0, 0.6, 0.35)
+"""Shares of the way back that a hand is asked for which will do, first choice first."""
+
+
 class JointLine(Skill[ConfigT]):
     """What the joint-space skills share: a goal, a line of joint targets, and the wait for the arm to follow."""
 
@@ -176,8 +180,13 @@ class HeuristicSkill(JointLine[HeuristicSkillConfig]):
         if config.mode == "rel_ee":
             return self._moved_hand(self._numbers((4, 4)) @ self.controller.commanded_pose)
         if config.mode == "back":
-            way = float(self._numbers(())) * self.controller.arm.spec.approach
-            return self._moved_hand(self.controller.commanded_pose @ translation(-way))
+            way, goal = float(self._numbers(())) * self.controller.arm.spec.approach, None
+            for share in BACK:
+                goal = self._moved_hand(self.controller.commanded_pose @ translation(-share * way))
+                if goal is not None:
+                    self.failure = None
+                    break
+            return goal
         given = self._numbers(self.controller.target.shape)
         goal = given if config.mode == "abs_qpos" else self.controller.target + given
         return np.clip(goal, self.controller.chain.lower, self.controller.chain.upper)

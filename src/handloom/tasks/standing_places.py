@@ -10,6 +10,7 @@ from handloom.objects import Link
 from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
 from handloom.skills.arm_controller import ArmController
+from handloom.skills.arm_motion import POSE
 from handloom.skills.articulated import ArticulatedSkill
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.registry import skill_class
@@ -21,6 +22,8 @@ STEP = 0.06
 """Distance between places that are tried [m]."""
 MARGIN = 0.02
 """How far from the edge of the table things stand at least [m]."""
+ASKEW = 0.15
+"""How far from straight ahead of an arm of five joints a handle may be [rad]."""
 YAW = 0.1
 """How far a thing may be turned from straight at a place that is proposed [rad]."""
 RIM = 0.03
@@ -172,6 +175,10 @@ def _nearest_first(
     reached = np.ones(len(grid), bool)
     for points in (handles, inward):
         reached &= reached_points(controller, points, "side") | reached_points(controller, points, "down")
+    if controller.chain.dof < POSE:
+        # It cannot turn its hand at will: along a line that passes its base, fingers slip off the handle.
+        ahead = matrix_from_quat(_robot(scene.instance, arm[0]).quat)[:2, 0]
+        reached &= -(direction @ ahead) > np.cos(ASKEW) * np.linalg.norm(direction, axis=1)
     order = np.argsort(np.linalg.norm(grid - here, axis=1), kind="stable")
     yield from [grid[k] for k in order if reached[k]][:MOST]
 

@@ -103,7 +103,8 @@ class ArticulatedSkillConfig(SkillConfig):
     amount: float = Field(default=0.6, gt=0, le=1)
     """Share of the joint's range that opening and turning move it by, without ``planner_setting`` (ours)."""
     least_amount: float | None = Field(default=None, gt=0, le=1)
-    """The smallest share that will do where the arm cannot move the joint by ``amount``; absent: only that (ours)."""
+    """The smallest share that will do where the arm cannot move the joint by ``amount``, and that success asks for;
+    absent: only ``amount`` (ours)."""
     by: float | None = Field(default=None, gt=0, le=3600)
     """Instead of ``amount``: how far opening and turning move the joint, [deg] of a hinge, [m] of a slide (ours)."""
     grasp: bool | None = None
