@@ -21,7 +21,6 @@ from handloom.skills.skill import ConfigT, Skill, gripper_function, hand_check, 
 from handloom.spatial import translation
 from handloom.values import Check, Command
 
-
 BACK = (1.0, 0.6, 0.35)
 """Shares of the way back that a hand is asked for which will do, first choice first."""
 
