@@ -1,7 +1,8 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -15,7 +16,6 @@ from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joi
 from handloom.skills.actuation import HandMotions, JointAxis, KeyFrames, perturbed
 from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
-    ArtPreplanConfig,
     CloseConfig,
     PlannerSetting,
     RotateConfig,
@@ -24,7 +24,7 @@ from handloom.skills.grasp_poses import gripper_of
 from handloom.skills.joint_manners import Job, Manner, hand_point, holding, pushing
 from handloom.skills.joint_ways import JointWay, joint_way
 from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
-from handloom.skills.skill import Skill, command_at, hand_check, plan_failure
+from handloom.skills.skill import Skill, command_at, plan_failure
 from handloom.spatial import invert_pose
 from handloom.values import Check, Command, Failure, FunnelStage
 
@@ -105,25 +105,29 @@ class ArticulatedSkill(Skill[JointConfigT]):
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
         self.controller.ignored = self.config.ignore_substring
         first: Failure | None = None
-        for share in self._shares():
-            self._share = share
-            for manner in self._manners(link):
-                self._manner, self.failure = manner, None
-                self._keypoints = self._annotation()
-                self._held = manner.grips and self._has_hold(link)
-                ways = self._held_ways() if self._held else self._free_ways()
-                if ways:
-                    return ways
-                first = first or self.failure
+        for share, manner in self._tried(link):
+            self._share, self._manner, self.failure = share, manner, None
+            self._keypoints = self._annotation()
+            self._held = manner.grips and self._has_hold(link)
+            ways = self._held_ways() if self._held else self._free_ways()
+            if ways:
+                return ways
+            first = first or self.failure
         self.failure = first
         return []
 
-    def _shares(self) -> Sequence[float]:
-        """Return by which shares of its range the joint may be moved, first choice first."""
-        config = self.config
-        if config.least_amount is None or config.by is not None or self._doing() == "close":
-            return [config.amount]
-        return np.linspace(config.amount, min(config.amount, config.least_amount), SHARES).tolist()
+    def _tried(self, link: Link) -> Iterator[tuple[float, Manner]]:
+        """Yield by which share of its range and in which manner the joint may be moved, first choice first.
+
+        A hand that leans slips off more easily, so a smaller motion comes before a hand that leans more.
+        """
+        amount, least = self.config.amount, self.config.least_amount
+        fixed = least is None or self.config.by is not None or self._doing() == "close"
+        found: dict[float, list[Manner]] = {}
+        for self._share in [amount] if fixed else np.linspace(amount, min(amount, least), SHARES).tolist():
+            found[self._share] = [*self._manners(link)]
+        for manners in zip_longest(*found.values()):
+            yield from ((share, m) for share, m in zip(found, manners, strict=True) if m is not None)
 
     def _has_hold(self, link: Link) -> bool:
         """Return whether the fingers are closed on the moving part already."""
@@ -228,11 +232,11 @@ class ArticulatedSkill(Skill[JointConfigT]):
         own += [holding(job)] if holds or (fingers and config.grasp is None) else []
         told = config.planner_setting
         kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
-        least = config.least_amount
+        least = config.least_amount if told is None and not shuts else None
         for manner in (m for manners in own for m in manners):
-            if least is not None and not shuts and told is None:  # More is aimed at than is asked for.
-                enough = min(manner.setting.success_threshold, least * (link.range[1] - link.range[0]))
-                kept = {"success_threshold": enough}
+            if least is not None:  # More is aimed at than is asked for.
+                enough = least * (link.range[1] - link.range[0])
+                kept = {"success_threshold": min(manner.setting.success_threshold, enough)}
             yield replace(manner, setting=manner.setting.model_copy(update=kept))
 
     def _goals(self) -> Array:
@@ -377,24 +381,3 @@ class Rotate(ArticulatedSkill[RotateConfig]):
 
     Config: ClassVar = RotateConfig
     action: ClassVar[Action] = "turn"
-
-
-class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
-    """The published preplan: look at the start of a long task whether a joint can be moved, and do nothing."""
-
-    Config: ClassVar = ArtPreplanConfig
-
-    def _doing(self) -> Action:
-        """Return what the later skill does; published settings name it."""
-        setting = self.config.planner_setting
-        return "close" if setting is not None and str(setting.task_name).startswith("Close") else self.action
-
-    def simple_generate_manip_cmds(self) -> None:
-        """Solve as the later skill will, and hold still for one frame."""
-        self._pose = self.controller.commanded_pose
-        if self._prepare():
-            self.manip_list = [self.stay("update_specific", ignore_substring=self.config.ignore_substring)]
-
-    def checks(self) -> tuple[Check, ...]:
-        """Return: the hand is where it was."""
-        return (hand_check(self.controller.arm, self._pose, distance=5e-3, angle=0.087, either=True),)

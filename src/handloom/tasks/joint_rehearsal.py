@@ -92,7 +92,11 @@ def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: Articu
     if region is None or region.random_type != "A_on_B_region_sampler" or region.sub_tgt_prim is not None:
         return ""
     put = any(name in skill.objects[1:2] for _, skill in placed_skills(task.config))
-    found = near_places(scene, (robot, arm), config, region.target, filled=put and config.name == "open")
+    filled = put and config.name == "open"
+    found = near_places(scene, (robot, arm), config, region.target, filled=filled)
+    less = ""
+    if found is None and filled:
+        found, less = near_places(scene, (robot, arm), config, region.target), ", but no hand gets into it from above"
     if found is None:
         size = " x ".join(f"{side:.2f}" for side in np.ptp(world_box(scene, name), axis=0))
         return f"; no place on {region.target} was found for it ({size} m): take a smaller one, or another robot"
@@ -102,4 +106,4 @@ def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: Articu
     yaw = float(np.rad2deg(np.arctan2(R[1, 0], R[0, 0]) + turn))
     yaw = (yaw + 180.0) % 360.0 - 180.0
     wide = float(np.rad2deg(YAW)) - 1.0
-    return f"; it can stand at pos_range: {in_words(places)}, yaw_rotation: [{yaw - wide:.0f}, {yaw + wide:.0f}]"
+    return f"; it can stand at pos_range: {in_words(places)}, yaw_rotation: [{yaw - wide:.0f}, {yaw + wide:.0f}]{less}"

@@ -48,7 +48,7 @@ skills: [home]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ArmReach:
+class ReachOfArm:
     """Where one arm gets on the table."""
 
     arm: str
@@ -71,7 +71,7 @@ class TableReach:
     robot: str
     table: Array
     """Half width and depth of the table (2,) [m]."""
-    arms: Sequence[ArmReach]
+    arms: Sequence[ReachOfArm]
     kind: str
     """Which of ``CABINETS`` was tried."""
     size: Array
@@ -126,7 +126,7 @@ def _furthest(scene: Scene, arm: tuple[str, str]) -> float:
     return float(np.linalg.norm((world - controller.arm.T_world_base[:3, 3])[free, :2], axis=1).max(initial=0.0))
 
 
-def _reach(scene: Scene, arm: tuple[str, str], half: Array) -> ArmReach:
+def _reach(scene: Scene, arm: tuple[str, str], half: Array) -> ReachOfArm:
     controller, box = _without_cabinet(scene, arm), world_box(scene, "table")
     middle, points = box.mean(axis=0)[:2], _grid(half, STEP)
     world = np.column_stack([points + middle, np.full(len(points), box[1, 2] + ABOVE)])
@@ -140,7 +140,7 @@ def _reach(scene: Scene, arm: tuple[str, str], half: Array) -> ArmReach:
     handles = np.column_stack([tried + middle + offset[:2], np.full(len(tried), offset[2])])
     near = reached_points(controller, handles, "side") | reached_points(controller, handles, "down")
     good = [p for p in tried[near] if works(scene.instance, "cabinet", p + middle, turn, arm, config)]
-    return ArmReach(
+    return ReachOfArm(
         arm=arm[1],
         base=controller.arm.T_world_base[:2, 3] - middle,
         points=points,
@@ -165,7 +165,7 @@ def in_text(reach: TableReach) -> str:
     return "\n".join([*lines, f"{meanings}; C a cabinet here, front to the robot, is opened"])
 
 
-def cabinets_in_words(reach: TableReach, arm: ArmReach) -> str:
+def cabinets_in_words(reach: TableReach, arm: ReachOfArm) -> str:
     """Return where a cabinet can stand for an arm, in a sentence."""
     size = " x ".join(f"{side:.2f}" for side in reach.size)
     what = f"a {reach.kind}cabinet of {size} m"
@@ -192,7 +192,7 @@ def drawn(reach: TableReach) -> NDArray[np.uint8]:
     return np.asarray(sheet)
 
 
-def _panel(reach: TableReach, arm: ArmReach) -> Image.Image:
+def _panel(reach: TableReach, arm: ReachOfArm) -> Image.Image:
     width, depth = 2 * (reach.table + BORDER)
     image = Image.new("RGB", (int(SCALE * width), int(SCALE * depth)), "white")
     pen, font = ImageDraw.Draw(image), ImageFont.load_default(13)

@@ -27,7 +27,7 @@ ASKEW = 0.15
 YAW = 0.1
 """How far a thing may be turned from straight at a place that is proposed [rad]."""
 RIM = 0.03
-"""How far below the rim of a drawer a hand that comes from above gets, and how far above it one that is level [m]."""
+"""How far below the rim of a drawer a hand that comes from above gets [m]."""
 FRONT = 0.045
 """How far behind its handle a drawer begins to hold things [m]."""
 MOST = 60
@@ -141,14 +141,9 @@ def works(
     scene.world.forward()
     normal = scene.world.body_pose(f"{name}/{link.name}")[:3, :3] @ np.asarray(link.normal)
     point = handle_of(scene, name, link) - (FRONT + abs(end - start) / 2) * normal
-    point[2] = world_box(scene, name, link.name)[1, 2]
+    point[2] = world_box(scene, name, link.name)[1, 2] - RIM
     skill.controller.refresh()
-    rim = np.array([0.0, 0.0, RIM])
-    inside, above = point - rim, point + rim
-    return bool(
-        reached_points(skill.controller, inside[None], "down")[0]
-        or reached_points(skill.controller, above[None], "side")[0]
-    )
+    return bool(reached_points(skill.controller, point[None], "down")[0])
 
 
 def _nearest_first(
