@@ -149,7 +149,7 @@ def _merge(
             else:
                 merged[key] = _merge(parent, child, a[key], b[key], (*path_a, key), (*path_b, key), at, out)
         return merged
-    if _named(a) and _named(b):
+    if isinstance(a, list) and isinstance(b, list) and _named(a) and _named(b):
         return _merge_named(parent, child, a, b, path_a, path_b, path, out)
     return _copied(child, b, path_b, path, out)
 

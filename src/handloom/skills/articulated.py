@@ -122,9 +122,9 @@ class ArticulatedSkill(Skill[JointConfigT]):
         A hand that leans slips off more easily, so a smaller motion comes before a hand that leans more.
         """
         amount, least = self.config.amount, self.config.least_amount
-        fixed = least is None or self.config.by is not None or self._doing() == "close"
+        least = amount if least is None or self.config.by is not None or self._doing() == "close" else least
         found: dict[float, list[Manner]] = {}
-        for self._share in [amount] if fixed else np.linspace(amount, min(amount, least), SHARES).tolist():
+        for self._share in np.linspace(amount, least, SHARES if least < amount else 1).tolist():
             found[self._share] = [*self._manners(link)]
         for manners in zip_longest(*found.values()):
             yield from ((share, m) for share, m in zip(found, manners, strict=True) if m is not None)

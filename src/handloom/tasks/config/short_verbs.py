@@ -115,8 +115,8 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
         ConfigError: It does not say what, or from which hand to which.
     """
     name = given.pop("handover")
-    first, second = given.pop("from", "left"), given.pop("to", None)
-    second = second or {"left": "right", "right": "left"}.get(str(first))
+    first, second = str(given.pop("from", "left")), given.pop("to", None)
+    second = str(second or {"left": "right", "right": "left"}.get(first))
     if not isinstance(name, str) or {first, second} != {"left", "right"}:
         raise ConfigError(
             f"{what}: handover: write {{handover: stick, from: left, to: right}}, "
