@@ -76,7 +76,10 @@ def skill_page(name: str, made: str) -> str:
         parts.append(f"![five moments of {name}](../../images/skills/{plain}.jpg)")
     if example.is_file():
         parts.append(f"```yaml\n{example.read_text().strip()}\n```")
-        parts.append(f"This is `examples/skills/{plain}.yaml`: `handloom generate examples/skills/{plain}.yaml -n 1`.")
+        parts.append(
+            f"Save it as `{plain}.yaml` anywhere, then: `handloom generate {plain}.yaml -n 1`. The setup that it names "
+            f"as `base` comes with Handloom; the file is in the sources, too, as `examples/skills/{plain}.yaml`."
+        )
     parts.append(f"## Keys\n\n{key_table(SKILL_CONFIGS[name])}")
     parts.append(made)
     return "\n\n".join(parts) + "\n"

@@ -13,6 +13,7 @@ MISTAKES = {
     "a file that is not there": (["check", "nothing.yaml"], r"nothing\.yaml: cannot be read: No such file"),
     "no task at all": (["generate"], r"TASK"),
     "a number that is a word": (["generate", "fr3_pick_cube", "-n", "many"], r"many"),
+    "no demonstrations in another word": (["generate", "fr3_pick_cube", "--episodes", "0"], r"at least 1"),
     "no demonstrations": (["generate", "fr3_pick_cube", "-n", "0"], r"at least 1"),
     "a preset that does not exist": (["generate", "fr3_pick_cube", "--preset", "best"], r"invalid choice 'best'"),
     "a codec that does not exist": (["generate", "fr3_pick_cube", "--codec", "mpeg"], r"invalid choice 'mpeg'"),

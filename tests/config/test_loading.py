@@ -7,7 +7,7 @@ from typing import Annotated
 import pytest
 from pydantic import Field
 
-from handloom.config import Config, UnusedKey, load_config, unused_keys
+from handloom.config import Config, UnusedKey, load_config, read_document, unused_keys
 from handloom.errors import ConfigError
 
 
@@ -183,6 +183,14 @@ def test_base_files_merge_mappings_and_named_lists(tmp_path):
     task = load_config(file, Task)
     assert [(c.name, c.width) for c in task.cameras] == [("head", 9), ("hand", 224), ("side", 224)]
     assert task.sizes == {"a": 1.0, "b": 3.0}
+
+
+def test_a_named_entry_of_a_base_can_be_dropped(tmp_path):
+    (tmp_path / "base.yaml").write_text("parts:\n  - {name: a, x: 1}\n  - {name: b, x: 2}\n  - {name: c, x: 3}\n")
+    (tmp_path / "child.yaml").write_text("base: base.yaml\nparts:\n  - {name: b, drop: true}\n  - {name: c, x: 4}\n")
+    document = read_document(tmp_path / "child.yaml")
+    assert document.values == {"parts": [{"name": "a", "x": 1}, {"name": "c", "x": 4}]}
+    assert str(document.mark(("parts", 1, "x"))).endswith("child.yaml:4")
 
 
 def test_a_mistake_in_a_base_file_is_reported_in_that_file(tmp_path):

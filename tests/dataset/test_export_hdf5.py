@@ -44,13 +44,34 @@ def test_the_file_has_robomimics_layout(dataset: DatasetReader, tmp_path: Path, 
             columns = samples.columns(index, length)
             np.testing.assert_array_equal(demo["actions"], columns["action"])
             np.testing.assert_array_equal(demo["obs/state"], columns["observation.state"])
-            np.testing.assert_array_equal(demo["next_obs/state"][:-1], columns["observation.state"][1:])
+            assert "next_obs" not in demo, "what obs has one frame on is not written twice"
             np.testing.assert_array_equal(demo["states"], dataset.archive(number).states["integration"])
             assert demo["obs/head_image"].shape == (length, 48, 64, 3)
             np.testing.assert_array_equal(demo["obs/head_image"][3], dataset.image(number, samples.HEAD, 3))
             assert demo["rewards"][:].tolist() == [0] * (length - 1) + [1]
             assert demo["dones"][:].tolist() == [0] * (length - 1) + [1]
             assert json.loads(demo.attrs["instance"])["index"] == index
+
+
+def test_next_observations_are_written_when_asked_for(dataset: DatasetReader, tmp_path: Path, samples) -> None:
+    h5py = pytest.importorskip("h5py", reason="h5py comes with the extra hdf5")
+    words = ["export", str(dataset.root), "--no-models", "-o"]
+    assert main([*words, str(tmp_path / "with.hdf5"), "--next-obs"]) == 0
+    assert main([*words, str(tmp_path / "without.hdf5")]) == 0
+    with h5py.File(tmp_path / "with.hdf5") as file:
+        for name, following in file["data/demo_0/next_obs"].items():
+            observed = file[f"data/demo_0/obs/{name}"][:]
+            np.testing.assert_array_equal(following, np.concatenate([observed[1:], observed[-1:]]))
+        assert "head_image" in file["data/demo_0/next_obs"]
+        assert file["data/demo_0/actions"].compression == "gzip"
+    assert (tmp_path / "without.hdf5").stat().st_size < 0.75 * (tmp_path / "with.hdf5").stat().st_size
+
+
+def test_the_help_of_a_flag_says_what_the_flag_does(capsys) -> None:
+    assert main(["export", "--help"]) == 0
+    words = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "--no-images Leave the pictures of the cameras out" in words
+    assert "--no-models Leave out the MuJoCo model" in words
 
 
 def test_states_of_frames_outside_the_demonstration_are_left_out(dataset: DatasetReader, tmp_path: Path, monkeypatch):
@@ -117,6 +138,22 @@ def test_every_episode_brings_its_model_and_states_that_fit_it(pick_record, tmp_
         data.qpos[:] = first[1 : 1 + model.nq]
         mujoco.mj_forward(model, data)
     assert height - data.body("cube/object").xpos[2] > 0.05, "the cube was lifted"
+
+
+def test_a_dataset_without_its_run_has_a_report(pick_record, tmp_path: Path, capsys) -> None:
+    columns = episode_columns(build_scene(pick_record.instance), pick_record)
+    table = FeatureTable(fps=pick_record.instance.fps, features=columns.features)
+    archive = archive_of_record(pick_record)
+    with EpisodeWriter(tmp_path / "episodes" / "episode_000000", table) as episode:
+        episode.finish(outcome_of_record(pick_record, archive), columns.values, archive)
+    merge_episodes(find_episodes([tmp_path / "episodes"]), tmp_path / "merged")
+    assert main(["report", str(tmp_path / "merged")]) == 0, capsys.readouterr().err
+    shown = capsys.readouterr().out
+    assert "1 demonstrations" in shown
+    page = (tmp_path / "merged_report" / "index.html").read_text()
+    assert "Object poses" in page
+    assert main(["report", str(tmp_path / "merged"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["episodes"] == 1
 
 
 def test_two_exports_are_equal_and_nothing_is_overwritten(dataset: DatasetReader, tmp_path: Path) -> None:

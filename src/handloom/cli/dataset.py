@@ -152,8 +152,9 @@ def export(
     *,
     output: Output,
     format: Literal["hdf5"] = "hdf5",
-    images: bool = True,
-    models: bool = True,
+    no_images: bool = False,
+    no_models: bool = False,
+    next_obs: bool = False,
     allow_code: bool = False,
     allow_outside: bool = False,
     skip_hashes: bool = False,
@@ -164,8 +165,10 @@ def export(
         path: A run folder or a dataset.
         output: File to write.
         format: Format of the file.
-        images: Decode the camera streams into the file.
-        models: Write the MuJoCo model of every episode into the file, as MJCF.
+        no_images: Leave the pictures of the cameras out; the file is a hundredth of the size then.
+        no_models: Leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
+        next_obs: Also write each observation a second time as that of the frame before, under next_obs; a reader can
+            take the next frame of obs instead, and needs half the disk.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
         skip_hashes: Use the files even if they are not those that were written.
@@ -173,8 +176,8 @@ def export(
     exporters = {"hdf5": export_hdf5}
     _allow(code=allow_code, outside=allow_outside)
     dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
-    model_file = partial(_model_file, dataset.root) if models else None
-    print(exporters[format](dataset, output, images=images, model_file=model_file))
+    model_file = None if no_models else partial(_model_file, dataset.root)
+    print(exporters[format](dataset, output, images=not no_images, model_file=model_file, next_obs=next_obs))
 
 
 def _model_file(root: Path, archive: EpisodeArchive) -> str:

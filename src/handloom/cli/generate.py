@@ -58,7 +58,8 @@ def run(
     task: Task,
     *,
     n: Annotated[
-        int | None, tyro.conf.arg(aliases=["-n"], name="successes", metavar="N", help_behavior_hint="(default: 10)")
+        int | None,
+        tyro.conf.arg(aliases=["-n", "--episodes"], name="successes", metavar="N", help_behavior_hint="(default: 10)"),
     ] = None,
     attempts: OptionalNumber = None,
     output: OptionalOutput = None,

@@ -1,15 +1,19 @@
 """``handloom report RUN``: what became of a run."""
 
 from json import dumps
+from pathlib import Path
 
 from handloom.cli.dataset import checked_run
 from handloom.cli.doctor import cores
 from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
 from handloom.cli.terminal import plain
 from handloom.config import own_code
+from handloom.dataset import DatasetReader
+from handloom.dataset.file_list import refuse_strange_files
 from handloom.engine import RunReport, report_of
-from handloom.engine.reporting import write_page
+from handloom.engine.reporting import write_dataset_page, write_page
 from handloom.engine.reporting.page import dataset_sheet
+from handloom.engine.run_directory import MANIFEST
 
 MOST_REASONS = 40
 """Failure reasons that are told to people; machines get all of them."""
@@ -41,9 +45,11 @@ def run(
 ) -> None:
     """Print funnel, failure reasons and rates of a run, and write them as a page with charts and pictures.
 
+    Of a dataset without its run, such as a merged or rendered one, it shows what the dataset holds.
+
     Args:
-        path: A run folder.
-        output: Folder of the page and its PNG files; default: report/ in the run.
+        path: A run folder, or a dataset.
+        output: Folder of the page and its PNG files; default: report/ in the run, or NAME_report beside the dataset.
         workers: Worker count the robot hours per day are given for; default one per core, as of generate.
         episode: Also draw twelve frames of every camera of this demonstration, 0 the first, into a PNG file.
         allow_outside: Let the archives name robots outside their folders and those around them.
@@ -51,6 +57,9 @@ def run(
     """
     if allow_outside:
         own_code.allow_outside()
+    if (path / "meta" / "info.json").is_file() and not _is_of_run(path):
+        _report_dataset(path, output, episode=episode, json=json)
+        return
     directory = checked_run(path)
     workers = cores() if workers is None else workers
     report = report_of(directory.counted().values())
@@ -67,6 +76,33 @@ def run(
         picture = dataset_sheet(directory.dataset, out, first=episode, episodes=1, per_camera=12)
         if not json:
             print(f"picture: {picture}")
+
+
+def _is_of_run(path: Path) -> bool:
+    """Return whether a dataset is the one that a run wrote, whose journals tell more."""
+    return path.name == "dataset" and (path.parent / MANIFEST).is_file()
+
+
+def _report_dataset(path: Path, output: Path | None, *, episode: int | None, json: bool) -> None:
+    """Print what a dataset without its run holds, and write the page."""
+    refuse_strange_files(path)
+    dataset = DatasetReader(path)
+    seconds = sum(e.length for e in dataset.episodes) / dataset.fps
+    figures = {"episodes": len(dataset.episodes), "robot_hours": seconds / 3600.0, "tasks": list(dataset.tasks)}
+    if json:
+        print(dumps(figures))
+    else:
+        print(f"data:    {len(dataset.episodes)} demonstrations, {seconds:.0f} s, of {dataset.info['robot_type']}")
+        for words in dataset.tasks[:MOST_REASONS]:
+            print(plain(f"         {words}"))
+        print("         attempts and failures are in the folder of the run that made it")
+    folder = output or path.parent / f"{path.name}_report"
+    if output is not None or not json:
+        page = write_dataset_page(dataset, folder)
+        print("" if json else f"page:    {page}\n", end="")
+    if episode is not None:
+        picture = dataset_sheet(path, folder / f"episode_{episode}.png", first=episode, episodes=1, per_camera=12)
+        print("" if json else f"picture: {picture}\n", end="")
 
 
 def print_report(report: RunReport, *, workers: int) -> None:

@@ -17,13 +17,15 @@ def show(
     *,
     output: OptionalOutput = None,
     frames: bool = False,
+    reach: bool = False,
     size: Number = 720,
 ) -> None:
-    """Draw a robot at home into a PNG file.
+    """Draw a robot at home into a PNG file, or where it gets to on a table.
 
     Args:
         name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
-        output: The file to write; by default NAME.png in this folder.
+        output: The file to write; by default NAME.png in this folder, or NAME_reach.png.
+        reach: Draw and print where things and cabinets can stand on a table for its arms; takes a minute or two.
         frames: Also draw end-effector, tool-centre and GraspNet axes and the gripper's key points.
         size: Width and height [px].
     """
@@ -35,6 +37,14 @@ def show(
     if not 64 <= size <= 4096:
         raise InputError(f"--size must lie between 64 and 4096 pixels, got {size}")
     robot = load_robot(name)
+    if reach:
+        from handloom.tasks.config.loading import shipped
+        from handloom.tasks.reach_picture import drawn, in_text, reach_on_table
+
+        found = reach_on_table(name, shipped() / "setups")
+        print(in_text(found))
+        print(write_png(output or Path(safe_name(f"{robot.name}_reach.png")), drawn(found)))
+        return
     picture = portrait(robot, width=size, height=size, frames=frames)
     path = write_png(output or Path(safe_name(f"{robot.name}.png")), picture)
     for arm in robot.arms:

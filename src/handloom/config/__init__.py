@@ -2,7 +2,17 @@
 
 from handloom.config.document import Document, read_document
 from handloom.config.loading import apply_overrides, load_config, parse_config
-from handloom.config.model import Angles, Config, Degrees, Metres, Position, Quaternion, UnusedKey, unused_keys
+from handloom.config.model import (
+    Angles,
+    Config,
+    Degrees,
+    Metres,
+    Position,
+    Quaternion,
+    UnusedKey,
+    mistake_at,
+    unused_keys,
+)
 from handloom.config.own_code import allow_code, allow_outside, forbid_code, import_named
 from handloom.config.parsing import Mark
 from handloom.config.search import find_file
@@ -24,6 +34,7 @@ __all__ = [
     "forbid_code",
     "import_named",
     "load_config",
+    "mistake_at",
     "parse_config",
     "read_document",
     "unused_keys",

@@ -1,12 +1,13 @@
 """A YAML file as plain values that remember the file and line each of them came from."""
 
+import difflib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handloom.config.parsing import KeyPath, Mark, parse_text
-from handloom.config.search import find_file
-from handloom.errors import ConfigError
+from handloom.config.parsing import KeyPath, Mark, dotted, parse_text
+from handloom.config.search import find_file, searched
+from handloom.errors import ConfigError, NotAllowedError, suggest
 
 MAX_BYTES = 8_000_000
 """Largest file that is read."""
@@ -38,7 +39,8 @@ def read_document(
 ) -> Document:
     """Read a YAML file and the files its top-level ``base:`` key names, nearest file winning.
 
-    Mappings merge key by key; lists replace, except lists of mappings with a ``name``, which merge by name.
+    Mappings merge key by key; lists replace, except lists of mappings with a ``name``, which merge by name; an entry
+    ``{name: NAME, drop: true}`` takes the base's out.
 
     Args:
         path: The file.
@@ -82,7 +84,7 @@ def _read(
     mark = document.mark(("base",))
     if not isinstance(base, str):
         raise ConfigError(f"{mark}: base: must be the name of a YAML file, got {base!r}")
-    file = find_file(base, near=path.parent, asset_root=shipped, what=f"{mark}: base", allow_outside=allow_outside)
+    file = _base_file(base, path.parent, shipped, f"{mark}: base", allow_outside=allow_outside)
     parent = _read(
         file,
         (*parents, resolved),
@@ -92,6 +94,23 @@ def _read(
         foreign_tags=foreign_tags,
     )
     return _merged(parent, document)
+
+
+def _base_file(name: str, near: Path, shipped: Path | None, what: str, *, allow_outside: bool) -> Path:
+    """Return the file that ``base`` names, or say which names come near."""
+    try:
+        return find_file(name, near=near, asset_root=shipped, what=what, allow_outside=allow_outside)
+    except NotAllowedError:
+        raise
+    except ConfigError as error:
+        own = [file.name for pattern in ("*.yaml", "*.yml") for file in near.glob(pattern)]
+        ours = [file.relative_to(shipped).as_posix() for file in shipped.rglob("*.yaml")] if shipped is not None else []
+        close = difflib.get_close_matches(name, sorted({*own, *ours}), n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        setups = ", ".join(sorted(file for file in ours if file.startswith("setups/")))
+        where = searched(near, allow_outside=allow_outside)
+        library = f" and the task library; its setups: {setups}" if setups else ""
+        raise ConfigError(f"{what}: {name} was not found; {hint}{where}{library}") from error
 
 
 def _read_text(resolved: Path, shown: str) -> str:
@@ -130,17 +149,45 @@ def _merge(
             else:
                 merged[key] = _merge(parent, child, a[key], b[key], (*path_a, key), (*path_b, key), at, out)
         return merged
-    if _named(a) and _named(b):
-        places = {item["name"]: i for i, item in enumerate(a)}
-        merged = [_copied(parent, item, (*path_a, i), (*path, i), out) for i, item in enumerate(a)]
-        for i, item in enumerate(b):
-            if item["name"] in places:
-                k = places[item["name"]]
-                merged[k] = _merge(parent, child, a[k], item, (*path_a, k), (*path_b, i), (*path, k), out)
-            else:
-                merged.append(_copied(child, item, (*path_b, i), (*path, len(merged)), out))
-        return merged
+    if isinstance(a, list) and isinstance(b, list) and _named(a) and _named(b):
+        return _merge_named(parent, child, a, b, path_a, path_b, path, out)
     return _copied(child, b, path_b, path, out)
+
+
+def _merge_named(
+    parent: Document,
+    child: Document,
+    a: list[Any],
+    b: list[Any],
+    path_a: KeyPath,
+    path_b: KeyPath,
+    path: KeyPath,
+    out: Document,
+) -> list[Any]:
+    """Merge two lists of mappings by name; one of ``b`` with ``drop: true`` takes its namesake out."""
+    names = [item["name"] for item in a]
+    for i, item in enumerate(b):
+        if item.get("drop") is True and item["name"] not in names:
+            known = suggest(str(item["name"]), map(str, names))
+            raise ConfigError(
+                f"{child.mark((*path_b, i))}: {dotted((*path_b, i))}: drop: the base has no {item['name']!r}; {known}"
+            )
+    dropped = [item["name"] for item in b if item.get("drop") is True]
+    changes = {item["name"]: i for i, item in enumerate(b) if item["name"] in names}
+    merged: list[Any] = []
+    for k, item in enumerate(a):
+        at, name = (*path, len(merged)), item["name"]
+        if name in dropped:
+            continue
+        if name in changes:
+            i = changes[name]
+            merged.append(_merge(parent, child, item, b[i], (*path_a, k), (*path_b, i), at, out))
+        else:
+            merged.append(_copied(parent, item, (*path_a, k), at, out))
+    for i, item in enumerate(b):
+        if item["name"] not in names:
+            merged.append(_copied(child, item, (*path_b, i), (*path, len(merged)), out))
+    return merged
 
 
 def _named(value: Any) -> bool:

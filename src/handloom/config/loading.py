@@ -120,12 +120,15 @@ def _line(document: Document, root: KeyPath, values: Any, item: Any) -> str:
     loc = list(item["loc"])
     if item["type"] == "unknown_key":
         loc.append(item["ctx"]["key"])
+    loc += item.get("ctx", {}).get("keys", ())
     path = _existing(values, loc)
     what = item["msg"].removeprefix("Value error, ")
     what = what[0].lower() + what[1:]
     given = item.get("input")
     if item["type"] == "missing":
         what = "this key is required and missing"
+    elif item["type"] == "tuple_type":
+        what = f"must be a list, such as [{given!r}, ...], got {given!r}"
     elif item["type"] != "unknown_key" and isinstance(given, str | int | float | bool | type(None)):
         what = f"{what}, got {given!r}"
     dotted = ".".join(str(part) for part in path) or "top level"

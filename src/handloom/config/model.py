@@ -1,5 +1,6 @@
 """The base of every config model, numbers with units, and the marker for keys that have no effect here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
@@ -18,7 +19,17 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from handloom.errors import suggest
 
-Metres = Annotated[float, Field(ge=-100.0, le=100.0)]
+FURTHEST = 100.0
+"""Largest length or coordinate [m]."""
+
+
+def _metres(value: float) -> float:
+    if abs(value) > FURTHEST:
+        raise ValueError(f"lengths are in metres, at most {FURTHEST:g}; {value:g} mm would be {value / 1000:g}")
+    return value
+
+
+Metres = Annotated[float, AfterValidator(_metres)]
 """A length or coordinate [m]."""
 Degrees = Annotated[float, Field(ge=-3600.0, le=3600.0)]
 """An angle [deg]."""
@@ -82,9 +93,19 @@ def _unknown_key(key: str, known: frozenset[str]) -> InitErrorDetails:
 
 def _again(item: Any) -> InitErrorDetails:
     """Return a mistake that was found inside, so that it can be raised together with others."""
-    context = {name: value for name, value in item.get("ctx", {}).items() if name == "key"}
+    context = {name: value for name, value in item.get("ctx", {}).items() if name in ("key", "keys")}
     kind = PydanticCustomError(item["type"], item["msg"], context)
     return InitErrorDetails(type=kind, loc=item["loc"], input=item["input"])
+
+
+def mistake_at(keys: Sequence[str | int], text: str) -> PydanticCustomError:
+    """Return a mistake for a validator to raise that lies further inside than the validator's own model.
+
+    Args:
+        keys: Where it lies, from the model on, such as ``("objects", 1, "name")``.
+        text: What is wrong.
+    """
+    return PydanticCustomError("mistake_at", "{text}", {"text": text, "keys": tuple(keys)})
 
 
 @dataclass(frozen=True)

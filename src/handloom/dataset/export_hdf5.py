@@ -17,6 +17,10 @@ from handloom.dataset.reading import damage_named
 from handloom.dataset.record_archive import STATES
 from handloom.errors import FileError, InputError, require
 
+PICTURE_DIMENSIONS = 3
+"""Arrays with this many dimensions are pictures, a frame each."""
+LEVEL = 4
+"""How hard gzip tries on pictures, of 9."""
 ModelFile = Callable[[EpisodeArchive], str]
 
 
@@ -27,12 +31,12 @@ def export_hdf5(
     action: str = "action",
     images: bool = True,
     model_file: ModelFile | None = None,
+    next_obs: bool = False,
 ) -> Path:
     """Write ``/data/demo_i`` with actions, states, observations, rewards and dones of every episode.
 
     The reward is 1 in the last frame of a successful episode. Observations are the other columns and the cameras;
-    ``observation.images.head`` becomes ``head_image`` and ``observation.state`` becomes ``state``. Each observation has
-    its counterpart in ``next_obs``, where the last frame is repeated.
+    ``observation.images.head`` becomes ``head_image`` and ``observation.state`` becomes ``state``.
 
     Args:
         dataset: The dataset.
@@ -41,6 +45,8 @@ def export_hdf5(
         images: Decode the cameras into the file; without them it is a hundredth of the size.
         model_file: Returns the MuJoCo model of an episode as MJCF, for the attribute of that name; states begin with
             its time, positions and velocities. None writes no models.
+        next_obs: Write each observation once more, one frame on, into ``next_obs``, where the last is repeated; it
+            doubles the file and says nothing new.
 
     Raises:
         MissingExtraError: The package h5py is not installed.
@@ -58,6 +64,8 @@ def export_hdf5(
         for episode in dataset.episodes:
             group = demos.create_group(f"demo_{episode.index}")
             _write_demo(group, dataset, episode, action, features)
+            if next_obs:
+                _write_next(group)
             if dataset.archive_folder(episode.index).is_dir():
                 _write_archive(group, dataset.archive(episode.index), episode.length, model_file)
         names = [f"demo_{episode.index}" for episode in dataset.episodes]
@@ -94,9 +102,25 @@ def _write_demo(
         if feature.is_video:
             _write_images(group, name, dataset.images(episode.index, feature.name), episode.length)
         else:
-            values = frames[feature.name]
-            _write(group, f"obs/{name}", values)
-            _write(group, f"next_obs/{name}", np.concatenate([values[1:], values[-1:]]))
+            _write(group, f"obs/{name}", frames[feature.name])
+
+
+def _write_next(group: Any) -> None:
+    """Write the observations of one episode again, each at the frame before, the last one twice."""
+    for name, observed in group["obs"].items():
+        following = group.create_dataset(
+            f"next_obs/{name}", shape=observed.shape, dtype=observed.dtype, **_how(observed.shape)
+        )
+        for frame in range(len(observed)):  # One at a time: a camera's pictures need not fit into memory.
+            following[frame] = observed[min(frame + 1, len(observed) - 1)]
+
+
+def _how(shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return how an array (n, ...) is stored: compressed, pictures each by itself so that a reader can pick one."""
+    if len(shape) < PICTURE_DIMENSIONS:
+        # Numbers hardly change from frame to frame, so that their bytes pack well when sorted by place.
+        return {"chunks": shape, "compression": "gzip", "shuffle": True, "track_times": False}
+    return {"chunks": (1, *shape[1:]), "compression": "gzip", "compression_opts": LEVEL, "track_times": False}
 
 
 def _write_archive(group: Any, archive: EpisodeArchive, length: int, model_file: ModelFile | None) -> None:
@@ -129,18 +153,14 @@ def observation_name(feature: Feature) -> str:
 
 
 def _write(group: Any, name: str, values: NDArray[Any]) -> None:
-    group.create_dataset(name, data=values, track_times=False)
+    group.create_dataset(name, data=values, **(_how(values.shape) if values.size else {"track_times": False}))
 
 
 def _write_images(group: Any, name: str, images: Iterator[NDArray[Any]], length: int) -> None:
-    """Write a camera's images as they are decoded, each compressed by itself, so that a reader can pick single ones."""
+    """Write a camera's images as they are decoded."""
     image = next(images)
-    how = {"chunks": (1, *image.shape), "compression": "gzip", "compression_opts": 1, "track_times": False}
-    observed, following = (
-        group.create_dataset(f"{kind}/{name}", shape=(length, *image.shape), dtype=image.dtype, **how)
-        for kind in ("obs", "next_obs")
-    )
+    shape = (length, *image.shape)
+    observed = group.create_dataset(f"obs/{name}", shape=shape, dtype=image.dtype, **_how(shape))
     observed[0] = image
     for frame, image in enumerate(images, start=1):
-        observed[frame] = following[frame - 1] = image
-    following[length - 1] = image
+        observed[frame] = image

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config, Position, Quaternion, UnusedKey
 
@@ -53,8 +53,9 @@ class CameraConfig(Config):
     orientation: Quaternion | None = None
     """wxyz in the parent; absent with ``look_at``."""
     look_at: Position | str | tuple[str, ...] | None = None
-    """Instead of an orientation: a point in the world [m], or the names of objects, whose middle at the start is looked
-    at. Without a ``translation`` the camera is opposite the first robot, as far away as shows them all (ours)."""
+    """Instead of an orientation: a point in the world [m], or the names of objects and robots, whose middle at the
+    start is looked at. Without a ``translation`` the camera is opposite the first robot, as far away as shows them all
+    (ours)."""
     camera_axes: Literal["usd", "ros", "world"] = "usd"
     """usd: looks along -z with y up; ros: looks along z with y down; world: looks along x with z up."""
     camera_file: str = "realsense_d455"
@@ -74,9 +75,16 @@ class CameraConfig(Config):
     output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("pictures are lit here")] = "rgb"
     with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None
 
+    @field_validator("size", mode="before")
+    @classmethod
+    def _has_width_and_height(cls, given: Any) -> Any:
+        if isinstance(given, int | float | str) or (isinstance(given, list | tuple) and len(given) != 2):
+            raise ValueError("is width and height [px], e.g. [320, 240]")
+        return given
+
     @property
     def watched(self) -> tuple[str, ...]:
-        """Names of the objects that ``look_at`` asks for."""
+        """Names of the objects and robots that ``look_at`` asks for."""
         names = (self.look_at,) if isinstance(self.look_at, str) else self.look_at or ()
         return tuple(name for name in names if isinstance(name, str))
 

@@ -155,7 +155,7 @@ class DistractorsConfig(Config):
     target: str
     """Surface they lie on."""
     min_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
-    """Fewest."""
+    """Fewest; where even these find no room, ``handloom check`` says so."""
     max_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
     """How many, uniform from min_num to max_num; what finds no room is left out."""
     pos_range: tuple[Position, Position] | tuple[tuple[Metres, Metres], tuple[Metres, Metres]]
@@ -174,7 +174,8 @@ class DistractorsConfig(Config):
     exclude_categories: tuple[str, ...] = ()
     """Categories that are not used; those of the task's own objects never are."""
     exclude_keywords: tuple[str, ...] = ()
-    """Categories whose name contains one of these are not used."""
+    """Categories are not used whose name contains one of these, nor those of a family: fruit, tools, toys, desk,
+    drinkware, tableware, packages, storage, blocks, laboratory."""
 
     @model_validator(mode="after")
     def _ranges_ascend(self) -> "DistractorsConfig":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -15,7 +16,6 @@ from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joi
 from handloom.skills.actuation import HandMotions, JointAxis, KeyFrames, perturbed
 from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
-    ArtPreplanConfig,
     CloseConfig,
     PlannerSetting,
     RotateConfig,
@@ -24,7 +24,7 @@ from handloom.skills.grasp_poses import gripper_of
 from handloom.skills.joint_manners import Job, Manner, hand_point, holding, pushing
 from handloom.skills.joint_ways import JointWay, joint_way
 from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
-from handloom.skills.skill import Skill, command_at, hand_check, plan_failure
+from handloom.skills.skill import Skill, command_at, plan_failure
 from handloom.spatial import invert_pose
 from handloom.values import Check, Command, Failure, FunnelStage
 
@@ -32,6 +32,8 @@ CANDIDATES = 64
 """Hand poses that are solved for; the arm chooses among them."""
 WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
+SHARES = 4
+"""How many shares of a joint's range are tried from ``amount`` down to ``least_amount``."""
 SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
 PACE, APPROACH_PACE = 0.5, 0.7
@@ -72,6 +74,12 @@ class ArticulatedSkill(Skill[JointConfigT]):
             commands = self._commands(ways[0], path)
             self.manip_list = commands if self.failure is None else []
 
+    @property
+    def end(self) -> tuple[str, float]:
+        """The joint of the scene that is moved, and where it is at the end of what was planned [m or rad]."""
+        link = self._keypoints.link
+        return f"{self.config.objects[0]}/{link.joint}", self._start + self._delta(link)
+
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
@@ -97,8 +105,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
         self.controller.ignored = self.config.ignore_substring
         first: Failure | None = None
-        for manner in self._manners(link):
-            self._manner, self.failure = manner, None
+        for share, manner in self._tried(link):
+            self._share, self._manner, self.failure = share, manner, None
             self._keypoints = self._annotation()
             self._held = manner.grips and self._has_hold(link)
             ways = self._held_ways() if self._held else self._free_ways()
@@ -107,6 +115,19 @@ class ArticulatedSkill(Skill[JointConfigT]):
             first = first or self.failure
         self.failure = first
         return []
+
+    def _tried(self, link: Link) -> Iterator[tuple[float, Manner]]:
+        """Yield by which share of its range and in which manner the joint may be moved, first choice first.
+
+        A hand that leans slips off more easily, so a smaller motion comes before a hand that leans more.
+        """
+        amount, least = self.config.amount, self.config.least_amount
+        least = amount if least is None or self.config.by is not None or self._doing() == "close" else least
+        found: dict[float, list[Manner]] = {}
+        for self._share in np.linspace(amount, least, SHARES if least < amount else 1).tolist():
+            found[self._share] = [*self._manners(link)]
+        for manners in zip_longest(*found.values()):
+            yield from ((share, m) for share, m in zip(found, manners, strict=True) if m is not None)
 
     def _has_hold(self, link: Link) -> bool:
         """Return whether the fingers are closed on the moving part already."""
@@ -174,7 +195,9 @@ class ArticulatedSkill(Skill[JointConfigT]):
         given, (low, high) = self.config.planner_setting, link.range
         if self._doing() == "close":
             return min(max(0.0, low), high) - self._start
-        amount = self.config.amount * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+        amount = self._share * (high - low) if given is None else BEYOND * abs(given.success_threshold)
+        if given is None and self.config.by is not None:
+            amount = np.deg2rad(self.config.by) if link.kind == "hinge" else self.config.by
         if given is not None and self._falls(link):
             # Until the hand is there, it has fallen shut; and its weight bends the arm and its knob turns in the hand.
             amount = HEAVY * abs(given.success_threshold) + self._start - low
@@ -209,7 +232,11 @@ class ArticulatedSkill(Skill[JointConfigT]):
         own += [holding(job)] if holds or (fingers and config.grasp is None) else []
         told = config.planner_setting
         kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
+        least = config.least_amount if told is None and not shuts else None
         for manner in (m for manners in own for m in manners):
+            if least is not None:  # More is aimed at than is asked for.
+                enough = least * (link.range[1] - link.range[0])
+                kept = {"success_threshold": min(manner.setting.success_threshold, enough)}
             yield replace(manner, setting=manner.setting.model_copy(update=kept))
 
     def _goals(self) -> Array:
@@ -354,24 +381,3 @@ class Rotate(ArticulatedSkill[RotateConfig]):
 
     Config: ClassVar = RotateConfig
     action: ClassVar[Action] = "turn"
-
-
-class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
-    """The published preplan: look at the start of a long task whether a joint can be moved, and do nothing."""
-
-    Config: ClassVar = ArtPreplanConfig
-
-    def _doing(self) -> Action:
-        """Return what the later skill does; published settings name it."""
-        setting = self.config.planner_setting
-        return "close" if setting is not None and str(setting.task_name).startswith("Close") else self.action
-
-    def simple_generate_manip_cmds(self) -> None:
-        """Solve as the later skill will, and hold still for one frame."""
-        self._pose = self.controller.commanded_pose
-        if self._prepare():
-            self.manip_list = [self.stay("update_specific", ignore_substring=self.config.ignore_substring)]
-
-    def checks(self) -> tuple[Check, ...]:
-        """Return: the hand is where it was."""
-        return (hand_check(self.controller.arm, self._pose, distance=5e-3, angle=0.087, either=True),)

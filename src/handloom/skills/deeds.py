@@ -297,9 +297,13 @@ def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str,
         joints[name, link.joint] = closed
         wanted = {"threshold": SHUT * (high - low), "mode": "zero"}
     else:
-        end = float(np.clip(start + config.amount * (high - low) * (1.0 if abs(high) >= abs(low) else -1.0), low, high))
+        motion = config.amount * (high - low)
+        if config.by is not None:
+            motion = float(np.deg2rad(config.by)) if link.kind == "hinge" else config.by
+        end = float(np.clip(start + motion * (1.0 if abs(high) >= abs(low) else -1.0), low, high))
         joints[name, link.joint] = end
-        wanted = {"threshold": OPENED * abs(end - start), "mode": "abs"}
+        enough = np.inf if config.least_amount is None else config.least_amount * (high - low)
+        wanted = {"threshold": min(OPENED * abs(end - start), enough), "mode": "abs"}
     if told is not None:
         wanted["threshold"] = told.success_threshold
         wanted["mode"] = told.success_mode or wanted["mode"]

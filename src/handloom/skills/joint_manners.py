@@ -100,14 +100,12 @@ def pushing(job: Job) -> Iterator[Manner]:
         return  # A panel that slides across its front has no surface to push.
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
-    # What is pushed open or turned must have moved as far as was asked, not merely be shut.
-    asked = {} if job.shuts else {"success_threshold": OPENED * abs(delta)}
-    settings = (push_setting(link, delta, tip, wider).model_copy(update=asked) for wider in WIDER)
-    pushes = (Manner(grips=False, setting=setting, contact=head) for setting in settings)
+    shut = SHUT * (link.range[1] - link.range[0]) if job.shuts else OPENED * abs(delta)
+    pushes = (Manner(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head) for wider in WIDER)
     if link.kind == "slide":
         yield from pushes
         return
-    swept = sweep_setting(link, delta, tip, thick).model_copy(update=asked)
+    swept = sweep_setting(link, delta, tip, thick).model_copy(update={"success_threshold": shut})
     sweep = Manner(grips=False, setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
     if abs(delta) > STANDING:
         yield sweep
@@ -141,13 +139,14 @@ def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSettin
     )
 
 
-def push_setting(link: Link, delta: float, tip: float, wider: float = 0.0) -> PlannerSetting:
+def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: float = 0.0) -> PlannerSetting:
     """Return how closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
 
     Args:
         link: The moving part.
         delta: Motion of the joint.
         tip: How far the fingertips reach past the hand's ``tool_head`` [m].
+        threshold: How far the joint must have moved, or may be from closed [m or rad].
         wider: How much further than usual the hand may lean from the surface's normal [rad].
     """
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)
@@ -161,7 +160,7 @@ def push_setting(link: Link, delta: float, tip: float, wider: float = 0.0) -> Pl
         modify_actuation_motion=("approach", -tip),
         pre_actuation_motions=(("approach", -APPROACH if wider == 0.0 else -NEAR),),
         post_actuation_motions=(move, ("approach", PRESS)),
-        success_threshold=SHUT * (link.range[1] - link.range[0]),
+        success_threshold=threshold,
     )
 
 

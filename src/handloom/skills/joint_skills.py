@@ -18,7 +18,11 @@ from handloom.skills.configs.motions import (
     WaitConfig,
 )
 from handloom.skills.skill import ConfigT, Skill, gripper_function, hand_check, plan_failure
+from handloom.spatial import translation
 from handloom.values import Check, Command
+
+BACK = (1.0, 0.6, 0.35)
+"""Shares of the way back that a hand is asked for which will do, first choice first."""
 
 
 class JointLine(Skill[ConfigT]):
@@ -173,14 +177,22 @@ class HeuristicSkill(JointLine[HeuristicSkillConfig]):
         if config.mode == "home":
             return self.controller.arm.spec.home.copy()
         if config.mode == "rel_ee":
-            return self._moved_hand(self._numbers((4, 4)))
+            return self._moved_hand(self._numbers((4, 4)) @ self.controller.commanded_pose)
+        if config.mode == "back":
+            way, goal = float(self._numbers(())) * self.controller.arm.spec.approach, None
+            for share in BACK:
+                goal = self._moved_hand(self.controller.commanded_pose @ translation(-share * way))
+                if goal is not None:
+                    self.failure = None
+                    break
+            return goal
         given = self._numbers(self.controller.target.shape)
         goal = given if config.mode == "abs_qpos" else self.controller.target + given
         return np.clip(goal, self.controller.chain.lower, self.controller.chain.upper)
 
-    def _moved_hand(self, T_base_move: Array) -> Array | None:
-        """Return the joints at the end of a plan to the present hand pose moved in the arm base."""
-        result = self.controller.plan([Move(T_base_tool=T_base_move @ self.controller.commanded_pose)])
+    def _moved_hand(self, T_base_tool: Array) -> Array | None:
+        """Return the joints at the end of a plan to a pose of the hand (4, 4)."""
+        result = self.controller.plan([Move(T_base_tool=T_base_tool)])
         if result.ok:
             return result.path[-1]
         self.failure = replace(plan_failure(result), skill=self.config.name)

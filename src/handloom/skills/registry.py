@@ -10,7 +10,7 @@ from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
     "approach__rotate": "handloom.skills.rotate_held:ApproachRotate",
-    "artpreplan": "handloom.skills.articulated:ArtPreplan",
+    "artpreplan": "handloom.skills.art_preplan:ArtPreplan",
     "carry": "handloom.skills.carry:Carry",
     "close": "handloom.skills.articulated:Close",
     "dexpick": "handloom.skills.dexterous:DexPick",

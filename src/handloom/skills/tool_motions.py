@@ -124,6 +124,8 @@ class GotoPose(Skill[GotoPoseConfig]):
         config = self.config
         noise = self.rng.uniform(-config.max_noise_m, config.max_noise_m, 3)
         position = np.asarray(config.position, float) + noise
+        if config.between_arms:
+            position = transform_points(self._T_base_middle(), position[None])[0]
         if config.over:
             box = world_box(self.scene, config.over)
             top = np.array([*box.mean(axis=0)[:2], box[1, 2]])
@@ -138,6 +140,17 @@ class GotoPose(Skill[GotoPoseConfig]):
             R = matrix_from_euler_deg(np.asarray(config.euler, float))
         angle = np.deg2rad(self.rng.uniform(-config.max_noise_deg, config.max_noise_deg))
         return make_pose(R @ matrix_from_rotvec(angle * random_directions(self.rng, 1)[0]), position)[None]
+
+    def _T_base_middle(self) -> Array:  # noqa: N802 - frame notation
+        """Return the frame (4, 4) in the middle between the arms: x ahead, y to the left arm, z up; in the arm base."""
+        arm = self.controller.arm
+        bases = {other.name: other.T_world_base[:3, 3] for other in self.scene.robot(arm.robot_name).arms}
+        if len(bases) < 2:
+            raise ConfigError(f"{self.config.name}: between_arms is for robots of two arms; {arm.robot_name} has one")
+        y = (bases["left"] - bases["right"]) * [1.0, 1.0, 0.0]
+        y, z = y / np.linalg.norm(y), np.array([0.0, 0.0, 1.0])
+        T_world_middle = make_pose(np.column_stack([np.cross(y, z), y, z]), (bases["left"] + bases["right"]) / 2)
+        return invert_pose(arm.T_world_base) @ T_world_middle
 
     def _unturned(self, position: Array) -> Array:
         """Return the pose (4, 4) with the hand, or the held object, at a position (3,) [m], turned as it is now."""
@@ -159,6 +172,7 @@ class GotoPose(Skill[GotoPoseConfig]):
         T_base_object = T_base_world @ self.scene.object_pose(config.objects[0])
         T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_object
         axis, reference = np.asarray(config.align_obj_axis, float), np.asarray(config.align_ref_axis, float)
+        reference = self._T_base_middle()[:3, :3] @ reference if config.between_arms else reference
         alignment = Alignment(
             axis_tool=T_tool_object[:3, :3] @ axis / np.linalg.norm(axis),
             axis_base=reference / np.linalg.norm(reference),

@@ -13,14 +13,17 @@ from handloom.scene.measures import world_box
 from handloom.skills import SkillConfig
 from handloom.skills.arm_controller import ArmController
 from handloom.skills.configs import skill_name
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.grasp_poses import annotated_grasps, attainable_grasps, filtered
 from handloom.skills.pick import Pick
 from handloom.skills.place import WIDER, Place
+from handloom.skills.registry import skill_class
 from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint, why_not
 from handloom.tasks.work_area import reached_band
 from handloom.values import Failure
 
@@ -36,6 +39,8 @@ INSIDE = 0.03
 """How far inside the reach an object should lie [m]."""
 STILL = ("home", "wait", "gripper_action", "joint_ctrl", "heuristic__skill")
 """Skills that leave the objects where they are."""
+FOLLOWED = ("place", "pour")
+"""Skills that are tried with the grasp of the pick before them."""
 CROWDED = ("grasps_collide", "goal_in_collision", "start_in_collision")
 """Failures that an object which is gone by then may have caused."""
 
@@ -112,15 +117,19 @@ def troubles(task: Task, scene: Scene) -> Iterator[Trouble]:
     """Yield the picks and places of a task that cannot be done in a scene as it is sampled.
 
     A pick is planned by the skill itself, by inverse kinematics only: width of the hand, approach, reach, collisions.
-    Of a place, some pose over the target must be reachable with the object held by such a grasp. What earlier skills
-    have moved is not looked at again.
+    Of a place or a pour, some pose over the target must be reachable with the object held by such a grasp. What earlier
+    skills have moved is not looked at again, but joints are where these leave them: opening, closing, turning and
+    pushing are planned as in an episode.
     """
     rehearsal = _Rehearsal(scene, tuple(f"{entry.name}/" for entry in task.config.objects))
     skills = dict(placed_skills(task.config))
+    start = scene.world.data.qpos.copy()
     for keys, skill in skills.items():
         text = rehearsal.trouble(keys, skill, skills)
         if text:
             yield Trouble(keys, text)
+    scene.world.data.qpos[:] = start
+    scene.world.forward()
 
 
 @dataclass
@@ -150,9 +159,38 @@ class _Rehearsal:
             # Ways that must keep a part of the pose, and rims, are planned in more detail than is looked at here.
             detailed = skill.rim or pick.config.rim or skill.hold_obj_axis or skill.pre_place_hold_vec_weight
             return "" if detailed or self.changed or objects[1] in self.moved else self._place(skill, pick)
+        if name == "pour" and objects[0] in self.picks and not self.changed and objects[1] not in self.moved:
+            return self._pour(skill, self.picks[objects[0]])
+        if isinstance(skill, ArticulatedSkillConfig) and tries_joint(skill) and objects[0] not in self.moved:
+            return self._joint(skill, keys)
         self.moved.update(objects)
         self.changed |= name not in (*STILL, "pick", "place")
         return ""
+
+    def _joint(self, config: ArticulatedSkillConfig, keys: SkillKeys) -> str:
+        """Return why a joint cannot be moved; otherwise it is where the skill leaves it from now on."""
+        skill = planned_joint(self.scene, self._controller(keys), config)
+        if skill.manip_list:
+            if skill_name(config.name) != "artpreplan":
+                imagine_moved(self.scene, skill, list(self.controllers.values()))
+            return ""
+        self.moved.add(config.objects[0])
+        crowd = skill.failure is not None and skill.failure.reason in CROWDED
+        if (crowd or config.name == "close") and (self.changed or len(self.moved) > 1):
+            return ""  # What was put away before may stand elsewhere by then.
+        own = self.scene.robot(str(keys[2])).arms
+        others = [self._controller((*keys[:4], arm.name)) for arm in own if arm.name != keys[4]]
+        return why_not(self.scene, skill, others)
+
+    def _pour(self, config: SkillConfig, pick: Pick) -> str:
+        """Return why an object cannot be poured out over another after a pick that found a grasp; empty when it can."""
+        pour = skill_class(config.name)(self.scene, pick.controller, config, np.random.default_rng(0))
+        grasps = pick.grasps(pick.config.objects[0])[:GRASPS]
+        ways = pour.ways_after(grasps, pick.controller.target) if len(grasps) else None
+        if ways is None or np.isfinite(ways).any():
+            return ""
+        held, target = config.objects[:2]
+        return f"{held} can be taken, but not be tilted over {target}: {self._where(target, pick)}"
 
     def _controller(self, keys: SkillKeys) -> ArmController:
         arm = (str(keys[2]), str(keys[4]))
@@ -161,6 +199,7 @@ class _Rehearsal:
         return self.controllers[arm]
 
     def _pick(self, config: PickConfig, controller: ArmController, following: SkillConfig | None) -> str:
+        held = config.objects[0]
         gone = tuple(f"{name}/" for name in sorted(self.moved))
         ignored = (*config.ignore_substring, *gone)
         config = config.model_copy(update={"test_mode": "ik", "ignore_substring": ignored})
@@ -168,7 +207,7 @@ class _Rehearsal:
         pick.simple_generate_manip_cmds()
         failure = pick.failure
         if pick.manip_list:
-            if isinstance(following, PlaceConfig) and following.objects[0] == config.objects[0]:
+            if following is not None and skill_name(following.name) in FOLLOWED and following.objects[0] == held:
                 self.picks[config.objects[0]] = pick
             return ""
         if failure is None or ((self.moved or self.changed) and failure.reason in CROWDED):

@@ -2,28 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from handloom.arrays import Array
 from handloom.errors import HandloomError
-from handloom.render import camera_pose, project
 from handloom.scene import Scene, SceneArm, build_scene
 from handloom.scene.measures import world_box
 from handloom.scene.mobile_base import MobileBase
 from handloom.skills import SkillConfig
 from handloom.skills.base_planner import BasePlanner
 from handloom.skills.configs import DRIVING, skill_name
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.motions import NavigateConfig
 from handloom.skills.mobile import driving_goals
+from handloom.tasks.camera_rehearsal import behind, blind, cut_off, framing, hidden
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.goal_rehearsal import goal_mistakes
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
+from handloom.tasks.joint_rehearsal import where_instead
 from handloom.tasks.sampling.sample_task import sample_task
-from handloom.values import CameraSpec
 
 SCENES = 3
 """Scenes that are sampled."""
@@ -31,6 +30,10 @@ BY_HAND = ("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick")
 """Skills that take hold of an object."""
 CARRIES = ("place", "dexplace", "move", "hang", "flip", "rotate__obj", "approach__rotate", "scan", "pour")
 """Skills whose first object must be held."""
+
+
+ON_JOINTS = ("open", "close", "rotate", "artpreplan")
+"""Skills that move a joint of an object."""
 
 
 class Rehearsal(NamedTuple):
@@ -52,7 +55,10 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
     found = dict.fromkeys([*_without_place(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
     aims: dict[str, None] = {}
-    cut_off: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    covered: Counter[tuple[int, str, str]] = Counter()
+    short: list[int] = []
+    scene: Scene | None = None
     reach = ArmReach()
     for episode in range(0 if found else scenes):
         try:
@@ -60,19 +66,61 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
         except HandloomError as error:
             return Rehearsal((_located(task, str(error)),))
         aims.update(dict.fromkeys(goal_mistakes(task, scene)))
-        met.append(tuple(troubles(task, scene)))  # Before what follows moves bases.
-        cut_off.update(_cut_off(task, scene))
-        unreached, blind = [*_out_of_reach(task, scene, reach)], [*_blind(task, scene)]
-        if unreached or blind:
+        met.append(_with_places(task, scene, tuple(troubles(task, scene)), met))  # Before what follows moves bases.
+        missed.update(cut_off(task, scene))
+        covered.update(hidden(task, scene))
+        short += _short_of_clutter(task, scene)
+        unreached, unseen = [*_out_of_reach(task, scene, reach)], [*blind(task, scene)]
+        if unreached or unseen:
             # Another scene would say the same with other numbers.
-            hands = unreached or [f"{task.where(*trouble.keys)}: {trouble.text}" for trouble in met[-1]]
-            return Rehearsal(tuple(dict.fromkeys([*hands, *blind])))
+            skills = dict(placed_skills(task.config))
+            joints = [t for t in met[-1] if isinstance(skills[t.keys], ArticulatedSkillConfig)]
+            named = joints if joints or unreached else met[-1]  # What is known of a joint says more.
+            hands = [f"{task.where(*trouble.keys)}: {trouble.text}" for trouble in named]
+            hands += unreached if not joints else ()
+            return Rehearsal(tuple(dict.fromkeys([*hands, *unseen])))
     if found:
         return Rehearsal(tuple(found))
     summary = _summary(task, met)
     if aims and not summary.mistakes:
         return Rehearsal(tuple(aims))
-    return Rehearsal(summary.mistakes, (*summary.notes, *_framing(task, cut_off, len(met))))
+    notes = [*summary.notes, *framing(task, missed, len(met))]
+    notes += behind(task, scene, covered, len(met)) if scene is not None else ()
+    return Rehearsal(summary.mistakes, (*notes, *_crowded(task, short, len(met))))
+
+
+def _with_places(
+    task: Task, scene: Scene, found: tuple[Trouble, ...], met: Sequence[tuple[Trouble, ...]]
+) -> tuple[Trouble, ...]:
+    """Return the troubles of a scene; the first with a joint says where its object can stand, which takes some time."""
+    skills, result = dict(placed_skills(task.config)), list[Trouble]()
+    told = any(isinstance(skills[t.keys], ArticulatedSkillConfig) for scene_troubles in met for t in scene_troubles)
+    for trouble in found:
+        skill = skills[trouble.keys]
+        if not told and isinstance(skill, ArticulatedSkillConfig) and "give arm:" not in trouble.text:
+            robot, arm = str(trouble.keys[2]), str(trouble.keys[4])
+            told, where = True, where_instead(task, scene, robot, arm, skill)
+            trouble = trouble._replace(text=trouble.text + where)  # noqa: PLW2901 - the same with more words
+        result.append(trouble)
+    return tuple(result)
+
+
+def _short_of_clutter(task: Task, scene: Scene) -> Iterator[int]:
+    """Yield how many distractors a scene has, where the task asks for more."""
+    if task.config.distractors is not None:
+        own = {entry.name for entry in task.config.objects}
+        count = sum(o.name.startswith("distractor_") and o.name not in own for o in scene.instance.objects)
+        if count < task.config.distractors.min_num:
+            yield count
+
+
+def _crowded(task: Task, short: Sequence[int], scenes: int) -> Iterator[str]:
+    if short and task.config.distractors is not None:
+        least = task.config.distractors.min_num
+        yield (
+            f"{task.where('distractors')}: in {len(short)} of {scenes} scenes only {min(short)} of at least {least} "
+            "distractors found room; widen pos_range, lower min_num, or give a smaller min_object_distance"
+        )
 
 
 def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
@@ -83,11 +131,13 @@ def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
     if mistakes:
         return Rehearsal(tuple(mistakes))
     names = {skill_name(skill.name) for _, skill in placed_skills(task.config)}
-    if "pick" not in names:
+    if not names & {"pick", *ON_JOINTS}:
         return Rehearsal(())
     free = sum(not scene for scene in met)
     done = "every object can be grasped and put where it belongs"
-    if names - {"pick", "place", *STILL}:
+    if names & set(ON_JOINTS):
+        done = "the hands get to all that is opened, closed, turned, taken and put away"
+    if names - {"pick", "place", *ON_JOINTS, *STILL}:
         done = "nothing hinders the hands, as far as can be told before the other skills have run"
     notes = [f"{free} of {len(met)} sampled scenes: {done}"]
     notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
@@ -188,81 +238,3 @@ def _drive(scene: Scene, base: MobileBase, skill: SkillConfig) -> str:
         reasons.append(f"({goal[0]:.2f}, {goal[1]:.2f}) m: {reason}")
     where = f"({here[0]:.2f}, {here[1]:.2f}) m"
     return f"{skill.name} finds no way for the base of {base.robot_name} from {where} to {'; or to '.join(reasons)}"
-
-
-def _blind(task: Task, scene: Scene) -> Iterator[str]:
-    """Cameras inside something, and objects of the skills that no camera has in its picture."""
-    model, data = scene.world.model, scene.world.data
-    cameras = scene.instance.cameras
-    solids = [entry.name for entry in (*task.arena.fixtures, *task.config.objects)]
-    for i, camera in enumerate(cameras):
-        eye = camera_pose(model, data, camera)[:3, 3]
-        inside = [name for name in solids if _is_inside(scene, name, eye)] if camera.parent is None else []
-        if inside:
-            yield f"{task.where('cameras', i)}: {camera.name} is inside {inside[0]}; move its translation {_up(eye)}"
-    watched = _watched(task)
-    unseen = [name for name in watched if cameras and not _seen(scene, cameras, _middle(scene, name))]
-    for name in unseen:
-        yield (
-            f"{_where_seen(task, name)}: no camera has {name} in its picture; turn one towards it, e.g. "
-            f"{{name: front, look_at: [{', '.join(watched)}]}}"
-        )
-
-
-def _is_inside(scene: Scene, name: str, point: np.ndarray) -> bool:
-    box = world_box(scene, name)
-    return bool(np.all(point > box[0]) and np.all(point < box[1]))
-
-
-def _up(eye: np.ndarray) -> str:
-    return f"up or away; it is at {[round(float(v), 2) for v in eye]}"
-
-
-def _watched(task: Task) -> tuple[str, ...]:
-    """Return the objects that skills are about."""
-    return tuple(dict.fromkeys(name for _, skill in placed_skills(task.config) for name in skill.objects))
-
-
-def _cut_off(task: Task, scene: Scene) -> Iterator[str]:
-    """Return the objects of the skills that can be moved and are whole in no camera's picture."""
-    loose = {obj.name for obj in scene.instance.objects if not obj.fixed}
-    for name in _watched(task):
-        if name in loose and scene.instance.cameras and not _seen(scene, scene.instance.cameras, _corners(scene, name)):
-            yield name
-
-
-def _framing(task: Task, cut_off: Counter[str], scenes: int) -> Iterator[str]:
-    """Return a note for every object that no camera shows whole."""
-    for name, count in cut_off.items():
-        yield (
-            f"{_where_seen(task, name)}: in {count} of {scenes} scenes no camera shows the whole of {name} at the "
-            f"start; a camera {{name: front, look_at: [{', '.join(_watched(task))}]}} would"
-        )
-
-
-def _where_seen(task: Task, name: str) -> str:
-    """Return the line of the cameras, or of the object's region where they come from a file that this one refers to."""
-    regions = [("regions", i) for i, region in enumerate(task.config.regions) if region.object == name]
-    for keys in [("cameras",), *regions]:
-        if task.where(*keys).startswith(str(task.path)):
-            return task.where(*keys)
-    return task.where("cameras")
-
-
-def _middle(scene: Scene, name: str) -> Array:
-    return world_box(scene, name).mean(axis=0)[None]
-
-
-def _corners(scene: Scene, name: str) -> Array:
-    """Return the corners (8, 3) of the box around an object [m]."""
-    return np.array(list(product(*world_box(scene, name).T)))
-
-
-def _seen(scene: Scene, cameras: Sequence[CameraSpec], points: Array) -> bool:
-    """Return whether one camera has all points (n, 3) in its picture."""
-    model, data = scene.world.model, scene.world.data
-    for camera in cameras:
-        pixels, depth = project(camera, camera_pose(model, data, camera), points)
-        if np.all((depth > 0) & np.all((pixels >= 0) & (pixels < [camera.width, camera.height]), axis=1)):
-            return True
-    return False

@@ -42,6 +42,46 @@ def urdf() -> str:
     return f'<robot name="six">{"".join(parts)}</robot>'
 
 
+JAW = """<link name="gripper"><inertial><origin xyz="0.012 0 0.04"/><mass value="0.03"/>
+<inertia ixx="2e-5" iyy="2e-5" izz="2e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0.01 0 0.05"/><geometry><box size="0.008 0.03 0.09"/></geometry></collision></link>
+<joint name="joint7" type="revolute"><parent link="hand"/><child link="gripper"/><origin xyz="0.02 0 0.07"/>
+<axis xyz="0 1 0"/><limit lower="-0.2" upper="1.5" effort="20" velocity="4"/></joint>"""
+FIXED_JAW = (
+    """<collision><origin xyz="-0.01 0 0.12"/><geometry><box size="0.01 0.03 0.1"/></geometry></collision></link>"""
+)
+CURVED = """<link name="{name}"><inertial><origin xyz="0 0 0.03"/><mass value="0.05"/>
+<inertia ixx="2e-5" iyy="2e-5" izz="2e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0 0 0.025"/><geometry><box size="0.016 0.012 0.05"/></geometry></collision></link>
+<joint name="{name}" type="revolute"><parent link="hand"/><child link="{name}"/>
+<origin xyz="{x} {y} 0.06" rpy="0 0 {turn}"/>
+<axis xyz="1 0 0"/><limit lower="0" upper="1.2" effort="4" velocity="2"/></joint>
+<link name="{name}_tip"><inertial><origin xyz="0 0 0.02"/><mass value="0.03"/>
+<inertia ixx="1e-5" iyy="1e-5" izz="1e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0 0 0.02"/><geometry><box size="0.016 0.01 0.04"/></geometry></collision></link>
+<joint name="{name}_tip" type="revolute"><parent link="{name}"/><child link="{name}_tip"/><origin xyz="0 0 0.05"/>
+<axis xyz="1 0 0"/><limit lower="0" upper="1" effort="5" velocity="2"/></joint>"""
+
+
+def bare() -> str:
+    """The same arm without its fingers."""
+    return urdf().partition('<link name="finger_a">')[0] + "</robot>"
+
+
+def with_jaw() -> str:
+    """An arm whose last joint, called like the others, turns a jaw against the hand: as that of the Koch v1.1."""
+    hand, _, rest = bare().partition('<link name="hand">')
+    body, _, joints = rest.partition("</link>")
+    return f'{hand}<link name="hand">{body}{FIXED_JAW}{joints.removesuffix("</robot>")}{JAW}</robot>'
+
+
+def with_three_fingers() -> str:
+    """One finger across from two, each of two joints, without actuators: as that of a Jaco."""
+    places = (("finger_1", 0.0, 0.045, 0.0), ("finger_2", 0.02, -0.045, np.pi), ("finger_3", -0.02, -0.045, np.pi))
+    fingers = [CURVED.format(name=name, x=x, y=y, turn=turn) for name, x, y, turn in places]
+    return bare().removesuffix("</robot>") + "".join(fingers) + "</robot>"
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_model_alone_gives_back_the_robot(tmp_path, name):
     known = load_robot(name)
@@ -74,6 +114,29 @@ def test_a_urdf_becomes_a_robot_that_holds_a_cube(tmp_path):
     points = reachable_points(robot, np.random.default_rng(0), samples=300)["left"]
     assert len(points) > 30
     assert np.ptp(points, axis=0).min() > 0.5
+
+
+def test_a_jaw_whose_joint_is_called_like_the_arms_is_found(tmp_path):
+    (file := tmp_path / "koch.urdf").write_text(with_jaw())
+    proposal = propose_robot(file)
+    assert proposal.values["left_joint_names"] == [f"joint{i}" for i in range(1, 7)]
+    assert proposal.values["left_gripper_names"] == ["joint7"]
+    report = check_robot(load_robot(write_proposal(proposal, tmp_path / "koch")))
+    assert report.ok, report.table()
+
+
+def test_three_fingers_without_actuators_close_together_and_hold_a_cube(tmp_path):
+    (file := tmp_path / "jaco.urdf").write_text(with_three_fingers())
+    proposal = propose_robot(file)
+    assert any("finger_2, finger_3 follow finger_1" in note for note in proposal.notes), proposal.notes
+    report = check_robot(load_robot(write_proposal(proposal, tmp_path / "jaco")))
+    assert report.ok, report.table()
+
+
+def test_an_arm_without_a_gripper_says_how_one_is_given(tmp_path):
+    (file := tmp_path / "bare.urdf").write_text(bare())
+    with pytest.raises(ConfigError, match=r"found no gripper .*--gripper FILE --at hand"):
+        propose_robot(file)
 
 
 def test_a_robot_folder_is_not_overwritten_unasked(tmp_path):

@@ -35,7 +35,12 @@ AT_ONCE = {
     "an unknown skill": ("{pick: apple}", "{name: pik, objects: [apple]}", r":10: .*did you mean 'pick'\?"),
     "an unknown short form": ("{pick: apple}", "{pik: apple}", r":10: .*did you mean 'pick'\?"),
     "an unknown robot": ("base: setups/fr3.yaml", "robots: [{name: franka, robot_config_file: frr3}]", r":1: .*did you mean 'fr3'\?"),
-    "an unknown base": ("setups/fr3.yaml", "setups/fr4.yaml", r":1: base: setups/fr4.yaml was not found; searched"),
+    "an unknown base": ("setups/fr3.yaml", "setups/fr4.yaml", r":1: base: setups/fr4.yaml was not found; did you mean 'setups/fr3.yaml'\? searched .*its setups: .*setups/genie1.yaml"),
+    "a base of one's own misspelt": ("setups/fr3.yaml", "tsk.yaml", r":1: base: tsk.yaml was not found; did you mean 'task.yaml'\?"),
+    "a camera to drop that is not there": ("data:", "cameras: [{name: franka_hnd, drop: true}]\ndata:", r":8: cameras\.0: drop: the base has no 'franka_hnd'; did you mean 'franka_hand'\?"),
+    "a picture of one number": ("data:", "cameras: [{name: front, look_at: [apple], size: 320}]\ndata:", r":8: cameras\.2\.size: is width and height \[px\], e\.g\. \[320, 240\], got 320$"),
+    "millimetres": (PLACE, "[[-250, 0, 0], [-100, 200, 0]]", r":6: .*lengths are in metres.*-250 mm would be -0\.25"),
+    "a number for a list": ("data:", "table_height: 0.75\ndata:", r":8: table_height: must be a list, such as \[0\.75, \.\.\.\]"),
     "an unknown category": ("category: apple", "category: aple", r":3: .*did you mean 'apple'\?"),
     "an unknown object": ("{pick: apple}", "{pick: aple}", r":10: .*did you mean 'apple'\?"),
     "a place without a target": ("{place: apple, in: bowl}", "{place: apple}", r":11: .*in, on, stack_on, beside or to"),
@@ -53,7 +58,7 @@ AT_ONCE = {
     "a base that does not drive": ("{pick: apple}", "{name: mobile__rotate, objects: [apple]}", r":10: .*franka, which has none that drives; robots with one: lift2"),
     "a key twice": ("data: {", "data: {fps: 30, fps: 20, ", r":8: .*given twice"),
     "a word for a number": ("fr3.yaml\n", "fr3.yaml\ntable_height: high\n", r":2: table_height: .*got 'high'"),
-    "one name for two": ("name: bowl", "name: apple", r"used twice: apple"),
+    "one name for two": ("name: bowl", "name: apple", r":4: objects\.1\.name: .*used twice: apple, which is objects\.0 already"),
     "a camera that looks nowhere": ("data:", "cameras: [{name: front, translation: [1, 1, 1]}]\ndata:", r"orientation .* or a look_at"),
     "a camera that looks at nothing": ("data:", "cameras: [{name: front, look_at: [appel]}]\ndata:", r"did you mean 'apple'\?"),
 }  # fmt: skip
@@ -63,6 +68,7 @@ IN_A_SCENE = {
     "an object without a region": (APPLE, "", r":3: .*apple has no region and no translation; add a region such as"),
     "a region out of reach": (PLACE, "[[-0.55, 0.4, 0], [-0.5, 0.45, 0]]", r":6: .*reaches 0\.9\d m.*towards -y and \+x"),
     "a region off the table": (PLACE, "[[-2.5, 0, 0], [-2.1, 0.2, 0]]", r":6: .*x from -2\.5 to -2\.1 m.*ends at -0\.70"),
+    "a region just off the table": (PLACE, "[[-1.2, 0, 0], [-1.1, 0.2, 0]]", r":6: .*x from -1\.2 to -1\.1 m.*ends at -0\.70"),
     "an object that was not picked": ("  - {pick: apple}\n", "", r":10: .*needs apple in the hand.*\{pick: apple\}"),
     "an object that is too wide": ("category: apple}", "category: apple, scale: [1.6, 1.6, 1.6]}", r":10: .*apple is 0\.1\d\d x .* the hand of franka opens 0\.080 m.*scale"),
     "an approach that no grasp has": ("{pick: apple}", "{pick: apple, approach: [down, 0.01]}", r":10: .*approach: \[down, 0\.01\].* degrees off straight down.*any"),
@@ -80,6 +86,17 @@ skills:
   - {pick: bowl, rim: true}
 """
 """A camera just above a bowl, and what may be left out of objects and regions."""
+
+CABINET = """base: setups/fr3.yaml
+objects:
+  - {name: cabinet, category: drawer_cabinet, target_class: ArticulatedObject, fix_base: true}
+regions:
+  - {object: cabinet, target: table, random_config: {pos_range: [[-0.1, 0.38], [0.1, 0.4]], yaw_rotation: [-5, 5]}}
+distractors: {target: table, min_num: 20, max_num: 20, pos_range: [[-0.1, 0.0], [0.1, 0.1]]}
+skills:
+  - {name: open, objects: [cabinet]}
+"""
+"""The camera that this setup brings looks at the back of a cabinet, and twenty things do not fit there."""
 
 DESK = """base: setups/so101.yaml
 objects:
@@ -143,6 +160,17 @@ def test_what_no_camera_shows_whole_and_what_never_varies_is_noted(tmp_path, cap
     file.write_text(TASK.replace("category: apple}", "category: apple, apply_randomization: true}"))
     assert main(["check", "--fast", str(file)]) == 0
     assert "every episode" not in capsys.readouterr().out
+
+
+def test_a_camera_behind_a_cabinet_and_too_much_clutter_are_noted(tmp_path):
+    (file := tmp_path / "task.yaml").write_text(CABINET)
+    notes = " ".join(rehearse(load_task(file), scenes=1).notes)
+    assert re.search(r"task.yaml:5: .*franka_head does not see the handle of drawer_\d of cabinet", notes), notes
+    assert re.search(r"task.yaml:6: .*only \d+ of at least 20 distractors found room", notes), notes
+    there = re.search(r"would?", notes) and re.search(r"\{name: franka_head, translation.*?\}", notes)
+    assert there, notes
+    file.write_text(CABINET.replace("skills:", f"cameras: [{there[0]}]\nskills:"))
+    assert "does not see" not in " ".join(rehearse(load_task(file), scenes=1).notes), "what the note proposes sees it"
 
 
 @pytest.mark.parametrize("name", IN_A_SCENE)

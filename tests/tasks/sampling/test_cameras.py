@@ -126,3 +126,13 @@ def nearest(task, *, body: bool) -> float:
         gaps = [mujoco.mj_geomDistance(world.model, world.data, g, camera, 0.3, None) for g in robot]
         smallest = min(smallest, *gaps)
     return smallest
+
+
+def test_a_camera_can_look_at_a_robot(tmp_path):
+    task = task_with(tmp_path, "name: front, look_at: left", "name: both, look_at: [left, right]")
+    scene = sample_task(task, 0, 0)
+    for camera, x in zip(scene.cameras, (-0.3, 0.0), strict=True):
+        way = matrix_from_quat(camera.quat)[:, 2]
+        eye = np.asarray(camera.position)
+        beside = np.cross(way, np.array([x, 0.0, 0.85]) - eye)
+        assert np.linalg.norm(beside) < 0.15, "the robot is in the middle of the picture"

@@ -86,6 +86,18 @@ def test_what_finds_no_room_is_left_out(make):
     assert 0 < sum(o.name.startswith("distractor_") for o in things) < 30
 
 
+def test_there_are_as_many_as_the_task_asks_for_at_least(make):
+    task = clutter_task(make, min_num=3, max_num=3, pos_range=[[-0.05, 0.2], [0.2, 0.4]], max_attempts=10)
+    for episode in range(6):
+        assert sum("distr" in o.name for o in sample_task(task, 0, episode).objects) == 3
+
+
+def test_a_keyword_leaves_out_a_whole_family(make):
+    task = clutter_task(make, exclude_keywords=["tool"], max_num=20, min_num=20)
+    seen = {o.category for episode in range(6) for o in sample_task(task, 0, episode).objects if "distr" in o.name}
+    assert not seen & {"hammer", "screwdriver", "wrench", "pliers", "scissors", "flashlight", "tape_roll"}
+
+
 def test_nothing_is_left_to_draw_from(make):
     with pytest.raises(ConfigError, match="leaves no category"):
         sample_task(clutter_task(make, exclude_keywords=["a", "e", "i", "o", "u"]), 0, 0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from task_files import region, thing
 
 from handloom.scene import build_scene
 from handloom.tasks import library, load_task, sample_task
@@ -28,6 +29,16 @@ def test_scenes_vary_in_category_clutter_mass_friction_room_light_start_and_tabl
     assert np.ptp(tops) > 0.05
     np.testing.assert_allclose([scene.robots[0].position[2] for scene in scenes], tops, atol=0.002)
     assert len({scene.cameras[0].fx for scene in scenes}) == len(scenes)
+
+
+def test_a_camera_that_looks_at_objects_without_a_place_of_its_own_is_varied_too(make):
+    task = make(
+        objects=[thing("cube", "cube")],
+        regions=[region("cube")],
+        cameras=[{"name": "side", "look_at": ["cube"], "size": [64, 64]}],
+        data={"variant": "randomized"},
+    )
+    assert len({sample_task(task, 0, episode).cameras[0].position for episode in range(3)}) == 3
 
 
 def test_there_are_at_least_eight_rooms():

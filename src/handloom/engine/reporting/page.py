@@ -38,11 +38,34 @@ def write_page(run: RunDirectory, folder: Path, *, workers: int = 1) -> Path:
     reader = DatasetReader(run.dataset) if (run.dataset / "meta" / "info.json").is_file() else None
     diversity = diversity_of(reader) if reader else Diversity(episodes=0)
     charts = [*_outcome_charts(report), *_time_charts(report, receipts), *_diversity_charts(diversity)]
+    settings = run.settings
+    facts = f"seed {settings.seed} · Handloom {settings.handloom_version} · preset {settings.preset}"
+    below = f"{_examples(report)}{_pictures(reader) if reader else ''}"
+    return _written(folder, charts, _html(settings.task_name, facts, _tiles(report, workers), charts, below))
+
+
+def write_dataset_page(dataset: DatasetReader, folder: Path) -> Path:
+    """Write the page of a dataset apart from its run, such as a merged or rendered one: what was lost is not known."""
+    diversity = diversity_of(dataset) if _has_archives(dataset) else Diversity(episodes=0)
+    charts = _diversity_charts(diversity)
+    frames = sum(episode.length for episode in dataset.episodes)
+    tiles = [(f"{len(dataset.episodes):,}", "demonstrations"), (f"{len(dataset.tasks):,}", "wordings of the task")]
+    tiles += [(f"{frames / dataset.fps / 60:,.1f} min", "of demonstrations"), (f"{dataset.fps}", "frames per second")]
+    facts = f"{dataset.info['robot_type']} · {dataset.tasks[0] if dataset.tasks else 'no task'}"
+    return _written(folder, charts, _html(dataset.root.name, facts, _tile_row(tiles), charts, _pictures(dataset)))
+
+
+def _has_archives(dataset: DatasetReader) -> bool:
+    return bool(dataset.episodes) and all(dataset.archive_folder(e.index).is_dir() for e in dataset.episodes)
+
+
+def _written(folder: Path, charts: Sequence[Chart], text: str) -> Path:
     for name, _, _, drawing in charts:
         write_png(folder / f"{name}.png", drawing.picture())
+    folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
     with atomic_write(page) as partial:
-        partial.write_text(_html(run, report, charts, workers, reader), encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")
     return page
 
 
@@ -101,22 +124,18 @@ def _diversity_charts(diversity: Diversity) -> list[Chart]:
     return charts
 
 
-def _html(
-    run: RunDirectory, report: RunReport, charts: Sequence[Chart], workers: int, reader: DatasetReader | None
-) -> str:
-    settings = run.settings
+def _html(title: str, facts: str, tiles: str, charts: Sequence[Chart], below: str) -> str:
+    """Return the page: a heading, large figures, a card per chart, and what comes below them."""
     cards = "".join(
-        f'<section class="card"><h2>{escape(title)}</h2><p>{escape(note)}</p>{drawing.svg(title)}</section>'
-        for _, title, note, drawing in charts
+        f'<section class="card"><h2>{escape(heading)}</h2><p>{escape(note)}</p>{drawing.svg(heading)}</section>'
+        for _, heading, note, drawing in charts
     )
-    facts = f"seed {settings.seed} · Handloom {settings.handloom_version} · preset {settings.preset}"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(settings.task_name)}: report</title><style>{_style()}</style></head><body><main>"
-        f"<header><h1>{escape(settings.task_name)}</h1><p>{escape(facts)}</p></header>"
-        f'<div class="tiles">{_tiles(report, workers)}</div><div class="cards">{cards}</div>'
-        f"{_examples(report)}{_pictures(reader) if reader else ''}</main></body></html>\n"
+        f"<title>{escape(title)}: report</title><style>{_style()}</style></head><body><main>"
+        f"<header><h1>{escape(title)}</h1><p>{escape(facts)}</p></header>"
+        f'<div class="tiles">{tiles}</div><div class="cards">{cards}</div>{below}</main></body></html>\n'
     )
 
 
@@ -128,6 +147,10 @@ def _tiles(report: RunReport, workers: int) -> str:
         (f"{report.realtime_factor:.1f}x", "real time per core"),
         (f"{report.robot_hours_per_day(workers):,.0f} h", f"robot-hours a day, {workers} worker{'s'[: workers != 1]}"),
     ]
+    return _tile_row(tiles)
+
+
+def _tile_row(tiles: Sequence[tuple[str, str]]) -> str:
     return "".join(f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in tiles)
 
 

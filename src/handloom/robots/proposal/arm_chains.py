@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 
 from handloom.errors import ConfigError
 
@@ -12,6 +13,8 @@ GRIPPER_WORDS = re.compile(r"grip|finger|jaw|knuckle|claw|driver|thumb", re.IGNO
 # A slide joint at the end of a chain that moves less than this is a finger, not a lift [m].
 LONGEST_FINGER_STROKE = 0.15
 SHORTEST_ARM = 4
+# A jaw without a name that says so turns by less than this [rad], about an axis that misses its mass by more [m].
+WIDEST_JAW, JAW_LEVER = 3.3, 0.008
 _SCALAR = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
 
 
@@ -76,8 +79,30 @@ class JointGraph:
             above = self.parent[joint]
             if self.is_finger(joint) and above is not None and not self.is_finger(above) and above not in found:
                 found.append(above)
+        found = found or [wrist for j in self.joints if self._is_jaw(j) and (wrist := self.parent[j]) is not None]
         # A linkage has unnamed joints below named ones; the outermost wrist of nested candidates is meant.
         return [w for w in found if not any(w in self.below(other) for other in found if other != w)]
+
+    def _is_jaw(self, joint: int) -> bool:
+        """Return whether a joint that no word tells from those of the arm is the last one and moves a jaw.
+
+        The last joint of an arm without a gripper turns the flange about itself, and far.
+        """
+        model = self.model
+        body, stroke = int(model.jnt_bodyid[joint]), float(np.ptp(model.jnt_range[joint]))
+        hinge = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE.value
+        if self.below(joint) or not hinge or not model.jnt_limited[joint] or stroke > WIDEST_JAW:
+            return False
+        wrist = self.parent[joint]
+        if wrist is None or len(self.arm_of(wrist, [wrist])) < SHORTEST_ARM:
+            return False
+        lever = np.cross(model.jnt_axis[joint], model.body_ipos[body] - model.jnt_pos[joint])
+        return bool(GRIPPER_WORDS.search(model.body(body).name)) or float(np.linalg.norm(lever)) > JAW_LEVER
+
+    def ends(self) -> list[str]:
+        """Return the bodies at the ends of the chains of joints, to which a gripper can be fixed."""
+        leaves = [j for j in self.joints if not self.below(j)]
+        return [self.model.body(self.model.jnt_bodyid[j]).name for j in leaves]
 
     def arm_of(self, wrist: int, wrists: list[int]) -> list[int]:
         """Return the hinges from shoulder to wrist, without joints shared with another arm and without lifts."""
@@ -101,7 +126,10 @@ def find_arms(model: mujoco.MjModel) -> tuple[ArmChain, ...]:
     wrists = tree.wrists()
     if not wrists:
         names = ", ".join(model.joint(j).name for j in tree.joints)
-        raise ConfigError(f"found no gripper at the end of a chain of joints; joints: {names or 'none'}")
+        ends = tree.ends()
+        attach = f"; if it has none of its own, give one: --gripper FILE --at {ends[0]}" if ends else ""
+        other = f" (or {', '.join(ends[1:4])})" if len(ends) > 1 else ""
+        raise ConfigError(f"found no gripper at the end of a chain of joints; joints: {names or 'none'}{attach}{other}")
     if len(wrists) > 2:
         raise ConfigError(f"found {len(wrists)} grippers; a robot has one or two arms")
     data = mujoco.MjData(model)

@@ -15,7 +15,6 @@ import yaml
 from handloom.config.search import enclosing_folders
 from handloom.errors import ConfigError, FileError, InputError
 from handloom.robots.proposal.adopt_model import (
-    COUPLING_SOLREF,
     attach_gripper,
     cut_jaws,
     exclude_permanent_overlaps,
@@ -24,6 +23,7 @@ from handloom.robots.proposal.adopt_model import (
     separate_collision,
 )
 from handloom.robots.proposal.arm_chains import ArmChain, find_arms
+from handloom.robots.proposal.finger_drives import couple, drives_of
 from handloom.robots.proposal.gripper_guess import GripperGuess, guess_gripper, linkage_overlaps, single_jaw
 from handloom.robots.proposal.home_and_drives import add_drives, home_guess
 from handloom.robots.proposal.jaw_pads import add_jaw_pads
@@ -126,7 +126,7 @@ def _proposed(spec: mujoco.MjSpec, file: Path, notes: list[str], speed_limits: M
     """Propose a robot of a model that was read."""
     arms = find_arms(_compiled(spec, file))
     separate_collision(spec, arms, notes)
-    drives = [_drives_of(spec, _compiled(spec, file), arm, notes) for arm in arms]
+    drives = [drives_of(spec, _compiled(spec, file), arm, notes) for arm in arms]
     for arm in arms:
         if single_jaw(model := _compiled(spec, file), arm):
             cut_jaws(spec, model, arm, notes)
@@ -151,7 +151,7 @@ def _one_drive(spec: mujoco.MjSpec, guess: GripperGuess, notes: list[str]) -> Gr
     leader, follower = guess.drives
     (a, c), (b, d) = guess.closed_targets, guess.open_targets
     ratio = (d - c) / (b - a)
-    _couple(spec, follower, leader, offset=c - ratio * a, ratio=ratio)
+    couple(spec, follower, leader, offset=c - ratio * a, ratio=ratio)
     spec.delete(spec.actuator(follower))
     # The drive has the damping of both; with its own, the follower would lag behind.
     spec.joint(leader).damping[0] += spec.joint(follower).damping[0]
@@ -209,48 +209,6 @@ def _compiled(spec: mujoco.MjSpec, file: Path) -> mujoco.MjModel:
         return spec.compile()
     except ValueError as error:
         raise ConfigError(f"{file}: MuJoCo cannot compile this model: {error}") from error
-
-
-def _drives_of(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: list[str]) -> tuple[str, ...]:
-    """Return the gripper joints to drive; couples two free fingers, since one drive usually moves both."""
-    followers = {
-        model.joint(model.eq_obj1id[i]).name
-        for i in range(model.neq)
-        if model.eq_type[i] == mujoco.mjtEq.mjEQ_JOINT and model.eq_obj2id[i] >= 0
-    }
-    free = [name for name in arm.gripper_joints if name not in followers]
-    driven = {name for i in range(model.nu) for name in _actuated(model, i)}
-    if any(name in driven for name in free):
-        return tuple(name for name in free if name in driven)
-    if len(free) == 2 and not any(model.eq_type[i] == mujoco.mjtEq.mjEQ_CONNECT for i in range(model.neq)):
-        (a, b), (c, d) = model.joint(free[0]).range, model.joint(free[1]).range
-        mirrored = abs(a + d) + abs(b + c) < abs(a - c) + abs(b - d)
-        _couple(spec, free[1], free[0], ratio=-1.0 if mirrored else 1.0)
-        notes.append(f"{free[1]} follows {free[0]}: one drive moves both fingers")
-        return (free[0],)
-    notes.append(f"no actuator says which gripper joint is driven; {free[0]} was taken")
-    return (free[0],)
-
-
-def _actuated(model: mujoco.MjModel, actuator: int) -> list[str]:
-    """Return the joints that an actuator moves, directly or by a tendon over joints."""
-    target = int(model.actuator_trnid[actuator, 0])
-    if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT:
-        return [model.joint(target).name]
-    if model.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_TENDON:
-        return []
-    wraps = range(model.tendon_adr[target], model.tendon_adr[target] + model.tendon_num[target])
-    joints = [model.wrap_objid[w] for w in wraps if model.wrap_type[w] == mujoco.mjtWrap.mjWRAP_JOINT]
-    return [model.joint(joint).name for joint in joints]
-
-
-def _couple(spec: mujoco.MjSpec, follower: str, leader: str, *, offset: float = 0.0, ratio: float) -> None:
-    """Make one joint follow another."""
-    coupling = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
-    coupling.name1, coupling.name2 = follower, leader
-    # MuJoCo counts both from their values in the model's own pose.
-    coupling.data[:5] = [offset + ratio * spec.joint(leader).ref - spec.joint(follower).ref, ratio, 0.0, 0.0, 0.0]
-    coupling.solref = COUPLING_SOLREF
 
 
 def _add_tool(

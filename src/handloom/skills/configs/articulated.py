@@ -102,6 +102,11 @@ class ArticulatedSkillConfig(SkillConfig):
     """Moving part, such as ``drawer_0``; absent: the main one (ours)."""
     amount: float = Field(default=0.6, gt=0, le=1)
     """Share of the joint's range that opening and turning move it by, without ``planner_setting`` (ours)."""
+    least_amount: float | None = Field(default=None, gt=0, le=1)
+    """The smallest share that will do where the arm cannot move the joint by ``amount``, and that success asks for;
+    absent: only ``amount`` (ours)."""
+    by: float | None = Field(default=None, gt=0, le=3600)
+    """Instead of ``amount``: how far opening and turning move the joint, [deg] of a hinge, [m] of a slide (ours)."""
     grasp: bool | None = None
     """Whether the hand takes hold of the handle or pushes with closed fingers, without ``planner_setting``; absent: it
     pushes to close, unless the joint slides across its front, and takes hold to open and turn (ours)."""

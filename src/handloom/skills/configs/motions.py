@@ -17,6 +17,9 @@ class GotoPoseConfig(SkillConfig, Filters):
     """[m]"""
     over: str = ""
     """Object over whose highest point ``position`` is measured, instead of from the arm base (ours)."""
+    between_arms: bool = False
+    """``position`` and ``align_ref_axis`` are in the robot's frame, x ahead and y left, from the middle between the
+    bases of its arms, instead of in the arm base; so that they mean the same for every robot (ours)."""
     quaternion: Quaternion | None = None
     """wxyz; without it and without euler the held object's axis is aligned."""
     euler: Triple | None = None
@@ -53,9 +56,10 @@ class GripperActionConfig(SkillConfig):
 class HeuristicSkillConfig(SkillConfig):
     """Move the joints on a straight line in joint space."""
 
-    mode: Literal["home", "abs_qpos", "rel_qpos", "rel_ee"] = "home"
+    mode: Literal["home", "abs_qpos", "rel_qpos", "rel_ee", "back"] = "home"
+    """Where to: home, given joints, joints or a pose relative to now; ``back``, away from where it points (ours)."""
     value: Any = None
-    """Joint vector [rad], or a 4x4 pose for rel_ee."""
+    """Joint vector [rad], a 4x4 pose for rel_ee, a distance for back [m]."""
     gripper_state: GripperState | None = None
     """Absent keeps the gripper as it is."""
     move_steps: int = Field(default=50, ge=1)

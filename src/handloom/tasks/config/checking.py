@@ -236,10 +236,10 @@ def _cameras(task: Task) -> Iterator[str]:
                 f"{task.where('cameras', i, 'name')}: {entry.name!r} and {other!r} would both be {names[i]!r} in the "
                 "dataset; rename one of them"
             )
-        objects = [obj.name for obj in (*task.arena.fixtures, *task.config.objects)]
+        seen = [obj.name for obj in (*task.arena.fixtures, *task.config.objects, *task.config.robots)]
         for watched in entry.watched:
-            if watched not in objects:
-                yield f"{task.where('cameras', i, 'look_at')}: {unknown_name('object', watched, objects)}"
+            if watched not in seen:
+                yield f"{task.where('cameras', i, 'look_at')}: {unknown_name('object or robot', watched, seen)}"
         try:
             camera_file(task, entry)
             parent_body(task, entry)

@@ -20,11 +20,11 @@ from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skill
 
 def library() -> dict[str, Path]:
     """Return the tasks that ship with Handloom, by name."""
-    return {file.stem: file for file in sorted(_shipped().glob("*.yaml"))}
+    return {file.stem: file for file in sorted(shipped().glob("*.yaml"))}
 
 
 @cache
-def _shipped() -> Path:
+def shipped() -> Path:
     """Return the folder of the tasks that ship with Handloom, their setups and arenas."""
     return Path(str(resources.files("handloom.tasks") / "library"))
 
@@ -46,7 +46,7 @@ def load_task(
         NotFoundError: No such task in the library and no such file.
     """
     path = _find(name_or_path)
-    document = read_document(path, shipped=_shipped(), allow_outside=allow_outside)
+    document = read_document(path, shipped=shipped(), allow_outside=allow_outside)
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
         _refuse_beside_tasks(document)
         root: tuple[str | int, ...] = ("tasks", index)
@@ -146,7 +146,7 @@ def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
 def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> tuple[ArenaConfig, str]:
     """Read the arena that a task names; return it, and its name if ours stands in for it. Some are in the library."""
     asset_root = Path(config.asset_root) if config.asset_root else None
-    shipped = _shipped()
+    library_folder = shipped()
     missing = ""
     what = f"{document.mark((*root, 'arena_file'))}: arena_file"
     try:
@@ -158,10 +158,11 @@ def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str |
             allow_outside=config.allow_outside,
         )
     except ConfigError:
-        if is_inside(shipped / config.arena_file, [shipped]) and (shipped / config.arena_file).is_file():
-            file = shipped / config.arena_file
+        ours = library_folder / config.arena_file
+        if is_inside(ours, [library_folder]) and ours.is_file():
+            file = ours
         elif config.proxy_assets:
-            file, missing = shipped / "arenas" / "table.yaml", config.arena_file
+            file, missing = library_folder / "arenas" / "table.yaml", config.arena_file
         else:
             raise
     return _read_arena(file, file.stat().st_mtime_ns), missing

@@ -1,10 +1,11 @@
-"""The short form of skills: ``{pick: apple}``, ``{place: apple, in: bowl}``, ``{pour: cup, into: bowl}``.
+"""The short form of skills: ``{pick: apple}``, ``{place: apple, in: bowl}``, ``{open: cabinet}`` and others.
 
 It expands to the published form.
 A task of one robot may also write its skills as a flat list, one after the other, instead of nesting them by stage,
 robot, block and arm. ``handloom show TASK`` prints what a task expands to.
 """
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,9 +13,10 @@ import numpy as np
 
 from handloom.config import Document
 from handloom.config.parsing import KeyPath, dotted
-from handloom.errors import ConfigError, HandloomError, suggest
+from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
+from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
 
 ARMS = ("left", "right")
 PICK: dict[str, Any] = {
@@ -61,10 +63,19 @@ WHERE: dict[str, dict[str, Any]] = {
 """Where a short place puts the object > the keys in which it differs."""
 WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
          "beside": "Put the {0} beside the {1}."}  # fmt: skip
-VERBS = ("pick", "place", "pour", "home")
+VERBS = ("pick", "place", "pour", *ON_JOINTS, "handover", "home")
+EXAMPLES = (
+    "{pick: apple}, {place: apple, in: bowl}, {pour: cup, into: bowl}, {open: cabinet}, {close: {cabinet: drawer_1}}, "
+    "{turn: knob, by: 90}, {push: drawer}, {press: pedal}, {handover: stick, from: left, to: right}, home"
+)
+"""One of each verb, for messages."""
 MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on", "at": "to"}
 MEANT |= {"next_to": "beside", "near": "beside", "by": "beside", "stack": "stack_on"}
 """Words that people write > where a short place puts the object."""
+SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "stack": "place", "insert": "place"}
+SAID_OTHERWISE |= {"shut": "close", "pull": "open", "rotate": "turn", "twist": "turn", "give": "handover"}
+SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press", "slide": "push"}
+"""Other words for a verb > the verb."""
 TOGETHER = "\0"
 """Where a sentence names what is put somewhere, while those of the same place are gathered."""
 HOME = {"name": "home", "instruction": "Go home."}
@@ -83,12 +94,13 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
         return
     where = (*root, "skills")
     robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
-    if any(_is_step(item, robots) for item in task["skills"]):
+    steps = [_is_step(item, robots) for item in task["skills"]]
+    if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
         _nest(document, task, where, robots)
-    categories = _categories(task)
+    objects = _objects(task)
     for path, lane in _lanes(task["skills"], where):
         lane[:] = [
-            _expanded(skill, categories, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}")
+            _expanded(skill, objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}")
             for k, skill in enumerate(lane)
         ]
     _describe(task)
@@ -116,6 +128,11 @@ def _is_step(item: Any, robots: Sequence[str]) -> bool:
     return bool({"name", *VERBS, *ARMS} & item.keys()) and not any(name in item for name in robots)
 
 
+def _is_stage(item: Any) -> bool:
+    """Return whether an entry of ``skills`` has the published nesting, be the robot's name right or not."""
+    return isinstance(item, dict) and bool(item) and all(isinstance(blocks, list) for blocks in item.values())
+
+
 def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str]) -> None:
     """Nest a flat list of skills: those of one arm that follow each other share a block."""
     stages: list[dict[str, Any]] = []
@@ -125,11 +142,7 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
     for i, item in enumerate(task["skills"]):
         mark = lines.get((*where, i), document.mark(where))
         if not _is_step(item, robots):
-            words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
-            hints = [suggest(word, (*VERBS, "name")).partition("known:")[0] for word in words]
-            raise ConfigError(
-                f"{mark}: skills.{i}: {''.join(hints)}a flat list has skills, such as {{pick: apple}}, got {item!r}"
-            )
+            raise ConfigError(f"{mark}: skills.{i}: {_unknown_verb(item)}")
         step = dict(item) if isinstance(item, dict) else item
         block = isinstance(step, dict) and bool(set(ARMS) & step.keys())
         robot = step.pop("robot", None) if isinstance(step, dict) else None
@@ -137,6 +150,8 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
         if isinstance(step, dict) and step.get("home") in ARMS:  # {home: left}
             arm, step["home"] = arm or step["home"], None
         arm = arm or "left"
+        if isinstance(step, dict) and "handover" in step:
+            step, block = _handed_over(task, stages, step, robot or robots[0], f"{mark}: skills.{i}"), True
         if robot is None:
             if len(robots) != 1:
                 known = ", ".join(robots)
@@ -145,7 +160,9 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
         if not stages or robot not in stages[-1]:
             stages.append({robot: []})
         blocks = stages[-1][robot]
-        if block:
+        if isinstance(step, list):
+            blocks += step
+        elif block:
             blocks.append({side: skills if isinstance(skills, list) else [skills] for side, skills in step.items()})
         elif blocks and list(blocks[-1]) == [arm]:
             blocks[-1][arm].append(step)
@@ -158,14 +175,54 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
     task["skills"] = stages
 
 
-def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
+def _unknown_verb(item: Any) -> str:
+    """Return what to say of an entry that no verb is in."""
+    words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
+    known = {**dict.fromkeys((*VERBS, "name")), **SAID_OTHERWISE}
+    near = [word for given in words[:1] for word in difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)]
+    hint = f"did you mean {SAID_OTHERWISE.get(near[0], near[0])!r}? " if near else ""
+    return f"{hint}skills are written {EXAMPLES}, or {{name: SKILL, ...}} (handloom list skills); got {item!r}"
+
+
+def _handed_over(
+    task: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], step: dict[str, Any], robot: str, what: str
+) -> list[dict[str, Any]]:
+    """Return the blocks of a handover; one whose object the hand has just picked begins with holding it out."""
+    blocks = stages[-1].get(robot, []) if stages else []
+    first = step.get("from", "left")
+    lane = blocks[-1].get(first, []) if blocks and list(blocks[-1]) == [first] else []
+    held = (
+        bool(lane)
+        and isinstance(lane[-1], dict)
+        and step["handover"]
+        in (
+            lane[-1].get("pick"),
+            *(lane[-1].get("objects") or () if lane[-1].get("name") == "pick" else ()),
+        )
+    )
+    return handover(dict(step), _assets(_objects(task)), what, held=held)
+
+
+def _assets(objects: Mapping[str, Mapping[str, Any]]) -> Asset:
+    return lambda name: library_asset(objects.get(name, {}))
+
+
+def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
+    skill: Any, objects: Mapping[str, Mapping[str, Any]], what: str
+) -> Any:
     """Return a skill in the published form; ``what`` begins messages: file, line and key."""
     if skill == "home":
         return dict(HOME)
-    if not isinstance(skill, dict) or "name" in skill or not set(VERBS) & skill.keys():
+    if not isinstance(skill, dict) or "name" in skill:
         return skill
+    if not set(VERBS) & skill.keys():
+        raise ConfigError(f"{what}: {_unknown_verb(skill)}")
     given = {("on" if key is True else key): value for key, value in skill.items()}  # YAML reads `on:` as true.
     verb = next(verb for verb in VERBS if verb in given)
+    if verb in ON_JOINTS:
+        return on_joint(verb, given, _assets(objects), what)
+    if verb == "handover":
+        raise ConfigError(f"{what}: handover takes both arms in turn; write it in a flat list, outside the arms' lists")
     name = given.pop(verb)
     if verb == "home":
         if name is not None:
@@ -199,7 +256,11 @@ def _expanded(skill: Any, categories: Mapping[str, str], what: str) -> Any:
             f"e.g. {{place: {name}, in: bowl}}; got {got}"
         )
     target = given.pop(places[0])
-    kind = _kind(name, target, categories) if places[0] == "to" else places[0]
+    kind = (
+        _kind(name, target, {key: str(entry.get("category", "")) for key, entry in objects.items()})
+        if places[0] == "to"
+        else places[0]
+    )
     if kind == "beside" and "side" in given:
         given["beside"] = given.pop("side")
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
@@ -229,9 +290,10 @@ def _kind(name: str, target: str, categories: Mapping[str, str]) -> str:
         return "on"
 
 
-def _categories(task: Mapping[str, Any]) -> dict[str, str]:
+def _objects(task: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the entries of the objects that come from the library, by name."""
     entries = [entry for entry in task.get("objects") or () if isinstance(entry, dict)]
-    return {str(entry.get("name")): str(entry.get("category", "")) for entry in entries if not entry.get("path")}
+    return {str(entry.get("name")): entry for entry in entries if not entry.get("path")}
 
 
 def _describe(task: dict[str, Any]) -> None:

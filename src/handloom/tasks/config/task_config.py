@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from handloom.config import Angles, Config, Degrees, Metres, Position, Quaternion, UnusedKey
+from handloom.config import Angles, Config, Degrees, Metres, Position, Quaternion, UnusedKey, mistake_at
 from handloom.errors import suggest
 from handloom.judging.goal_config import GoalTerm
 from handloom.robots import RobotConfig
@@ -247,10 +247,13 @@ class TaskConfig(Config):
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "TaskConfig":
+        places = [("robots", i) for i in range(len(self.robots))] + [("objects", i) for i in range(len(self.objects))]
         names = [entry.name for entry in (*self.robots, *self.objects)]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"objects and robots need different names; used twice: {', '.join(twice)}")
+        for k, (key, i) in enumerate(places):
+            if names[k] in names[:k]:
+                first, j = places[names.index(names[k])]
+                text = f"objects and robots need different names; used twice: {names[k]}, which is {first}.{j} already"
+                raise mistake_at((key, i, "name"), text)
         return self
 
     @model_validator(mode="after")

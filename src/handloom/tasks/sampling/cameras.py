@@ -19,7 +19,7 @@ from handloom.spatial import (
     random_directions,
 )
 from handloom.tasks.config.task import Task
-from handloom.tasks.sampling.robots import described
+from handloom.tasks.sampling.robots import described, robot_boxes
 from handloom.values import CameraSpec, ObjectInstance, RobotInstance
 from handloom.values.camera import R_GIVEN_OPENCV
 
@@ -58,7 +58,10 @@ def _placed(
     if entry.orientation is not None:
         return np.asarray(entry.translation, float), quat_normalize(entry.orientation), entry.camera_axes
     if entry.watched:
-        points = np.array([obj.position for obj in objects if obj.name in entry.watched])
+        boxes = [box for robot in robots if robot.name in entry.watched for box in robot_boxes(robot)]
+        points = np.array(
+            [*(obj.position for obj in objects if obj.name in entry.watched), *np.reshape(boxes, (-1, 3))]
+        )
         target = (points.min(axis=0) + points.max(axis=0)) / 2.0
     else:
         points = target = np.asarray(entry.look_at, float)

@@ -11,6 +11,7 @@ from handloom.config.search import searched
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.importers.proxy import category_of_path, clean_category
+from handloom.objects.registry import CATEGORIES
 from handloom.scene.assets import outline_of, remember
 from handloom.scene.region_config import DistractorsConfig
 from handloom.scene.regions import CLEARANCE, Placed
@@ -30,6 +31,8 @@ ROBOT_ROOM = 0.02
 """Free space between a distractor and the boxes around a robot's parts [m]."""
 ROLL_TIME = 2.0
 """For how long the way of an object that rolls is kept free [s]; hands meet it within that."""
+REDRAWS = 4
+"""How many objects are drawn for each that is missing from the fewest, and how often again a place is sought for it."""
 LEAST_ROOM = 0.001
 """Free space that is kept even when the task asks for none [m]."""
 ASSET_FILES = ("Aligned_obj.usd", "Aligned_obj.usda", "Aligned_obj.usdc", "Aligned_obj.obj", "model.xml")
@@ -48,21 +51,21 @@ def sample_distractors(
     choices = [c for c in _choices(task, config) if not _excluded(c, config, taken)]
     if count and not choices:
         raise ConfigError(f"{task.where('distractors')}: what is excluded leaves no category to draw from")
-    objs: list[ObjectInstance] = []
-    names = _free_names(task)
-    for child in rng.spawn(count):
-        asset = _asset(task, config, choices[int(child.integers(len(choices)))], child)
-        if asset.extent.max() > MAX_SIZE:
-            continue
-        objs.append(
-            ObjectInstance(
-                name=next(names),
-                category=asset.category,
-                parameters=dict(asset.parameters),
-                words=asset.name,
-            )
-        )
-    return tuple(objs)
+    assets = [_drawn_asset(task, config, choices, child) for child in rng.spawn(count)]
+    assets = [asset for asset in assets if asset.extent.max() <= MAX_SIZE]
+    for child in rng.spawn(REDRAWS * (config.min_num - len(assets))) if len(assets) < config.min_num else ():
+        asset = _drawn_asset(task, config, choices, child)
+        assets += [asset] if asset.extent.max() <= MAX_SIZE and len(assets) < config.min_num else []
+    return tuple(
+        ObjectInstance(name=name, category=asset.category, parameters=dict(asset.parameters), words=asset.name)
+        for name, asset in zip(_free_names(task), assets, strict=False)
+    )
+
+
+def _drawn_asset(
+    task: Task, config: DistractorsConfig, choices: Sequence[str | Path], rng: np.random.Generator
+) -> ObjectAsset:
+    return _asset(task, config, choices[int(rng.integers(len(choices)))], rng)
 
 
 def _free_names(task: Task) -> Iterator[str]:
@@ -105,7 +108,11 @@ def _excluded(choice: str | Path, config: DistractorsConfig, taken: set[str]) ->
     category = choice if isinstance(choice, str) else category_of_path(choice)
     given = category if isinstance(choice, str) else choice.parent.parent.name
     wanted = {clean_category(name) for name in config.exclude_categories}
-    named = any(word in name for word in config.exclude_keywords for name in (category, given))
+    family = CATEGORIES.get(category, "").partition(":")[0].rpartition(".")[2]  # That of a hammer is tools.
+    named = any(
+        word in category or word in given or (family and word.removesuffix("s") == family.removesuffix("s"))
+        for word in config.exclude_keywords
+    )
     return category in taken or category in wanted or named
 
 
@@ -146,13 +153,21 @@ class Clutter:
             if name in places and name in self.scratch.objects and name != config.target
         ]
         parts = [box for robot in robots for box in robot_boxes(robot)]
-        for name, obj in self.objs.items():
-            for _ in range(config.max_attempts):
-                place = self._drawn(config, obj, target, rng)
-                if self._free(place, target, neighbours, parts) and self._put(name, place):
-                    self.placed[name] = place
-                    neighbours.append((footprint(place), config.distractor_buffer))
-                    break
+        for round_ in range(1 + REDRAWS):
+            for name, obj in self.objs.items():
+                if name in self.placed or (round_ and len(self.placed) >= config.min_num):
+                    continue
+                for _ in range(config.max_attempts):
+                    place = self._drawn(config, obj, target, rng)
+                    if self._free(place, target, neighbours, parts) and self._put(name, place):
+                        self.placed[name] = place
+                        neighbours.append((footprint(place), config.distractor_buffer))
+                        break
+
+    @property
+    def enough(self) -> bool:
+        """Whether as many have a place as the task asks for at least."""
+        return self.config is None or len(self.placed) >= self.config.min_num
 
     def remove(self, name: str) -> None:
         """Remove a distractor that does not come to rest."""

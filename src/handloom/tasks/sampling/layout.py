@@ -18,6 +18,8 @@ from handloom.values import ObjectInstance, RobotInstance
 
 MAX_LAYOUTS = 30
 """How often a layout is drawn before the regions are called impossible."""
+CROWDED_LAYOUTS = 3
+"""How many good layouts are looked at for one with as many distractors as the task asks for at least."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
 FELL = "fell down"
@@ -53,6 +55,7 @@ def sample_layout(
     drawing = LayoutSampler(task, props, robots, scratch)
     blame: Counter[tuple[str, str]] = Counter()
     places: Mapping[str, Placed] = {}
+    good: list[tuple[int, Scenery]] = []
     for _ in range(MAX_LAYOUTS):
         try:
             places = drawing.draw(rng)
@@ -64,12 +67,16 @@ def sample_layout(
             boxes = [box for robot in standing for box in robot_boxes(robot)]
             suspects = [obj for obj in objs if obj.name in scratch.loose and in_boxes(_placed(obj), boxes)]
             refuse_robot_overlaps(standing, suspects, task.config.neglect_collision_names)
-            return objs, standing
+            good.append((len(room.placed), (objs, standing)))
+            if room.enough or len(good) == CROWDED_LAYOUTS:
+                break
         except NoPlaceError as error:
             blame[error.name, error.why] += 1
+    if good:
+        return max(good, key=lambda layout: layout[0])[1]
     (worst, why), count = blame.most_common(1)[0]
     region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
-    hint = "give it a region" if region is None else _advice(task.config.regions[region], region, why, places)
+    hint = "give it a region" if region is None else _advice(task.config.regions[region], region, places)
     raise SamplingError(
         "no_layout",
         f"{worst} had no free or stable place in {count} of {MAX_LAYOUTS} layouts: it {why}; {hint}, or move other "
@@ -78,10 +85,10 @@ def sample_layout(
     )
 
 
-def _advice(region: RegionConfig, index: int, why: str, places: Mapping[str, Placed]) -> str:
+def _advice(region: RegionConfig, index: int, places: Mapping[str, Placed]) -> str:
     """Return what to change about a region; beside the edge of its target, where that edge is."""
     given = region.random_config.pos_range if region.random_config is not None else None
-    if why == FELL and given is not None and region.target in places and region.random_type == "A_on_B_region_sampler":
+    if given is not None and region.target in places and region.random_type == "A_on_B_region_sampler":
         box = places[region.target].box
         half = (box[1] - box[0]) / 2.0
         for axis, name in enumerate("xy"):

@@ -95,6 +95,9 @@ def _physics(given: PhysicsNoise) -> PhysicsNoise:
 
 
 def _raised(entry: Any, shift: float) -> Any:
+    """Return a robot or camera higher by ``shift``; a camera without a place of its own follows what it looks at."""
+    if entry.translation is None:
+        return entry
     x, y, z = entry.translation
     return entry.model_copy(update={"translation": (x, y, z + shift)})
 

@@ -1,0 +1,188 @@
+"""Where things with doors, drawers, lids and knobs can stand so that an arm can move them; found without physics."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.objects import Link
+from handloom.scene import Scene, build_scene
+from handloom.scene.measures import world_box
+from handloom.skills.arm_controller import ArmController
+from handloom.skills.arm_motion import POSE
+from handloom.skills.articulated import ArticulatedSkill
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
+from handloom.skills.registry import skill_class
+from handloom.spatial import matrix_from_quat, quat_from_rotvec, quat_multiply
+from handloom.tasks.work_area import reached_points
+from handloom.values import RobotInstance, TaskInstance
+
+STEP = 0.06
+"""Distance between places that are tried [m]."""
+MARGIN = 0.02
+"""How far from the edge of the table things stand at least [m]."""
+ASKEW = 0.15
+"""How far from straight ahead of an arm of five joints a handle may be [rad]."""
+YAW = 0.1
+"""How far a thing may be turned from straight at a place that is proposed [rad]."""
+RIM = 0.03
+"""How far below the rim of a drawer a hand that comes from above gets [m]."""
+FRONT = 0.045
+"""How far behind its handle a drawer begins to hold things [m]."""
+MOST = 60
+"""Places that are tried at most before none is proposed."""
+
+
+def tried(scene: Scene, arm: tuple[str, str], config: ArticulatedSkillConfig) -> ArticulatedSkill:
+    """Return a skill after it has planned in a scene: with commands, or with its failure.
+
+    Args:
+        scene: The scene.
+        arm: Robot and arm.
+        config: The skill.
+    """
+    controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
+    skill = skill_class(config.name)(scene, controller, config, np.random.default_rng(0))
+    assert isinstance(skill, ArticulatedSkill)
+    skill.simple_generate_manip_cmds()
+    return skill
+
+
+def handle_of(scene: Scene, name: str, link: Link) -> Array:
+    """Return where the handle of a moving part is (3,), in the world [m]."""
+    T = scene.world.body_pose(f"{name}/{link.name}")
+    return T[:3, :3] @ np.asarray(link.head) + T[:3, 3]
+
+
+def faces(scene: Scene, name: str, link: Link, robot: str) -> float:
+    """Return by which angle about the vertical the front of an object is turned away from a robot [rad]."""
+    normal = scene.world.body_pose(f"{name}/{link.name}")[:2, :3] @ np.asarray(link.held_from)
+    back = -matrix_from_quat(_robot(scene.instance, robot).quat)[:2, 0]
+    return float(np.arctan2(normal[0] * back[1] - normal[1] * back[0], normal @ back))
+
+
+def moved_to(instance: TaskInstance, name: str, x: float, y: float, turn: float = 0.0) -> TaskInstance:
+    """Return a scene in which an object stands elsewhere, turned by an angle about the vertical; nothing loose is left.
+
+    Args:
+        instance: The scene.
+        name: The object.
+        x: Where it stands, in the world [m].
+        y: The same.
+        turn: [rad]
+    """
+    spin = quat_from_rotvec([0.0, 0.0, turn])
+    objects = []
+    for obj in instance.objects:
+        if obj.name == name:
+            w, i, j, k = quat_multiply(spin, np.asarray(obj.quat)).tolist()
+            objects.append(replace(obj, position=(x, y, obj.position[2]), quat=(w, i, j, k)))
+        elif obj.fixed:
+            objects.append(obj)  # What lies about can be put elsewhere; its regions are the user's affair.
+    return replace(instance, objects=tuple(objects))
+
+
+def near_places(
+    scene: Scene, arm: tuple[str, str], config: ArticulatedSkillConfig, target: str, *, filled: bool = False
+) -> tuple[Array, float] | None:
+    """Return places (n, 2) side by side at which an arm can move a joint, from the middle of a table, and a turn [rad].
+
+    The nearest to where the object stands now comes first; None where none was found.
+
+    Args:
+        scene: A scene in which it cannot.
+        arm: Robot and arm.
+        config: The skill; the smallest amount that will do is asked for.
+        target: What the object stands on.
+        filled: The hand must get into what it has opened, too, from above.
+    """
+    name = config.objects[0]
+    asset = scene.assets[name]
+    link = asset.joints[asset.joint_index(config.joint)]
+    turn = faces(scene, name, link, arm[0])
+    smaller = {"amount": config.least_amount or config.amount, "least_amount": None}
+    least = config if filled else config.model_copy(update=smaller)
+    middle = world_box(scene, target).mean(axis=0)[:2]
+    best: list[Array] = []
+    for place in _nearest_first(scene, arm, name, link, target, turn):
+        if not all(works(scene.instance, name, place, turn + t, arm, least, filled) for t in (0.0, -YAW, YAW)):
+            continue
+        around = place + STEP / 2 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
+        good = [place, *(p for p in around if works(scene.instance, name, p, turn, arm, least, filled))]
+        best = max(best, good, key=len)
+        if len(good) == 1 + len(around):
+            break  # A place in the midst of others; at the end of an arm's reach the next size may not do.
+    return (np.array(best) - middle, turn) if best else None
+
+
+def works(
+    instance: TaskInstance,
+    name: str,
+    place: Array,
+    turn: float,
+    arm: tuple[str, str],
+    config: ArticulatedSkillConfig,
+    filled: bool = False,
+) -> bool:
+    """Return whether an arm can move the joint of an object at a place (2,) in the world, turned by an angle [rad].
+
+    With ``filled`` the hand must get into what it has opened, too.
+    """
+    scene = build_scene(moved_to(instance, name, float(place[0]), float(place[1]), turn))
+    skill = tried(scene, arm, config)
+    if not skill.manip_list or not filled:
+        return bool(skill.manip_list)
+    asset = scene.assets[name]
+    link = asset.joints[asset.joint_index(config.joint)]
+    joint, end = skill.end
+    address = scene.world.model.joint(joint).qposadr[0]
+    start, scene.world.data.qpos[address] = float(scene.world.data.qpos[address]), end
+    scene.world.forward()
+    normal = scene.world.body_pose(f"{name}/{link.name}")[:3, :3] @ np.asarray(link.normal)
+    point = handle_of(scene, name, link) - (FRONT + abs(end - start) / 2) * normal
+    point[2] = world_box(scene, name, link.name)[1, 2] - RIM
+    skill.controller.refresh()
+    return bool(reached_points(skill.controller, point[None], "down")[0])
+
+
+def _nearest_first(
+    scene: Scene, arm: tuple[str, str], name: str, link: Link, target: str, turn: float
+) -> Iterator[Array]:
+    """Yield places (2,) of an object on a target at which the hand gets to its handle at least, nearest first."""
+    here = scene.object_pose(name)[:2, 3]
+    c, s = np.cos(turn), np.sin(turn)
+    box = world_box(scene, name)
+    half = (box[1] - box[0])[:2] / 2
+    half = half[::-1] if abs(np.sin(turn)) > np.sqrt(0.5) else half
+    low, high = (edge[:2] for edge in world_box(scene, target))
+    axes = [np.arange(a, b, STEP) for a, b in zip(low + half + MARGIN, high - half - MARGIN, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    offset = handle_of(scene, name, link) - np.array([*here, 0.0])
+    handles = np.column_stack([grid + np.array([[c, -s], [s, c]]) @ offset[:2], np.full(len(grid), offset[2])])
+    # Without the object itself, whose place is not known yet.
+    bare = replace(scene.instance, objects=tuple(o for o in scene.instance.objects if o.fixed and o.name != name))
+    empty = build_scene(bare)
+    controller = ArmController(empty, empty.robot(arm[0]).arm(arm[1]))
+    direction = controller.arm.T_world_base[:2, 3] - handles[:, :2]
+    inward = handles.copy()  # Where the handle is when the part has come out.
+    inward[:, :2] += 0.08 * direction / np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-9)
+    reached = np.ones(len(grid), bool)
+    for points in (handles, inward):
+        reached &= reached_points(controller, points, "side") | reached_points(controller, points, "down")
+    if controller.chain.dof < POSE:
+        # It cannot turn its hand at will: along a line that passes its base, fingers slip off the handle.
+        ahead = matrix_from_quat(_robot(scene.instance, arm[0]).quat)[:2, 0]
+        reached &= -(direction @ ahead) > np.cos(ASKEW) * np.linalg.norm(direction, axis=1)
+    order = np.argsort(np.linalg.norm(grid - here, axis=1), kind="stable")
+    yield from [grid[k] for k in order if reached[k]][:MOST]
+
+
+def in_words(places: Array) -> str:
+    """Return places (n, 2) as a ``pos_range``."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    return f"[[{low[0]:.2f}, {low[1]:.2f}], [{high[0]:.2f}, {high[1]:.2f}]]"
+
+
+def _robot(instance: TaskInstance, name: str) -> RobotInstance:
+    return next(robot for robot in instance.robots if robot.name == name)

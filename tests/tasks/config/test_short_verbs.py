@@ -1,0 +1,96 @@
+"""Short forms of what is done to joints, and from hand to hand, expand to the published skills."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from handloom.errors import ConfigError
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
+from handloom.tasks import Task, load_task
+from handloom.tasks.config.short_form import VERBS
+from handloom.tasks.config.task_config import placed_skills
+
+START = """base: setups/lift2.yaml
+objects:
+  - {name: cabinet, target_class: ArticulatedObject, category: drawer_cabinet, fix_base: true, parameters: {drawers: 3}}
+  - {name: knob, target_class: ArticulatedObject, category: knob, fix_base: true}
+  - {name: trash_can, target_class: ArticulatedObject, category: trash_can, fix_base: true}
+  - {name: stick, category: block, parameters: {length: 0.03, width: 0.15, height: 0.03}}
+  - {name: cube, category: cube}
+  - {name: tray, category: tray}
+"""
+
+
+def loaded(folder: Path, *skills: str) -> Task:
+    (folder / "task.yaml").write_text(START + "skills:\n" + "".join(f"  - {skill}\n" for skill in skills))
+    return load_task(folder / "task.yaml")
+
+
+def only(task: Task) -> ArticulatedSkillConfig:
+    ((_, skill),) = placed_skills(task.config)
+    assert isinstance(skill, ArticulatedSkillConfig)
+    return skill
+
+
+def test_open_and_close_take_an_object_or_a_part_of_it(tmp_path):
+    whole = only(loaded(tmp_path, "{open: cabinet}"))
+    assert (whole.name, whole.objects, whole.joint) == ("open", ("cabinet",), None)
+    assert whole.least_amount is not None, "as far as the arm can"
+    part = loaded(tmp_path, "{close: {cabinet: drawer_2}}")
+    assert (only(part).name, only(part).joint) == ("close", "drawer_2")
+    assert part.config.data.language_instruction == "Close the drawer 2 of the {cabinet}."
+    assert only(loaded(tmp_path, "{open: cabinet, amount: 0.3}")).amount == 0.3
+
+
+def test_turn_push_and_press_expand_to_published_skills(tmp_path):
+    turn = only(loaded(tmp_path, "{turn: knob, by: 90}"))
+    assert (turn.name, turn.by) == ("rotate", 90.0)
+    push = only(loaded(tmp_path, "{push: {cabinet: drawer_1}}"))
+    assert (push.name, push.joint, push.grasp) == ("close", "drawer_1", False)
+    press = only(loaded(tmp_path, "{press: {trash_can: pedal}}"))
+    assert (press.name, press.joint, press.grasp) == ("rotate", "pedal", False)
+
+
+def test_a_handover_takes_a_long_thing_by_its_ends_with_both_arms_in_turn(tmp_path):
+    task = loaded(tmp_path, "{handover: stick, from: left, to: right}", "{place: stick, in: tray, arm: right}")
+    blocks = task.config.skills[0]["lift2"]
+    lanes = [(arm, [skill.name for skill in lane]) for block in blocks for arm, lane in block.items()]
+    assert lanes == [
+        ("left", ["pick", "goto__pose"]),
+        ("right", ["pick"]),
+        ("left", ["gripper__action", "heuristic__skill"]),
+        ("right", ["place"]),
+    ]
+    assert blocks[0]["left"][0].constraints == ("y", 0.0, 0.25), "the long axis of this stick is its y"
+    picked = loaded(tmp_path, "{pick: stick, arm: right}", "{handover: stick, from: right, to: left}")
+    first = picked.config.skills[0]["lift2"]
+    assert [skill.name for block in first[:2] for skill in block.get("right", ())] == ["pick", "goto__pose"]
+
+
+@pytest.mark.parametrize(
+    ("skill", "expected"),
+    [
+        ("{opne: cabinet}", r"did you mean 'open'\?"),
+        ("{shut: cabinet}", r"did you mean 'close'\?"),
+        ("{wipe: tray}", r"skills are written"),
+        ("{open: cube}", r"a cube has no joint that moves.*\{pick: cube\}"),
+        ("{open: {cabinet: door}}", r"no part 'door'; .*drawer_0, drawer_1, drawer_2"),
+        ("{open: 3}", r"write an object, \{open: cabinet\}.*got 3"),
+        ("{turn: cabinet}", r"drawer_2 slides; write \{open: cabinet\}"),
+        ("{handover: cube, from: left, to: left}", r"\{handover: stick, from: left, to: right\}.*got 'cube'"),
+        ("{left: [{handover: cube}]}", r"flat list"),
+        ("{left: [{wipe: tray}]}", r"skills are written"),
+    ],
+)
+def test_mistakes_name_the_line_and_what_exists(skill, expected, tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, "home", skill)
+    assert re.search(r"task\.yaml:11: skills", str(caught.value)), caught.value
+    assert re.search(expected, str(caught.value)), caught.value
+
+
+def test_the_message_for_an_unknown_verb_shows_every_verb(tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, "{wipe: tray}")
+    assert [verb for verb in VERBS if not re.search(rf"\b{verb}\b", str(caught.value))] == []
