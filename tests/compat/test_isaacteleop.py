@@ -7,16 +7,17 @@ import pytest
 
 import handloom.compat.isaacteleop as face
 from handloom.compat.isaacteleop import retargeters
-from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import ControllersSource
-from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput
-from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
-from handloom.compat.isaacteleop.so101_page import (
+from handloom.compat.isaacteleop.retargeters import (
     SO101ClutchRetargeter,
     SO101GripperRetargeter,
     SO101RollRetargeter,
-    SO101WristRetargeter,
     TensorReorderer,
 )
+from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import ControllersSource
+from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput
+from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
+from handloom.compat.isaacteleop.so101_page import SO101ClutchRetargeter as PageClutch
+from handloom.compat.isaacteleop.so101_page import SO101WristRetargeter
 from handloom.compat.published import NotHere
 from handloom.retarget import ComputeContext, ControllerInput, ControllerSnapshot, ExecutionState, group_of
 
@@ -80,6 +81,16 @@ def test_the_published_clutch_engages_with_squeeze_only() -> None:
     assert not clutch.is_engaged
     assert position(0.3, 1.0) == pytest.approx(0.2)
     assert position(0.4, 1.0) == pytest.approx(0.3)
+
+
+def test_one_name_gives_the_clutch_that_its_arguments_belong_to() -> None:
+    assert isinstance(SO101ClutchRetargeter("ee_pose", input_device="controller_left"), PageClutch)
+    assert "controller_left" in SO101ClutchRetargeter("ee_pose", "controller_left").input_spec()
+    release = SO101ClutchRetargeter("ee_pose", np.eye(4))
+    assert isinstance(release, SO101ClutchRetargeter)
+    assert not isinstance(release, PageClutch)
+    assert SO101ClutchRetargeter.ROBOT_EE_POS_INPUT == "robot_ee_pos"
+    assert SO101ClutchRetargeter.MEASURED_BASE_T_EE_INPUT == "measured_base_T_ee"
 
 
 def test_the_wrist_of_the_page_has_a_pitch_and_a_roll() -> None:

@@ -1,7 +1,7 @@
 """Published module of Isaac Teleop > its names > where the object is, or why it is not here.
 
-The names are those of release 1.5. ``so101_page`` is ours: the names of the published SO-101 page as it stands, whose
-clutch and roll later releases replaced under the same names.
+The names are those of release 1.5. ``so101_page`` is ours: the names of the published SO-101 page as it stands. Its
+clutch has the same name as another one of release 1.5; ``retargeters`` has both under that name.
 """
 
 from handloom.compat.published import not_here, same_names
@@ -110,7 +110,9 @@ _RETARGETERS = {
         RETARGET,
         "TriHandMotionControllerConfig TriHandMotionControllerRetargeter TriHandBiManualMotionControllerRetargeter",
     ),
-    "SO101.clutch_retargeter": {"SO101ClutchRetargeter": "handloom.retarget:SO101PoseClutchRetargeter"},
+    "SO101.clutch_retargeter": {
+        "SO101ClutchRetargeter": "handloom.compat.isaacteleop.so101_clutch:SO101ClutchRetargeter"
+    },
     "SO101.gripper_retargeter": _SO101_GRIPPER,
     "controller_pose": {
         "HandPose": "handloom.retarget:ControllerPose",
@@ -206,7 +208,8 @@ DIFFERENT = {
     "ControllerTransform": "the matrix must be rigid within 1e-3",
     "HandTransform": "the matrix must be rigid within 1e-3",
     "HeadTransform": "the matrix must be rigid within 1e-3",
-    "SO101ClutchRetargeter": "positions farther than 1 km count as lost; in so101_page it is the older position clutch",
+    "SO101ClutchRetargeter": "positions farther than 1 km count as lost; without home_base_T_ee it is the clutch of the "
+    "SO-101 page",
     "SO101PositionClutchRetargeter": "ours: the clutch of the SO-101 page; a lost frame re-arms instead of jumping",
     "SO101RollRetargeter": "ours: the roll of the SO-101 page, with unwrapping",
     "SO101WristRetargeter": "of one revision after the page: pitch and roll; a lost frame re-arms",
