@@ -148,7 +148,8 @@ _SESSION = {
     | {"TwoButtonTeleopStateManager": "handloom.retarget:DefaultTeleopStateManager"},
     "teleop_state_manager_types": same_names(
         RETARGET, "bool_signal teleop_state_channel reset_event_channel teleop_state_manager_output_spec"
-    ),
+    )
+    | {"teleop_control_states": "handloom.retarget.nodes.teleop_state:teleop_control_states"},
     "input_selector": same_names(RETARGET, "create_bool_selector"),
     "config": same_names(
         RETARGET, "SessionMode RetargetingExecutionMode RetargetingExecutionConfig TeleopSessionConfig"
@@ -180,13 +181,23 @@ _PACKAGES = {
     "teleop_session_manager": _SESSION,
 }
 
-MODULES: dict[str, dict[str, str]] = {"so101_page": PAGE}
+MODULES: dict[str, dict[str, str]] = {
+    "so101_page": PAGE,
+    "haptic_devices": not_here("Endpoint IHapticDevice", HAPTIC),
+}
 """Path below ``isaacteleop`` > published name > ``"module:object"``, or the reason why it is not here."""
 
 for _package, _modules in _PACKAGES.items():
     # A name that is also a module of the package is that module.
     MODULES[_package] = {n: row for rows in _modules.values() for n, row in rows.items() if n not in _modules}
     MODULES |= {f"{_package}.{module}": rows for module, rows in _modules.items()}
+for _name, _ours in {
+    "_clamped_dt": "clamped_dt",
+    "_clamp_position_step": "clamped_position",
+    "_clamp_orientation_step": "clamped_orientation",
+}.items():
+    # Private names that the published tests call.
+    MODULES["retargeters.rate_limiter"][_name] = f"handloom.compat.isaacteleop.rate_limits:{_ours}"
 MODULES["retargeters"] |= same_names(RETARGET, "SO101PositionClutchRetargeter SO101WristRetargeter SO101RollRetargeter")
 
 DIFFERENT = {
@@ -208,7 +219,7 @@ DIFFERENT = {
     "ControllerTransform": "the matrix must be rigid within 1e-3",
     "HandTransform": "the matrix must be rigid within 1e-3",
     "HeadTransform": "the matrix must be rigid within 1e-3",
-    "SO101ClutchRetargeter": "positions farther than 1 km count as lost; without home_base_T_ee it is the clutch of the "
+    "SO101ClutchRetargeter": "positions farther than 1 km count as lost; without home_base_T_ee it is that of the "
     "SO-101 page",
     "SO101PositionClutchRetargeter": "ours: the clutch of the SO-101 page; a lost frame re-arms instead of jumping",
     "SO101RollRetargeter": "ours: the roll of the SO-101 page, with unwrapping",
