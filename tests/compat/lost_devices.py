@@ -1,6 +1,6 @@
 """Drive published nodes through lost devices and broken values, and write what they give as JSON.
 
-Usage: ``python lost_devices.py PREFIX > FILE``. ``lost_devices.json`` was written in an environment that has isaacteleop
+Usage: ``python lost_devices.py PREFIX > FILE``. ``lost_devices.json`` was written in an environment with isaacteleop
 1.5.175 from PyPI, with the prefix ``isaacteleop``: numbers that its nodes gave, rounded to six digits.
 """
 
