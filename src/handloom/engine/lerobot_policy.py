@@ -75,7 +75,7 @@ class LeRobotPolicy:
         said, _ = self._worker.ask({"do": "load", "folder": str(folder.resolve())}, what=f"{folder}: cannot be loaded")
         names = renamed(folder)
         features: dict[str, tuple[tuple[int, ...], bool]] = {
-            names.get(name, name): (tuple(shape), seen) for name, shape, seen in said["features"]
+            str(names.get(name, name)): (tuple(shape), seen) for name, shape, seen in said["features"]
         }
         features = {name: feature for name, feature in features.items() if UNUSED_CAMERA not in name}
         pictures = {name: shape for name, (shape, seen) in features.items() if seen}

@@ -11,6 +11,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
@@ -30,7 +31,7 @@ from handloom.motion_generation.rmpflow_space import (
 class PolicyGoal(NamedTuple):
     """What the policy is pulled to: k tools to poses, all joints to a configuration."""
 
-    link: Array
+    link: NDArray[np.int64]
     """Links of the tools (k,), -1 without a tool frame that moves."""
     T: Array
     """Poses of the tools in their links (k, 4, 4)."""
@@ -38,9 +39,9 @@ class PolicyGoal(NamedTuple):
     """(k, 3) [m]."""
     R: Array
     """Axes of the tools wanted, as columns (k, 3, 3)."""
-    has_position: Array
+    has_position: NDArray[np.bool_]
     """(k,)."""
-    has_rotation: Array
+    has_rotation: NDArray[np.bool_]
     """(k,)."""
     q: Array
     """Configuration wanted (n,)."""

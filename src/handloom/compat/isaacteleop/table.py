@@ -9,7 +9,7 @@ from handloom.compat.published import not_here, same_names
 RETARGET = "handloom.retarget"
 TRACKED = "handloom.retarget.sources.tracked_types"
 
-HAPTIC = "haptic and tactile feedback"
+HAPTIC = "reduces tactile sensors that the simulation does not have"
 CHANNEL = "message channels belong to the OpenXR runtime"
 HANDS = "it drives a third-party hand through a third-party library"
 PACING = "the graph runs within the step, which takes about a millisecond; there is nothing to pace"
@@ -52,9 +52,14 @@ _INDICES = same_names(
     "HandInputIndex HeadInputIndex ControllerInputIndex Generic3AxisPedalInputIndex FullBodyInputIndex HandJointIndex "
     "BodyJointIndex",
 ) | {"HeadPoseIndex": "handloom.retarget.inputs:HeadPoseIndex"}
-_TACTILE = not_here("TactileVector TactileHeatmap FingerPowerVector ControllerHapticPulse EndEffectorForce", HAPTIC)
-_TACTILE_INDICES = not_here("FingerIndex ControllerHapticPulseField EndEffectorForceAxis", HAPTIC)
-_TACTILE_SIZES = not_here("NUM_HAPTIC_FINGERS NUM_CONTROLLER_HAPTIC_FIELDS NUM_END_EFFECTOR_FORCE_AXES", HAPTIC)
+_TACTILE_TYPES = "handloom.retarget.haptics.tactile_types"
+_TACTILE = same_names(
+    _TACTILE_TYPES, "TactileVector TactileHeatmap FingerPowerVector ControllerHapticPulse EndEffectorForce"
+)
+_TACTILE_INDICES = same_names(_TACTILE_TYPES, "FingerIndex ControllerHapticPulseField EndEffectorForceAxis")
+_TACTILE_SIZES = same_names(
+    _TACTILE_TYPES, "NUM_HAPTIC_FINGERS NUM_CONTROLLER_HAPTIC_FIELDS NUM_END_EFFECTOR_FORCE_AXES"
+)
 _TENSOR_TYPES = {
     "scalar_types": _SCALARS,
     "ndarray_types": _ARRAYS,
@@ -84,8 +89,8 @@ _SOURCES = {
     "joint_state_source": same_names(RETARGET, "JointStateSource"),
     "full_body_source": same_names(RETARGET, "FullBodySource"),
     "deviceio_tensor_types": _TRACKED,
-    "haptic_sink": not_here("HapticSink", HAPTIC),
-    "sink_interface": not_here("IDeviceIOSink", HAPTIC),
+    "haptic_sink": same_names("handloom.retarget.haptics.haptic_sink", "HapticSink"),
+    "sink_interface": {"IDeviceIOSink": "handloom.retarget.haptics.haptic_sink:DeviceSink"},
     "message_channel_config": not_here("MessageChannelConfig message_channel_config messageChannelConfig", CHANNEL),
     "message_channel_sink": not_here("MessageChannelSink", CHANNEL),
     "message_channel_source": not_here("MessageChannelSource", CHANNEL),
@@ -181,9 +186,16 @@ _PACKAGES = {
     "teleop_session_manager": _SESSION,
 }
 
+_HAPTIC_DEVICES = {
+    "Endpoint": "handloom.retarget.haptics.haptic_device:Endpoint",
+    "IHapticDevice": "handloom.retarget.haptics.haptic_device:HapticDevice",
+}
+
 MODULES: dict[str, dict[str, str]] = {
     "so101_page": PAGE,
-    "haptic_devices": not_here("Endpoint IHapticDevice", HAPTIC),
+    "haptic_devices": _HAPTIC_DEVICES,
+    "haptic_devices.interface": _HAPTIC_DEVICES,
+    "haptic_devices.controller": same_names("handloom.retarget.haptics.haptic_device", "ControllerHapticDevice"),
 }
 """Path below ``isaacteleop`` > published name > ``"module:object"``, or the reason why it is not here."""
 
@@ -238,7 +250,8 @@ DIFFERENT = {
     "TeleopSession": "devices are given to it instead of opened by it; a recording ends explicitly (ended)",
     "TeleopSessionConfig": "devices and record_to are ours; what belongs to OpenXR must be left out",
     "RetargetingExecutionConfig": "mode sync only",
-    "RetargetingStepInfo": "number and time of the step only",
+    "RetargetingStepInfo": "the graph runs within the step: ages are 0",
+    "ControllerHapticDevice": "a pulse that is not finite counts as none",
     "TwoButtonTeleopStateManager": "the same class as DefaultTeleopStateManager",
     "DefaultTeleopStateManager": "a reset button that is down when it comes back is not a press",
     "HeadPose": "deprecated: warns, and is HeadInput",
