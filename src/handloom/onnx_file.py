@@ -4,6 +4,8 @@ ONNX Runtime runs no code of a model but its own operators; libraries of custom 
 ``external_data``, by which a model names files with its weights.
 """
 
+import contextlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +23,8 @@ class OnnxFile(NamedTuple):
     """``onnx.ModelProto`` without the weights that lie in other files."""
     session: Any
     """``onnxruntime.InferenceSession``."""
+    metadata: dict[str, str]
+    """What the model says about itself."""
 
 
 def open_onnx(path: Path) -> OnnxFile:
@@ -41,13 +45,20 @@ def open_onnx(path: Path) -> OnnxFile:
         _refuse_outside(path, tensor)
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # What is wrong is raised, too.
     try:
-        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        # It prints a banner when a model fails; the standard output is for results.
+        with contextlib.redirect_stdout(io.StringIO()):
+            session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        # What is no text fails here, and not where it is used.
+        named = [node.name for node in (*session.get_inputs(), *session.get_outputs())]
+        said = {entry.key: entry.value for entry in model.metadata_props}
     # It raises many kinds of its own, without a common parent.
     except Exception as error:
         raise FileError(f"{path}: cannot be read as ONNX: {first_line(error)}") from error
-    return OnnxFile(model, session)
+    if not named:
+        raise FileError(f"{path}: the network has neither inputs nor outputs")
+    return OnnxFile(model, session, said)
 
 
 def first_line(error: Exception) -> str:

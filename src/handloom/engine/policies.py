@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import threading
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from handloom.engine.lerobot_checkpoint import checkpoint_digest, checkpoint_fol
 from handloom.engine.lerobot_policy import LeRobotPolicy, lerobot_python
 from handloom.episode.columns import IMAGES
 from handloom.episode.policy_source import OPTIONS, Observation, PolicySource, TrainedPolicy
-from handloom.errors import FileError, InputError
+from handloom.errors import FileError, InputError, require
 from handloom.onnx_file import first_line, open_onnx
 from handloom.scene import build_scene
 from handloom.seeding import generator
@@ -31,6 +32,8 @@ NOISE = "noise"
 MOST_FRAMES = 1000
 """Largest number of frames that an action may last."""
 MOST_NOISE = 10_000_000
+LONGEST = 30.0
+"""How long the first action may take [s]."""
 LOOKED_AT = 10
 """Scenes that are tried until one can be sampled."""
 
@@ -119,8 +122,7 @@ class OnnxPolicy:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        model, self._session = open_onnx(file)
-        said = {entry.key: entry.value for entry in model.metadata_props}
+        _, self._session, said = open_onnx(file)
         self._inputs = {node.name: node.shape for node in self._session.get_inputs()}
         seen = [name for name in self._inputs if name != NOISE]
         self.actions = said.get("actions", OPTIONS["actions"])
@@ -130,6 +132,7 @@ class OnnxPolicy:
         self.size = {name.removeprefix(IMAGES): size for name in pictures if (size := self._picture_size(name))}
         self.objects = any(name.startswith("observation.objects.") for name in seen)
         self._noise = self._noise_shape()
+        self._tried = False
         self._rng = np.random.default_rng(0)
 
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
@@ -148,7 +151,7 @@ class OnnxPolicy:
                 known = ", ".join(observation)
                 raise InputError(f"the policy wants an input {name!r}, which is not observed; observed are {known}")
         try:
-            found = self._session.run(None, given)[0]
+            found = self._first(given) if not self._tried else self._session.run(None, given)[0]
         # It raises many kinds of its own, without a common parent.
         except Exception as error:
             raise InputError(f"{self._file} cannot be run on what is observed: {first_line(error)}") from error
@@ -159,6 +162,18 @@ class OnnxPolicy:
                 f"{action.shape} and the type {action.dtype}"
             )
         return action[0]
+
+    def _first(self, given: Observation) -> Any:
+        """Return the first output of the first run, which is ended when it takes far too long: a network can loop."""
+        how = require("onnxruntime", extra="policy").RunOptions()
+        watch = threading.Timer(LONGEST, setattr, (how, "terminate", True))
+        watch.start()
+        try:
+            found = self._session.run(None, given, how)[0]
+        finally:
+            watch.cancel()
+        self._tried = True
+        return found
 
     def _count(self, said: Mapping[str, str], key: str) -> int:
         text = said.get(key, "1")

@@ -55,7 +55,7 @@ class OnnxNetwork:
     def __init__(self, path: Path, inputs: int, layout: str, outputs: int) -> None:
         onnx = require("onnx", extra="policy")
         self.inputs, self.outputs = inputs, outputs
-        model, self._session = open_onnx(path)
+        model, self._session, _ = open_onnx(path)
         onnx.load_external_data_for_model(model, str(path.parent))
         _refuse_wild_weights(path, {t.name: onnx.numpy_helper.to_array(t) for t in model.graph.initializer})
         taken = self._session.get_inputs()
