@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from handloom.compat import isaac, isaacsim, isaacteleop
+from handloom.compat.isaacteleop.lost_devices import LOST_DEVICES
 from handloom.compat.published import NotHere
 from handloom.control.graph import NODE_TYPES
 
@@ -70,6 +71,11 @@ A name that is not here raises an `ImportError` that says why."""
     parts.append(f"## Graph nodes\n\n| type | versions |\n|---|---|\n{nodes}\n")
     faults = "\n".join(f"| {what} | {ours} |" for what, ours in FAULTS)
     parts.append(f"## Published faults that are not copied\n\n| what happens | here |\n|---|---|\n{faults}\n")
+    lost = "\n".join(f"| `{name}` | {trouble} | {here} |" for (name, trouble), here in LOST_DEVICES.items())
+    parts.append(
+        "## Lost devices and broken values\n\nIn all other cases of `tests/compat/lost_devices.py` ours and the "
+        f"published nodes give the same.\n\n| node | trouble | here |\n|---|---|---|\n{lost}\n"
+    )
     return "\n".join(parts)
 
 

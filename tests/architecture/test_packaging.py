@@ -15,8 +15,9 @@ WITH_ANOTHER = {"llvmlite", "pydantic_core"}
 """Imported, and always there with a declared one: Numba and pydantic are built on them."""
 BY_URL = {"s3fs", "gcsfs"}
 """Never imported by name: fsspec does, for s3:// and gs://."""
-IF_INSTALLED = {"toppra", "torch"}
-"""Used where somebody installed it: a peer of the benchmarks without wheels for every Python, and TorchScript."""
+IF_INSTALLED = {"lerobot", "toppra", "torch"}
+"""Used where somebody installed it: LeRobot, which has an environment of its own, a peer of the benchmarks without
+wheels for every Python, and TorchScript."""
 
 
 def imported(file: Path) -> set[str]:

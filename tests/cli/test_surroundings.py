@@ -98,3 +98,11 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("megabytes", [200, 400, 600])
+def test_too_little_memory_for_the_libraries_is_said_in_one_line(tmp_path: Path, megabytes: int) -> None:
+    done = shell(f"ulimit -v {megabytes * 1000}; {HANDLOOM} generate fr3_pick_cube -n 1 -o run", tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert f"the memory of this process is limited to {megabytes * 1024 // 1000} MB (ulimit -v)" in done.stderr

@@ -9,11 +9,15 @@ import pytest
 
 import handloom.compat.isaacsim.core.utils.stage as stage_utils
 from handloom.compat import isaacsim, omni
+from handloom.compat.isaacsim.core.api import World
 from handloom.compat.isaacsim.core.api.articulations import ArticulationGripper
 from handloom.compat.isaacsim.core.api.controllers import BaseController
 from handloom.compat.isaacsim.core.api.controllers.articulation_controller import ArticulationController
+from handloom.compat.isaacsim.core.api.robots import Robot
 from handloom.compat.isaacsim.core.prims import Articulation, SingleArticulation
 from handloom.compat.isaacsim.core.utils.types import ArticulationAction, ArticulationActions
+from handloom.compat.isaacsim.robot.experimental.wheeled_robots import controllers as experimental
+from handloom.compat.isaacsim.robot.experimental.wheeled_robots.robots import WheeledRobot as ExperimentalRobot
 from handloom.compat.isaacsim.robot.wheeled_robots.controllers.ackermann_controller import AckermannController
 from handloom.compat.isaacsim.robot.wheeled_robots.controllers.differential_controller import DifferentialController
 from handloom.compat.isaacsim.robot.wheeled_robots.controllers.holonomic_controller import HolonomicController
@@ -226,3 +230,134 @@ def test_mistakes_on_the_stage_are_typed(tmp_path) -> None:
     assert isinstance(stage_utils.get_current_stage().world.model, mujoco.MjModel)
     with pytest.raises(StateError, match="the stage was started"):
         stage_utils.add_reference_to_stage(FRANKA, "/World/other")
+
+
+# -- before initialize, and the world ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("apply_action", (ArticulationAction([0.0] * 9),)),
+        ("set_joint_efforts", ([0.0] * 9,)),
+        ("get_joint_positions", ()),
+        ("set_joint_positions", ([0.0] * 9,)),
+        ("get_joints_default_state", ()),
+        ("get_applied_action", ()),
+        ("get_applied_joint_efforts", ()),
+        ("get_world_pose", ()),
+        ("post_reset", ()),
+        ("pause_motion", ()),
+        ("disable_gravity", ()),
+    ],
+)
+def test_calls_before_initialize_say_so(method: str, arguments: tuple) -> None:
+    stage_utils.add_reference_to_stage(FRANKA, PANDA)
+    robot = SingleArticulation(PANDA)
+    with pytest.raises(StateError, match=r"[Cc]all initialize\(\) first"):
+        getattr(robot, method)(*arguments)
+
+
+def test_a_robot_has_its_controller_from_the_beginning_and_takes_a_view() -> None:
+    stage_utils.add_reference_to_stage(FRANKA, PANDA)
+    mine = ArticulationController()
+    assert SingleArticulation(PANDA, articulation_controller=mine).get_articulation_controller() is mine
+    robot = SingleArticulation(PANDA)
+    controller = robot.get_articulation_controller()
+    robot.initialize(None)
+    assert robot.get_articulation_controller() is controller
+    assert len(controller.get_applied_action().joint_positions) == 9
+
+
+def test_both_fingers_take_gains_and_one_drive_has_them(prim) -> None:
+    kps, kds = prim.get_articulation_controller().get_gains()
+    kps[7:], kds[7:] = 500.0, 20.0
+    prim.get_articulation_controller().set_gains(kps, kds)
+    np.testing.assert_array_equal(prim.get_articulation_controller().get_gains()[0][7:], [500.0, 500.0])
+    prim.apply_action(ArticulationAction(joint_positions=[0.0, 0.0], joint_indices=[7, 8]))
+    prim.world.step(1500)
+    np.testing.assert_allclose(prim.get_joint_positions()[7:], 0.0, atol=2e-3)
+
+
+def test_a_wheeled_robot_without_wheels_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="give wheel_dof_names or wheel_dof_indices"):
+        WheeledRobot("/World/Nothing")
+
+
+def test_a_published_script_drives_a_jetbot() -> None:
+    world = World(stage_units_in_meters=1.0)
+    assert World.instance() is world
+    world.scene.add_default_ground_plane()
+    jetbot = world.scene.add(
+        WheeledRobot(
+            prim_path="/World/Jetbot",
+            name="fancy_robot",
+            wheel_dof_names=["left_wheel_joint", "right_wheel_joint"],
+            create_robot=True,
+            usd_path="/Isaac/Robots/Jetbot/jetbot.usd",
+        )
+    )
+    with pytest.raises(StateError, match=r"call reset\(\) first"):
+        world.step()
+    world.reset()
+    controller = DifferentialController(name="simple_control", wheel_radius=0.03, wheel_base=0.1125)
+    seen = []
+    world.add_physics_callback("sim_step", seen.append)
+    for _ in range(120):
+        jetbot.apply_wheel_actions(controller.forward(command=[0.1, 0.0]))
+        world.step(render=True)
+    assert seen == [1 / 60] * 120
+    assert world.current_time == pytest.approx(2.0)
+    assert jetbot.world.data.time == pytest.approx(2.0)
+    assert np.hypot(*jetbot.get_world_pose()[0][:2]) == pytest.approx(0.2, abs=0.03)
+    assert world.scene.get_object("fancy_robot") is jetbot
+    world.stop()
+    assert jetbot.get_applied_action() is None
+    world.step()
+    assert world.current_time_step_index == 120
+    world.reset()
+    assert world.is_playing()
+    assert jetbot.get_applied_action() is not None
+    np.testing.assert_allclose(jetbot.get_world_pose()[0][:2], 0.0, atol=1e-6)
+
+
+def test_a_robot_of_the_scene_is_an_articulation() -> None:
+    world = World()
+    stage_utils.add_reference_to_stage(FRANKA, PANDA)
+    robot = world.scene.add(Robot(prim_path=PANDA, name="arm"))
+    world.reset()
+    robot.apply_action(ArticulationAction(joint_positions=[0.2], joint_indices=[0]))
+    for _ in range(120):
+        world.step()
+    assert robot.get_joint_positions()[0] == pytest.approx(0.2, abs=5e-3)
+    with pytest.raises(InputError, match="named 'arm' already"):
+        world.scene.add(Robot(prim_path=PANDA, name="arm"))
+    with pytest.raises(NotFoundError, match="did you mean 'arm'"):
+        world.scene.get_object("arms")
+
+
+def test_the_experimental_controllers_take_keywords_and_return_arrays() -> None:
+    speeds = experimental.DifferentialController(wheel_radius=0.03, wheel_base=0.1125).forward(np.array([0.3, 1.0]))
+    np.testing.assert_allclose(speeds, (8.125, 11.875))
+    car = experimental.AckermannController(wheel_base=1.65, track_width=1.25, front_wheel_radius=0.25)
+    same = AckermannController("car", wheel_base=1.65, track_width=1.25, front_wheel_radius=0.25)
+    angles, wheels = car.forward([0.2, 0.0, 1.0, 0.0, 0.05])
+    action = same.forward([0.2, 0.0, 1.0, 0.0, 0.05])
+    np.testing.assert_array_equal(angles, action.joint_positions)
+    np.testing.assert_array_equal(wheels, action.joint_velocities)
+    with pytest.raises(TypeError):
+        experimental.DifferentialController(0.03, 0.1125)
+
+
+def test_the_experimental_robot_is_found_when_it_is_driven() -> None:
+    robot = ExperimentalRobot(
+        paths="/World/Jetbot",
+        wheel_dof_names=["left_wheel_joint", "right_wheel_joint"],
+        usd_path="/Isaac/Robots/Jetbot/jetbot.usd",
+        positions=np.array([1.0, 2.0, 0.0], dtype=np.float32),
+    )
+    robot.apply_wheel_actions(np.array([[3.0, 3.0]], dtype=np.float32))
+    robot.world.step(500)
+    np.testing.assert_allclose(robot.get_wheel_velocities(), 3.0, atol=0.1)
+    np.testing.assert_allclose(robot.get_world_pose()[0][:2], (1.0, 2.0), atol=0.15)
+    assert robot.get_world_pose()[0][0] > 1.03

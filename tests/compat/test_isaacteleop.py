@@ -7,18 +7,30 @@ import pytest
 
 import handloom.compat.isaacteleop as face
 from handloom.compat.isaacteleop import retargeters
-from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import ControllersSource
-from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput
-from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
-from handloom.compat.isaacteleop.so101_page import (
+from handloom.compat.isaacteleop.retargeters import (
     SO101ClutchRetargeter,
     SO101GripperRetargeter,
     SO101RollRetargeter,
-    SO101WristRetargeter,
     TensorReorderer,
+    rate_limiter,
 )
+from handloom.compat.isaacteleop.retargeting_engine import deviceio_source_nodes as sources
+from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import ControllersSource
+from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput
+from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
+from handloom.compat.isaacteleop.retargeting_engine.utilities import transform_utils
+from handloom.compat.isaacteleop.so101_page import SO101ClutchRetargeter as PageClutch
+from handloom.compat.isaacteleop.so101_page import SO101WristRetargeter
+from handloom.compat.isaacteleop.teleop_session_manager.teleop_state_manager_types import teleop_control_states
 from handloom.compat.published import NotHere
-from handloom.retarget import ComputeContext, ControllerInput, ControllerSnapshot, ExecutionState, group_of
+from handloom.retarget import (
+    ComputeContext,
+    ControllerInput,
+    ControllerSnapshot,
+    ExecutionState,
+    HeadSnapshot,
+    group_of,
+)
 
 ROWS = [(f"{face.__name__}.{path}", name) for path, names in face.MODULES.items() for name in names]
 
@@ -38,8 +50,10 @@ def test_every_published_name_leads_to_an_object_or_says_why_not(module: str, na
 
 
 def test_out_of_scope_names_say_so_when_imported() -> None:
-    with pytest.raises(ImportError, match="HapticSink is out of scope: haptic"):
-        from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import HapticSink  # noqa: F401
+    with pytest.raises(ImportError, match="MessageChannelSink is out of scope: message channels"):
+        from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import (  # noqa: F401
+            MessageChannelSink,
+        )
     with pytest.raises(ImportError, match="third-party hand"):
         from handloom.compat.isaacteleop.retargeters.wuji_hand_retargeter import WujiHandRetargeter  # noqa: F401
 
@@ -80,6 +94,16 @@ def test_the_published_clutch_engages_with_squeeze_only() -> None:
     assert not clutch.is_engaged
     assert position(0.3, 1.0) == pytest.approx(0.2)
     assert position(0.4, 1.0) == pytest.approx(0.3)
+
+
+def test_one_name_gives_the_clutch_that_its_arguments_belong_to() -> None:
+    assert isinstance(SO101ClutchRetargeter("ee_pose", input_device="controller_left"), PageClutch)
+    assert "controller_left" in SO101ClutchRetargeter("ee_pose", "controller_left").input_spec()
+    release = SO101ClutchRetargeter("ee_pose", np.eye(4))
+    assert isinstance(release, SO101ClutchRetargeter)
+    assert not isinstance(release, PageClutch)
+    assert SO101ClutchRetargeter.ROBOT_EE_POS_INPUT == "robot_ee_pos"
+    assert SO101ClutchRetargeter.MEASURED_BASE_T_EE_INPUT == "measured_base_T_ee"
 
 
 def test_the_wrist_of_the_page_has_a_pitch_and_a_roll() -> None:
@@ -176,3 +200,42 @@ def test_the_published_so101_pipeline_runs_with_only_the_import_changed() -> Non
 
     np.testing.assert_allclose(action((0.4, 0.1, 0.9)), (0.01918, -0.18852, 0.18887, 0.4, 0.5), atol=1e-6)
     np.testing.assert_allclose(action((0.45, 0.08, 1.0)), (-0.00082, -0.23852, 0.28887, 0.4, 0.5), atol=1e-6)
+
+
+class HeadPoseTrackedT:
+    """A sample as trackers of some revisions wrap it."""
+
+    def __init__(self, data) -> None:
+        self.data = data
+
+
+def test_samples_in_the_wrapper_of_a_tracker_are_read() -> None:
+    head = sources.HeadSource(name="head")
+    sample = HeadSnapshot(position=(0.1, 0.2, 0.3), orientation=(0, 0, 0, 1), is_valid=True)
+    plain, wrapped = (head(head.raw_inputs({"head": given}))["head"] for given in (sample, HeadPoseTrackedT(sample)))
+    np.testing.assert_array_equal(plain[0], wrapped[0])
+    assert head(head.raw_inputs({"head": HeadPoseTrackedT(None)}))["head"].is_none
+    with pytest.raises(TypeError):
+        head.raw_inputs({"head": HeadPoseTrackedT("nothing")})
+
+
+def test_a_valid_transform_is_float64() -> None:
+    assert transform_utils.validate_transform_matrix(np.eye(4, dtype=np.float32)).dtype == np.float64
+    with pytest.raises(ValueError, match="Bottom row of transform matrix must be"):
+        transform_utils.validate_transform_matrix(np.ones((4, 4)))
+
+
+def test_the_steps_of_the_rate_limiters_are_there_by_their_private_names() -> None:
+    dt = (1 / 60, 1e-4, 0.1)
+    assert rate_limiter._clamped_dt(None, 5, *dt) == rate_limiter._clamped_dt(5, 5, *dt) == 1 / 60
+    assert rate_limiter._clamped_dt(0, 20_000_000, *dt) == pytest.approx(0.02)
+    assert rate_limiter._clamped_dt(0, 10**9, *dt) == 0.1
+    np.testing.assert_allclose(rate_limiter._clamp_position_step(np.array([0, 0, 2.0]), np.zeros(3), 0.5), (0, 0, 0.5))
+    half = rate_limiter._clamp_orientation_step(
+        np.array([0, 0, -np.sin(0.4), -np.cos(0.4)]), np.array([0, 0, 0, 1.0]), 0.4
+    )
+    np.testing.assert_allclose(half, (0, 0, np.sin(0.2), np.cos(0.2)), atol=1e-12)
+
+
+def test_the_states_of_a_control_channel_are_listed() -> None:
+    assert [str(state) for state in teleop_control_states()] == ["stopped", "paused", "running"]

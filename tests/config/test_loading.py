@@ -233,3 +233,11 @@ def test_references_that_grow_without_end_are_refused_before_they_do(tmp_path, i
         f"r{i}: " + item.format((f"${{r{i - 1}}}" if "'" in item else f"'${{r{i - 1}}}', ") * 10) for i in range(1, 12)
     ]
     assert "references bring more than" in error_of(write(tmp_path, "\n".join(["r0: abc", *rows, "title: ${r11}\n"])))
+
+
+@pytest.mark.parametrize("number", [":".join(["1"] * 600_000), "1:" * 600_000 + "1.5", "0x" + "f" * 10**6])
+def test_a_number_without_end_is_refused_before_it_is_read(tmp_path, number):
+    # YAML reads 1:30 as 90; of 1.2 MB of it, that took more than a minute.
+    with pytest.raises(ConfigError, match=r"task.yaml:1: speed: cannot read the value '(1:1:|0xfff).*\.\.\.'"):
+        read_document(write(tmp_path, f"speed: {number}\n"))
+    assert read_document(write(tmp_path, "speed: 1:30\n")).values == {"speed": 90}

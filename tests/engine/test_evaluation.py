@@ -1,15 +1,17 @@
 """Policies judged on unseen scenes."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from handloom.cli.main import main
 from handloom.engine.evaluation import evaluation_of, wilson
 from handloom.engine.journal import Receipt
-from handloom.engine.policies import policy_source
+from handloom.engine.policies import OnnxPolicy, policy_source
 from handloom.errors import FileError, InputError
 from handloom.seeding import TEST_SEEDS
 
@@ -157,23 +159,23 @@ def test_receipts_add_up() -> None:
     assert found.mean_seconds == 3.0
 
 
-def test_an_onnx_file_is_a_policy(tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx")
-    pytest.importorskip("onnxruntime")
-    from handloom.engine.policies import OnnxPolicy
-
+def write_policy(file: Path, *, nodes: list | None = None, shape: list | None = None, **said: str) -> Path:
+    """Write a network that returns its state, or what the given nodes make of it."""
     helper, kind = onnx.helper, onnx.TensorProto.FLOAT
-    node = helper.make_node("Identity", ["observation.state"], ["action"])
     graph = helper.make_graph(
-        [node],
+        nodes or [helper.make_node("Identity", ["observation.state"], ["action"])],
         "hold",
-        [helper.make_tensor_value_info("observation.state", kind, [1, 8])],
-        [helper.make_tensor_value_info("action", kind, [1, 8])],
+        [helper.make_tensor_value_info("observation.state", kind, shape or [1, 8])],
+        [helper.make_tensor_value_info("action", kind, None)],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    helper.set_model_props(model, {"actions": "joint", "frames_per_action": "3"})
-    onnx.save(model, tmp_path / "hold.onnx")
-    policy = OnnxPolicy(tmp_path / "hold.onnx")
+    helper.set_model_props(model, said)
+    onnx.save(model, file)
+    return file
+
+
+def test_an_onnx_file_is_a_policy(tmp_path: Path) -> None:
+    policy = OnnxPolicy(write_policy(tmp_path / "hold.onnx", actions="joint", frames_per_action="3"))
     assert (policy.actions, policy.frames_per_action, policy.cameras, policy.objects) == ("joint", 3, (), False)
     state = np.arange(8, dtype=np.float32)
     assert np.array_equal(policy.act({"observation.state": state}), state)
@@ -182,3 +184,107 @@ def test_an_onnx_file_is_a_policy(tmp_path: Path) -> None:
     (tmp_path / "no.onnx").write_bytes(b"nothing")
     with pytest.raises(FileError, match="ONNX"):
         OnnxPolicy(tmp_path / "no.onnx")
+
+
+@pytest.mark.parametrize("frames", ["three", "0", "-1", "1e9", "9" * 5000, "³", ""])
+def test_metadata_that_is_no_number_is_named(tmp_path: Path, frames: str) -> None:
+    with pytest.raises(FileError, match=r"p.onnx: metadata 'frames_per_action': must be a whole number from 1 to 1000"):
+        OnnxPolicy(write_policy(tmp_path / "p.onnx", frames_per_action=frames))
+
+
+def made(op: str, *inputs: str, output: str = "action", **attributes) -> onnx.NodeProto:
+    return onnx.helper.make_node(op, list(inputs), [output], **attributes)
+
+
+def constant(name: str, values: np.ndarray) -> onnx.NodeProto:
+    return made("Constant", output=name, value=onnx.numpy_helper.from_array(values))
+
+
+BROKEN = {
+    "another shape of the state": ({"shape": [1, 14]}, "cannot be run on what is observed"),
+    "a scalar": ({"nodes": [made("ReduceSum", "observation.state", keepdims=0)]}, r"it has shape \(\)"),
+    "text": ({"nodes": [made("Cast", "observation.state", to=onnx.TensorProto.STRING)]}, "cannot be read as ONNX"),
+    "too few joints": (
+        {"nodes": [constant("axis", np.array([1])), made("ReduceSum", "observation.state", "axis")]},
+        "an action .* has 8",
+    ),
+    "not a number": (
+        {"nodes": [made("Sub", "observation.state", "observation.state", output="zero"), made("Div", "zero", "zero")]},
+        "not finite",
+    ),
+    "a failing node": (
+        {"nodes": [constant("shape", np.array([3, 5])), made("Reshape", "observation.state", "shape")]},
+        "cannot be run on what is observed",
+    ),
+    "unknown actions": ({"actions": "wishes"}, "wishes"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_network_stops_before_the_first_scene(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    changes, message = BROKEN[kind]
+    write_policy(tmp_path / "p.onnx", **changes)
+    words = ["evaluate", "fr3_pick_cube", "--policy", "p.onnx", "-n", "2", "--executor", "inline", "-o", "result"]
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert re.search(message, said.err), said.err
+    assert "success" not in said.out
+    assert not (tmp_path / "result").exists()
+
+
+FAULTY = """
+class Faulty:
+    cameras = ()
+
+    def reset(self, instruction, rng):
+        pass
+
+    def act(self, observation):
+        return [][0]
+"""
+
+
+def test_scenes_that_all_end_with_a_fault_are_no_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "faulty_policy.py").write_text(FAULTY)
+    words = ["evaluate", "fr3_pick_cube", "--policy", "faulty_policy:Faulty", "-n", "2", "--executor", "inline"]
+    assert main([*words, "-o", "result", "--json"]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["faults"] == 2
+    assert re.search("2 of 2 scenes ended with a fault, .*IndexError.*faulty_policy.py:9", said.err), said.err
+
+
+@pytest.mark.parametrize("place", ["../secret.bin", "ABSOLUTE", "link.bin"])
+@pytest.mark.parametrize("where", ["initializer", "attribute"])
+def test_weights_outside_the_folder_are_not_read(tmp_path: Path, place: str, where: str) -> None:
+    secret = tmp_path / "secret.bin"
+    secret.write_bytes(np.arange(8, dtype=np.float32).tobytes())
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "link.bin").symlink_to(secret)
+    weights = onnx.TensorProto(name="weights", data_type=onnx.TensorProto.FLOAT, dims=[1, 8])
+    weights.data_location = onnx.TensorProto.EXTERNAL
+    weights.external_data.add(key="location", value=str(secret) if place == "ABSOLUTE" else place)
+    model = onnx.load(write_policy(folder / "p.onnx", nodes=[made("Add", "observation.state", "weights")]))
+    if where == "initializer":
+        model.graph.initializer.append(weights)
+    else:
+        model.graph.node.insert(0, onnx.helper.make_node("Constant", [], ["weights"]))
+        model.graph.node[0].attribute.add(name="value", type=onnx.AttributeProto.TENSOR, t=weights)
+    onnx.save(model, folder / "p.onnx")
+    with pytest.raises(FileError, match=r"weights 'weights': the file .* lies outside the folder of the model"):
+        OnnxPolicy(folder / "p.onnx")
+
+
+def test_weights_in_a_file_beside_the_model_are_read(tmp_path: Path) -> None:
+    model = onnx.load(write_policy(tmp_path / "p.onnx", nodes=[made("Add", "observation.state", "weights")]))
+    weights = np.arange(8, dtype=np.float32)[None]
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "weights"))
+    onnx.save(model, tmp_path / "p.onnx", save_as_external_data=True, location="p.bin", size_threshold=0)
+    state = np.ones(8, dtype=np.float32)
+    assert np.array_equal(OnnxPolicy(tmp_path / "p.onnx").act({"observation.state": state}), weights[0] + 1)

@@ -1,6 +1,7 @@
-"""Train a tiny ACT with the real lerobot, save it, and compare its actions with those of our policy.
+"""Train a tiny ACT with the real lerobot, save it, and write its actions in lerobot's own loop.
 
-Run by ``test_lerobot_policy.py`` with another interpreter. Usage: ``python train_with_lerobot.py DATASET CHECKPOINT``.
+Run by ``test_lerobot_policy.py`` with another interpreter. Usage: ``python train_with_lerobot.py DATASET CHECKPOINT
+FOLDER``, with observations in ``FOLDER/episode_0.npz`` and ``episode_1.npz``.
 """
 
 import json
@@ -17,7 +18,7 @@ from read_with_lerobot import make_torchvision_importable
 STEPS, BATCH, CHUNK, CARRIED_OUT = 12, 4, 8, 3
 
 
-def train(root: str, saved: Path) -> dict:
+def train(root: str, saved: Path, episodes: Path) -> dict:
     """Train for some steps and return the losses and the names of the inputs."""
     import torch
     from lerobot.configs.types import FeatureType
@@ -74,40 +75,28 @@ def train(root: str, saved: Path) -> dict:
             step["config"]["device"] = "cuda"
     (saved / "policy_preprocessor.json").write_text(json.dumps(steps))
     policy.eval()
-    return {
-        "losses": losses,
-        "inputs": sorted(config.input_features),
-        "largest_difference": compare(policy, before, after, saved),
-    }
+    act(policy, before, after, episodes)
+    return {"losses": losses, "inputs": sorted(config.input_features)}
 
 
-def compare(policy, before, after, saved: Path) -> float:
-    """Return the largest difference between our actions and those of lerobot's own loop, in two episodes."""
+def act(policy, before, after, folder: Path) -> None:
+    """Write the actions (frames, n) of lerobot's own loop in two episodes."""
     import torch
     from lerobot.utils.control_utils import predict_action
 
-    from handloom.engine.lerobot_policy import LeRobotPolicy
-    from handloom.episode.observer import Observer
-    from handloom.scene import build_scene
-    from handloom.tasks import load_task, sample_task
-
-    ours, largest = LeRobotPolicy(saved), 0.0
     for episode in range(2):
-        scene = build_scene(sample_task(load_task("fr3_pick_cube"), 5, episode))
-        observer = Observer(scene, cameras=ours.cameras, size=ours.size)
-        words = scene.instance.instruction
-        ours.reset(words, np.random.default_rng(episode))
+        with np.load(folder / f"episode_{episode}.npz") as stored:
+            seen = {name: stored[name] for name in policy.config.input_features}
+            words = str(stored["words"])
         policy.reset()
-        for _ in range(2 * CARRIED_OUT + 1):
-            seen = observer.observe()
-            wanted = {name: seen[name] for name in policy.config.input_features}
-            theirs = predict_action(wanted, policy, torch.device("cpu"), before, after, False, words)
-            largest = max(largest, float(np.abs(ours.act(seen) - theirs[0].numpy()).max()))
-            scene.world.step(scene.instance.substeps)
-    return largest
+        actions = []
+        for frame in range(len(next(iter(seen.values())))):
+            wanted = {name: values[frame] for name, values in seen.items()}
+            actions.append(predict_action(wanted, policy, torch.device("cpu"), before, after, False, words)[0].numpy())
+        np.save(folder / f"actions_{episode}.npy", np.array(actions))
 
 
 if __name__ == "__main__":
     make_torchvision_importable()
-    result = train(sys.argv[1], Path(sys.argv[2]))
+    result = train(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
     sys.stdout.write(json.dumps(result) + "\n")

@@ -125,3 +125,12 @@ def test_mistakes_are_named(solver):
         solver.compute_inverse_kinematics(TOOL, [0.5, 0, 0.5], [0, 0, 0, 0])
     with pytest.raises(InputError, match="robot_description_path and urdf_path"):
         LulaKinematicsSolver()
+
+
+def test_published_settings_of_the_solver_have_defaults_and_keep_what_they_are_given(solver):
+    assert solver.ccd_max_iterations == 10
+    assert solver.bfgs_cspace_limit_penalty_region == 0.01
+    solver.ccd_max_iterations = 15
+    assert solver.ccd_max_iterations == 15
+    with pytest.raises(AttributeError, match="ccd_iterations"):
+        _ = solver.ccd_iterations

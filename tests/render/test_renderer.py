@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -150,3 +151,12 @@ def test_an_image_that_is_still_held_is_never_drawn_over(table):
         renderer.render(data, ["front", "wrist"])
     assert np.array_equal(held, copies[0])
     assert np.array_equal(row, copies[1])
+
+
+def test_a_picture_that_would_fill_the_memory_is_refused(table, monkeypatch):
+    model, data = table
+    with pytest.raises(InputError, match=r"camera 'down': a picture of 8192 x 8192 has more than 16777216 pixels"):
+        Renderer(model).render(data, [replace(DOWN, width=8192, height=8192)])
+    monkeypatch.setenv("HANDLOOM_MAX_PIXELS", "6911")
+    with pytest.raises(InputError, match=r"96 x 72 has more than 6911 pixels; .* HANDLOOM_MAX_PIXELS"):
+        Renderer(model).render(data, [DOWN])

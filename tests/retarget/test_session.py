@@ -160,7 +160,6 @@ def test_graphs_whose_leaves_share_a_name_or_whose_control_must_be_fed_are_refus
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "needs devices"),
         ({"devices": lambda: frame(0), "trackers": (1,)}, "trackers belongs to the OpenXR runtime"),
         ({"devices": lambda: frame(0), "mcap_config": object()}, "use record_to"),
         ({"devices": lambda: frame(0), "mode": SessionMode.REPLAY}, "takes a DeviceRecording"),
@@ -169,6 +168,11 @@ def test_graphs_whose_leaves_share_a_name_or_whose_control_must_be_fed_are_refus
 def test_configs_that_cannot_work_are_refused(options: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         TeleopSessionConfig("test", graph(), **options)
+
+
+def test_a_graph_that_reads_devices_needs_them() -> None:
+    with pytest.raises(InputError, match="reads devices needs them"):
+        TeleopSession(TeleopSessionConfig("test", graph()))
 
 
 def test_there_is_no_pipelined_mode() -> None:

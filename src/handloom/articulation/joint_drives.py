@@ -96,6 +96,7 @@ class JointDrives:
         self._joint = np.array([w.joint for w in self.wirings], dtype=np.int64)
         self._actuator = np.array([w.actuator for w in self.wirings], dtype=np.int64)
         self.driven = self._actuator >= 0
+        self._follows = np.array([w.coupling is not None for w in self.wirings], dtype=bool)
         inputs = [(w.position_ctrl, w.velocity_ctrl, w.effort_ctrl) for w in self.wirings]
         self._inputs = np.array(inputs, dtype=np.int64).reshape(-1, 3)
         self._fold_ctrl = np.array([w.folded_ctrl for w in self.wirings], dtype=np.int64)
@@ -235,12 +236,15 @@ class JointDrives:
     def set_gains(self, kps: Array, kds: Array) -> None:
         """Set stiffness (n,) and damping (n,); NaN keeps a gain.
 
+        A coupled joint keeps what it is given and does nothing with it: its leader has the drive. Published code gives
+        both fingers of a gripper their gains.
+
         Raises:
             InputError: A gain is negative, or belongs to a joint without a drive. Nothing was written.
         """
         new_kps, new_kds = np.where(np.isnan(kps), self.kps, kps), np.where(np.isnan(kds), self.kds, kds)
         for word, gains in (("kps", new_kps), ("kds", new_kds)):
-            for joint in np.flatnonzero((gains < 0.0) | (~self.driven & (gains != 0.0))):
+            for joint in np.flatnonzero((gains < 0.0) | (~self.driven & ~self._follows & (gains != 0.0))):
                 why = "it must not be negative" if gains[joint] < 0.0 else self.wirings[joint].fault
                 raise InputError(f"{word} of joint {self.names[joint]!r} cannot be {gains[joint]:g}: {why}")
         self._registers = np.array(self.targets())

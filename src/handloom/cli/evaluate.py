@@ -1,5 +1,7 @@
 """handloom evaluate: let a policy carry out unseen scenes of a task, and report its success with its error."""
 
+import sys
+from collections.abc import Iterable
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,9 +16,9 @@ from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset.durable import write_json
 from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
-from handloom.engine.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos
+from handloom.engine.evaluation import FAULT, PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos
 from handloom.engine.executor import HANG_LIMIT
-from handloom.engine.policies import policy_source
+from handloom.engine.policies import policy_source, try_policy
 from handloom.engine.reporting import write_page
 from handloom.engine.trust import trust_task
 from handloom.safe_paths import safe_name
@@ -28,6 +30,7 @@ def run(
     *,
     policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
     weights: OptionalFile = None,
+    policy_python: OptionalFile = None,
     scenes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 100,
     seed: Number = 0,
     output: OptionalOutput = None,
@@ -49,8 +52,9 @@ def run(
     Args:
         task: A task of the library, or a YAML file.
         policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
-            checkpoint (extra lerobot).
+            checkpoint.
         weights: File that the class is given.
+        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
         scenes: How many scenes.
         seed: Which set of test scenes.
         output: Folder of the results. Default: out/evaluate_TASK.
@@ -61,7 +65,7 @@ def run(
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         set: Overrides such as data.max_episode_length=500.
-        allow_code: Run Python code that the task names.
+        allow_code: Run Python code that the task or the checkpoint names.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
         json: Print one JSON object instead of text.
     """
@@ -74,11 +78,12 @@ def run(
     settings = RunSettings.of_task(
         loaded,
         seed=evaluation_seed(seed),
-        source=policy_source(policy, weights),
+        source=policy_source(policy, weights, policy_python),
         unit_size=1,
         render="now" if keep else "none",
         keep_failures=True,
     )
+    try_policy(settings.source, loaded, settings.seed)
     chosen = executor_of(executor, workers, attempt_seconds)
     directory = RunDirectory.begin(output or Path("out") / safe_name(f"evaluate_{loaded.name}"), settings)
     compile_kernels()
@@ -92,7 +97,21 @@ def run(
         print(dumps({**result.to_json(), "page": str(page), "videos": drawn}))
     else:
         _tell(result, str(page), drawn)
-    return 0
+    return _judged(result, (r.detail for r in outcome.receipts.values() if r.reason.endswith(FAULT)))
+
+
+def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:
+    """Return the exit code; a rate that faults have made is no rate."""
+    if not result.faults:
+        return 0
+    print(
+        plain(
+            f"{result.faults} of {result.scenes} scenes ended with a fault, which says nothing about the policy; the "
+            f"first: {next(iter(details), 'unknown')}"
+        ),
+        file=sys.stderr,
+    )
+    return 1 if result.faults == result.scenes else 0
 
 
 def _tell(result: PolicyEvaluation, page: str, videos: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 import contextvars
 import importlib
+import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from handloom.version import VERSION
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 """Exit codes: the job is done; the job failed; the input is wrong."""
+ENOUGH = 4 * 10**9
+"""Address space with which every verb can begin [bytes]; most of it is libraries and is never touched."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def _guarded(name: str, words: list[str]) -> int:
     except BrokenPipeError:
         discard_output()  # The reader of a pipe went away, as `handloom list | head` does.
         return DONE
-    except (HandloomError, OSError, MemoryError, ModuleNotFoundError, KeyboardInterrupt) as error:
+    except (HandloomError, OSError, MemoryError, ImportError, KeyboardInterrupt) as error:
         code, message = _explained(error)
         print(plain(f"handloom {name}: {message}"), file=sys.stderr)
         return code
@@ -93,15 +96,28 @@ def _explained(error: BaseException) -> tuple[int, str]:
         case OSError():
             discard_output()
             place = f"{error.filename}: " if error.filename else ""
-            return FAILED, f"{place}{error.strerror or error}"
+            return FAILED, f"{place}{error.strerror or error}{_memory_note()}"
         case MemoryError():
-            return FAILED, "this takes more memory than there is"
+            return FAILED, f"this takes more memory than there is{_memory_note()}"
         case ModuleNotFoundError(name=str(package)) if package.split(".")[0] != "handloom":
             return BAD_INPUT, f"the package {package!r} is not installed; handloom doctor says more"
+        case ImportError(name=str(package)) if package.split(".")[0] != "handloom":
+            # A library that does not fit into the memory or is damaged; mistakes of our own have our own names.
+            return FAILED, f"a library of {error.path or package} cannot be loaded: {error}{_memory_note()}"
         case KeyboardInterrupt():
             return FAILED, "stopped"
         case _:
             raise error
+
+
+def _memory_note() -> str:
+    """Return a note for a process that may use less memory than most verbs need."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= ENOUGH:
+        return ""
+    return (
+        f"; the memory of this process is limited to {limit // 10**6} MB (ulimit -v), {ENOUGH // 10**6} MB are enough"
+    )
 
 
 def _run_verb(name: str, words: list[str]) -> int:

@@ -136,6 +136,11 @@ def import_named(kind: str, name: str, table: Mapping[str, str], *, own: str) ->
         raise InputError(f"{kind} {name!r} cannot be imported: {what}; write it as {own}") from error
 
 
+def all_code_allowed() -> bool:
+    """Return whether files may name any code at all."""
+    return _present().everything
+
+
 def is_allowed(name: str) -> bool:
     """Return whether code outside the package may be imported by this name."""
     permission = _present()

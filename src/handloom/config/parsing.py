@@ -32,12 +32,15 @@ def dotted(path: KeyPath) -> str:
 MAX_NODES = 300_000
 """A task file has some hundred values; far more means a wrong file or a YAML alias bomb."""
 MAX_DEPTH = 60
+MAX_NUMBER = 100
+"""Characters of a number. YAML reads ``1:30`` as 90, in a time that grows with the square of the length."""
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
 _DATE = "tag:yaml.org,2002:timestamp"
 _AS_TEXT = frozenset((_TEXT, _DATE))
+_NUMBERS = frozenset(("tag:yaml.org,2002:int", "tag:yaml.org,2002:float"))
 _SEQUENCE = "tag:yaml.org,2002:seq"
 _MAPPING = "tag:yaml.org,2002:map"
 _ENDS = frozenset((yaml.SequenceEndEvent, yaml.MappingEndEvent))
@@ -177,6 +180,8 @@ class _Composer:
 @lru_cache(maxsize=4096, typed=True)
 def _constructed(tag: str, text: str) -> str | int | float | None:
     """Return the value of a scalar."""
+    if tag in _NUMBERS and len(text) > MAX_NUMBER:
+        raise ValueError("too long for a number")
     value = yaml.SafeLoader("").construct_object(yaml.ScalarNode(tag, text))
     if not isinstance(value, str | int | float | None):
         raise ValueError("not a plain value")

@@ -22,6 +22,9 @@ from handloom.seeding import TEST_SEEDS
 SURE = 1.959964
 """Standard deviations on both sides that hold 95 % of a normal distribution."""
 
+FAULT = "_error"
+"""How the reasons of attempts end that were not judged."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyEvaluation:
@@ -36,6 +39,8 @@ class PolicyEvaluation:
     """Skill of the task > scenes in which its success terms came to hold, in their order."""
     failure_reasons: dict[str, int]
     """What was missing at the end, most frequent first."""
+    faults: int
+    """Scenes that ended with a fault of the policy or of the program, which says nothing about how good it is."""
     failed_episodes: tuple[int, ...]
     seed: int
     """Run seed of the scenes; scene ``i`` is its attempt ``i``."""
@@ -60,6 +65,7 @@ def evaluation_of(receipts: Iterable[Receipt], *, seed: int) -> PolicyEvaluation
         interval=wilson(len(wins), len(known)),
         achieved=dict(achieved.most_common()),
         failure_reasons=dict(reasons.most_common()),
+        faults=sum(reasons[reason] for reason in reasons if reason.endswith(FAULT)),
         failed_episodes=tuple(receipt.episode for receipt in known if not receipt.success),
         seed=seed,
         mean_seconds=float(np.mean([receipt.frames / receipt.fps for receipt in wins])) if wins else 0.0,

@@ -18,21 +18,21 @@ from handloom.motion_generation.published_log import LOGGER
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat
 from handloom.values import ArticulationAction
 
-WITHOUT_EFFECT = (
-    "bfgs_cspace_limit_biasing",
-    "bfgs_cspace_limit_biasing_weight",
-    "bfgs_cspace_limit_penalty_region",
-    "bfgs_gradient_norm_termination",
-    "bfgs_gradient_norm_termination_coarse_scale_factor",
-    "bfgs_position_weight",
-    "ccd_bracket_search_num_uniform_samples",
-    "ccd_descent_termination_delta",
-    "ccd_max_iterations",
-    "ccd_orientation_weight",
-    "ccd_position_weight",
-    "irwin_hall_sampling_order",
-)
-"""Published settings of a two-stage solver; one damped descent takes the place of both stages here."""
+WITHOUT_EFFECT: dict[str, Any] = {
+    "bfgs_cspace_limit_biasing": "AUTO",
+    "bfgs_cspace_limit_biasing_weight": 1.0,
+    "bfgs_cspace_limit_penalty_region": 0.01,
+    "bfgs_gradient_norm_termination": 1e-6,
+    "bfgs_gradient_norm_termination_coarse_scale_factor": 1e7,
+    "bfgs_position_weight": 1.0,
+    "ccd_bracket_search_num_uniform_samples": 10,
+    "ccd_descent_termination_delta": 0.1,
+    "ccd_max_iterations": 10,
+    "ccd_orientation_weight": 0.05,
+    "ccd_position_weight": 1.0,
+    "irwin_hall_sampling_order": 2,
+}
+"""Published settings of a two-stage solver with their defaults; one damped descent takes the place of both stages."""
 
 
 class KinematicsSolver:
@@ -105,6 +105,11 @@ class LulaKinematicsSolver(KinematicsSolver):
         """Shifts the starting points after the given ones."""
         self._position_tolerance, self._orientation_tolerance = 1e-3, 0.01
         self._seeds: Array = np.empty((0, self.robot.dof))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in WITHOUT_EFFECT:
+            return WITHOUT_EFFECT[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in WITHOUT_EFFECT:

@@ -17,11 +17,12 @@ from handloom.motion_generation.rmpflow_config import RmpFlowFile
 from handloom.motion_generation.rmpflow_kernels import Policy, PolicyGoal, accelerate, nearest_gap, roll_out
 from handloom.motion_generation.rmpflow_layout import bodies_of, constant_parts
 from handloom.motion_generation.rmpflow_space import Bodies, make_state
+from handloom.motion_generation.rmpflow_visuals import RmpFlowVisuals
 from handloom.motion_generation.supported_robots import load_supported_motion_policy_config, robot_like
 from handloom.spatial import invert_pose, matrix_from_quat
 
 
-class RmpFlow(MotionPolicy):
+class RmpFlow(RmpFlowVisuals, MotionPolicy):
     """Published policy, from the robot's description files and a parameter file.
 
     Args:
@@ -54,7 +55,7 @@ class RmpFlow(MotionPolicy):
         self.end_effector_frame, self.maximum_substep_size = end_effector_frame_name, float(maximum_substep_size)
         self._ignore_state = ignore_robot_state_updates
         self._state: tuple[Array, Array] | None = None
-        self._target: tuple[Array | None, Array | None] = (None, None)
+        self._targets: dict[str, tuple[Array | None, Array | None]] = {end_effector_frame_name: (None, None)}
         self._q_target = self.robot.default_q.copy()
         self._constant = constant_parts(self.robot, self._params, str(rmpflow_config_path))
         self._seen: tuple[int, Bodies] | None = None
@@ -65,6 +66,41 @@ class RmpFlow(MotionPolicy):
         self, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
     ) -> None:
         """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go."""
+        self.set_pose_target(self.end_effector_frame, target_position, target_orientation)
+
+    def add_target_frame(self, frame_name: str) -> None:
+        """Let another frame have a target, too, such as the second hand; it has none until one is set.
+
+        Raises:
+            NotFoundError: The robot has no such frame.
+            InputError: It has a target already.
+        """
+        if frame_name not in self.robot.frame_names:
+            raise unknown_name("frame", frame_name, self.robot.frame_names)
+        if frame_name in self._targets:
+            raise InputError(f"{frame_name!r} is a target frame already")
+        self._targets[frame_name] = (None, None)
+
+    def remove_target_frame(self, frame_name: str) -> None:
+        """Take the target of a frame away; the end effector keeps its own."""
+        if frame_name == self.end_effector_frame:
+            raise InputError(f"{frame_name!r} is the end effector; clear its target with set_end_effector_target()")
+        self._known_target(frame_name)
+        del self._targets[frame_name]
+
+    def get_target_frame_names(self) -> list[str]:
+        """Return the frames that can have a target, the end effector first."""
+        return list(self._targets)
+
+    def set_pose_target(
+        self, frame_name: str, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
+    ) -> None:
+        """Pull a frame to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go.
+
+        Raises:
+            NotFoundError: It is no target frame, see ``add_target_frame``.
+        """
+        self._known_target(frame_name)
         R = None
         if target_orientation is not None:
             quat = _vector("target_orientation", target_orientation, 4)
@@ -72,16 +108,21 @@ class RmpFlow(MotionPolicy):
                 raise InputError("target_orientation has length zero")
             R = matrix_from_quat(quat / np.linalg.norm(quat))
         position = None if target_position is None else _vector("target_position", target_position, 3)
-        self._target = (position, R)
+        self._targets[frame_name] = (position, R)
+
+    def _known_target(self, frame_name: str) -> None:
+        if frame_name not in self._targets:
+            raise unknown_name("target frame", frame_name, self._targets)
 
     def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
         """Pull the joints to a configuration (n,); it never overrides an end effector target."""
         self._q_target = _vector("active_joint_targets", active_joint_targets, self.robot.dof)
 
     def reset(self) -> None:
-        """Forget obstacles, targets and the policy's own state."""
+        """Forget obstacles, targets and the policy's own state; target frames stay."""
         super().reset()
-        self._target, self._q_target, self._state = (None, None), self.robot.default_q.copy(), None
+        self._targets = dict.fromkeys(self._targets, (None, None))
+        self._q_target, self._state = self.robot.default_q.copy(), None
 
     # -- the policy ----------------------------------------------------------------------------------------------
 
@@ -105,6 +146,7 @@ class RmpFlow(MotionPolicy):
         q, qd = q.copy(), qd.copy()
         self._integrate(q, qd, float(frame_duration))
         self._state = (q, qd)
+        self._place_visuals()
         return q.copy(), qd.copy()
 
     def acceleration(self, q: ArrayLike, qd: ArrayLike) -> tuple[Array, Array, Array]:
@@ -124,12 +166,20 @@ class RmpFlow(MotionPolicy):
         return Policy(links, spheres, self._bodies(), controllers, base, self._goal(), leaves)
 
     def _goal(self) -> PolicyGoal:
-        position, R = self._target
-        T_base_world, tree = invert_pose(self._T_world_base), self._links_of_frames
-        p = np.zeros(3) if position is None else T_base_world[:3, :3] @ position + T_base_world[:3, 3]
-        turned = np.eye(3) if R is None else T_base_world[:3, :3] @ R
-        link, T = tree[self.end_effector_frame]
-        return PolicyGoal(link, T, p, np.ascontiguousarray(turned), position is not None, R is not None, self._q_target)
+        T_base_world, frames = invert_pose(self._T_world_base), self._links_of_frames
+        places, turns, found = [], [], list(self._targets.values())
+        for position, R in found:
+            places.append(np.zeros(3) if position is None else T_base_world[:3, :3] @ position + T_base_world[:3, 3])
+            turns.append(np.eye(3) if R is None else T_base_world[:3, :3] @ R)
+        return PolicyGoal(
+            np.array([frames[name][0] for name in self._targets], dtype=np.int64),
+            np.array([frames[name][1] for name in self._targets]),
+            np.array(places),
+            np.array(turns),
+            np.array([position is not None for position, _ in found]),
+            np.array([R is not None for _, R in found]),
+            self._q_target,
+        )
 
     @property
     def _links_of_frames(self) -> dict[str, tuple[int, Array]]:

@@ -1,6 +1,6 @@
 """Parameters of RMPflow, as its published YAML files give them."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -140,6 +140,8 @@ class BodyController(Config):
 class RmpFlowFile(Config):
     """An RMPflow parameter file."""
 
+    format: Literal["rmpflow"] = "rmpflow"
+    """What cuMotion's files begin with."""
     api_version: Annotated[float | str | None, _ELSEWHERE] = None
     joint_limit_buffers: list[float] = Field(default_factory=list)
     """By how much the range of each joint is taken smaller at both ends [rad or m]; one value per joint, or none."""

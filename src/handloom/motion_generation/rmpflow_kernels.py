@@ -11,6 +11,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.kernels import inner_kernel, kernel
@@ -28,18 +29,20 @@ from handloom.motion_generation.rmpflow_space import (
 
 
 class PolicyGoal(NamedTuple):
-    """What the policy is pulled to."""
+    """What the policy is pulled to: k tools to poses, all joints to a configuration."""
 
-    link: int
-    """Link of the tool, -1 without a tool frame that moves."""
+    link: NDArray[np.int64]
+    """Links of the tools (k,), -1 without a tool frame that moves."""
     T: Array
-    """Pose of the tool in its link (4, 4)."""
+    """Poses of the tools in their links (k, 4, 4)."""
     position: Array
-    """(3,) [m]."""
+    """(k, 3) [m]."""
     R: Array
-    """Axes of the tool wanted, as columns (3, 3)."""
-    has_position: bool
-    has_rotation: bool
+    """Axes of the tools wanted, as columns (k, 3, 3)."""
+    has_position: NDArray[np.bool_]
+    """(k,)."""
+    has_rotation: NDArray[np.bool_]
+    """(k,)."""
     q: Array
     """Configuration wanted (n,)."""
 
@@ -164,12 +167,12 @@ def add_joint_leaves(links, goal, leaves, q, qd, s):
 
 
 @inner_kernel
-def add_tool_leaves(links, goal, leaves, s):
-    """Add the pull to a position, the pull of the axes to directions, drag and inertia of the tool."""
-    if goal.link < 0:
+def add_tool_leaves(links, goal, tool, leaves, s):
+    """Add the pull to a position, the pull of the axes to directions, drag and inertia of one of the tools."""
+    if goal.link[tool] < 0:
         return
-    none, link = s.g, goal.link
-    place_point(s, link, goal.T[:3, 3])
+    none, link, T = s.g, goal.link[tool], goal.T[tool]
+    place_point(s, link, T[:3, 3])
     point_jacobian(links, s, link)
     cx, cy, cz = s.c[0], s.c[1], s.c[2]
     none[0], none[1], none[2] = 0.0, 0.0, 0.0
@@ -179,10 +182,10 @@ def add_tool_leaves(links, goal, leaves, s):
     add_point(s, 0.0, d[1] * fast, none, drag * s.xd[0] - cx, drag * s.xd[1] - cy, drag * s.xd[2] - cz)
     add_point(s, 0.0, d[2], none, -cx, -cy, -cz)
     far = 0.0
-    if goal.has_position:
+    if goal.has_position[tool]:
         t, e = leaves.target, s.g
         for i in range(3):
-            e[i] = goal.position[i] - s.x[i]
+            e[i] = goal.position[tool, i] - s.x[i]
         far = math.sqrt(e[0] ** 2 + e[1] ** 2 + e[2] ** 2)
         pull, brake = t[0] / (far + t[2]), t[1]
         ax, ay, az = pull * e[0] - brake * s.xd[0], pull * e[1] - brake * s.xd[1], pull * e[2] - brake * s.xd[2]
@@ -192,17 +195,17 @@ def add_tool_leaves(links, goal, leaves, s):
         beta = math.exp(-(far**2) / (2.0 * t[8] ** 2))
         boost = beta * t[7] + 1.0 - beta
         add_point(s, boost * (1.0 - alpha) * t[6], boost * alpha * t[5], e, ax - cx, ay - cy, az - cz)
-    if goal.has_rotation:
+    if goal.has_rotation[tool]:
         t, boost = leaves.axis, 1.0
-        if goal.has_position:
+        if goal.has_position[tool]:
             beta = math.exp(-(far**2) / (2.0 * t[4] ** 2))
             boost = beta * t[3] + 1.0 - beta
         w, dw, R = s.w[link], s.dw[link], s.R[link]
         for column in range(3):
             # The tip of a unit axis, as a point that only turns: n' = w x n, bias dw x n + w x (w x n).
-            nx = R[0, 0] * goal.T[0, column] + R[0, 1] * goal.T[1, column] + R[0, 2] * goal.T[2, column]
-            ny = R[1, 0] * goal.T[0, column] + R[1, 1] * goal.T[1, column] + R[1, 2] * goal.T[2, column]
-            nz = R[2, 0] * goal.T[0, column] + R[2, 1] * goal.T[1, column] + R[2, 2] * goal.T[2, column]
+            nx = R[0, 0] * T[0, column] + R[0, 1] * T[1, column] + R[0, 2] * T[2, column]
+            ny = R[1, 0] * T[0, column] + R[1, 1] * T[1, column] + R[1, 2] * T[2, column]
+            nz = R[2, 0] * T[0, column] + R[2, 1] * T[1, column] + R[2, 2] * T[2, column]
             vx, vy, vz = w[1] * nz - w[2] * ny, w[2] * nx - w[0] * nz, w[0] * ny - w[1] * nx
             bx = dw[1] * nz - dw[2] * ny + w[1] * vz - w[2] * vy
             by = dw[2] * nx - dw[0] * nz + w[2] * vx - w[0] * vz
@@ -214,9 +217,9 @@ def add_tool_leaves(links, goal, leaves, s):
                 0.0,
                 boost * t[2],
                 none,
-                t[0] * (goal.R[0, column] - nx) - t[1] * vx - bx,
-                t[0] * (goal.R[1, column] - ny) - t[1] * vy - by,
-                t[0] * (goal.R[2, column] - nz) - t[1] * vz - bz,
+                t[0] * (goal.R[tool, 0, column] - nx) - t[1] * vx - bx,
+                t[0] * (goal.R[tool, 1, column] - ny) - t[1] * vy - by,
+                t[0] * (goal.R[tool, 2, column] - nz) - t[1] * vz - bz,
             )
 
 
@@ -274,7 +277,8 @@ def accelerate(policy, q, qd, s, a):
     links, leaves = policy.links, policy.leaves
     move_links(links, q, qd, s)
     add_joint_leaves(links, policy.goal, leaves, q, qd, s)
-    add_tool_leaves(links, policy.goal, leaves, s)
+    for tool in range(policy.goal.link.shape[0]):
+        add_tool_leaves(links, policy.goal, tool, leaves, s)
     add_collisions(links, policy.spheres, policy.world, leaves.collision, s)
     add_collisions(links, policy.controllers, policy.base, leaves.collision, s)
     resolve(s, leaves.most, a)

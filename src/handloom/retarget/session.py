@@ -1,7 +1,7 @@
 """A session: devices are read, the graph runs, and what went in is recorded, one step after the other."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -16,9 +16,13 @@ from handloom.retarget.graph.execution import (
     GraphExecutable,
     GraphTime,
     RetargeterIO,
+    RetargeterIOType,
 )
 from handloom.retarget.graph.groups import OptionalTensorGroup
 from handloom.retarget.graph.retargeter import BaseRetargeter
+from handloom.retarget.graph.types import TensorTypeError
+from handloom.retarget.graph.wiring import RetargeterSubgraph
+from handloom.retarget.haptics.haptic_sink import DeviceSink
 from handloom.retarget.nodes.teleop_state import execution_events as events_of_state_manager
 from handloom.retarget.recording import DeviceRecorder, DeviceRecording
 from handloom.retarget.sources.device_frame import DeviceFrame
@@ -76,31 +80,38 @@ class TeleopSessionConfig:
     """Taken for compatibility; a session here prints nothing."""
     trackers: tuple[Any, ...] = ()
     plugins: tuple[Any, ...] = ()
-    sinks: tuple[Any, ...] = ()
+    sinks: Sequence[GraphExecutable] = ()
+    """Nodes that write to devices, such as ``HapticSink``, or subgraphs that end in one; run and sent in every step."""
     oxr_handles: Any = None
     mcap_config: Any = None
 
     def __post_init__(self) -> None:
         """Refuse what only an OpenXR runtime could do, and modes without their devices."""
-        for name in ("trackers", "plugins", "sinks", "oxr_handles", "mcap_config"):
+        for name in ("trackers", "plugins", "oxr_handles", "mcap_config"):
             if getattr(self, name):
                 instead = "record_to" if name == "mcap_config" else "devices"
                 raise InputError(f"{name} belongs to the OpenXR runtime, which is not here; use {instead}")
         recorded = isinstance(self.devices, DeviceRecording)
         if recorded != (self.mode == SessionMode.REPLAY):
             raise InputError(f"mode replay takes a DeviceRecording as devices, mode live does not; mode is {self.mode}")
-        if self.devices is None:
-            raise InputError("a session needs devices: a function that returns a DeviceFrame, or a DeviceRecording")
 
 
 @dataclass(frozen=True)
 class RetargetingStepInfo:
-    """Facts of one step."""
+    """Facts of one step, by their published names; the graph runs within the step: nothing is old or dropped."""
 
-    frame_id: int
-    """Number of the step, from 0."""
-    compute_seconds: float
+    returned_frame_id: int | None = None
+    """Number of the step whose outputs were returned, from 0."""
+    submitted_frame_id: int | None = None
+    """Number of the step."""
+    returned_age_frames: int | None = None
+    returned_age_s: float | None = None
+    compute_duration_s: float | None = None
     """Wall time of the graphs [s]."""
+    dropped_submissions: int = 0
+    ran_synchronously: bool = False
+    frame_deadline_miss: bool = False
+    worker_exception: BaseException | None = None
 
 
 class TeleopSession:
@@ -122,12 +133,22 @@ class TeleopSession:
         """Steps so far."""
         self.last_context: ComputeContext | None = None
         """Time and events of the last step."""
-        self.last_step_info: RetargetingStepInfo | None = None
+        self.last_step_info = RetargetingStepInfo()
+        """Facts of the last step."""
+        self.start_time = 0.0
+        """When the session was opened [s], as ``time.time`` has it."""
         self._open = False
         self._recorder: DeviceRecorder | None = None
+        self._sinks = [(graph, _sink_of(graph)) for graph in config.sinks]
         graphs = [config.pipeline, *([config.teleop_control_pipeline] if config.teleop_control_pipeline else [])]
-        self._leaves = _named_leaves(graphs)
+        sinks = [sink for _, sink in self._sinks]
+        self._leaves = _named_leaves([*graphs, *(graph for graph, _ in self._sinks)], left_out=sinks)
         self._external = [leaf for leaf in self._leaves.values() if not _is_source(leaf)]
+        if config.devices is None and any(map(_is_source, self._leaves.values())):
+            raise InputError(
+                "a session whose graph reads devices needs them: a function that returns a DeviceFrame, or a "
+                "DeviceRecording"
+            )
         if config.teleop_control_pipeline is not None:
             fed = [leaf.name for leaf in config.teleop_control_pipeline.get_leaf_nodes() if not _is_source(leaf)]
             if fed:
@@ -139,6 +160,7 @@ class TeleopSession:
         if self._open:
             raise StateError("the session is open already")
         self._open = True
+        self.start_time = time.time()
         if self.config.record_to is not None:
             self._recorder = DeviceRecorder(self.config.record_to, title=self.config.app_name)
         return self
@@ -150,6 +172,24 @@ class TeleopSession:
         if self._recorder is not None:
             self._recorder.close()
             self._recorder = None
+
+    @property
+    def pipeline(self) -> GraphExecutable:
+        """The graph from devices to commands."""
+        return self.config.pipeline
+
+    def has_external_inputs(self) -> bool:
+        """Say whether ``step`` has to be given something."""
+        return bool(self.get_external_input_specs())
+
+    def get_external_input_specs(self) -> dict[str, RetargeterIOType]:
+        """Return the ports of every leaf that ``step`` has to feed, by its name."""
+        leaves = [leaf for leaf in self._external if isinstance(leaf, BaseRetargeter)]
+        return {leaf.name: leaf.input_spec() for leaf in leaves if leaf.input_spec()}
+
+    def get_elapsed_time(self) -> float:
+        """Return how long the session is open [s]."""
+        return time.time() - self.start_time
 
     @property
     def ended(self) -> bool:
@@ -182,18 +222,31 @@ class TeleopSession:
         time_of = graph_time or frame.context.graph_time
         events = execution_events or self._events(inputs, frame, time_of)
         context = ComputeContext(time_of, events)
-        outputs = self.config.pipeline.execute_pipeline_with_cache(ExecutionCache(inputs, context))
+        cache = ExecutionCache(inputs, context)
+        outputs = self.config.pipeline.execute_pipeline_with_cache(cache)
+        for graph, _ in self._sinks:
+            graph.execute_pipeline_with_cache(cache)
+        for _, sink in self._sinks:
+            sink.flush_to_device(self.config.devices)
         if self._recorder is not None:
             self._recorder.write(replace(frame, state=events.execution_state, reset=events.reset))
         self.last_context = context
-        self.last_step_info = RetargetingStepInfo(self.frame_count, time.perf_counter() - begin)
+        self.last_step_info = RetargetingStepInfo(
+            returned_frame_id=self.frame_count,
+            submitted_frame_id=self.frame_count,
+            returned_age_frames=0,
+            returned_age_s=0.0,
+            compute_duration_s=time.perf_counter() - begin,
+            ran_synchronously=True,
+        )
         self.frame_count += 1
         return outputs
 
     def _frame(self) -> DeviceFrame:
         devices = self.config.devices
+        if devices is None:
+            return DeviceFrame(time_ns=time.monotonic_ns())
         if not isinstance(devices, DeviceRecording):
-            assert devices is not None
             return devices()
         if self.ended:
             raise StateError(f"the recording has ended after {len(devices)} frames")
@@ -237,10 +290,20 @@ def _is_source(leaf: GraphExecutable) -> bool:
     return isinstance(leaf, DeviceSource | JointStateSource)
 
 
-def _named_leaves(graphs: list[GraphExecutable]) -> dict[str, GraphExecutable]:
+def _sink_of(graph: GraphExecutable) -> DeviceSink:
+    """Return the sink that a graph ends in."""
+    sink = graph.target_module if isinstance(graph, RetargeterSubgraph) else graph
+    if not isinstance(sink, DeviceSink):
+        raise TensorTypeError(
+            f"TeleopSession sinks must be a sink, or what its connect() returned, got {type(sink).__name__}"
+        )
+    return sink
+
+
+def _named_leaves(graphs: list[GraphExecutable], left_out: Sequence[DeviceSink]) -> dict[str, GraphExecutable]:
     """Return the leaves of graphs by name; a leaf that two graphs share counts once."""
     leaves: dict[str, GraphExecutable] = {}
-    for leaf in (leaf for graph in graphs for leaf in graph.get_leaf_nodes()):
+    for leaf in (leaf for graph in graphs for leaf in graph.get_leaf_nodes() if leaf not in left_out):
         if leaves.setdefault(leaf.name, leaf) is not leaf:
             raise InputError(f"two leaves are called {leaf.name!r}; rename one")
     return leaves

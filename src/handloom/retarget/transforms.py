@@ -41,12 +41,12 @@ def checked_transform(matrix: ArrayLike, *, what: str, tolerance: float = 1e-4) 
 
 
 def validate_transform_matrix(matrix: ArrayLike) -> Array:
-    """Return a 4x4 matrix whose bottom row is that of a transform within 1e-6, or refuse it."""
-    T = np.asarray(matrix)
+    """Return a 4x4 matrix, whose bottom row is that of a transform within 1e-6, as float64, or refuse it."""
+    T = np.asarray(matrix, dtype=np.float64)
     if T.shape != (4, 4):
         raise InputError(f"Transform matrix must be (4, 4), got {T.shape}")
     if not np.max(np.abs(T[3] - (0.0, 0.0, 0.0, 1.0))) <= 1e-6:
-        raise InputError(f"the bottom row of a transform matrix must be [0, 0, 0, 1], got {T[3]}")
+        raise InputError(f"Bottom row of transform matrix must be [0, 0, 0, 1], got {T[3]}")
     return T
 
 

@@ -1,5 +1,6 @@
 """A pinhole camera: where it hangs and what it sees."""
 
+import os
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -23,6 +24,21 @@ R_GIVEN_OPENCV: dict[str, Array] = {
 usd and gl look along -z with y up; ros, the optical frame, looks along z with y down as OpenCV does; world looks along
 x with z up. These are the meanings of Isaac Sim's ``camera_axes``.
 """
+
+PIXELS = "HANDLOOM_MAX_PIXELS"
+"""Variable that sets another bound on the pixels of a picture, and of all cameras of a task together."""
+MOST_PIXELS = 4096 * 4096
+"""The bound where nobody set one. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
+
+
+def most_pixels() -> int:
+    """Return how many pixels a picture may have, and all cameras of a task together."""
+    given = os.environ.get(PIXELS, "")
+    if not given:
+        return MOST_PIXELS
+    if not (given.isascii() and given.isdecimal() and int(given[:12]) > 0):
+        raise InputError(f"{PIXELS} must be a whole number of pixels, such as {MOST_PIXELS}, got {given!r}")
+    return int(given[:12])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -137,3 +137,17 @@ def test_a_rotation_limit_of_zero_is_no_limit() -> None:
     )
     held = AckermannController("c", 1.65, 1.25, 0.25, max_wheel_rotation_angle=0.1)
     assert max(held.forward([0.5, 0.0, 1.0, 0.0, 0.0]).joint_positions) == pytest.approx(0.1)
+
+
+def test_signs_of_rates_are_kept_without_a_limit_as_published_and_ignored_with_one() -> None:
+    def ramp(acceleration: float, **settings) -> list[float]:
+        car = AckermannController("car", wheel_base=1.0, track_width=0.5, front_wheel_radius=1.0, **settings)
+        actions = [car.forward([0.0, 0.0, 1.0, acceleration, 0.1]) for _ in range(3)]
+        return [action.joint_velocities[0] for action in actions]
+
+    assert ramp(2.0) == pytest.approx([0.2, 0.4, 0.6])
+    assert ramp(-2.0) == pytest.approx([-0.2, -0.4, -0.6])
+    assert ramp(-2.0, max_acceleration=9.0) == pytest.approx([0.2, 0.4, 0.6])
+    assert ramp(-2.0, kinematics="rigid_body") == pytest.approx([0.2, 0.4, 0.6])
+    car = AckermannController("car", wheel_base=1.0, track_width=0.5, front_wheel_radius=1.0)
+    assert all(car.forward([0.3, -1.0, 1.0, 0.0, 0.1]).joint_positions < 0.0)

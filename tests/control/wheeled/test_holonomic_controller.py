@@ -163,3 +163,14 @@ def test_one_radius_serves_all_wheels_as_number_or_list() -> None:
 def test_bad_layouts_are_refused_by_name(changes: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         controller(**changes)
+
+
+def test_the_base_can_be_built_again() -> None:
+    base = controller()
+    first = base.forward([0.3, 0.1, 0.2]).joint_velocities
+    base.kinematics = "rigid_body"
+    base.build_base()
+    assert not np.allclose(base.forward([0.3, 0.1, 0.2]).joint_velocities, first)
+    base.kinematics = "published"
+    base.build_base()
+    np.testing.assert_array_equal(base.forward([0.3, 0.1, 0.2]).joint_velocities, first)

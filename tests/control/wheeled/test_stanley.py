@@ -98,3 +98,10 @@ def test_older_keywords_mean_the_same() -> None:
     for state in (older, newer):
         state.update(0.0, 1.0, 0.1)
     assert (older.yaw, older.w) == (newer.yaw, newer.w)
+
+
+def test_the_older_name_of_the_steering_limit_can_be_read_and_set() -> None:
+    state = BicycleState(1.0, Ks=0.4)
+    assert state.Ks == 0.4
+    state.Ks = 0.2
+    assert state.max_steering_angle == 0.2

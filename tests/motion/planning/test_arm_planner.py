@@ -276,3 +276,16 @@ def test_the_tool_moves_through_poses_along_an_arc_or_says_how_far_it_came(plann
     result = planner.plan_through(HOME, np.stack([arc[0], far]))
     assert result.status in {PlanStatus.LINE_UNREACHABLE, PlanStatus.LINE_JUMPS}
     assert "the straight move ends after" in result.reason
+
+
+def test_fingers_may_touch_what_they_grasp_and_nothing_else_may(planner):
+    tip = planner.chains[0].T_base_tool(LEFT)
+    finger = planner.chains[0].T_base_tool(LEFT) @ translation([0.0, 0.045, -0.01])
+    planner.world.add_box("cube", (0.02, 0.02, 0.02), finger)
+    assert planner.plan_to_joints(RIGHT, LEFT).status is PlanStatus.GOAL_IN_COLLISION
+    planner.let_touch(("leftfinger", "rightfinger"), "cube")
+    result = planner.plan_to_joints(RIGHT, LEFT)
+    assert result.ok, result.reason
+    assert_free(planner, result.path)
+    planner.world.add_box("slab", (0.1, 0.1, 0.1), tip @ translation([0.0, 0.0, -0.08]))
+    assert planner.plan_to_joints(RIGHT, LEFT).status is PlanStatus.GOAL_IN_COLLISION

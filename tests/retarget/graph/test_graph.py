@@ -69,7 +69,7 @@ def test_wrong_inputs_are_refused_before_the_hook_runs() -> None:
         node({})
     with pytest.raises(ValueError, match=r"Unexpected inputs to 'n': c; known: a, b"):
         node({"a": number(1.0), "c": number(1.0)})
-    with pytest.raises(ValueError, match="slot 0 type mismatch"):
+    with pytest.raises(ValueError, match="Tensor 0 type mismatch"):
         node({"a": group_of(TensorGroupType("i", [IntType("x")]), 1)})
     with pytest.raises(ValueError, match="takes a TensorGroup, got float"):
         node({"a": 1.0})
@@ -85,7 +85,7 @@ def test_connect_names_the_ports_that_exist() -> None:
         node.connect({"b": wire})
     with pytest.raises(HandloomError, match="output 'valu' not found on 'v'; did you mean 'value'"):
         node.connect({"a": source.output("valu")})
-    with pytest.raises(ValueError, match="input 'a' of 'n': slot 0 type mismatch"):
+    with pytest.raises(ValueError, match="input 'a' of 'n': Tensor 0 type mismatch"):
         node.connect({"a": ValueInput("i", TensorGroupType("i", [IntType("x")])).output("value")})
     with pytest.raises(ValueError, match="Cannot connect optional output"):
         node.connect({"a": ValueInput("o", OptionalType(NUMBER)).output("value")})

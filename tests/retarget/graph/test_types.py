@@ -15,7 +15,9 @@ from handloom.retarget import (
     HeadInputIndex,
     IntType,
     NDArrayType,
+    OptionalTensorGroup,
     OptionalType,
+    TensorGroup,
     TensorGroupType,
     inputs,
 )
@@ -92,9 +94,11 @@ def test_group_compatibility_follows_the_published_table() -> None:
     optional.check_compatibility(OptionalType(required))
     with pytest.raises(ValueError, match="Cannot connect optional output"):
         required.check_compatibility(optional)
-    with pytest.raises(ValueError, match="has 1 slots, output 's' has 2"):
+    with pytest.raises(ValueError, match=r"size mismatch: expected 1 tensors, got 2 tensors: input .* output 's'"):
         required.check_compatibility(TensorGroupType("s", [FloatType("x"), FloatType("y")]))
-    with pytest.raises(HandloomError, match=r"slot 0 type mismatch: .*FloatType.*IntType"):
+    with pytest.raises(
+        HandloomError, match=r"Tensor 0 type mismatch: expected FloatType \('.*'\), got IntType \('.*'\)"
+    ):
         required.check_compatibility(TensorGroupType("s", [IntType("x")]))
 
 
@@ -148,3 +152,19 @@ def test_the_old_head_name_warns() -> None:
         assert inputs.HeadPoseIndex is inputs.HeadInputIndex
     with pytest.raises(AttributeError, match="did you mean 'HeadInput'"):
         _ = inputs.HedInput
+
+
+def test_groups_and_their_types_are_written_as_published() -> None:
+    kind = TensorGroupType("pose", [FloatType("x"), IntType("n")])
+    assert repr(kind) == "TensorGroupType(2 types: x:FloatType, n:IntType)"
+    assert repr(OptionalType(kind)) == f"Optional({kind!r})"
+    group = OptionalTensorGroup(OptionalType(kind))
+    assert repr(group) == "OptionalTensorGroup(pose, absent)"
+    with pytest.raises(ValueError, match="Cannot read from absent OptionalTensorGroup 'pose'"):
+        _ = group[0]
+    group[0] = 1.0
+    assert repr(group) == "OptionalTensorGroup(pose, 2 tensors)"
+    with pytest.raises(ValueError, match="Tensor 'n' value has not been set"):
+        _ = group[1]
+    with pytest.raises(TypeError, match="Cannot set_none on a required TensorGroup"):
+        TensorGroup(kind).set_none()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handloom.cli.main import main
-from handloom.errors import HandloomError
+from handloom.errors import ConfigError, HandloomError, InputError
 from handloom.tasks import load_task
 from handloom.tasks.rehearsal import rehearse
 
@@ -194,3 +194,14 @@ def test_a_task_without_a_mistake_has_none(task, tmp_path):
     found = rehearse(load_task(file))
     assert found.mistakes == ()
     assert found.notes == ("3 of 3 sampled scenes: every object can be grasped and put where it belongs",)
+
+
+def test_pictures_that_would_fill_the_memory_are_refused_with_the_way_around(monkeypatch):
+    large = ["cameras.0.size=[4096, 4000]", "cameras.1.size=[1024, 1024]"]
+    with pytest.raises(ConfigError, match=r"cameras.1: the cameras have 17432576 pixels .* HANDLOOM_MAX_PIXELS"):
+        load_task("fr3_pick_cube", overrides=large)
+    monkeypatch.setenv("HANDLOOM_MAX_PIXELS", "20000000")
+    assert load_task("fr3_pick_cube", overrides=large).config.cameras[0].size == (4096, 4000)
+    monkeypatch.setenv("HANDLOOM_MAX_PIXELS", "many")
+    with pytest.raises(InputError, match="HANDLOOM_MAX_PIXELS must be a whole number of pixels"):
+        load_task("fr3_pick_cube", overrides=large)

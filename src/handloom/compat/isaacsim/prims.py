@@ -3,20 +3,27 @@
 import re
 from typing import Any
 
-from handloom.articulation import ArticulationView, SingleArticulation
+from handloom.articulation import ArticulationController, ArticulationView, SingleArticulation
 from handloom.compat.isaacsim.stage import Stage, get_current_stage, prefix_of
 from handloom.control.wheeled import HolonomicRobotSetup, WheeledRobot
-from handloom.errors import NotFoundError, StateError, suggest
+from handloom.errors import InputError, NotFoundError, StateError, suggest
 
 
 class _OnStage:
     """What is not there before ``initialize``, and says so."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("__"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         where = self.__dict__.get("prim_path")
         raise StateError(f"the robot at {where} has no {name!r} yet. Call initialize() first.")
+
+    def _wait(self, settings: dict[str, Any]) -> None:
+        """Keep what the robot is made of until ``initialize``; its controller is there from the beginning."""
+        controller = settings.pop("articulation_controller", None) or ArticulationController()
+        self._settings = {**settings, "articulation_controller": controller}
+        self._controller = controller
+        self._drives = self._default_state = self._paused = None
 
 
 class StageArticulation(_OnStage, SingleArticulation):
@@ -42,13 +49,17 @@ class StageArticulation(_OnStage, SingleArticulation):
     ) -> None:
         self._stage, self.prim_path, self.name = get_current_stage(), prim_path, name
         self._stage.place(prim_path, position if translation is None else translation, orientation)
-        self._settings = settings
-        self._drives = None
+        self._wait(settings)
 
-    def initialize(self) -> None:
-        """Find the robot in the world of the stage and bind its names; see ``SingleArticulation``."""
+    def initialize(self, physics_sim_view: object = None) -> None:
+        """Find the robot in the world of the stage and bind its names; see ``SingleArticulation``.
+
+        Args:
+            physics_sim_view: Without meaning here; accepted for ported code.
+        """
+        del physics_sim_view
         SingleArticulation.__init__(self, *_place(self), **self._settings)
-        super().initialize()
+        SingleArticulation.initialize(self)
 
 
 class StageWheeledRobot(_OnStage, WheeledRobot):
@@ -81,17 +92,23 @@ class StageWheeledRobot(_OnStage, WheeledRobot):
         **settings: Any,
     ) -> None:
         del robot_path
+        if wheel_dof_names is None and wheel_dof_indices is None:
+            raise InputError(f"robot {name!r}: give wheel_dof_names or wheel_dof_indices, one of the two")
         self._stage, self.prim_path, self.name = get_current_stage(), prim_path, name
         if create_robot and usd_path is not None:
             self._stage.add(usd_path, prim_path)
         self._stage.place(prim_path, position, orientation)
-        self._settings = {"wheel_dof_names": wheel_dof_names, "wheel_dof_indices": wheel_dof_indices, **settings}
-        self._drives = None
+        self._wait({"wheel_dof_names": wheel_dof_names, "wheel_dof_indices": wheel_dof_indices, **settings})
 
-    def initialize(self) -> None:
-        """Find the robot in the world of the stage and bind its names; see ``WheeledRobot``."""
+    def initialize(self, physics_sim_view: object = None) -> None:
+        """Find the robot in the world of the stage and bind its names; see ``WheeledRobot``.
+
+        Args:
+            physics_sim_view: Without meaning here; accepted for ported code.
+        """
+        del physics_sim_view
         WheeledRobot.__init__(self, *_place(self), **self._settings)
-        super().initialize()
+        WheeledRobot.initialize(self)
 
 
 def _place(robot: "StageArticulation | StageWheeledRobot") -> tuple[Any, str, str]:

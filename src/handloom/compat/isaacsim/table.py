@@ -5,6 +5,8 @@ from handloom.compat.published import same_names
 
 STAGE = "handloom.compat.isaacsim.stage"
 PRIMS = "handloom.compat.isaacsim.prims"
+WORLD = "handloom.compat.isaacsim.world"
+EXPERIMENTAL = "handloom.compat.isaacsim.experimental_wheeled"
 WHEELED = "handloom.control.wheeled"
 
 _TYPES = same_names("handloom.values", "ArticulationAction ArticulationActions JointsState DOFInfo")
@@ -22,6 +24,15 @@ _STANLEY = same_names(WHEELED, "stanley_control pid_control normalize_angle calc
 }
 _ROBOT = {"WheeledRobot": f"{PRIMS}:StageWheeledRobot"}
 _SETUP = {"HolonomicRobotUsdSetup": f"{PRIMS}:StageHolonomicSetup"}
+_WORLD = {"World": f"{WORLD}:StageWorld"}
+_SCENE = {"Scene": f"{WORLD}:StageScene"}
+_ROBOTS = {"Robot": f"{WORLD}:StageRobot"}
+_ARRAYS = {
+    "DifferentialController": f"{EXPERIMENTAL}:ArrayDifferentialController",
+    "HolonomicController": f"{EXPERIMENTAL}:ArrayHolonomicController",
+    "AckermannController": f"{EXPERIMENTAL}:ArrayAckermannController",
+}
+_PATHS = {"WheeledRobot": f"{EXPERIMENTAL}:PathWheeledRobot"}
 
 
 def _flat(package: str) -> dict[str, str]:
@@ -42,6 +53,11 @@ MODULES: dict[str, dict[str, str]] = {
         "SingleArticulation": f"{PRIMS}:StageArticulation",
         "Articulation": f"{PRIMS}:StageArticulationView",
     },
+    "core.api": _WORLD,
+    "core.api.world": _WORLD,
+    "core.api.scenes": _SCENE,
+    "core.api.robots": _ROBOTS,
+    "core.api.robots.robot": _ROBOTS,
     "core.api.objects": _OBJECTS,
     "core.api.controllers": _BASE | _CONTROLLER,
     "core.api.controllers.base_controller": _BASE,
@@ -55,6 +71,8 @@ MODULES: dict[str, dict[str, str]] = {
     "robot.surface_gripper": {n: row for n, row in _GRIPPERS.items() if n != "SurfaceGripper"},
     "robot.policy.examples.controllers": {n: row for n, row in _POLICIES.items() if n == "PolicyController"},
     "robot.policy.examples.robots": {n: row for n, row in _POLICIES.items() if n != "PolicyController"},
+    "robot.experimental.wheeled_robots.controllers": _ARRAYS | _QUINTIC | _STANLEY,
+    "robot.experimental.wheeled_robots.robots": _PATHS | _SETUP,
     "robot.wheeled_robots.controllers": _DIFFERENTIAL | _HOLONOMIC | _ACKERMANN | _POSE | _QUINTIC | _STANLEY,
     "robot.wheeled_robots.controllers.differential_controller": _DIFFERENTIAL,
     "robot.wheeled_robots.controllers.holonomic_controller": _HOLONOMIC,
@@ -79,6 +97,9 @@ DIFFERENT = {
     "ArticulationSubset": "calls before initialize() raise instead of returning None",
     "HolonomicController": "solves exactly; the published value is where its solver stopped, 0.007 away",
     "AckermannController": "bad input raises instead of giving an empty action",
+    "World": "steps the current stage, which has a floor; there is nothing to render; one step is physics_dt",
+    "Scene": "holds robots and views",
+    "Robot": "the same as SingleArticulation",
     "DifferentialController": "bad input raises instead of giving NaN",
     "WheeledRobot": "commands to the wheels leave the targets of other joints alone",
     "HolonomicRobotUsdSetup": "reads marks of the model, or those set on the stage",

@@ -1,7 +1,7 @@
 """Published module of Isaac Teleop > its names > where the object is, or why it is not here.
 
-The names are those of release 1.5. ``so101_page`` is ours: the names of the published SO-101 page as it stands, whose
-clutch and roll later releases replaced under the same names.
+The names are those of release 1.5. ``so101_page`` is ours: the names of the published SO-101 page as it stands. Its
+clutch has the same name as another one of release 1.5; ``retargeters`` has both under that name.
 """
 
 from handloom.compat.published import not_here, same_names
@@ -9,7 +9,7 @@ from handloom.compat.published import not_here, same_names
 RETARGET = "handloom.retarget"
 TRACKED = "handloom.retarget.sources.tracked_types"
 
-HAPTIC = "haptic and tactile feedback"
+HAPTIC = "reduces tactile sensors that the simulation does not have"
 CHANNEL = "message channels belong to the OpenXR runtime"
 HANDS = "it drives a third-party hand through a third-party library"
 PACING = "the graph runs within the step, which takes about a millisecond; there is nothing to pace"
@@ -52,9 +52,14 @@ _INDICES = same_names(
     "HandInputIndex HeadInputIndex ControllerInputIndex Generic3AxisPedalInputIndex FullBodyInputIndex HandJointIndex "
     "BodyJointIndex",
 ) | {"HeadPoseIndex": "handloom.retarget.inputs:HeadPoseIndex"}
-_TACTILE = not_here("TactileVector TactileHeatmap FingerPowerVector ControllerHapticPulse EndEffectorForce", HAPTIC)
-_TACTILE_INDICES = not_here("FingerIndex ControllerHapticPulseField EndEffectorForceAxis", HAPTIC)
-_TACTILE_SIZES = not_here("NUM_HAPTIC_FINGERS NUM_CONTROLLER_HAPTIC_FIELDS NUM_END_EFFECTOR_FORCE_AXES", HAPTIC)
+_TACTILE_TYPES = "handloom.retarget.haptics.tactile_types"
+_TACTILE = same_names(
+    _TACTILE_TYPES, "TactileVector TactileHeatmap FingerPowerVector ControllerHapticPulse EndEffectorForce"
+)
+_TACTILE_INDICES = same_names(_TACTILE_TYPES, "FingerIndex ControllerHapticPulseField EndEffectorForceAxis")
+_TACTILE_SIZES = same_names(
+    _TACTILE_TYPES, "NUM_HAPTIC_FINGERS NUM_CONTROLLER_HAPTIC_FIELDS NUM_END_EFFECTOR_FORCE_AXES"
+)
 _TENSOR_TYPES = {
     "scalar_types": _SCALARS,
     "ndarray_types": _ARRAYS,
@@ -84,8 +89,8 @@ _SOURCES = {
     "joint_state_source": same_names(RETARGET, "JointStateSource"),
     "full_body_source": same_names(RETARGET, "FullBodySource"),
     "deviceio_tensor_types": _TRACKED,
-    "haptic_sink": not_here("HapticSink", HAPTIC),
-    "sink_interface": not_here("IDeviceIOSink", HAPTIC),
+    "haptic_sink": same_names("handloom.retarget.haptics.haptic_sink", "HapticSink"),
+    "sink_interface": {"IDeviceIOSink": "handloom.retarget.haptics.haptic_sink:DeviceSink"},
     "message_channel_config": not_here("MessageChannelConfig message_channel_config messageChannelConfig", CHANNEL),
     "message_channel_sink": not_here("MessageChannelSink", CHANNEL),
     "message_channel_source": not_here("MessageChannelSource", CHANNEL),
@@ -110,7 +115,9 @@ _RETARGETERS = {
         RETARGET,
         "TriHandMotionControllerConfig TriHandMotionControllerRetargeter TriHandBiManualMotionControllerRetargeter",
     ),
-    "SO101.clutch_retargeter": {"SO101ClutchRetargeter": "handloom.retarget:SO101PoseClutchRetargeter"},
+    "SO101.clutch_retargeter": {
+        "SO101ClutchRetargeter": "handloom.compat.isaacteleop.so101_clutch:SO101ClutchRetargeter"
+    },
     "SO101.gripper_retargeter": _SO101_GRIPPER,
     "controller_pose": {
         "HandPose": "handloom.retarget:ControllerPose",
@@ -146,7 +153,8 @@ _SESSION = {
     | {"TwoButtonTeleopStateManager": "handloom.retarget:DefaultTeleopStateManager"},
     "teleop_state_manager_types": same_names(
         RETARGET, "bool_signal teleop_state_channel reset_event_channel teleop_state_manager_output_spec"
-    ),
+    )
+    | {"teleop_control_states": "handloom.retarget.nodes.teleop_state:teleop_control_states"},
     "input_selector": same_names(RETARGET, "create_bool_selector"),
     "config": same_names(
         RETARGET, "SessionMode RetargetingExecutionMode RetargetingExecutionConfig TeleopSessionConfig"
@@ -178,13 +186,30 @@ _PACKAGES = {
     "teleop_session_manager": _SESSION,
 }
 
-MODULES: dict[str, dict[str, str]] = {"so101_page": PAGE}
+_HAPTIC_DEVICES = {
+    "Endpoint": "handloom.retarget.haptics.haptic_device:Endpoint",
+    "IHapticDevice": "handloom.retarget.haptics.haptic_device:HapticDevice",
+}
+
+MODULES: dict[str, dict[str, str]] = {
+    "so101_page": PAGE,
+    "haptic_devices": _HAPTIC_DEVICES,
+    "haptic_devices.interface": _HAPTIC_DEVICES,
+    "haptic_devices.controller": same_names("handloom.retarget.haptics.haptic_device", "ControllerHapticDevice"),
+}
 """Path below ``isaacteleop`` > published name > ``"module:object"``, or the reason why it is not here."""
 
 for _package, _modules in _PACKAGES.items():
     # A name that is also a module of the package is that module.
     MODULES[_package] = {n: row for rows in _modules.values() for n, row in rows.items() if n not in _modules}
     MODULES |= {f"{_package}.{module}": rows for module, rows in _modules.items()}
+for _name, _ours in {
+    "_clamped_dt": "clamped_dt",
+    "_clamp_position_step": "clamped_position",
+    "_clamp_orientation_step": "clamped_orientation",
+}.items():
+    # Private names that the published tests call.
+    MODULES["retargeters.rate_limiter"][_name] = f"handloom.compat.isaacteleop.rate_limits:{_ours}"
 MODULES["retargeters"] |= same_names(RETARGET, "SO101PositionClutchRetargeter SO101WristRetargeter SO101RollRetargeter")
 
 DIFFERENT = {
@@ -206,7 +231,8 @@ DIFFERENT = {
     "ControllerTransform": "the matrix must be rigid within 1e-3",
     "HandTransform": "the matrix must be rigid within 1e-3",
     "HeadTransform": "the matrix must be rigid within 1e-3",
-    "SO101ClutchRetargeter": "positions farther than 1 km count as lost; in so101_page it is the older position clutch",
+    "SO101ClutchRetargeter": "positions farther than 1 km count as lost; without home_base_T_ee it is that of the "
+    "SO-101 page",
     "SO101PositionClutchRetargeter": "ours: the clutch of the SO-101 page; a lost frame re-arms instead of jumping",
     "SO101RollRetargeter": "ours: the roll of the SO-101 page, with unwrapping",
     "SO101WristRetargeter": "of one revision after the page: pitch and roll; a lost frame re-arms",
@@ -224,7 +250,8 @@ DIFFERENT = {
     "TeleopSession": "devices are given to it instead of opened by it; a recording ends explicitly (ended)",
     "TeleopSessionConfig": "devices and record_to are ours; what belongs to OpenXR must be left out",
     "RetargetingExecutionConfig": "mode sync only",
-    "RetargetingStepInfo": "number and time of the step only",
+    "RetargetingStepInfo": "the graph runs within the step: ages are 0",
+    "ControllerHapticDevice": "a pulse that is not finite counts as none",
     "TwoButtonTeleopStateManager": "the same class as DefaultTeleopStateManager",
     "DefaultTeleopStateManager": "a reset button that is down when it comes back is not a press",
     "HeadPose": "deprecated: warns, and is HeadInput",

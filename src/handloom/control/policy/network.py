@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError, FileError, require
+from handloom.onnx_file import first_line, open_onnx
 
 
 class Network(Protocol):
@@ -52,18 +53,11 @@ class OnnxNetwork:
     """A network of an ONNX file, run on one core."""
 
     def __init__(self, path: Path, inputs: int, layout: str, outputs: int) -> None:
-        onnx, runtime = require("onnx", extra="policy"), require("onnxruntime", extra="policy")
+        onnx = require("onnx", extra="policy")
         self.inputs, self.outputs = inputs, outputs
-        try:
-            graph = onnx.load(str(path)).graph
-            options = runtime.SessionOptions()
-            options.intra_op_num_threads = options.inter_op_num_threads = 1
-            options.log_severity_level = 3
-            self._session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        # Both packages raise many kinds of their own, without a common parent.
-        except Exception as error:
-            raise FileError(f"{path}: cannot be read as ONNX: {str(error).splitlines()[0]}") from error
-        _refuse_wild_weights(path, {t.name: onnx.numpy_helper.to_array(t) for t in graph.initializer})
+        model, self._session, _ = open_onnx(path)
+        onnx.load_external_data_for_model(model, str(path.parent))
+        _refuse_wild_weights(path, {t.name: onnx.numpy_helper.to_array(t) for t in model.graph.initializer})
         taken = self._session.get_inputs()
         if len(taken) != 1:
             names = ", ".join(repr(node.name) for node in taken)
@@ -105,7 +99,7 @@ class TorchScriptNetwork:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self._module = self._torch.jit.load(str(path), map_location="cpu").eval()
         except Exception as error:
-            raise FileError(f"{path}: cannot be read as TorchScript: {str(error).splitlines()[0]}") from error
+            raise FileError(f"{path}: cannot be read as TorchScript: {first_line(error)}") from error
         state = self._module.state_dict()
         _refuse_wild_weights(path, {name: tensor.numpy() for name, tensor in state.items()})
         taken = [argument.name for argument in self._module.forward.schema.arguments[1:]]

@@ -26,10 +26,11 @@ class AckermannController(BaseController):
     ``invert_steering`` is for cars steered at the rear: the wheels turn the other way, and a positive angle still
     turns the car left. ``speed`` is that of the middle of the fixed axle.
 
-    ``kinematics="published"`` (the default) reproduces ported code, including three peculiarities: steering below
-    0.0157 rad drives straight, rear steering swaps the angles of the inner and the outer wheel, and inside half
-    a track from the centre the inner wheel's angle flips its sign. ``kinematics="rigid_body"`` has none of
-    them: each wheel points along, and rolls at, the velocity of its own hub.
+    ``kinematics="published"`` (the default) reproduces ported code, including four peculiarities: steering below
+    0.0157 rad drives straight, rear steering swaps the angles of the inner and the outer wheel, inside half a track
+    from the centre the inner wheel's angle flips its sign, and a negative rate or acceleration without a limit leads
+    away from what is asked. ``kinematics="rigid_body"`` has none of them: each wheel points along, and rolls at, the
+    velocity of its own hub, and signs of rates do not matter.
     """
 
     def __init__(
@@ -106,8 +107,8 @@ class AckermannController(BaseController):
         """
         names = ("steer [rad]", "steer_rate [rad/s]", "speed [m/s]", "acceleration [m/s^2]", "dt [s]")
         steer, rate, speed, acceleration, dt = finite_vector(command, names, "Ackermann command").tolist()
-        rate = min(abs(rate), self.max_steering_angle_velocity)
-        acceleration = min(abs(acceleration), self.max_acceleration)
+        rate = self._limited_rate(rate, self.max_steering_angle_velocity)
+        acceleration = self._limited_rate(acceleration, self.max_acceleration)
         dt = abs(dt)
         if dt == 0.0 and (rate != 0.0 or acceleration != 0.0):
             raise InputError("a steering rate or an acceleration needs a time step dt > 0, got dt = 0")
@@ -191,6 +192,10 @@ class AckermannController(BaseController):
         wheels = ((speed - yaw_rate * y) * np.cos(angles) + yaw_rate * x * np.sin(angles)) / self._radii
         return angles[2:] if self.invert_steering else angles[:2], wheels
 
+    def _limited_rate(self, rate: float, bound: float) -> float:
+        """Return a rate within its bound; the published controller keeps its sign where there is none."""
+        return rate if self.kinematics == "published" and bound == math.inf else min(abs(rate), bound)
+
     def _limited(self, wheels: Array) -> Array:
         if not self.keep_heading:
             return np.clip(wheels, -self.max_wheel_velocity, self.max_wheel_velocity)
@@ -207,10 +212,13 @@ def _clip(value: float, bound: float) -> float:
 
 
 def _ramped(present: float, target: float, rate: float, dt: float, dead_band: float) -> float:
-    """Return the next value on the way to ``target``: at once for rate 0, kept within the dead band."""
+    """Return the next value on the way to ``target``: at once for rate 0, kept within the dead band.
+
+    A negative rate leads away from it, without end.
+    """
     if rate == 0.0:
         return target
     gap = target - present
     if abs(gap) <= dead_band:
         return present
-    return target if abs(gap) <= rate * dt else present + math.copysign(rate * dt, gap)
+    return target if abs(gap) <= rate * dt else present + (rate * dt if gap > 0.0 else -rate * dt)

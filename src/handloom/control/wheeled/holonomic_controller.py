@@ -191,13 +191,15 @@ class HolonomicController(BaseController):
         self.linear_gain = finite_number(linear_gain, "linear_gain")
         self.angular_gain = finite_number(angular_gain, "angular_gain")
         self.keep_heading = keep_heading
-        self.kinematics = kinematics
-        if kinematics == "published":
-            self._wheels_of_twist = _least_effort(self.layout)
-        elif kinematics == "rigid_body":
-            self._wheels_of_twist = _rolling_inverse(self.layout)
-        else:
+        if kinematics not in {"published", "rigid_body"}:
             raise InputError(f"kinematics must be 'published' or 'rigid_body', got {kinematics!r}")
+        self.kinematics = kinematics
+        self.build_base()
+
+    def build_base(self) -> None:
+        """Solve for the wheel speeds of unit commands; again after ``layout`` or ``kinematics`` was replaced."""
+        solve = _least_effort if self.kinematics == "published" else _rolling_inverse
+        self._wheels_of_twist = solve(self.layout)
 
     @np.errstate(all="ignore")  # What overflows is refused by finite_result.
     def forward(self, command: Sequence[float] | Array) -> ArticulationAction:

@@ -51,6 +51,15 @@ class BicycleState:
         self.max_steering_angle = abs(finite_number(most, "max_steering_angle"))
         self.w = 0.0
 
+    @property
+    def Ks(self) -> float:  # noqa: N802 - published name
+        """Largest steering angle [rad], under its older published name."""
+        return self.max_steering_angle
+
+    @Ks.setter
+    def Ks(self, most: float) -> None:  # noqa: N802 - published name
+        self.max_steering_angle = abs(finite_number(most, "Ks"))
+
     def update(self, acceleration: float, delta: float, dt: float) -> None:
         """Move on by one explicit Euler step.
 

@@ -69,6 +69,11 @@ class ArmPlanner:
         self._line = self._lines()
         self._use(robot)
 
+    def let_touch(self, bodies: Iterable[str], obstacle: str) -> None:
+        """Let bodies of the robot touch an obstacle from now on, such as fingers what they are about to grasp."""
+        robot = self._scene.robot
+        self._use(replace(robot, ignored=robot.ignored | {frozenset((body, obstacle)) for body in bodies}))
+
     def _use(self, robot: CollisionRobot) -> None:
         self._scene = SceneCheck(robot, self.world, per_unit=self.options.checks_per_unit)
         self._open_end = OpenEnd(self._scene, self.arms)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.errors import InputError
 from handloom.render.cameras import camera_body
 from handloom.render.cpu.arrays import (
     CanvasArrays,
@@ -46,6 +47,7 @@ from handloom.render.cpu.reflect import add_mirror_images, mirror_rows, mirrored
 from handloom.render.cpu.tile_reuse import find_changes
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
+from handloom.values.camera import PIXELS, most_pixels
 
 # Cameras whose last picture is remembered; one of 640 x 480 pixels takes 6 MB.
 MAX_CANVASES = 8
@@ -175,6 +177,11 @@ class CpuRenderer:
         """Return what a camera draws on; of cameras that are many, those drawn last keep theirs."""
         canvas = self._canvases.pop(camera, None)
         if canvas is None:
+            if camera.width * camera.height > most_pixels():
+                raise InputError(
+                    f"camera {camera.name!r}: a picture of {camera.width} x {camera.height} has more than "
+                    f"{most_pixels()} pixels; choose a smaller size, or set another bound in {PIXELS}"
+                )
             if len(self._canvases) == MAX_CANVASES:
                 oldest = next(iter(self._canvases))
                 canvas = self._canvases.pop(oldest)

@@ -60,22 +60,23 @@ class TensorGroupType:
         if other.is_optional and not self.is_optional:
             raise InputError(
                 f"Cannot connect optional output {other.name!r} to required input {self.name!r}: it may be absent; "
-                "declare the input OptionalType(...)"
+                "declare the input as OptionalType()"
             )
         if len(self) != len(other):
             raise InputError(
-                f"size mismatch: input {self.name!r} has {len(self)} slots, output {other.name!r} has {len(other)}: "
-                f"[{_slots(self)}] and [{_slots(other)}]"
+                f"Group type size mismatch: expected {len(self)} tensors, got {len(other)} tensors: input "
+                f"{self.name!r} takes [{_slots(self)}], output {other.name!r} gives [{_slots(other)}]"
             )
         for index, (mine, theirs) in enumerate(zip(self.types, other.types, strict=True)):
             if not mine.is_compatible_with(theirs):
                 raise InputError(
-                    f"slot {index} type mismatch: input {self.name!r} takes {_describe(mine)}, "
-                    f"output {other.name!r} gives {_describe(theirs)}"
+                    f"Tensor {index} type mismatch: expected {_published(mine)}, got {_published(theirs)}: input "
+                    f"{self.name!r} takes {_describe(mine)}, output {other.name!r} gives {_describe(theirs)}"
                 )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._name!r}, [{_slots(self)}])"
+        slots = ", ".join(f"{slot.name}:{type(slot).__name__}" for slot in self._types)
+        return f"TensorGroupType({len(self)} types: {slots})"
 
 
 class OptionalTensorGroupType(TensorGroupType):
@@ -95,6 +96,9 @@ class OptionalTensorGroupType(TensorGroupType):
         """The type a present group has."""
         return self._inner
 
+    def __repr__(self) -> str:
+        return f"Optional({self._inner!r})"
+
 
 def OptionalType(tensor_group_type: TensorGroupType) -> OptionalTensorGroupType:  # noqa: N802 - published name
     """Mark a port as one that may be absent; marking twice changes nothing."""
@@ -106,6 +110,10 @@ def OptionalType(tensor_group_type: TensorGroupType) -> OptionalTensorGroupType:
 def _describe(slot: TensorType) -> str:
     shape = getattr(slot, "shape", None)
     return f"{type(slot).__name__} {slot.name!r}" + (f" {shape}" if shape is not None else "")
+
+
+def _published(slot: TensorType) -> str:
+    return f"{type(slot).__name__} ({slot.name!r})"
 
 
 def _slots(group_type: TensorGroupType) -> str:
@@ -171,12 +179,14 @@ class Tensor:
         """
         value = self._value
         if value is UNSET_VALUE:
-            raise InputError(f"slot {self._type.name!r}: value has not been set")
+            raise InputError(f"Tensor {self._type.name!r} value has not been set")
         if Tensor._runtime_validation:
             try:
                 self._type.validate_value(value)
             except TensorTypeError as error:
-                raise StateError(f"Tensor value corrupted after it was written: {error}") from error
+                raise StateError(
+                    f"Tensor value corrupted for {self._type.name!r} after it was written: {error}"
+                ) from error
         return value
 
     @value.setter
@@ -185,7 +195,7 @@ class Tensor:
         self._value = value
 
     def __repr__(self) -> str:
-        return f"Tensor(type={self._type.name}, value={self._value!r})"
+        return f"Tensor(type={self._type.name}, value={self._value})"
 
 
 class OptionalTensorGroup:
@@ -229,7 +239,9 @@ class OptionalTensorGroup:
 
     def __getitem__(self, index: int) -> Any:
         if self._absent:
-            raise InputError(f"group {self._type.name!r} is absent; test is_none before reading it")
+            raise InputError(
+                f"Cannot read from absent OptionalTensorGroup {self._type.name!r}; test is_none before reading it"
+            )
         return self.get_tensor(index).value
 
     def __setitem__(self, index: int, value: Any) -> None:
@@ -249,7 +261,8 @@ class OptionalTensorGroup:
         return twin
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._type.name!r}, {'absent' if self._absent else self._tensors})"
+        state = "absent" if self._absent else f"{len(self)} tensors"
+        return f"{type(self).__name__}({self._type.name}, {state})"
 
 
 class TensorGroup(OptionalTensorGroup):
@@ -263,7 +276,9 @@ class TensorGroup(OptionalTensorGroup):
 
     def set_none(self) -> None:
         """Refuse: a required group cannot be absent."""
-        raise TensorTypeError(f"group {self._type.name!r} is required and cannot be absent")
+        raise TensorTypeError(
+            f"Cannot set_none on a required TensorGroup: {self._type.name!r} cannot be absent; use OptionalTensorGroup"
+        )
 
 
 def new_group(group_type: TensorGroupType) -> OptionalTensorGroup:

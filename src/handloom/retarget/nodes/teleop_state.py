@@ -131,6 +131,11 @@ NEXT = {
 }
 
 
+def teleop_control_states() -> list[ExecutionState]:
+    """Return the states that a state channel has, in its order."""
+    return list(ONE_HOT)
+
+
 def teleop_state_channel() -> TensorGroupType:
     """Return the type of a state, three bools of which one is set: stopped, paused, running."""
     return TensorGroupType("teleop_state", [BoolType(str(state)) for state in ONE_HOT])

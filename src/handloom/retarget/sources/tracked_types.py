@@ -38,6 +38,7 @@ class SnapshotType(TensorType):
         Raises:
             TensorTypeError: It is not a sample of this device.
         """
+        value = unwrapped(value)
         if value is None or isinstance(value, self.snapshot_class):
             return value
         try:
@@ -50,6 +51,14 @@ class SnapshotType(TensorType):
     def _published(self, value: Any) -> Snapshot:
         """Return an object with published attributes as a snapshot."""
         raise NotImplementedError
+
+
+def unwrapped(value: Any) -> Any:
+    """Return a sample without the wrapper that trackers of some revisions put around it.
+
+    The wrapper, such as ``HeadPoseTrackedT``, has nothing but ``data``: the sample, or None when the device is away.
+    """
+    return value.data if type(value).__name__.endswith("TrackedT") and hasattr(value, "data") else value
 
 
 def _pose(pose: Any) -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
@@ -147,6 +156,7 @@ class JointStateOutputTrackedType(TensorType):
         Raises:
             TensorTypeError: They are not joint positions.
         """
+        value = unwrapped(value)
         if value is None or isinstance(value, Mapping):
             return value
         try:

@@ -21,6 +21,7 @@ from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.sampling.cameras import camera_file, dataset_names, parent_body
 from handloom.tasks.sampling.robots import described, drives
+from handloom.values.camera import PIXELS, most_pixels
 
 
 def check_task(task: Task) -> None:
@@ -228,7 +229,7 @@ def _robots(task: Task) -> Iterator[str]:
 
 
 def _cameras(task: Task) -> Iterator[str]:
-    names = dataset_names(task)
+    names, pixels = dataset_names(task), 0
     for i, entry in enumerate(task.config.cameras):
         if names[i] in names[:i]:
             other = task.config.cameras[names.index(names[i])].name
@@ -241,7 +242,16 @@ def _cameras(task: Task) -> Iterator[str]:
             if watched not in seen:
                 yield f"{task.where('cameras', i, 'look_at')}: {unknown_name('object or robot', watched, seen)}"
         try:
-            camera_file(task, entry)
+            camera = camera_file(task, entry)
             parent_body(task, entry)
         except HandloomError as error:
             yield str(error)
+            continue
+        width, height = entry.size or (camera.resolution_width, camera.resolution_height)
+        pixels += width * height
+        if pixels > most_pixels() >= pixels - width * height:
+            yield (
+                f"{task.where('cameras', i)}: the cameras have {pixels} pixels up to {entry.name!r} with {width} x "
+                f"{height}; at most {most_pixels()} are drawn. Give them a smaller size: [width, height], or set "
+                f"another bound in the variable {PIXELS}; a pixel takes 35 bytes of memory in every worker"
+            )
