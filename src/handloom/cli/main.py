@@ -85,14 +85,17 @@ def _guarded(name: str, words: list[str]) -> int:
         return code
 
 
+OF_THE_MACHINE = ("memory", "devices", "time", "killed")
+"""Kinds of machine faults that no input mends."""
+
+
 def _explained(error: BaseException) -> tuple[int, str]:
     """Return the exit code and the message of what ended a verb; raises what is a fault of our own."""
     match error:
-        case MachineError(kind="memory" | "devices" | "time" | "killed"):
-            return FAILED, str(error)
         case HandloomError():
+            of_the_machine = isinstance(error, MachineError) and error.kind in OF_THE_MACHINE
             # An error of the disk carries its number for programs; people read the sentence.
-            return BAD_INPUT, getattr(error, "strerror", None) or str(error)
+            return FAILED if of_the_machine else BAD_INPUT, getattr(error, "strerror", None) or str(error)
         case OSError():
             discard_output()
             place = f"{error.filename}: " if error.filename else ""
