@@ -196,9 +196,9 @@ def _drawer(sheet: Sheet) -> tuple[Deed, ...]:
     sheet.extra.append("data: {max_episode_length: 1500}")
     sheet.skills.append(f"  - {{name: open, objects: [{name}], amount: 0.75}}")
     sheet.pick(thing)
-    where = rng.choice((name, f"{{{name}: drawer_1}}"))
-    sheet.skills.append(f"  - {{place: {thing}, in: {where}}}")
-    deeds = [Deed(kind="in", obj=thing, target=name, part="drawer_1")]
+    part = rng.choice(("", "drawer_1"))
+    sheet.skills.append(f"  - {{place: {thing}, in: {f'{{{name}: {part}}}' if part else name}}}")
+    deeds = [Deed(kind="in", obj=thing, target=name, part=part)]
     if rng.random() < 0.5:
         sheet.skills.append(f"  - {{name: close, objects: [{name}]}}")
         deeds.append(Deed(kind="close", obj=name, part="drawer_1"))
@@ -207,14 +207,15 @@ def _drawer(sheet: Sheet) -> tuple[Deed, ...]:
 
 def _open_drawer_given(sheet: Sheet) -> tuple[Deed, ...]:
     """The drawer stands open from the start; something is put into it."""
-    rng, name = sheet.rng, _cabinet(sheet, ", joint_position_range: [0.12, 0.14]")
+    pulled = "[0.06, 0.08]" if sheet.robot == "so101" else "[0.12, 0.14]"
+    rng, name = sheet.rng, _cabinet(sheet, f", joint_position_range: {pulled}")
     category = _thing(sheet, small=True)
     thing = sheet.thing(_name(category, rng), category)
     sheet.at(thing, sheet.corner.beside_cabinet)
     sheet.extra.append("data: {max_episode_length: 1500}")
     sheet.pick(thing)
     sheet.skills.append(f"  - {{place: {thing}, in: {name}}}")
-    return (Deed(kind="in", obj=thing, target=name, part="drawer_1"),)
+    return (Deed(kind="in", obj=thing, target=name),)
 
 
 def _microwave(sheet: Sheet) -> tuple[Deed, ...]:

@@ -16,9 +16,11 @@ import numpy as np
 from tests.oracle.solids import Array, Rays, Solids, sphere_directions
 
 STANDING = frozenset(
-    "cup mug bottle can milk_carton bowl glass wine_glass potted_plant beaker carafe food_tin vase jar".split()
+    "cup mug bottle can milk_carton bowl glass wine_glass potted_plant beaker carafe food_tin vase jar stacking_cup".split()
 )
 """Categories of things that stand: cups, mugs, bottles, cans, cartons, bowls, glasses, plants."""
+ROUND = frozenset("ball orange apple tomato lemon egg".split())
+"""Categories of things that may roll on the spot."""
 ENCLOSED = 0.52
 """Share of the directions that a place inside something is blocked in. On top of a convex thing it is at most a half."""
 INSIDE_OUTLINE = 0.6
@@ -37,7 +39,7 @@ LEANS, FALLEN = 20.0, 35.0
 class Deed:
     """One thing that a task's words ask for."""
 
-    kind: Literal["in", "on", "stack_on", "beside", "open", "close", "turn", "pour", "pick"]
+    kind: Literal["in", "on", "stack_on", "beside", "open", "close", "turn", "pour", "pick", "rest"]
     obj: str
     target: str = ""
     part: str = ""
@@ -146,10 +148,10 @@ class Oracle:
             move = move - (self.later.xpos[other] - self.data.xpos[other])
         if (far := float(np.linalg.norm(move))) > STAYS:
             return f"it moves {far:.3f} m in a second"
-        before, after = self.data.xmat[root].reshape(3, 3), self.later.xmat[root].reshape(3, 3)
-        turn = np.degrees(np.arccos(np.clip((np.trace(before.T @ after) - 1) / 2, -1, 1)))
-        round_thing = self.categories.get(name) in ("ball", "orange", "apple", "tomato")
-        return f"it turns {turn:.0f} degrees in a second" if turn > 20 and not round_thing else ""
+        # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over.
+        before, after = self.data.xmat[root].reshape(3, 3)[2], self.later.xmat[root].reshape(3, 3)[2]
+        turn = np.degrees(np.arccos(np.clip(before @ after, -1, 1)))
+        return f"it falls by {turn:.0f} degrees in a second" if turn > 20 and self.categories[name] not in ROUND else ""
 
     def tilt(self, name: str) -> float:
         """Return the angle between up and an object's own z axis [deg]."""
@@ -271,6 +273,11 @@ class Oracle:
             return Verdict(False, f"it is at {np.degrees(np.arctan2(way[1], way[0])):.0f} degrees, not {deed.side}")
         return self.standing(deed)
 
+    def rests(self, deed: Deed) -> Verdict:
+        """In or on: the published place does not say which."""
+        inside, on = self.is_in(deed), self.is_on(deed)
+        return inside if inside.done is not False else Verdict(on.done, f"{inside.why}; {on.why}")
+
     # -- joints and grains -----------------------------------------------------------------------------------------
 
     def _joint(self, deed: Deed) -> tuple[float, float, float]:
@@ -327,6 +334,7 @@ class Oracle:
         ways = {
             "in": self.is_in, "on": self.is_on, "stack_on": self.is_on, "beside": self.is_beside, "open": self.is_open,
             "close": self.is_closed, "turn": self.is_turned, "pour": self.is_poured, "pick": self.is_held,
+            "rest": self.rests,
         }  # fmt: skip
         verdict = ways[deed.kind](deed)
         return Verdict(verdict.done, f"{deed.kind} {deed.obj} {deed.target}{deed.part and '/' + deed.part}: {verdict.why}")

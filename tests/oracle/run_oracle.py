@@ -21,7 +21,7 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import HandloomError
 from handloom.judging import holds
 from handloom.scene import Scene
-from handloom.tasks import SamplingError, Task, load_task
+from handloom.tasks import Task, load_task
 from handloom.values import Check, EpisodeRecord
 
 JUDGED = ("not_", "no_")
@@ -151,8 +151,8 @@ def main() -> int:
             for episode in range(attempts):
                 try:
                     one, _, _ = attempt(task, written.deeds, seed, episode)
-                except SamplingError as error:
-                    refused["sampling"] += 1
+                except HandloomError as error:
+                    refused[type(error).__name__] += 1
                     say(f"  {written.name} episode {episode}: {str(error)[:200]}")
                     break
                 tried.append(one)
