@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 from tests.oracle.oracle import Deed
 
-SMALL = "lemon egg strawberry tomato eraser cube block pear apple orange cheese donut sponge tape_roll toy_car".split()
-LONG = "banana carrot cucumber marker toothbrush spoon pen screwdriver".split()
-STAND = "can mug cup bottle milk_carton glass food_tin stacking_cup jar".split()
-BOXY = "snack_box studded_brick chocolate_bar remote_control rubber_duck potato bread_roll hex_nut".split()
-FOR_SMALL_ARM = "egg lemon strawberry eraser cube tomato".split()
-HOLLOW = "bowl bin crate basket low_basket tray cardboard_tray frying_pan".split()
-FLAT = "plate tray cutting_board place_mat book".split()
-NEIGHBOURS = "bowl plate mug cup can cube book".split()
+SMALL = ["lemon", "egg", "strawberry", "tomato", "eraser", "cube", "block", "pear", "apple", "orange", "cheese"]
+SMALL += ["donut", "sponge", "tape_roll", "toy_car"]
+LONG = ["banana", "carrot", "cucumber", "marker", "toothbrush", "spoon", "pen", "screwdriver"]
+STAND = ["can", "mug", "cup", "bottle", "milk_carton", "glass", "food_tin", "stacking_cup", "jar"]
+BOXY = ["snack_box", "studded_brick", "chocolate_bar", "remote_control", "rubber_duck", "potato", "bread_roll"]
+BOXY += ["hex_nut"]
+FOR_SMALL_ARM = ["egg", "lemon", "strawberry", "eraser", "cube", "tomato"]
+HOLLOW = ["bowl", "bin", "crate", "basket", "low_basket", "tray", "cardboard_tray", "frying_pan"]
+FLAT = ["plate", "tray", "cutting_board", "place_mat", "book"]
+NEIGHBOURS = ["bowl", "plate", "mug", "cup", "can", "cube", "book"]
 SIZES = {"cube": "{edge: 0.04}", "block": "{length: 0.06, width: 0.035, height: 0.03}"}
 """Sizes that a user gives because the library's own may be too wide for a hand."""
 
@@ -123,7 +125,9 @@ def _into(sheet: Sheet) -> tuple[Deed, ...]:
     rng = sheet.rng
     target = "petri_dish" if sheet.robot == "so101" and rng.random() < 0.5 else rng.choice(HOLLOW)
     target = rng.choice(("tray", "bowl", "petri_dish")) if sheet.robot == "so101" else target
-    two = sheet.robot != "so101" and target in ("bin", "crate", "tray", "basket", "cardboard_tray") and rng.random() < 0.3
+    two = (
+        sheet.robot != "so101" and target in ("bin", "crate", "tray", "basket", "cardboard_tray") and rng.random() < 0.3
+    )
     box = sheet.thing(_name(target, rng), target)
     sheet.at(box, sheet.corner.target)
     deeds: list[Deed] = []
@@ -155,9 +159,19 @@ def _stack(sheet: Sheet) -> tuple[Deed, ...]:
     edge = (0.03, 0.035) if sheet.robot == "so101" else (0.04, 0.06)
     colours = rng.sample(["red", "green", "blue", "yellow", "white"], 2)
     if sheet.robot == "so101" or rng.random() < 0.6:
-        a, b = ("cube", f", parameters: {{edge: {edge[0]}}}, color: {colours[0]}"), ("cube", f", parameters: {{edge: {edge[1]}}}, color: {colours[1]}")
+        a, b = (
+            ("cube", f", parameters: {{edge: {edge[0]}}}, color: {colours[0]}"),
+            ("cube", f", parameters: {{edge: {edge[1]}}}, color: {colours[1]}"),
+        )
     else:
-        a, b = rng.choice([(("block", ""), ("block", "")), (("snack_box", ""), ("book", "")), (("can", ""), ("cube", ", parameters: {edge: 0.07}")), (("cube", ""), ("food_tin", ""))])
+        a, b = rng.choice(
+            [
+                (("block", ""), ("block", "")),
+                (("snack_box", ""), ("book", "")),
+                (("can", ""), ("cube", ", parameters: {edge: 0.07}")),
+                (("cube", ""), ("food_tin", "")),
+            ]
+        )
     top = sheet.thing("top", a[0], more=a[1])
     bottom = sheet.thing("bottom", b[0], more=b[1])
     sheet.at(bottom, sheet.corner.target, (-45, 45))
@@ -266,9 +280,8 @@ def _pour(sheet: Sheet) -> tuple[Deed, ...]:
     target = sheet.thing(sheet.rng.choice(("bowl", "pot_bowl")), "bowl", more=", color: navy")
     sheet.at(target, (0.1, 0.18, 0.04, 0.12))
     sheet.at("cup", (-0.2, -0.12, 0.0, 0.08))
-    sheet.extra.append(
-        "fluid: {container_name: cup, particleContactOffset: 0.005, numParticlesX: 4, numParticlesY: 4, numParticlesZ: 6}"
-    )
+    grains = "numParticlesX: 4, numParticlesY: 4, numParticlesZ: 6"
+    sheet.extra.append(f"fluid: {{container_name: cup, particleContactOffset: 0.005, {grains}}}")
     sheet.skills += ["  - {pick: cup, approach: [front, 50]}", f"  - {{pour: cup, into: {target}}}"]
     return (Deed(kind="pour", obj="cup", target=target),)
 
@@ -291,7 +304,7 @@ KINDS: dict[str, tuple[Callable[[Sheet], tuple[Deed, ...]], float, tuple[str, ..
 
 def write_task(index: int, seed: int = 0, *, kind: str = "", robot: str = "") -> Written:
     """Return a random task; the same for the same number and seed."""
-    rng = random.Random(f"{seed}/{index}")  # noqa: S311 - no secret
+    rng = random.Random(f"{seed}/{index}")
     chosen = rng.choices(list(KINDS), [weight for _, weight, _ in KINDS.values()])[0]
     kind = kind or chosen
     write, _, robots = KINDS[kind]

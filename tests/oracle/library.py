@@ -6,6 +6,7 @@ motion that changes nothing, ask for nothing here.
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # As a script, it finds the modules beside it like the tests do.
 
@@ -26,7 +27,7 @@ MOVES = ("place", "pour", "hang", "carry", "flip", "scan", "move", "dexplace", "
 def library_deeds(task: Task, scene: Scene) -> tuple[Deed, ...]:
     """Return what the skills of a task leave behind, as far as the oracle can tell."""
     deeds: dict[tuple[str, str], Deed] = {}
-    skills = [
+    skills: list[Any] = [
         skill
         for stage in task.config.skills
         for blocks in stage.values()

@@ -12,21 +12,19 @@ from typing import Literal
 
 import mujoco
 import numpy as np
-
 from tests.oracle.solids import Array, Rays, Solids, sphere_directions
 
-STANDING = frozenset(
-    "cup mug bottle can milk_carton bowl glass wine_glass potted_plant beaker carafe food_tin vase jar stacking_cup".split()
-)
+_STANDING = "cup mug bottle can milk_carton bowl glass wine_glass potted_plant beaker carafe food_tin vase jar"
+STANDING = frozenset([*_STANDING.split(), "stacking_cup"])
 """Categories of things that stand: cups, mugs, bottles, cans, cartons, bowls, glasses, plants."""
-ROUND = frozenset("ball orange apple tomato lemon egg".split())
+ROUND = frozenset(["ball", "orange", "apple", "tomato", "lemon", "egg"])
 """Categories of things that may roll on the spot."""
 ENCLOSED = 0.52
-"""Share of the directions that a place inside something is blocked in. On top of a convex thing it is at most a half."""
+"""Share of directions in which a place inside something is blocked. On top of a convex thing it is at most a half."""
 INSIDE_OUTLINE = 0.6
 """Share of a thing's volume that must be above or in its container, seen from above."""
-ON_OUTLINE = 0.65
-"""The same for what it lies on, unless that is the smaller of the two."""
+OFF, ON_OUTLINE = 0.5, 0.65
+"""Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger."""
 STAYS = 0.02
 """How far a thing may move in a second without the robot [m]."""
 NEAR = 0.15
@@ -242,19 +240,21 @@ class Oracle:
         """On: the target alone carries it, directly; it does not hang over the rim; nothing of the target is above."""
         if why := self._carried(deed):
             return Verdict(False, why)
-        if deed.target not in {self.owner(b) for b in self.touched(deed.obj)}:
-            return Verdict(False, f"it does not touch the {deed.target}")
         body, top = self.solids(deed.obj), self.solids(deed.target, deed.part)
         centre = self.centre(deed.obj)
-        if not top.above(centre[None])[0]:
-            return Verdict(False, "its middle is not over it")
+        direct = deed.target in {self.owner(b) for b in self.touched(deed.obj)}
+        if not direct or not top.above(centre[None])[0]:
+            return Verdict(False, "its middle is not over it" if direct else f"it does not touch the {deed.target}")
         share = float(np.mean(top.above(body.points)))
-        if share < ON_OUTLINE and body.area < top.area:
+        if share < OFF and body.area < top.area:
             return Verdict(False, f"only {share:.0%} of it is over it: it hangs over the rim")
         roofed = Rays(top).blocked(centre, np.array([[0.0, 0.0, 1.0]])) > 0
         if roofed and self.categories.get(deed.target) not in ("shelf", "dish_rack"):
             return Verdict(False, "it is in it or under it, not on it")
-        return self.standing(deed)
+        upright = self.standing(deed)
+        if share < ON_OUTLINE and body.area < top.area and upright.done:
+            return Verdict(None, f"only {share:.0%} of it is over it")
+        return upright
 
     def is_beside(self, deed: Deed) -> Verdict:
         """Beside: on what the target stands on, near it, on the side that was asked for, and not on or under it."""
@@ -337,7 +337,9 @@ class Oracle:
             "rest": self.rests,
         }  # fmt: skip
         verdict = ways[deed.kind](deed)
-        return Verdict(verdict.done, f"{deed.kind} {deed.obj} {deed.target}{deed.part and '/' + deed.part}: {verdict.why}")
+        return Verdict(
+            verdict.done, f"{deed.kind} {deed.obj} {deed.target}{deed.part and '/' + deed.part}: {verdict.why}"
+        )
 
     def judge(self, deeds: Iterable[Deed]) -> Verdict:
         """Return whether all deeds were done: the first that was not, or one that cannot be told."""

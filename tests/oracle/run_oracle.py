@@ -159,7 +159,13 @@ def main() -> int:
                 kinds.add(written.kind, one)
                 robots.add(written.robot, one)
                 if one.false_success or one.false_failure or one.verdict.done is None:
-                    word = "UNCLEAR" if one.verdict.done is None else "FALSE SUCCESS" if one.false_success else "FALSE FAILURE"
+                    word = (
+                        "UNCLEAR"
+                        if one.verdict.done is None
+                        else "FALSE SUCCESS"
+                        if one.false_success
+                        else "FALSE FAILURE"
+                    )
                     say(f"  {word}: {written.name} seed {seed} episode {episode}: judge {one.success}/{one.goal}"
                         f" {one.reason}; oracle: {one.verdict.why}")  # fmt: skip
             good, right = sum(t.success for t in tried), sum(t.verdict.done is True for t in tried)

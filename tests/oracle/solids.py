@@ -4,6 +4,7 @@ Nothing here is shared with the judge: objects are clouds of points sampled in t
 and what rays meet.
 """
 
+import copy
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -142,8 +143,6 @@ class Rays:
     """
 
     def __init__(self, solids: Solids) -> None:
-        import copy  # noqa: PLC0415
-
         self.model, self.data = copy.copy(solids.model), solids.data
         self.model.geom_group[:] = 0
         self.model.geom_group[solids.geoms] = 5

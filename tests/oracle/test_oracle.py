@@ -1,5 +1,6 @@
 """The judge against an independent oracle: what people write, and wrongs planted on purpose."""
 
+import ast
 from collections import Counter
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from tests.oracle.run_oracle import Attempt, attempt, load_written
 
 from handloom.errors import HandloomError
 
-IN_BOWL = Written(
-    "in_bowl",
+IN_BIN = Written(
+    "in_bin",
     "in",
     "fr3",
     """
@@ -55,7 +56,15 @@ def tries(written: Written, folder: Path, seed: int, episodes: range) -> list[At
         return []
 
 
-@pytest.mark.parametrize("written", [IN_BOWL, ON_PLATE], ids=["in a bin", "on a plate"])
+@pytest.mark.parametrize("module", ["oracle.py", "solids.py"])
+def test_the_oracle_shares_nothing_with_the_judge(module):
+    tree = ast.parse((Path(__file__).parent / module).read_text(encoding="utf-8"))
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert [name for name in names if name.startswith("handloom")] == []
+
+
+@pytest.mark.parametrize("written", [IN_BIN, ON_PLATE], ids=["in a bin", "on a plate"])
 def test_planted_wrongs_are_judged_wrong(written, tmp_path):
     bench, why = make_bench(written, tmp_path, 0)
     assert bench is not None, why
@@ -74,7 +83,7 @@ def test_the_judge_agrees_with_the_oracle_on_what_people_write(tmp_path):
 
 
 def test_the_oracle_tells_a_thing_in_a_bin_from_one_beside_it(tmp_path):
-    bench, why = make_bench(IN_BOWL, tmp_path, 0)
+    bench, why = make_bench(IN_BIN, tmp_path, 0)
     assert bench is not None, why
     assert bench.verdict().done is True
     low, high = bench.box("bin")
