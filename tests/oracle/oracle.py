@@ -19,14 +19,20 @@ STANDING = frozenset([*_STANDING.split(), "stacking_cup"])
 """Categories of things that stand: cups, mugs, bottles, cans, cartons, bowls, glasses, plants."""
 ROUND = frozenset(["ball", "orange", "apple", "tomato", "lemon", "egg"])
 """Categories of things that may roll on the spot."""
+BELTS = frozenset(["conveyor", "double_conveyor", "turntable"])
+"""Categories of things that carry away what lies on them."""
 ENCLOSED = 0.52
 """Share of directions in which a place inside something is blocked. On top of a convex thing it is at most a half."""
+DEEP = 0.75
+"""From this share on, a thing stands deep in something, as a pen in a cup, and may lean out of it."""
 INSIDE_OUTLINE = 0.6
 """Share of a thing's volume that must be above or in its container, seen from above."""
 OFF, ON_OUTLINE = 0.5, 0.65
 """Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger."""
 STAYS = 0.02
 """How far a thing may move in a second without the robot [m]."""
+SOFT = 0.002
+"""How far contacts give way [m]; what is deeper in something has been pushed through it."""
 NEAR = 0.15
 """Largest gap between things that are beside each other [m]."""
 LEANS, FALLEN = 20.0, 35.0
@@ -137,7 +143,7 @@ class Oracle:
 
     def stays(self, name: str, relative_to: str = "") -> str:
         """Return what speaks against an object staying where it is when the robot is taken away."""
-        if self.grains:
+        if self.grains or self.categories.get(relative_to) in BELTS:
             return ""
         root = self._root(name)
         move = self.later.xpos[root] - self.data.xpos[root]
@@ -190,7 +196,24 @@ class Oracle:
             return f"it does not rest on the {deed.target}"
         others = {self.owner(b) for b in self.touched(deed.obj) if b not in self.robot}
         ground = {o for o in others if o != deed.target and self._is_ground(o)}
-        return f"it also rests on the {min(ground)}" if ground else ""
+        if not ground or self._through_a_thin_floor(deed):
+            return ""
+        return f"it also rests on the {min(ground)}"
+
+    def _through_a_thin_floor(self, deed: Deed) -> bool:
+        """Return whether it touches the ground only because what it lies on is thinner than contacts are soft."""
+        target = self.solids(deed.target)
+        own = set(self.bodies(deed.obj))
+        for contact in self.later.contact:
+            pair = {int(self.model.geom_bodyid[g]) for g in contact.geom}
+            if not pair & own or contact.dist > 0:
+                continue
+            other = self.owner(min(pair - own, default=0))
+            if other == deed.target and contact.dist < -SOFT:
+                return False
+            if self._is_ground(other) and not target.above(np.array([contact.pos]))[0]:
+                return False
+        return Rays(target).blocked(self.centre(deed.obj), np.array([[0.0, 0.0, -1.0]])) > 0
 
     def _is_ground(self, name: str) -> bool:
         return name.startswith(("table", "floor", "wall"))
@@ -228,13 +251,16 @@ class Oracle:
         others = {self.owner(b) for b in self.touched(deed.obj)} - {deed.target}
         if f"{deed.target}/{part}" not in touching and not any(not self._is_ground(o) for o in others):
             return f"{part} does not touch it"
-        share = float(np.mean(walls.above(body.points)))
-        if share < INSIDE_OUTLINE or not walls.above(self.centre(deed.obj)[None])[0]:
-            return f"only {share:.0%} of it is within the outline of {part}"
         rays = Rays(walls)
         directions = sphere_directions()
         enclosed = float(np.mean([rays.blocked(point, directions) for point in foot]))
-        return "" if enclosed > ENCLOSED else f"{part} encloses its foot by {enclosed:.0%} only"
+        if enclosed < ENCLOSED:
+            return f"{part} encloses its foot by {enclosed:.0%} only"
+        share = float(np.mean(walls.above(body.points)))
+        centred = bool(walls.above(self.centre(deed.obj)[None])[0])
+        if centred and (share >= INSIDE_OUTLINE or enclosed >= DEEP):
+            return ""
+        return f"only {share:.0%} of it is within the outline of {part}"
 
     def is_on(self, deed: Deed) -> Verdict:
         """On: the target alone carries it, directly; it does not hang over the rim; nothing of the target is above."""
