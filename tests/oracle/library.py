@@ -18,7 +18,7 @@ from handloom.scene import Scene
 from handloom.tasks import SamplingError, Task, library, load_task
 
 JOINT_VERBS = {"open": "open", "close": "close", "rotate": "turn"}
-PLACES = {"inside": "in", "resting": "rest", "beside": "beside"}
+PLACES = {"inside": "within", "resting": "rest", "beside": "beside"}
 PICKS = ("pick", "dynamicpick")
 MOVES = ("place", "pour", "hang", "carry", "flip", "scan", "move", "dexplace", "rotate__obj", "gripper__action")
 """Skills after which an object is no longer just held."""
@@ -47,7 +47,8 @@ def library_deeds(task: Task, scene: Scene) -> tuple[Deed, ...]:
         elif skill.name == "place" and skill.success_mode in PLACES:
             part = skill.place_part_prim_path or ""
             part = part if part.startswith("drawer") else ""
-            deeds[key] = Deed(kind=PLACES[skill.success_mode], obj=name, target=objects[1], part=part)  # pyright: ignore
+            kind, share = PLACES[skill.success_mode], skill.success_th or 0.5
+            deeds[key] = Deed(kind=kind, obj=name, target=objects[1], part=part, amount=share)  # pyright: ignore
         elif skill.name == "pour":
             deeds[key] = Deed(kind="pour", obj=name, target=objects[1])
         elif skill.name in PICKS:

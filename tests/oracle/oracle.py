@@ -43,7 +43,7 @@ LEANS, FALLEN = 20.0, 35.0
 class Deed:
     """One thing that a task's words ask for."""
 
-    kind: Literal["in", "on", "stack_on", "beside", "open", "close", "turn", "pour", "pick", "rest"]
+    kind: Literal["in", "on", "stack_on", "beside", "open", "close", "turn", "pour", "pick", "rest", "within"]
     obj: str
     target: str = ""
     part: str = ""
@@ -97,8 +97,11 @@ class Oracle:
         self.later = mujoco.MjData(self.later_model)
         mujoco.mj_setState(self.later_model, self.later, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         self.grains = grains
-        if not grains:
-            mujoco.mj_step(self.later_model, self.later, round(1.0 / model.opt.timestep))
+        self.moments: list[Array] = []
+        for _ in range(0 if grains else 10):
+            mujoco.mj_step(self.later_model, self.later, round(0.1 / model.opt.timestep))
+            mujoco.mj_kinematics(self.later_model, self.later)
+            self.moments.append(np.array(self.later.xpos))
         mujoco.mj_forward(self.later_model, self.later)
 
     # -- the parts of a scene --------------------------------------------------------------------------------------
@@ -146,11 +149,11 @@ class Oracle:
         if self.grains or self.categories.get(relative_to) in BELTS:
             return ""
         root = self._root(name)
-        move = self.later.xpos[root] - self.data.xpos[root]
+        moves = np.array([moment[root] for moment in self.moments]) - self.data.xpos[root]
         if relative_to:
             other = self._root(relative_to)
-            move = move - (self.later.xpos[other] - self.data.xpos[other])
-        if (far := float(np.linalg.norm(move))) > STAYS:
+            moves -= np.array([moment[other] for moment in self.moments]) - self.data.xpos[other]
+        if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
             return f"it moves {far:.3f} m in a second"
         # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over.
         before, after = self.data.xmat[root].reshape(3, 3)[2], self.later.xmat[root].reshape(3, 3)[2]
@@ -304,6 +307,12 @@ class Oracle:
         inside, on = self.is_in(deed), self.is_on(deed)
         return inside if inside.done is not False else Verdict(on.done, f"{inside.why}; {on.why}")
 
+    def is_within(self, deed: Deed) -> Verdict:
+        """Within: ``amount`` of its volume lies in the hull of the target, which may lie on its side."""
+        share = float(np.mean(self.solids(deed.target, deed.part).in_hull(self.solids(deed.obj).points)))
+        why = self._carried(deed) or ("" if share > deed.amount else f"only {share:.0%} of it is within")
+        return Verdict(not why, why)
+
     # -- joints and grains -----------------------------------------------------------------------------------------
 
     def _joint(self, deed: Deed) -> tuple[float, float, float]:
@@ -360,7 +369,7 @@ class Oracle:
         ways = {
             "in": self.is_in, "on": self.is_on, "stack_on": self.is_on, "beside": self.is_beside, "open": self.is_open,
             "close": self.is_closed, "turn": self.is_turned, "pour": self.is_poured, "pick": self.is_held,
-            "rest": self.rests,
+            "rest": self.rests, "within": self.is_within,
         }  # fmt: skip
         verdict = ways[deed.kind](deed)
         return Verdict(
