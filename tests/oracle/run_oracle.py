@@ -152,7 +152,7 @@ def main() -> int:
             for episode in range(attempts):
                 try:
                     one, _, _ = attempt(task, written.deeds, seed, episode)
-                except HandloomError as error:
+                except Exception as error:  # A fault of the code is a finding, too, and no end of the run.
                     refused[type(error).__name__] += 1
                     say(f"  {written.name} episode {episode}: {str(error)[:200]}")
                     break
