@@ -64,3 +64,24 @@ def test_a_name_that_is_not_there_lists_those_that_are():
 def test_the_example_of_the_readme_needs_the_door_alone():
     (example,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
     assert re.findall(r"^(?:import|from) .*", example, re.MULTILINE) == ["import handloom as hl"]
+
+
+def test_four_lines_make_the_very_data_of_the_command_line(tmp_path: Path):
+    again = tmp_path / "cli"
+    words = ["generate", "fr3_pick_cube", "-n", "2", "-o", str(again), "--seed", "3", "--executor", "inline"]
+    subprocess.run([sys.executable, "-m", "handloom", *words, "--render", "none"], check=True, capture_output=True)
+    dataset = handloom.generate("fr3_pick_cube", str(tmp_path / "here"), n=2, seed=3, workers=0, render="none")
+    same = handloom.DatasetReader(str(again))
+    assert len(dataset.episodes) == len(same.episodes) == 2
+    for here, there in zip(dataset.episodes, same.episodes, strict=True):
+        for name, values in here.frames().items():
+            assert values.tobytes() == there.frames()[name].tobytes()
+    record = handloom.run_episode("fr3_pick_cube", seed=3, episode=int(same.archive(1).instance["episode"]))
+    assert record.states.tobytes() == same.archive(1).states["integration"].tobytes()
+
+
+def test_too_few_successes_say_why(tmp_path: Path):
+    with pytest.raises(handloom.HandloomError, match=r"0 of 1 demonstrations after \d+ attempts: .*out_of_frames"):
+        handloom.generate(
+            "fr3_pick_cube", tmp_path / "run", n=1, workers=0, render="none", overrides=["data.max_episode_length=5"]
+        )

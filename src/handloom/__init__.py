@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         generate_run,
         verify_dataset,
     )
-    from handloom.episode import Source, replay, run_episode
+    from handloom.engine.front_door import generate, run_episode
+    from handloom.episode import Source, replay
     from handloom.errors import HandloomError
     from handloom.motion.kinematics import IkSolver
     from handloom.motion.planning import ArmPlanner
@@ -52,6 +53,7 @@ __all__ = [
     "Schedule",
     "Source",
     "build_scene",
+    "generate",
     "generate_run",
     "generator",
     "load_robot",
@@ -75,7 +77,8 @@ _OWNERS = {
         "generate_run",
         "verify_dataset",
     ),
-    "episode": ("Source", "replay", "run_episode"),
+    "engine.front_door": ("generate", "run_episode"),
+    "episode": ("Source", "replay"),
     "errors": ("HandloomError",),
     "motion.kinematics": ("IkSolver",),
     "motion.planning": ("ArmPlanner",),

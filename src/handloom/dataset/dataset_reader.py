@@ -1,7 +1,7 @@
 """Read a LeRobot v3 dataset with pyarrow and PyAV only: metadata, frames, images, archives."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,27 @@ class DatasetEpisode:
     """Its video file by camera, and the time it starts there [s]."""
     columns: Mapping[str, Any]
     """Further columns: ``success``, ``failure_reason``, ``seed``, ``robot``, ``segments`` and the task's own."""
+    dataset: "DatasetReader | None" = field(default=None, repr=False, compare=False)
+    """The dataset that it is in."""
+
+    def frames(self) -> dict[str, NDArray[Any]]:
+        """Return its columns, each ``(frames, n)``: ``action``, ``observation.state`` and the others."""
+        return self._dataset.frames(self.index)
+
+    def images(self, camera: str, *, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
+        """Yield the images (h, w, 3) of a camera from frame ``start`` to ``stop`` (exclusive)."""
+        return self._dataset.images(self.index, camera, start=start, stop=stop)
+
+    @property
+    def _dataset(self) -> "DatasetReader":
+        if self.dataset is None:
+            raise InputError(f"episode {self.index} was not read from a dataset; open it with DatasetReader")
+        return self.dataset
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any], cameras: tuple[str, ...], *, source: str) -> "DatasetEpisode":
+    def from_row(
+        cls, row: Mapping[str, Any], cameras: tuple[str, ...], *, source: str, dataset: "DatasetReader | None" = None
+    ) -> "DatasetEpisode":
         """Return the episode that a row of the table describes; ``source`` is named when it cannot be."""
         check_shape(row, EpisodeRow, source=source)
         for name in cameras:
@@ -65,6 +83,7 @@ class DatasetEpisode:
                 for name in cameras
             },
             columns={name: value for name, value in row.items() if "/" not in name and name not in known},
+            dataset=dataset,
         )
 
 
@@ -73,13 +92,18 @@ class DatasetReader:
 
     Example::
 
-        dataset = DatasetReader(Path("run/dataset"))
-        for episode in dataset.episodes:
-            frames = dataset.frames(episode.index)  # {"action": (n, 8) float32, ...}
-            image = dataset.image(episode.index, "observation.images.head", frame=0)
+        dataset = DatasetReader("run")
+        frames = dataset.episodes[3].frames()  # {"action": (n, 8) float32, ...}
+        image = dataset.image(3, "observation.images.head", frame=0)
+
+    Args:
+        root: Folder of the dataset, or of the run that made it.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: str | Path) -> None:
+        root = Path(root)
+        if not (root / "meta" / "info.json").is_file() and (root / "dataset" / "meta" / "info.json").is_file():
+            root = root / "dataset"
         self.root = root
         if not (root / "meta" / "info.json").is_file():
             raise FileError(f"{root} is no LeRobot dataset: meta/info.json is missing; check the path")
@@ -132,7 +156,9 @@ class DatasetReader:
             with damage_named(path), open_parquet(path) as file:
                 names = [name for name in file.schema_arrow.names if not name.startswith("stats/")]
                 table = file.read(columns=names, use_threads=False)
-                rows += [DatasetEpisode.from_row(row, cameras, source=str(path)) for row in table.to_pylist()]
+                rows += [
+                    DatasetEpisode.from_row(row, cameras, source=str(path), dataset=self) for row in table.to_pylist()
+                ]
         if wrong := [number for number, episode in enumerate(rows) if episode.index != number]:
             number = wrong[0]
             raise FileError(
@@ -144,7 +170,7 @@ class DatasetReader:
     def episode(self, index: int) -> DatasetEpisode:
         """Return an episode by its number."""
         if not 0 <= index < len(self.episodes):
-            raise InputError(f"{self.root} has the episodes 0 to {len(self.episodes) - 1}, asked was {index}")
+            raise InputError(f"{self.root}: episode {index} is out of range (0 to {len(self.episodes) - 1})")
         return self.episodes[index]
 
     def rows(self, index: int) -> pa.Table:

@@ -11,7 +11,7 @@ from handloom.arrays import Array
 from handloom.episode.disturbance import Disturbance
 from handloom.errors import StateError
 from handloom.judging import Judge, not_lasting
-from handloom.judging.lasting import REST, SETTLING, SHOWN_REST, frames_of, rocks
+from handloom.judging.lasting import REST, SETTLING, SHOWN_REST, Stillness, frames_of
 from handloom.scene import Scene
 from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
@@ -73,7 +73,8 @@ def run_episode(
     resting, rest = 0, frames_of(REST, instance.fps)
     shown, judge = frames_of(SHOWN_REST, instance.fps), Judge(scene, goal)
     wanted = world.data.ctrl.copy()
-    while failure is None and (resting < rest or (resting < SETTLING * rest and rocks(scene, source.timeline))):
+    stillness = Stillness(scene)
+    while failure is None and (resting < rest or (resting < SETTLING * rest and stillness.waits)):
         if len(applied) >= instance.max_frames:
             detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
             failure = Failure(stage=FunnelStage.EXECUTE, reason="out_of_frames", detail=detail)
@@ -104,6 +105,8 @@ def run_episode(
         states.append(world.save_state())
         seconds["physics"] += time.perf_counter() - begin
         judge.look(len(applied), fully=False)
+        if resting:
+            stillness.look(source.timeline)
     return EpisodeRecord(
         instance=instance,
         states=np.array(states),
@@ -113,7 +116,7 @@ def run_episode(
         timeline=tuple(source.timeline),
         left_out=_gaps(kept),
         goal=tuple(goal),
-        failure=failure or not_lasting(scene, source.timeline) or judge.missing(),
+        failure=failure or not_lasting(scene, source.timeline) or stillness.failure() or judge.missing(),
         stage_seconds=seconds,
     )
 

@@ -13,6 +13,8 @@ SHOWN_REST = 1.0 / 6.0
 """How much of it belongs to the demonstration [s]; a longer wait would teach to wait."""
 REST_SPEED = 0.02
 """Fastest motion [m/s] of a handled object at the end of that time."""
+STILL = 0.2
+"""How long what was handled must lie still [s]."""
 SETTLING = 3
 """How many times as long something may take that still rocks, such as a banana in a bowl."""
 JOINT_SKILLS = frozenset({"open", "close", "rotate"})
@@ -66,6 +68,8 @@ def still_standing(
     moved = {names[0] for skill, names in later if names and skill not in JOINT_SKILLS}
     turned = {names[0] for skill, names in later if names and skill in JOINT_SKILLS}
     kept = {Nature.CONTENTS}
+    # A cup that is still in the hand after a pour may be tilted on the way home.
+    in_hand = {check.arguments.get("object") for check in checks if check.name in ("grasped", "in_hand")}
     # What was put into a container stays in it, wherever that is carried, until it is taken out.
     if not moved & set(objects[:1]):
         kept.add(Nature.CONTAINED)
@@ -73,17 +77,45 @@ def still_standing(
         kept |= {Nature.PLACED, Nature.JOINT}
     if turned & set(objects):
         kept.discard(Nature.JOINT)
-    return tuple(check for check in checks if NATURES.get(check.name, Nature.MOMENT) in kept)
+    return tuple(
+        check
+        for check in checks
+        if (nature := NATURES.get(check.name, Nature.MOMENT)) in kept
+        and not (nature is Nature.PLACED and check.arguments.get("object") in in_hand)
+    )
 
 
-def rocks(scene: Scene, timeline: Sequence[SkillSpan]) -> bool:
-    """Return whether something that was handled does not lie still yet, and all else that must hold does."""
-    moves = False
-    for span, checks in standing_goals(timeline):
-        moves |= any(not holds(scene, check) for check in (at_rest(scene, span.objects) if checks else ()))
-        if any(not holds(scene, check) for check in checks):
-            return False
-    return moves
+class Stillness:
+    """Watches whether what was handled has come to rest: for a while, since what rocks stands still as it turns.
+
+    Args:
+        scene: The scene.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._needed = frames_of(STILL, scene.instance.fps)
+        self._frames = 0
+        self._broken = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is worth waiting: something moves, and all else that must hold does."""
+        return not self._broken and self._frames < self._needed
+
+    def look(self, timeline: Sequence[SkillSpan]) -> None:
+        """Look at the state after a frame in which everything was left alone."""
+        goals = [(span, checks) for span, checks in standing_goals(timeline) if checks]
+        still = [check for span, _ in goals for check in at_rest(self._scene, span.objects)]
+        self._frames = self._frames + 1 if all(holds(self._scene, check) for check in still) else 0
+        self._broken = any(not holds(self._scene, check) for _, checks in goals for check in checks)
+
+    def failure(self) -> Failure | None:
+        """Return that something does not lie still; None when all does."""
+        if self._broken or self._frames >= self._needed:
+            return None
+        detail = f"what was handled did not lie still for {STILL:g} s within {SETTLING * REST:g} s after the end"
+        return Failure(stage=FunnelStage.SUCCESS, reason="not_lasting_lying_still", detail=detail)
 
 
 def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:

@@ -20,6 +20,12 @@ TOUCHING = 0.004
 """How far things may be apart that stand side by side and touch [m]."""
 FALLEN = 0.7
 """Cosine of the tilt from which on something has fallen over: 45 degrees."""
+THIN = 0.008
+"""A mat thinner than this lets what lies on it feel the table [m]."""
+INSET = 0.008
+"""How far inside the edge of what carries it the middle of a thing must be [m]."""
+INWARDS = 0.004
+"""How far from a contact a point is looked at, upwards and towards the middle of the thing [m]."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 
@@ -47,11 +53,14 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
         return shape.encloses(T[:3, :3].T @ (point - T[:3, 3]), up, part)
 
     foot, lowest = _feet(scene, object, box)
-    if enclosed(foot) and enclosed(lowest):
-        return True
     points = _points(scene, object)
-    if float(np.mean([enclosed(point) for point in points])) >= MOST:
-        return True
+    deep = enclosed(foot) and enclosed(lowest)
+    if deep or float(np.mean([enclosed(point) for point in points])) >= MOST:
+        # What lies across a rim dips into the cavity and is borne outside it.
+        return any(
+            (owner == target and enclosed(_inwards(at, middle))) or (owner in scene.assets and owner != target)
+            for owner, _, at in _bearers(scene, object)
+        )
     # A tube in a rack stands free below, and a hole is around it further up.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
     return bool(below.hit[0]) and any(enclosed(np.array([*middle[:2], z])) for z in np.unique(points[:, 2]))
@@ -72,6 +81,7 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
     if not _over(scene, object, target, part):
         return False
     waiting, seen, reached, room = [object], {object}, False, world_box(scene, target, part)
+    thin = float(room[1, 2] - room[0, 2]) < THIN
     while waiting:
         name = waiting.pop()
         for owner, body, at in _bearers(scene, name):
@@ -80,8 +90,8 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
             elif owner in scene.assets and not _fixed(scene, owner):
                 waiting += [owner] if owner not in seen else []
                 seen.add(owner)
-            elif name == object and not _over_box(at, room):
-                return False  # It hangs over an edge. A thin mat lets what lies on it feel the table.
+            elif name == object and not (thin and _over_box(at, room)):
+                return False  # It hangs over an edge.
     return reached
 
 
@@ -214,7 +224,15 @@ def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
     middle = box.mean(axis=0)
     points = _points(scene, name)
     lowest = points[int(np.argmin(points[:, 2]))]
-    return np.array([middle[0], middle[1], z]), np.array([lowest[0], lowest[1], max(z, float(lowest[2]))])
+    return np.array([middle[0], middle[1], z]), np.array([lowest[0], lowest[1], z])
+
+
+def _inwards(at: Array, middle: Array) -> Array:
+    """Return a point beside a contact (3,), above it and nearer to the middle of what it bears (3,)."""
+    way = middle[:2] - at[:2]
+    length = float(np.linalg.norm(way))
+    step = way * min(1.0, INWARDS / length) if length > 0.0 else way
+    return np.array([at[0] + step[0], at[1] + step[1], at[2] + INWARDS])
 
 
 def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
@@ -225,8 +243,10 @@ def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
     if not _over_box(middle, room):
         return False
     shape, T = _hollow(scene, target), scene.object_pose(target)
-    down = shape.met(T[:3, :3].T @ (middle - T[:3, 3]), -T[2, :3][None])
-    return bool(down.hit[0])
+    inset = min(INSET, 0.15 * float((room[1] - room[0])[:2].min()))
+    around = [(0.0, 0.0), (inset, 0.0), (-inset, 0.0), (0.0, inset), (0.0, -inset)]
+    starts = [middle + np.array([x, y, 0.0]) for x, y in around]
+    return all(shape.met(T[:3, :3].T @ (start - T[:3, 3]), -T[2, :3][None]).hit[0] for start in starts)
 
 
 def _over_box(point: Array, box: Array) -> bool:

@@ -221,7 +221,8 @@ class Hollow:
             return None
         x, y, z = (0.0, 0.0, 0.0) if out is None else self._usual[out].tolist()
         middle = box.mean(axis=0)
-        floor = float(middle @ self._up) - self.met(middle, self._usual).below
+        below = self.met(middle, self._usual).below
+        floor = float(middle @ self._up) - below if np.isfinite(below) else float((box @ self._up).min())
         return Cavity(part=part, box=box, floor=floor, opening=None if out is None else (x, y, z))
 
 

@@ -1,6 +1,7 @@
 """What each skill of a task changes in the world: the goal of the task, and the steps towards it."""
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -275,7 +276,8 @@ def _rotate_held(scene: Scene, config: RotateObjConfig) -> tuple[Check, ...]:
     name = config.objects[0]
     up = scene.object_pose(name)[2, :3]
     tilts = []
-    for degrees in np.array(config.rotate_obj_euler_delta, float):
+    low, high = np.array(config.rotate_obj_euler_delta, float)
+    for degrees in product(*(np.linspace(low[k], high[k], 3) for k in range(3))):
         x, y, z = (matrix_from_rotvec(np.deg2rad(degrees[k]) * np.eye(3)[k]) for k in range(3))
         tilts.append(float(np.arccos(np.clip(up @ (x @ y @ z) @ up, -1.0, 1.0))))
     if max(tilts) < 2.0 * TILT:
