@@ -25,7 +25,9 @@ THIN = 0.008
 INSET = 0.008
 """How far inside the edge of what carries it the middle of a thing must be [m]."""
 INWARDS = 0.004
-"""How far from a contact a point is looked at, upwards and towards the middle of the thing [m]."""
+"""How far from a contact a point is looked at, towards the middle of the thing [m]."""
+RISES = (0.004, 0.012, 0.024)
+"""How far above it [m]: walls have holes."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 
@@ -58,7 +60,7 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     if deep or float(np.mean([enclosed(point) for point in points])) >= MOST:
         # What lies across a rim dips into the cavity and is borne outside it.
         return any(
-            (owner == target and enclosed(_inwards(at, middle))) or (owner in scene.assets and owner != target)
+            any(map(enclosed, _inwards(at, middle))) if owner == target else owner in scene.assets
             for owner, _, at in _bearers(scene, object)
         )
     # A tube in a rack stands free below, and a hole is around it further up.
@@ -227,12 +229,13 @@ def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
     return np.array([middle[0], middle[1], z]), np.array([lowest[0], lowest[1], z])
 
 
-def _inwards(at: Array, middle: Array) -> Array:
-    """Return a point beside a contact (3,), above it and nearer to the middle of what it bears (3,)."""
+def _inwards(at: Array, middle: Array) -> Iterator[Array]:
+    """Yield points beside a contact (3,), above it and nearer to the middle of what it bears (3,)."""
     way = middle[:2] - at[:2]
     length = float(np.linalg.norm(way))
     step = way * min(1.0, INWARDS / length) if length > 0.0 else way
-    return np.array([at[0] + step[0], at[1] + step[1], at[2] + INWARDS])
+    for rise in RISES:
+        yield np.array([at[0] + step[0], at[1] + step[1], at[2] + rise])
 
 
 def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
