@@ -52,6 +52,8 @@ def test_numbers_that_are_none_reach_the_nodes_which_know_how_to_hold() -> None:
         ('{"type": "command", "command": "rm"}', "no command 'rm'"),
         ('{"type": "command"}', "no command"),
         ('{"type": "ping"}', "when it was sent"),
+        ('{"type": "ping", "sent": NaN}', "when it was sent"),
+        ('{"type": "ping", "sent": -1e999}', "when it was sent"),
         ('{"type": "stereo", "eye_distance": 3}', "eyes are 0 to 0.1 m apart"),
         ('{"type": "stereo", "eye_distance": NaN}', "eyes are 0 to 0.1 m apart"),
         ('{"type": "stereo"}', "eyes are 0 to 0.1 m apart"),

@@ -1,6 +1,10 @@
 """handloom teleop: drive a task's robot from a browser and keep what was done as a dataset."""
 
+import signal
+import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -109,11 +113,29 @@ def run(
             return _replay(teleop_run, replay)
         app = TeleopApp(teleop_run, PageOptions(host=host, port=port, https=https, size=size, cameras=cameras))
         try:
-            app.serve(lambda address: _tell_address(address, open_page=open))
+            with _finishing_on_signals(app):
+                app.serve(lambda address: _tell_address(address, open_page=open))
         except KeyboardInterrupt:
             print("stopped; what was saved is kept")
     print(f"{teleop_run.saved} demonstrations in {directory.dataset}; check them: handloom verify {directory.path}")
     return 0
+
+
+@contextmanager
+def _finishing_on_signals(app: TeleopApp) -> Iterator[None]:
+    """Finish the session on Ctrl-C and on SIGTERM as its button does; a second Ctrl-C stops at once."""
+
+    def finish(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # In a thread of its own: the one that was interrupted may be holding the lock.
+        threading.Thread(target=app.finish).start()
+
+    before = {number: signal.signal(number, finish) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _tell_address(address: str, *, open_page: bool) -> None:

@@ -71,6 +71,10 @@ class TeleopApp:
             self.pictures.close()
             self.server.close()
 
+    def finish(self) -> None:
+        """End the session as its button does; called from any thread."""
+        self.live.end(FINISH, for_good=True)
+
     def hear(self, message: Message) -> None:
         """Act on what the client in control says."""
         if isinstance(message, InputMessage):

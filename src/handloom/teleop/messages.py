@@ -1,6 +1,7 @@
 """What a page may say to the server: samples and commands, checked before anything believes them."""
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,8 +69,12 @@ class StereoMessage:
 Message = InputMessage | CommandMessage | PingMessage | MarkMessage | StereoMessage
 
 
-def parsed_message(text: str | bytes) -> Message:
+def parsed_message(text: str | bytes, *, session: str | None = None) -> Message:
     """Read a message.
+
+    Args:
+        text: What came.
+        session: What everything but a ping must say it belongs to; None asks for nothing.
 
     Raises:
         InputError: It is none; the text says what is wrong.
@@ -87,6 +92,9 @@ def parsed_message(text: str | bytes) -> Message:
     kind = record.pop("type", None)
     if not isinstance(kind, str) or kind not in _READERS:
         raise InputError(f"no message of type {str(kind)[:40]!r}; {suggest(str(kind)[:40], _READERS)}")
+    said = record.pop("session", None)
+    if session is not None and said != session and kind != "ping":
+        raise InputError("it belongs to another connection, or to none")
     try:
         return _READERS[kind](record)
     except OverflowError as error:
@@ -113,7 +121,7 @@ def _command(record: dict[str, Any]) -> CommandMessage:
 
 def _ping(record: dict[str, Any]) -> PingMessage:
     sent = record.get("sent")
-    if not isinstance(sent, int | float) or isinstance(sent, bool):
+    if not isinstance(sent, int | float) or isinstance(sent, bool) or not math.isfinite(sent):
         raise InputError("a ping says when it was sent")
     return PingMessage(sent=float(sent))
 

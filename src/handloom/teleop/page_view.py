@@ -59,7 +59,15 @@ class PageView:
         cameras = self._cameras(scene)
         limit = scene.instance.max_frames / scene.instance.fps
         self.show(
-            **facts, phase="ready", cameras=cameras, seconds=0.0, limit=limit, outcome=None, recording=False, mark=""
+            **facts,
+            phase="ready",
+            cameras=cameras,
+            seconds=0.0,
+            limit=limit,
+            outcome=None,
+            recording=False,
+            mark="",
+            problem="",
         )
         self._pictures.show(scene)
 
@@ -120,7 +128,11 @@ class PageView:
 
     def saving(self, episode: int) -> None:
         """A demonstration is being written."""
-        self.show(phase="saving")
+        self.show(phase="saving", problem="")
+
+    def not_saved(self, why: str) -> None:
+        """It could not be written; it is still there and may be saved again."""
+        self.show(phase="over", problem=f"Not saved: {why}. Nothing is lost: press Save to try again.")
 
     def saved(self, episodes: int) -> None:
         """It is written; so many there are by now."""

@@ -25,7 +25,7 @@ function connect() {
 }
 
 function send(message) {
-  if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < 65536) socket.send(JSON.stringify(message));
+  if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < 65536) socket.send(JSON.stringify({ ...message, session: state.session }));
 }
 
 function command(name) { send({ type: "command", command: name }); }
@@ -82,7 +82,7 @@ function show() {
   showButtons();
   if (state.phase === "saving") banner("Writing the demonstration …");
   else if (state.phase === "finished") banner("The session is finished. You can close this page.");
-  else if (socket.readyState === WebSocket.OPEN) banner("");
+  else if (socket.readyState === WebSocket.OPEN) banner(state.problem ?? "");
 }
 
 function showViews() {
