@@ -32,7 +32,11 @@ def test_every_view_is_drawn_in_order_within_the_size_and_again_for_a_newer_stat
         stream.close()
     assert [camera.name for camera in stream.cameras_of(scene)] == [OPERATOR, "head", "hand"]
     sizes = [Image.open(io.BytesIO(picture)).size for picture in sets[-1]]
-    assert sizes == [(64, 48), (48, 48), (48, 48)]
+    assert sizes == [(64, 48), (24, 24), (24, 24)]  # The large one, and two that are shown small.
+    stream.show_large("hand", 40, 1000)
+    assert [(c.width, c.height) for c in stream.cameras_of(scene)] == [(32, 24), (24, 24), (40, 40)]
+    stream.show_large("nowhere", 4000, 4000)  # Never larger than allowed, whatever a page says.
+    assert [(c.width, c.height) for c in stream.cameras_of(scene)] == [(64, 48), (24, 24), (24, 24)]
     assert sets[0][0] != sets[-1][0]
 
 

@@ -198,7 +198,6 @@ def test_an_arm_pressed_ten_centimetres_into_the_table_comes_back_as_soon_as_the
     hand_low, tool_low = pressing.height, pressing.measured()
     back = pressing.move(0.05, 60)
     late = [(h - hand_low) - (t - tool_low) for h, t in back if h - hand_low > 0.005]
-    print(f"{task}: the tool is late by {1e3 * max(late):.1f} mm at most")
     assert max(late) < 0.010
     assert late[-1] > -0.005  # It follows; it does not jump up.
 

@@ -14,8 +14,8 @@ from test_teleop_run import IDLE, SEED, Script, begun, task_of
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import InlineExecutor, verify_dataset
 from handloom.errors import InputError
-from handloom.retarget import DeviceRecording
-from handloom.teleop import teleop_run
+from handloom.retarget import DeviceFrame, DeviceRecording
+from handloom.teleop import saver
 from handloom.teleop.takes import Take, Takes
 from handloom.teleop.teleop_run import TeleopRun
 
@@ -70,7 +70,7 @@ def killed_while_saving(folder: Path, recording: DeviceRecording, where: str) ->
     if where == "between rename and journal":
         run._note = kill  # type: ignore[method-assign]
     else:
-        teleop_run.write_episode = kill  # type: ignore[assignment]
+        saver.write_episode = kill  # type: ignore[assignment]
     carried_out(run, (recording, ["save"]))
 
 
@@ -87,7 +87,7 @@ def test_a_kill_during_a_save_loses_no_take_and_the_next_session_goes_on_with_th
     assert run.receipts == {}
     assert (run.run.episodes / "episode_000000").is_dir() == (where == "between rename and journal")
     script = carried_out(run, (slower(hand), ["finish"]))
-    assert script.told[0] == ("scene", 1)  # Scene 0 is done: nobody is asked for it twice.
+    assert script.told[:2] == [("saved", 1), ("scene", 1)]  # Scene 0 is done: nobody is asked for it twice.
     assert run.run.receipts()[0].take == 1
     assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
     whole = begun(tmp_path / "whole")
@@ -100,8 +100,8 @@ def test_a_save_that_fails_is_told_and_can_be_repeated(
     tmp_path: Path, hand: DeviceRecording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = begun(tmp_path / "run")
-    monkeypatch.setattr(teleop_run, "PAUSES", (0.0,))
-    write, calls = teleop_run.write_episode, []
+    monkeypatch.setattr(saver, "PAUSES", (0.0,))
+    write, calls = saver.write_episode, []
 
     def full(*args: object) -> None:
         calls.append(args)
@@ -109,7 +109,7 @@ def test_a_save_that_fails_is_told_and_can_be_repeated(
             raise OSError(28, "No space left on device")
         write(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(teleop_run, "write_episode", full)
+    monkeypatch.setattr(saver, "write_episode", full)
     script = carried_out(run, (hand, ["save", "save"]), (IDLE, ["finish"]))
     assert len(calls) == 3
     assert [event[0] for event in script.told] == ["scene", "outcome", "not saved", "saved", "scene", "outcome"]
@@ -137,6 +137,47 @@ def test_after_a_failed_save_another_take_is_saved_as_itself_and_the_first_one_i
     first = begun(tmp_path / "first")
     carried_out(first, (hand, ["save"]), (IDLE, ["finish"]))
     assert frames_of(run) == frames_of(first) + 15  # Half a second more: it is the second take.
+
+
+def test_going_back_goes_on_from_the_very_state_of_then(tmp_path: Path, hand: DeviceRecording) -> None:
+    """A person who drops the cube goes back: what is saved is the first part and the new one, and replays exactly."""
+    run = begun(tmp_path / "run")
+    middle = len(hand.frames) // 2 // 2 * 2
+    astray = replace(
+        hand, frames=hand.frames[:middle] + tuple(DeviceFrame(time_ns=f.time_ns) for f in hand.frames[middle:])
+    )
+    frames: list[int] = []
+
+    class Sees(Script):
+        def frame(self, source_or_tick, frame_or_time):
+            if not isinstance(source_or_tick, int):
+                frames.append(frame_or_time)
+                return None
+            return super().frame(source_or_tick, frame_or_time)
+
+    script = Sees((astray, ["rewind"]), (hand, ["save"]), (IDLE, ["finish"]))
+    script.back = (len(hand.frames) - middle) / 60 + 1.0  # One second before it went astray.
+    run.carry_out(script, script)  # type: ignore[arg-type]
+    assert run.saved == 1
+    (take,) = run.takes
+    kept = DeviceRecording.read(run.takes.path(take))
+    cut = middle - 60
+    assert [f.controller_right for f in kept.frames[:cut]] == [f.controller_right for f in hand.frames[:cut]]
+    assert kept.frames[cut].state == "stopped"  # There the clutch lets go, so that nothing jumps.
+    assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
+    other = begun(tmp_path / "other")
+    assert other.replay(kept).success
+
+
+def test_what_was_dropped_by_mistake_comes_back(tmp_path: Path, hand: DeviceRecording) -> None:
+    run = begun(tmp_path / "run")
+    script = carried_out(
+        run, (hand, ["discard"]), (IDLE, ["undo"]), (IDLE, ["save"]), (IDLE, ["undo"]), (IDLE, ["finish"])
+    )
+    scenes = [event[1] for event in script.told if event[0] == "scene"]
+    assert scenes[:3] == [0, 1, 0]  # The next scene, and back in the one that was left.
+    assert run.run.receipts()[0].success
+    assert frames_of(run) > 0
 
 
 def test_finishing_keeps_a_success_that_was_not_saved_yet(tmp_path: Path, hand: DeviceRecording) -> None:

@@ -54,6 +54,8 @@ class Script:
         return list(self.input.marks(frame))
 
     instruction = ""
+    is_decided = False
+    back = 1.0
 
     def say(self, text: str) -> None:
         self.instruction = text
@@ -68,10 +70,10 @@ class Script:
     def scene(self, scene, facts) -> None:
         self.told.append(("scene", facts["episode"]))
 
-    def outcome(self, record) -> None:
+    def outcome(self, record, *, may_save) -> None:
         self.told.append(("outcome", record.success))
 
-    def saving(self, episode) -> None:
+    def saving(self, waiting, problem) -> None:
         pass
 
     def not_saved(self, why) -> None:

@@ -29,6 +29,7 @@ from handloom.errors import InputError, require
 from handloom.retarget import DeviceRecording
 from handloom.tasks import load_task
 from handloom.teleop.app import PageOptions, TeleopApp
+from handloom.teleop.picture_stream import check_views
 from handloom.teleop.teleop_run import TeleopRun
 
 LENGTH = "data.max_episode_length"
@@ -43,7 +44,7 @@ def run(
     port: Number = 8420,
     https: bool = False,
     open: bool = False,
-    size: Annotated[tuple[int, int], tyro.conf.arg(metavar="WIDTH HEIGHT")] = (320, 240),
+    size: Annotated[tuple[int, int], tyro.conf.arg(metavar="WIDTH HEIGHT")] = (640, 480),
     cameras: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]", help_behavior_hint=NO_HINT)] = (),
     seconds: float = 120.0,
     scale: float = 1.0,
@@ -69,7 +70,7 @@ def run(
         port: Port of the page; 0 takes a free one.
         https: Serve HTTPS on this machine, too, with a certificate that this machine signs itself.
         open: Open the page in the browser of this machine.
-        size: Width and height that the live pictures fit into.
+        size: Width and height that the large live picture fits into; it is drawn as large as the page shows it.
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Longest demonstration.
         scale: Metres the tool moves per metre of the hand.
@@ -105,9 +106,10 @@ def run(
     )
     if replay is None:
         require("websockets", extra="teleop")
+        check_views(loaded, seed, cameras)
     directory = RunDirectory.begin(output or Path("out") / f"teleop_{loaded.name}", settings)
     with directory.held():
-        teleop_run = TeleopRun(directory, loaded, scale)
+        teleop_run = TeleopRun(directory, loaded, scale, background=replay is None)
         compile_kernels()
         if replay is not None:
             return _replay(teleop_run, replay)
@@ -117,6 +119,8 @@ def run(
                 app.serve(lambda address: _tell_address(address, open_page=open))
         except KeyboardInterrupt:
             print("stopped; what was saved is kept")
+    for take in teleop_run.unsaved:
+        print(f"could not be written: {teleop_run.takes.path(take)}; the same command again tries once more")
     print(f"{teleop_run.saved} demonstrations in {directory.dataset}; check them: handloom verify {directory.path}")
     return 0
 

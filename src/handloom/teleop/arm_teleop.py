@@ -1,4 +1,4 @@
-"""One arm behind one controller: a clutch that slips when the arm is held up, and a gripper that keeps what it holds."""
+"""One arm behind one controller: a clutch that slips when the arm is held up, a gripper that keeps what it holds."""
 
 import numpy as np
 
@@ -80,8 +80,10 @@ class ArmTeleop:
         told = float(data.ctrl[arm.gripper_ctrl_index[0]] - spec.gripper_open[0]) / way
         self.closedness = min(max(told, 0.0), 1.0)
         """How far the gripper is told to be closed, from 0 to 1."""
-        self._has_grip, self._trigger = False, None  # type: bool, float | None
-        """Whether the trigger moves the gripper, and where it was last; None while time stands still."""
+        self._has_grip = False
+        """Whether the trigger moves the gripper."""
+        self._trigger: float | None = None
+        """Where the trigger was last; None while time stands still."""
         self._resistance = Resistance(chain)
         self._slipped, self._turned = np.zeros(3), np.eye(3)
         """What the clutch has slipped by since it engaged: the target is the hand's, moved and turned by this."""

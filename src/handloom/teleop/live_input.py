@@ -53,6 +53,8 @@ class LiveInput:
         """A moment of this clock [s] and the time of the episode at it [ns]; None while time stands still."""
         self._verdict = ""
         self._over = False
+        self.back = 0.0
+        """How far the operator wants to go back when the verdict is to [s]."""
         self.latencies: deque[float] = deque(maxlen=LATENCIES)
         """Time from the arrival of a sample to its use, of those that were used first [s]."""
         self._used = -1
@@ -114,10 +116,12 @@ class LiveInput:
         with self._changed:
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
-    def end(self, verdict: str, *, for_good: bool = False) -> None:
+    def end(self, verdict: str, *, for_good: bool = False, back: float = 0.0) -> None:
         """End the attempt; ``verdict`` says what should become of it, and of all that follow if it is for good."""
         with self._changed:
-            self._verdict = verdict
+            if self._over and not for_good:
+                return
+            self._verdict, self.back = verdict, back
             self._over |= for_good
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
@@ -129,6 +133,11 @@ class LiveInput:
             if not self._over:
                 self._verdict = ""
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is said already what should become of the attempt."""
+        return bool(self._verdict)
 
     def verdict(self) -> str:
         """Wait for what should become of the attempt."""

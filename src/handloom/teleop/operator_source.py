@@ -55,6 +55,32 @@ class RecordedInput:
         return [text for at, text in self._marks if at == frame]
 
 
+class ResumedInput:
+    """Plays a recording as fast as it can be carried out, then lets the operator go on from there.
+
+    Args:
+        recording: What was done before.
+        operator: Who goes on.
+    """
+
+    def __init__(self, recording: DeviceRecording, operator: OperatorInput) -> None:
+        self._past, self._operator = RecordedInput(recording), operator
+        self._ticks = len(recording)
+        self._frames = recording.facts.get("frames", 0)
+
+    def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
+        """Return the recorded samples of a tick, then one that lets go of everything, then the operator's."""
+        if tick < self._ticks:
+            return self._past.frame(tick, time_ns)
+        if tick == self._ticks:
+            return DeviceFrame(time_ns=time_ns, state=ExecutionState.STOPPED)
+        return self._operator.frame(tick, time_ns)
+
+    def marks(self, frame: int) -> Sequence[str]:
+        """Return the names given at a frame."""
+        return self._past.marks(frame) if frame < self._frames else self._operator.marks(frame)
+
+
 def recorded_marks(recording: DeviceRecording) -> list[tuple[int, str]]:
     """Return the frames and names of stretches that were marked while recording.
 
@@ -140,6 +166,7 @@ class OperatorSource:
         instance = self._scene.instance
         facts: dict[str, Any] = {"task": instance.task, "seed": instance.seed, "episode": instance.episode}
         facts["rate_hz"] = self._rate
+        facts["frames"] = len(self.frames) // self._ticks
         if self.marks:
             facts["marks"] = [list(mark) for mark in self.marks]
         return DeviceRecording(
@@ -148,6 +175,14 @@ class OperatorSource:
             title="handloom teleop",
             facts=facts,
         )
+
+    def earlier(self, seconds: float) -> DeviceRecording:
+        """Return what the devices said until some time ago [s], whole frames of it."""
+        whole = self.device_recording
+        frames = max(0, len(self.frames) // self._ticks - round(seconds * self._scene.instance.fps))
+        kept = tuple(self.frames[: frames * self._ticks])
+        facts = {**whole.facts, "frames": frames, "marks": [list(mark) for mark in self.marks if mark[0] < frames]}
+        return DeviceRecording(frames=kept, end_time_ns=self._time_ns(len(kept)), title=whole.title, facts=facts)
 
     def next(self, frame: int) -> Array | None:
         """Return the targets (controls,) of a frame; None when the goals are achieved or the attempt is over."""

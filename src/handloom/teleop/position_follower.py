@@ -16,8 +16,8 @@ SPEED = 0.5
 class PositionFollower(DifferentialIk):
     """Follows positions, within the same limits, speeds and clearance as arms that follow poses.
 
-    Position-only inverse kinematics says which joints are wanted; of the steps that keep every bound the one is taken that
-    brings the tool nearest to where those would have it.
+    Position-only inverse kinematics says which joints are wanted; of the steps that keep every bound the one is taken
+    that brings the tool nearest to where those would have it.
 
     Args:
         chain: The arm, whose last joint is the roll of the wrist.

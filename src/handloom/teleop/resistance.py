@@ -6,8 +6,8 @@ from handloom.arrays import Array
 from handloom.motion.kinematics import Chain
 
 LEAD = (0.005, 0.15)
-"""A commanded tool is ahead of the measured one by no more than this in free motion: [m], and for every m/s [s]. Arms lag
-by 0.04 to 0.08 s."""
+"""A commanded tool is ahead of the measured one by no more than this in free motion: [m], and for every m/s [s]. Arms
+lag by 0.04 to 0.08 s."""
 ANSWER = 0.3
 """A tool that moves at less than this share of the speed that it is told to move at is held up ..."""
 PATIENCE = 0.1

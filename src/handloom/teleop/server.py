@@ -199,7 +199,7 @@ class TeleopServer:
     def _request(self, connection: Any, request: Any) -> Any:
         """Answer a request: a file of the page, or None to open a socket."""
         parts = urlsplit(request.path)
-        if parts.path != "/socket":
+        if parts.path not in ("/socket", "/check"):
             return self._file(parts.path)
         origin, host = request.headers.get("Origin"), request.headers.get("Host", "")
         if origin is not None and urlsplit(origin).netloc != host:
@@ -207,6 +207,8 @@ class TeleopServer:
         token = parse_qs(parts.query).get("token", [""])[0]
         if not hmac.compare_digest(token.encode(), self._token.encode()):
             return self._refuse(HTTPStatus.FORBIDDEN, "a wrong token; open the address that handloom printed")
+        if parts.path == "/check":  # A page is told no reason when a socket is refused: it asks here.
+            return self._response(HTTPStatus.OK, b"good\n", "text/plain; charset=utf-8")
         if len(self._clients) >= MOST_CLIENTS:
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"more than {MOST_CLIENTS} clients")
         return None
