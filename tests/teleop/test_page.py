@@ -46,11 +46,21 @@ window.pad = pad;
 class Driven:
     """An app in a thread of its own, and the source of the attempt that it is at."""
 
-    def __init__(self, folder: Path, task: str) -> None:
-        loaded = load_task(task, overrides=("data.max_episode_length=3600",))
-        settings = RunSettings.of_task(loaded, seed=SEED, source=TELEOP, unit_size=1, render="none")
+    def __init__(
+        self,
+        folder: Path,
+        task: str,
+        *,
+        size: tuple[int, int] = (160, 120),
+        frames: int = 3600,
+        keep_failures: bool = False,
+    ) -> None:
+        loaded = load_task(task, overrides=(f"data.max_episode_length={frames}",))
+        settings = RunSettings.of_task(
+            loaded, seed=SEED, source=TELEOP, unit_size=1, render="none", keep_failures=keep_failures
+        )
         self.run = TeleopRun(RunDirectory.begin(folder, settings), loaded)
-        self.app = TeleopApp(self.run, PageOptions(size=(160, 120)))
+        self.app = TeleopApp(self.run, PageOptions(size=size))
         self.source: OperatorSource | None = None
         show = self.app.view.frame
 

@@ -6,6 +6,7 @@ const $ = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.search).get("token") ?? "";
 const hands = new VirtualHands();
 let socket = null, state = {}, seq = 0, xr = null, roundTrip = null, attempts = 0, asked = "", askedAt = 0, notice = "";
+const lying = matchMedia("(max-height: 30rem) and (orientation: landscape)"); // There is room for the picture and the thumbs only.
 const SURE = 3000; // A second press counts as a yes for this long [ms].
 const canvases = new Map();
 const RIGHT_EYE = "operator_right";
@@ -101,7 +102,7 @@ function show() {
   showArms();
   showButtons();
   if (state.phase === "finished") banner("The session is finished. You can close this page.");
-  else if (socket.readyState === WebSocket.OPEN) banner(state.problem || (asked ? notice : ""));
+  else if (socket.readyState === WebSocket.OPEN) banner(state.problem || (asked ? notice : "") || (lying.matches && state.phase === "over" ? $("outcome").textContent : ""));
 }
 
 function showViews() {
