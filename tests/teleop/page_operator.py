@@ -1,8 +1,8 @@
-"""A person at the page who picks and places by what can be seen: keys or thumbs, one push after the other, and a look."""
+"""A person at the page who picks and places by what can be seen: keys or thumbs, push by push, and a look."""
 
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from browser import Browser
@@ -35,8 +35,13 @@ class Device(Protocol):
 class Keyboard:
     """Keys alone."""
 
-    KEYS = {"x": ("KeyA", "KeyD"), "y": ("KeyQ", "KeyE"), "z": ("KeyW", "KeyS"), "turn": ("ArrowRight", "ArrowLeft")}
-    BUTTONS = {"run": "Enter", "save": "KeyK"}
+    KEYS: ClassVar = {
+        "x": ("KeyA", "KeyD"),
+        "y": ("KeyQ", "KeyE"),
+        "z": ("KeyW", "KeyS"),
+        "turn": ("ArrowRight", "ArrowLeft"),
+    }
+    BUTTONS: ClassVar = {"run": "Enter", "save": "KeyK"}
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
