@@ -12,6 +12,7 @@ from handloom.teleop.operator_source import OperatorSource
 
 SPEED, TURN = 0.22, 1.1
 """How fast a hand goes while something is pushed [m/s], [rad/s]."""
+UP = np.array([0.0, 0.0, 0.1])
 NEAR = 0.004
 """Near enough [m]."""
 
@@ -115,7 +116,7 @@ class PageOperator:
 
     @property
     def _scene(self) -> Scene:
-        return self._source()._scene
+        return self._source().scene
 
     @property
     def _arm(self) -> SceneArm:
@@ -149,7 +150,7 @@ class PageOperator:
         raise AssertionError(f"the tool did not come to {place}: it is {error} off")
 
     def turn_to(self, yaw: float) -> None:
-        """Turn the tool about the vertical until its fingers stand at an angle [rad]; quarter turns make no difference."""
+        """Turn the tool about the vertical until its fingers stand at an angle [rad], give or take quarter turns."""
         for _ in range(25):
             self.settled()
             site = self._arm.prefix + self._arm.spec.tcp_site
@@ -169,17 +170,17 @@ class PageOperator:
     def pick_and_place(self, thing: str, goal: str) -> None:
         """Grasp one object and put it down on another."""
         place, yaw = self.place_of(thing)
-        self.go(place + [0.0, 0.0, 0.10], near=0.006)
+        self.go(place + UP, near=0.006)
         self.turn_to(yaw)
         self.go(place, axes="xzy")
         self.device.grip()
         self.wait(lambda: self._source().robot.arms[0].closedness == 1.0)
         time.sleep(0.8)
-        self.go(self.tool() + [0.0, 0.0, 0.10], axes="y", near=0.02)
+        self.go(self.tool() + UP, axes="y", near=0.02)
         held = self.tool() - self.place_of(thing)[0]
         target = self.place_of(goal)[0]
-        self.go(np.array([*target[:2], self.tool()[2]]) + [held[0], held[1], 0.0], axes="xz", near=0.01)
-        self.go(target + held + [0.0, 0.0, 0.03], axes="y", near=0.006)
+        self.go(np.array([*(target + held)[:2], self.tool()[2]]), axes="xz", near=0.01)
+        self.go(target + held + 0.3 * UP, axes="y", near=0.006)
         self.device.grip()
         for _ in range(4):
             time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""Reloads, drop-outs, second tabs, restarts and kills at random moments: nothing saved is lost, nothing held is dropped.
+"""Reloads, drop-outs, second tabs, restarts and kills at random moments: nothing saved is lost, nothing is dropped.
 
 ``HANDLOOM_TELEOP_CHAOS`` says at how many moments; 100 take about ten minutes.
 """
@@ -133,7 +133,8 @@ class Operator:
             self.seq, self.trigger = 0, 0.0
             self.begin()
             return
-        if held[0] and held[1] == self.state.get("episode") and self.state.get("arms"):
+        new_page = what in ("reload", "drop")
+        if new_page and held[0] and held[1] == self.state.get("episode") and self.state.get("arms"):
             self.trigger = 0.0  # A new page has an open hand ...
             self.say(type="command", command="start")
             with suppress(TimeoutError):

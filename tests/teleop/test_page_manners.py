@@ -24,6 +24,19 @@ pytestmark = [
 ]
 
 
+HIDDEN = """(wanted) => [...document.querySelectorAll(wanted)].filter((e) => {
+  const r = e.getBoundingClientRect();
+  return !(r.width > 20 && r.top >= -1 && r.left >= -1 && r.bottom <= innerHeight + 1 && r.right <= innerWidth + 1);
+}).map((e) => e.id || e.dataset.pad || e.tagName)"""
+OVERLAPPING = """() => {
+  const boxes = [...document.querySelectorAll('.pad, .pad-buttons, .view.large, .bar')]
+    .map((e) => [e.className, e.getBoundingClientRect()]).filter(([, r]) => r.width > 0);
+  const shared = (p, q, a, b) => Math.min(p[b], q[b]) - Math.max(p[a], q[a]) > 2;
+  const meet = (p, q) => shared(p, q, 'left', 'right') && shared(p, q, 'top', 'bottom');
+  return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) => meet(p, q)).map(([b]) => [a, b]));
+}"""
+
+
 @contextmanager
 def driven_in(folder: Path, **options) -> Iterator[Driven]:
     driven = Driven(folder / "run", "fr3_pick_place", **options)
@@ -128,7 +141,8 @@ def test_the_shortest_tap_of_a_key_moves_the_tool(tmp_path: Path) -> None:
         for _ in range(5):
             start = driven.tool()
             browser.run(
-                "for (const type of ['keydown', 'keyup']) dispatchEvent(new KeyboardEvent(type, {code: 'KeyE', key: 'e'}))"
+                "for (const type of ['keydown', 'keyup']) "
+                "dispatchEvent(new KeyboardEvent(type, {code: 'KeyE', key: 'e'}))"
             )
             browser.wait(lambda start=start: driven.tool()[2] - start[2] > 0.001, "the tool to rise a little")
             browser.wait("!handloom.state.arms[0].engaged", "the clutch to let go")
@@ -164,20 +178,8 @@ def test_everything_needed_is_in_sight_on_every_screen(tmp_path: Path, size: tup
         browser.call("Emulation.setEmulatedMedia", features=features)
         started(browser, driven)
         wanted = "#run, #stop, #save, #rewind, .view.large canvas" + (", .pad, #pad-grip" if size[0] < 1000 else "")
-        hidden = browser.run(
-            f"""[...document.querySelectorAll('{wanted}')].filter((e) => {{
-              const r = e.getBoundingClientRect();
-              return !(r.width > 20 && r.top >= -1 && r.left >= -1 && r.bottom <= innerHeight + 1 && r.right <= innerWidth + 1);
-            }}).map((e) => e.id || e.dataset.pad || e.tagName)"""
-        )
-        overlapping = browser.run(
-            """(() => {
-              const boxes = [...document.querySelectorAll('.pad, .pad-buttons, .view.large, .bar')].filter((e) => e.offsetParent !== null || getComputedStyle(e).position === 'fixed')
-                .map((e) => [e.className, e.getBoundingClientRect()]).filter(([, r]) => r.width > 0);
-              return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) =>
-                Math.min(p.right, q.right) - Math.max(p.left, q.left) > 2 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 2).map(([b]) => [a, b]));
-            })()"""
-        )
+        hidden = browser.run(f"({HIDDEN})('{wanted}')")
+        overlapping = browser.run(f"({OVERLAPPING})()")
         time.sleep(0.5)
         shot(browser, f"{size[0]}x{size[1]}_{theme}")
         assert hidden == []

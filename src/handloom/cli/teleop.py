@@ -48,6 +48,7 @@ def run(
     cameras: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]", help_behavior_hint=NO_HINT)] = (),
     seconds: float = 120.0,
     scale: float = 1.0,
+    trim: float = 0.0,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
@@ -74,6 +75,7 @@ def run(
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Longest demonstration.
         scale: Metres the tool moves per metre of the hand.
+        trim: Cut pauses longer than so many seconds out of what is saved; the archive keeps them. 0 cuts none.
         render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
         preset: How much work goes into the pictures of the dataset.
         columns: Names of the columns, as for generate.
@@ -89,6 +91,8 @@ def run(
         raise InputError(f"--seconds is between 1 and 3600, got {seconds}")
     if not 0.05 <= scale <= 20.0:
         raise InputError(f"--scale is between 0.05 and 20, got {scale}")
+    if not 0.0 <= trim <= 3600.0:
+        raise InputError(f"--trim is between 0 and 3600 seconds, got {trim}")
     loaded = load_task(task, overrides=set)
     if not any(text.startswith(f"{LENGTH}=") for text in set):
         frames = round(seconds * loaded.config.data.fps)
@@ -109,7 +113,7 @@ def run(
         check_views(loaded, seed, cameras)
     directory = RunDirectory.begin(output or Path("out") / f"teleop_{loaded.name}", settings)
     with directory.held():
-        teleop_run = TeleopRun(directory, loaded, scale, background=replay is None)
+        teleop_run = TeleopRun(directory, loaded, scale, trim, background=replay is None)
         compile_kernels()
         if replay is not None:
             return _replay(teleop_run, replay)

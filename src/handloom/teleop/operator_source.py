@@ -143,6 +143,11 @@ class OperatorSource:
         self._session = TeleopSession(config).__enter__()  # It holds nothing that would have to be closed.
 
     @property
+    def scene(self) -> Scene:
+        """What it is carried out in."""
+        return self._scene
+
+    @property
     def timeline(self) -> list[SkillSpan]:
         """What was achieved when, and what the operator named."""
         ends = [*(frame for frame, _ in self.marks[1:]), self._done]

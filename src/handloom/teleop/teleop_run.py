@@ -19,6 +19,7 @@ from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.teleop.live_input import LiveInput
 from handloom.teleop.operator_source import OperatorInput, OperatorSource, RecordedInput, ResumedInput
 from handloom.teleop.saver import BackgroundSaver, InlineSaver, SaveJob
+from handloom.teleop.still import without_pauses
 from handloom.teleop.takes import Take, Takes
 from handloom.values import EpisodeRecord
 
@@ -70,6 +71,8 @@ class TeleopRun:
     task: Task
     scale: float = 1.0
     """Metres of a tool per metre of a hand."""
+    trim: float = 0.0
+    """Pauses longer than this are cut out of demonstrations [s]; 0 cuts none."""
     background: bool = False
     """Save in another process while the operator goes on with the next scene."""
     receipts: dict[int, Receipt] = field(default_factory=dict)
@@ -237,7 +240,10 @@ class TeleopRun:
             instruction: What the robot was told, in the operator's words; empty keeps the task's.
         """
         recording = source.device_recording
-        facts = {**recording.facts, "scale": self.scale}
+        facts: dict[str, Any] = {**recording.facts, "scale": self.scale}
+        if self.trim > 0.0:
+            facts["trim"] = self.trim
+            record = without_pauses(record, source.scene.world.model, self.trim)
         if instruction:
             facts["instruction"] = instruction
             record = replace(record, instance=replace(record.instance, instruction=instruction))
@@ -276,13 +282,15 @@ class TeleopRun:
         for name, value in known.items():
             if facts.get(name) != value:
                 raise InputError(f"the recording is of {name} {facts.get(name)!r}, this run has {value!r}")
-        episode, scale = facts.get("episode"), facts.get("scale", 1.0)
-        instruction = facts.get("instruction", "")
-        if not isinstance(episode, int) or not isinstance(scale, int | float) or not isinstance(instruction, str):
+        episode, instruction = facts.get("episode"), facts.get("instruction", "")
+        numbers = [facts.get("scale", 1.0), facts.get("trim", 0.0)]
+        good = all(isinstance(number, int | float) for number in numbers)
+        if not isinstance(episode, int) or not good or not isinstance(instruction, str):
             raise InputError("the recording does not say of which episode it is; was it made by handloom teleop?")
         scene = build_scene(sample_task(self.task, self.run.settings.seed, episode))
         operator = RecordedInput(recording)
-        record = self._attempt(scene, operator, lambda source, frame: None, scale=float(scale))[1]
+        record = self._attempt(scene, operator, lambda source, frame: None, scale=float(numbers[0]))[1]
+        record = without_pauses(record, scene.world.model, float(numbers[1]))
         if instruction:
             record = replace(record, instance=replace(record.instance, instruction=instruction))
         return record

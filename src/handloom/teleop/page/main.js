@@ -129,7 +129,7 @@ function showViews() {
 let told = "";
 function tellSize() {
   const canvas = document.querySelector(".view.large canvas"), box = canvas?.getBoundingClientRect();
-  if (!box?.width || state.role !== "control") return;
+  if (!box?.width || state.role !== "control" || xr) return;
   const density = Math.min(2, devicePixelRatio || 1);
   const side = (length) => Math.max(16, Math.min(4096, Math.round(length * density)));
   const message = { type: "view", name: canvas.id.replace("view-", ""), width: side(box.width), height: side(box.height) };
@@ -329,8 +329,10 @@ for (const [id, mode] of [["vr", "immersive-vr"], ["ar", "immersive-ar"]]) {
     if (xr) return xr.end();
     const views = () => (state.cameras ?? []).map((camera) => ({ ...camera, canvas: canvases.get(camera.name) })).filter((view) => view.canvas);
     const stereo = (distance) => send({ type: "stereo", eye_distance: distance });
-    const entered = new XrHands(mode, views, (name) => BUTTONS[name](), () => { xr = null; stereo(0); }, stereo, () => ({ ...state, notice: $("banner").hidden ? "" : $("banner").textContent }));
-    try { await entered.start(); xr = entered; } catch (error) { banner(`The headset cannot be used: ${error.message}`); }
+    const entered = new XrHands(mode, views, (name) => BUTTONS[name](), () => { xr = null; stereo(0); told = ""; tellSize(); }, stereo, () => ({ ...state, notice: $("banner").hidden ? "" : $("banner").textContent }));
+    // Before the eyes a picture is as large as it gets.
+    const largest = () => send({ type: "view", name: state.cameras?.[0]?.name ?? "operator", width: 4096, height: 4096 });
+    try { await entered.start(); xr = entered; largest(); } catch (error) { banner(`The headset cannot be used: ${error.message}`); }
   });
 }
 
