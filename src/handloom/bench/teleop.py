@@ -53,7 +53,7 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
         )
         figures = _Page(app, seconds).drive()
     work = _processor_time(name, seed, chosen, frames=round(0.25 * seconds * RATE))
-    return {"name": f"{name}, {len(chosen)} views of 320x240 or less", **figures, **work}
+    return {"name": f"{name}, {len(chosen)} views, the first of 640x480", **figures, **work}
 
 
 def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: int) -> dict[str, float]:
