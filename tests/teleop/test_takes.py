@@ -112,7 +112,15 @@ def test_a_save_that_fails_is_told_and_can_be_repeated(
     monkeypatch.setattr(saver, "write_episode", full)
     script = carried_out(run, (hand, ["save", "save"]), (IDLE, ["finish"]))
     assert len(calls) == 3
-    assert [event[0] for event in script.told] == ["scene", "outcome", "not saved", "saved", "scene", "outcome"]
+    assert [event[0] for event in script.told] == [
+        "scene",
+        "outcome",
+        "not saved",
+        "outcome",
+        "saved",
+        "scene",
+        "outcome",
+    ]
     assert "No space left on device" in script.told[2][1]
     assert list(run.takes) == [Take(0, 1)]
     assert frames_of(run) > 0
@@ -177,6 +185,17 @@ def test_what_was_dropped_by_mistake_comes_back(tmp_path: Path, hand: DeviceReco
     scenes = [event[1] for event in script.told if event[0] == "scene"]
     assert scenes[:3] == [0, 1, 0]  # The next scene, and back in the one that was left.
     assert run.run.receipts()[0].success
+    assert frames_of(run) > 0
+
+
+def test_nothing_comes_back_in_the_place_of_a_demonstration_that_is_saved(
+    tmp_path: Path, hand: DeviceRecording
+) -> None:
+    run = begun(tmp_path / "run")
+    script = carried_out(run, (hand, ["reset"]), (slower(hand), ["save"]), (IDLE, ["undo"]), (IDLE, ["finish"]))
+    scenes = [event[1] for event in script.told if event[0] == "scene"]
+    assert scenes == [0, 0, 1, 1]
+    assert list(run.takes) == [Take(0, 1)]
     assert frames_of(run) > 0
 
 

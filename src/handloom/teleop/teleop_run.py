@@ -179,6 +179,7 @@ class TeleopRun:
             verdict = live.verdict()
             while verdict == SAVE and not self._is_saved(source, record, live.instruction, view):
                 live.begin()  # The page says why; another verdict is awaited, and it may be to save once more.
+                view.outcome(record, may_save=self._may_save(record))
                 verdict = live.verdict()
             if verdict == SAVE:
                 return SAVE
@@ -255,6 +256,8 @@ class TeleopRun:
         folder = self.run.episodes / folder_name(take.episode)
         self.saver.submit(SaveJob(take=take, record=record, settings=self.run.settings, folder=folder))
         self._claimed.add(take.episode)
+        if self.thrown is not None and self.thrown.facts["episode"] == take.episode:
+            self.thrown = None  # The scene has its demonstration: nothing may come back in its place.
 
     def _is_written(self, job: SaveJob, receipt: Receipt) -> None:
         self._note(receipt)
