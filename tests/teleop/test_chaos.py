@@ -139,7 +139,8 @@ class Operator:
             self.say(type="command", command="start")
             with suppress(TimeoutError):
                 self.look(lambda s: False, seconds=0.4)
-            assert self.state["arms"][0]["closed"] == 1.0  # ... and drops nothing.
+            if held[1] == self.state["episode"] and self.state["arms"]:  # A save that was under way may end a scene.
+                assert self.state["arms"][0]["closed"] == 1.0  # ... and drops nothing.
 
 
 @pytest.mark.slow

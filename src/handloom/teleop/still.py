@@ -31,7 +31,7 @@ def without_pauses(record: EpisodeRecord, model: mujoco.MjModel, longest: float)
     least = max(round(longest * fps), 2 * edge + 1)
     moves = _moves(record, model)
     cut = list(record.left_out)
-    for start, stop in _runs(~moves):
+    for start, stop in _runs(np.logical_not(moves)):
         if stop - start > least:
             cut.append((start + edge, stop - edge))
     taken = np.zeros(record.frames, bool)
