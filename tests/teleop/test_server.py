@@ -20,7 +20,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from handloom.errors import FileError, InputError
-from handloom.teleop.certificate import self_signed
+from handloom.teleop.certificate import self_signed, token_of
 from handloom.teleop.gate import MOST_WAITING
 from handloom.teleop.messages import InputMessage, Message, parsed_message
 from handloom.teleop.server import PAGE, TeleopServer, is_loopback
@@ -295,6 +295,28 @@ def test_a_request_that_comes_a_byte_at_a_time_is_given_up(served: Served) -> No
                 slow.sendall(b"X")
                 time.sleep(0.2)
         assert gate.waiting == 0
+
+
+def test_a_page_can_ask_why_its_socket_was_refused(served: Served) -> None:
+    base = f"http://127.0.0.1:{served.server.port}/check?token="
+    with urllib.request.urlopen(base + TOKEN) as answer:
+        assert answer.status == 200
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(base + "old")
+    assert refused.value.code == 403
+    refused.value.close()
+
+
+def test_the_token_of_a_run_is_kept_and_is_its_own_and_nobody_elses_to_read(tmp_path: Path) -> None:
+    token = token_of(tmp_path / "run", tmp_path / "kept")
+    assert token_of(tmp_path / "run", tmp_path / "kept") == token
+    assert token_of(tmp_path / "other", tmp_path / "kept") != token
+    files = list((tmp_path / "kept").iterdir())
+    assert len(files) == 2
+    for file in files:
+        assert file.stat().st_mode & 0o077 == 0
+        file.write_text("")  # Cut off: it is made anew.
+    assert len(token_of(tmp_path / "run", tmp_path / "kept")) >= 20
 
 
 def test_only_addresses_of_this_machine_are_loopback() -> None:

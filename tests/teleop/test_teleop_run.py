@@ -73,6 +73,9 @@ class Script:
     def outcome(self, record, *, may_save) -> None:
         self.told.append(("outcome", record.success))
 
+    def finishing(self) -> None:
+        pass
+
     def saving(self, waiting, problem) -> None:
         pass
 

@@ -127,6 +127,10 @@ class PageView:
         outcome = {"success": record.success, "text": _words(record), "may_save": may_save}
         self.show(phase="over", recording=False, outcome=outcome)
 
+    def finishing(self) -> None:
+        """The session is over; what waits is being written and merged."""
+        self.show(phase="finishing", recording=False)
+
     def saving(self, waiting: int, problem: str) -> None:
         """So many demonstrations are being written; a problem is told if there is one."""
         told = f"Not written yet: {problem}. Nothing is lost: press Save to try again." if problem else ""

@@ -46,6 +46,10 @@ class View(Protocol):
         """An attempt is over."""
         ...
 
+    def finishing(self) -> None:
+        """The session is over; what waits is being written and merged."""
+        ...
+
     def saving(self, waiting: int, problem: str) -> None:
         """So many demonstrations are being written; a problem is told if there is one."""
         ...
@@ -123,6 +127,7 @@ class TeleopRun:
                         continue
                 episode, resumed = self._next_scene(), None
         finally:
+            view.finishing()
             self.unsaved = self.saver.close()
             self.merge()
 

@@ -19,7 +19,8 @@ function connect() {
   socket.onmessage = ({ data }) => (typeof data === "string" ? heard(JSON.parse(data)) : seen(data));
   socket.onclose = () => {
     document.body.dataset.state = "stopped";
-    if (state.phase === "finished") return banner("The session is finished. You can close this page.");
+    if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
+  else if (state.phase === "finished") return banner("The session is finished. You can close this page.");
     attempts += 1;
     hands.letGo();
     lost();
@@ -101,7 +102,8 @@ function show() {
   showWords();
   showArms();
   showButtons();
-  if (state.phase === "finished") banner("The session is finished. You can close this page.");
+  if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
+  else if (state.phase === "finished") banner("The session is finished. You can close this page.");
   else if (socket.readyState === WebSocket.OPEN) banner(state.problem || (asked ? notice : "") || (lying.matches && state.phase === "over" ? $("outcome").textContent : ""));
 }
 
