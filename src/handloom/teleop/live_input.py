@@ -51,6 +51,8 @@ class LiveInput:
         self._heard = 0.0
         self._start: tuple[float, int] | None = None
         """A moment of this clock [s] and the time of the episode at it [ns]; None while time stands still."""
+        self._broken_off = False
+        """Whether the state was another than RUNNING since the last tick, however shortly."""
         self._verdict = ""
         self._over = False
         self.back = 0.0
@@ -149,15 +151,16 @@ class LiveInput:
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
         """Return the samples of a tick when it is due; None once the attempt was ended.
 
-        When the state is no longer RUNNING, one tick more tells the nodes, so that clutches re-arm; then time stands
-        still.
+        When the state is no longer RUNNING, or was not for a moment, one tick more tells the nodes, so that clutches
+        re-arm; then time stands still until it is.
         """
         with self._changed:
             while not self._verdict:
+                if self._broken_off and self._start is not None:
+                    self._broken_off, self._start = False, None
+                    running = self.state == ExecutionState.RUNNING
+                    return DeviceFrame(time_ns=time_ns, state=ExecutionState.STOPPED if running else self.state)
                 if self.state != ExecutionState.RUNNING:
-                    if self._start is not None:
-                        self._start = None
-                        return DeviceFrame(time_ns=time_ns, state=self.state)
                     self._wait(self._changed, None)
                     continue
                 left = self._time_left(time_ns)
@@ -199,4 +202,5 @@ class LiveInput:
         for press in presses:
             seen = {} if press is None else {p: group_of(bool_signal(p), press.get(p, False)) for p in ports}
             self.state = execution_events(self._manager(seen)).execution_state
+            self._broken_off |= self.state != ExecutionState.RUNNING
         self._changed.notify_all()

@@ -96,12 +96,13 @@ class PageView:
             return
         self._source = source
         self._pictures.offer(scene.world.save_state())
-        if frame and time.monotonic() - self._sent < 1.0 / STATE_RATE:
-            return
+        running = self._live.state == ExecutionState.RUNNING
+        if frame and running and time.monotonic() - self._sent < 1.0 / STATE_RATE:
+            return  # While the past is carried out again every frame is told: the last one stays on the page.
         self.show(
             phase="driving",
             seconds=round(frame / scene.instance.fps, 2),
-            recording=source.recording and self._live.state == ExecutionState.RUNNING,
+            recording=source.recording and running,
             base=bool(source.robot.bases),
             mark=source.marks[-1][1] if source.marks else "",
             suggestions=list(source.suggestions),
