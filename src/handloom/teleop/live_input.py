@@ -156,7 +156,9 @@ class LiveInput:
         """
         with self._changed:
             while not self._verdict:
-                if self._broken_off and self._start is not None:
+                if self._start is None:
+                    self._broken_off = False
+                elif self._broken_off:
                     self._broken_off, self._start = False, None
                     running = self.state == ExecutionState.RUNNING
                     return DeviceFrame(time_ns=time_ns, state=ExecutionState.STOPPED if running else self.state)
