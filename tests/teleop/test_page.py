@@ -377,12 +377,7 @@ def test_a_phone_without_ar_turns_the_hand_while_it_is_held(driven: Driven) -> N
 
 @needs_iwer
 @pytest.mark.parametrize("driven", ["so101_stack_cubes", "fr3_pick_place", "lift2_dual_pick_place"], indirect=True)
-def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(
-    driven: Driven, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A hand that plays back what another one did cannot look where the arm went on after a drop-out, as a person does;
-    # on a busy machine the browser itself drops out.
-    monkeypatch.setattr("handloom.teleop.live_input.STALE", 30.0)
+def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(driven: Driven) -> None:
     recording = hand_recording(expert_record(driven.run.task, SEED, 0))
     iwer = Path(IWER).read_text(encoding="utf-8")
     with Browser(scripts=(f"{iwer};\n{INSTALL}", PLAYER)) as browser:

@@ -50,7 +50,8 @@ class Driven:
     def tick(self, *, state: ExecutionState = ExecutionState.RUNNING, **hands: ControllerSnapshot | None) -> np.ndarray:
         self.frame = DeviceFrame(time_ns=self.frame.time_ns + 16_666_667, state=state, **hands)
         outputs = self.session.step(self.robot.inputs())
-        targets = self.robot.targets(outputs, DT, running=state == ExecutionState.RUNNING)
+        heard = [device for device, sample in hands.items() if sample is not None]
+        targets = self.robot.targets(outputs, DT, running=state == ExecutionState.RUNNING, heard=heard)
         for arm in self.robot.arms:
             self.scene.world.data.qpos[arm.arm.qpos_index] = arm.follower.q
         return targets
@@ -156,7 +157,7 @@ class Pressing(Driven):
 
     def tick(self, **options) -> np.ndarray:
         self.frame = DeviceFrame(time_ns=self.frame.time_ns + 16_666_667, **options)
-        return self.robot.targets(self.session.step(self.robot.inputs()), DT, running=True)
+        return self.robot.targets(self.session.step(self.robot.inputs()), DT, running=True, heard=options)
 
     def measured(self) -> float:
         """Height of the measured tool in the world [m]."""
@@ -240,6 +241,7 @@ def test_a_page_that_is_loaded_again_drops_nothing_and_a_pressed_trigger_closes_
     driven.tick(controller_right=hand(trigger_value=1.0))
     assert arm.closedness == 1.0
     driven.tick(state=ExecutionState.STOPPED)  # The page is gone.
+    driven.tick(controller_right=None)  # The new one has started the session, and says nothing yet.
     for _ in range(5):
         driven.tick(controller_right=hand())  # The new one has an open hand.
     assert arm.closedness == 1.0

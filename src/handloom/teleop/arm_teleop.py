@@ -113,8 +113,16 @@ class ArmTeleop:
         T_base_anchor = invert_pose(self.arm.T_world_base) @ T_world_anchor
         return {self._anchor.name: {ValueInput.VALUE: group_of(TransformMatrix(), T_base_anchor.astype(np.float32))}}
 
-    def command(self, outputs: RetargeterIO, dt: float, targets: Array, *, running: bool) -> None:
-        """Write the arm's and the gripper's entries of actuator targets (controls,); what does not run stands."""
+    def command(self, outputs: RetargeterIO, dt: float, targets: Array, *, running: bool, heard: bool) -> None:
+        """Write the arm's and the gripper's entries of actuator targets (controls,).
+
+        Args:
+            outputs: Outputs of the graph.
+            dt: Time since the last tick [s].
+            targets: Where they are written to.
+            running: Whether commands are wanted; what does not run stands.
+            heard: Whether the controller said something in this tick.
+        """
         begins = self.clutch.is_engaged and not self.is_engaged
         self.is_engaged = self.clutch.is_engaged
         self.is_held_up = False
@@ -134,14 +142,16 @@ class ArmTeleop:
             targets[self.arm.ctrl_index] = self._led(T_hand, T, dt)
         else:
             self.clutch.set_home_base_T_ee(self.follower.T_base_tool)
-        self._grip(float(outputs[f"{self.name}.gripper"][0]), running=running)
+        self._grip(float(outputs[f"{self.name}.gripper"][0]), running=running, heard=heard)
         closed, spec = self.closedness, self.arm.spec
         targets[self.arm.gripper_ctrl_index] = (1.0 - closed) * spec.gripper_open + closed * spec.gripper_closed
 
-    def _grip(self, trigger: float, *, running: bool) -> None:
+    def _grip(self, trigger: float, *, running: bool, heard: bool) -> None:
         """Follow the trigger, from 0 to 1, once it has been where the gripper is since time began to run."""
         if not running:
-            self._trigger = None
+            self._has_grip, self._trigger = False, None
+        elif not heard:
+            return  # The graph repeats what it heard last, which may have been another page's.
         elif self._trigger is None:
             self._has_grip, self._trigger = abs(trigger - self.closedness) < SAME_GRIP, trigger
         elif not self._has_grip:

@@ -8,7 +8,14 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.episode.goals import Goals
 from handloom.errors import InputError
-from handloom.retarget import DeviceFrame, DeviceRecording, ExecutionState, TeleopSession, TeleopSessionConfig
+from handloom.retarget import (
+    ControllersSource,
+    DeviceFrame,
+    DeviceRecording,
+    ExecutionState,
+    TeleopSession,
+    TeleopSessionConfig,
+)
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
 from handloom.teleop.robot_teleop import RobotTeleop
@@ -218,7 +225,9 @@ class OperatorSource:
         self.frames.append(sample)
         self._sample = sample
         outputs = self._session.step(self.robot.inputs())
-        targets = self.robot.targets(outputs, 1.0 / self._rate, running=sample.state == ExecutionState.RUNNING)
+        running = sample.state == ExecutionState.RUNNING
+        heard = [device for device in ControllersSource.devices if getattr(sample, device) is not None]
+        targets = self.robot.targets(outputs, 1.0 / self._rate, running=running, heard=heard)
         self.recording |= any(arm.is_engaged for arm in self.robot.arms)
         return targets
 

@@ -1,5 +1,7 @@
 """From controllers to actuator targets, for every arm of a scene and the base it stands on."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from handloom.arrays import Array
@@ -103,17 +105,18 @@ class RobotTeleop:
             fed |= arm.inputs(T)
         return fed
 
-    def targets(self, outputs: RetargeterIO, dt: float, *, running: bool) -> Array:
+    def targets(self, outputs: RetargeterIO, dt: float, *, running: bool, heard: Collection[str]) -> Array:
         """Return actuator targets (controls,), NaN where nothing is asked.
 
         Args:
             outputs: Outputs of ``graph`` for this frame.
             dt: Time since the frame before [s].
             running: Whether commands are wanted.
+            heard: Controllers that said something in this frame.
         """
         targets = np.full(self._scene.world.model.nu, np.nan)
         for arm in self.arms:
-            arm.command(outputs, dt, targets, running=running)
+            arm.command(outputs, dt, targets, running=running, heard=arm.device in heard)
         for base in self.bases:
             base.command(outputs, dt, targets, running=running)
         return targets
