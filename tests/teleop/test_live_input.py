@@ -111,6 +111,22 @@ def test_a_closed_socket_is_stopped_and_a_new_one_does_not_start_by_itself(clock
     assert tick(live, 2).controller_right is HAND
 
 
+def test_a_page_that_is_gone_for_less_than_a_tick_re_arms_the_clutch_all_the_same(
+    clock: Clock, live: LiveInput
+) -> None:
+    live.start()
+    live.hear(message(7))
+    assert tick(live, 0).controller_right is HAND
+    live.disconnect()  # A reload on a busy machine: all of this happens before the simulation asks again.
+    live.connect()
+    live.start()
+    live.hear(message(1))
+    between = tick(live, 1)
+    assert (between.state, between.controller_right) == (ExecutionState.STOPPED, None)
+    after = tick(live, 2)
+    assert (after.state, after.controller_right) == (ExecutionState.RUNNING, HAND)
+
+
 def test_kill_stops_from_every_state_and_one_start_is_enough_afterwards(live: LiveInput) -> None:
     for before in (live.begin, live.start, live.pause):
         before()

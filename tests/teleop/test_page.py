@@ -46,11 +46,21 @@ window.pad = pad;
 class Driven:
     """An app in a thread of its own, and the source of the attempt that it is at."""
 
-    def __init__(self, folder: Path, task: str) -> None:
-        loaded = load_task(task, overrides=("data.max_episode_length=3600",))
-        settings = RunSettings.of_task(loaded, seed=SEED, source=TELEOP, unit_size=1, render="none")
+    def __init__(
+        self,
+        folder: Path,
+        task: str,
+        *,
+        size: tuple[int, int] = (160, 120),
+        frames: int = 3600,
+        keep_failures: bool = False,
+    ) -> None:
+        loaded = load_task(task, overrides=(f"data.max_episode_length={frames}",))
+        settings = RunSettings.of_task(
+            loaded, seed=SEED, source=TELEOP, unit_size=1, render="none", keep_failures=keep_failures
+        )
         self.run = TeleopRun(RunDirectory.begin(folder, settings), loaded)
-        self.app = TeleopApp(self.run, PageOptions(size=(160, 120)))
+        self.app = TeleopApp(self.run, PageOptions(size=size))
         self.source: OperatorSource | None = None
         show = self.app.view.frame
 
@@ -318,12 +328,7 @@ def test_a_phone_without_ar_turns_the_hand_while_it_is_held(driven: Driven) -> N
 
 @needs_iwer
 @pytest.mark.parametrize("driven", ["so101_stack_cubes", "fr3_pick_place", "lift2_dual_pick_place"], indirect=True)
-def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(
-    driven: Driven, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A hand that plays back what another one did cannot look where the arm went on after a drop-out, as a person does;
-    # on a busy machine the browser itself drops out.
-    monkeypatch.setattr("handloom.teleop.live_input.STALE", 30.0)
+def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(driven: Driven) -> None:
     recording = hand_recording(expert_record(driven.run.task, SEED, 0))
     iwer = Path(IWER).read_text(encoding="utf-8")
     with Browser(scripts=(f"{iwer};\n{INSTALL}", PLAYER)) as browser:

@@ -11,7 +11,7 @@ from handloom.errors import NotFoundError
 from handloom.scene import Scene, build_scene
 from handloom.spatial import invert_pose, matrix_from_quat
 from handloom.tasks import load_task, sample_task
-from handloom.teleop.picture_stream import OPERATOR, RIGHT_EYE, PictureStream, fitted, operator_view
+from handloom.teleop.picture_stream import OPERATOR, RIGHT_EYE, PictureStream, check_views, fitted, operator_view
 
 
 def scene_of(task: str) -> Scene:
@@ -32,7 +32,11 @@ def test_every_view_is_drawn_in_order_within_the_size_and_again_for_a_newer_stat
         stream.close()
     assert [camera.name for camera in stream.cameras_of(scene)] == [OPERATOR, "head", "hand"]
     sizes = [Image.open(io.BytesIO(picture)).size for picture in sets[-1]]
-    assert sizes == [(64, 48), (48, 48), (48, 48)]
+    assert sizes == [(64, 48), (24, 24), (24, 24)]  # The large one, and two that are shown small.
+    stream.show_large("hand", 40, 1000)
+    assert [(c.width, c.height) for c in stream.cameras_of(scene)] == [(32, 24), (24, 24), (40, 40)]
+    stream.show_large("nowhere", 4000, 4000)  # Never larger than allowed, whatever a page says.
+    assert [(c.width, c.height) for c in stream.cameras_of(scene)] == [(64, 48), (24, 24), (24, 24)]
     assert sets[0][0] != sets[-1][0]
 
 
@@ -97,3 +101,11 @@ def test_a_camera_keeps_its_shape_when_it_is_fitted() -> None:
     assert (camera.width, camera.height) == (320, 160)
     small = fitted(camera, 100, 100)
     assert (small.width, small.height) == (100, 50)
+
+
+def test_views_that_do_not_exist_are_refused_before_anything_is_served() -> None:
+    task = load_task("fr3_pick_place")
+    check_views(task, 0, ())
+    check_views(task, 0, (OPERATOR, "hand"))
+    with pytest.raises(NotFoundError, match="hand"):
+        check_views(task, 0, ("hnad",))

@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from handloom.errors import FileError, InputError
-from handloom.teleop.certificate import self_signed
+from handloom.teleop.certificate import self_signed, token_of
+from handloom.teleop.gate import MOST_WAITING
 from handloom.teleop.messages import InputMessage, Message, parsed_message
 from handloom.teleop.server import PAGE, TeleopServer, is_loopback
 
@@ -57,6 +59,10 @@ def said(client: ClientConnection, kind: str) -> dict[str, Any]:
         text = client.recv(timeout=20)
         if isinstance(text, str) and json.loads(text)["type"] == kind:
             return json.loads(text)
+
+
+def tell(client: ClientConnection, session: str, **message: Any) -> None:
+    client.send(json.dumps({**message, "session": session}))
 
 
 def test_the_page_and_its_files_are_served_with_a_policy_that_lets_nothing_else_in(served: Served) -> None:
@@ -110,17 +116,19 @@ def test_a_page_of_the_same_origin_is_let_in(served: Served) -> None:
 def test_the_first_controls_the_second_watches_and_takes_over_only_after_the_first_has_left(served: Served) -> None:
     with served.client() as first, served.client() as second:
         assert said(first, "state")["role"] == "control"
-        assert said(second, "state")["role"] == "watch"
-        second.send('{"type": "command", "command": "start"}')
-        second.send('{"type": "command", "command": "claim"}')
+        watching = said(second, "state")
+        assert watching["role"] == "watch"
+        session = watching["session"]
+        tell(second, session, type="command", command="start")
+        tell(second, session, type="command", command="claim")
         second.send('{"type": "ping", "sent": 1}')
         said(second, "pong")
         assert served.heard == []
         first.close()
         until(lambda: served.control == [True, False])
-        second.send('{"type": "command", "command": "claim"}')
+        tell(second, session, type="command", command="claim")
         until(lambda: served.control == [True, False, True])
-        second.send('{"type": "command", "command": "start"}')
+        tell(second, session, type="command", command="start")
         until(lambda: len(served.heard) == 1)
 
 
@@ -142,8 +150,9 @@ def test_states_and_pictures_reach_everybody_the_newest_ones(served: Served) -> 
 
 def test_a_client_that_floods_is_not_read_and_the_next_one_is_served(served: Served, caplog) -> None:
     with served.client() as client:
+        session = said(client, "state")["session"]
         for seq in range(3000):
-            client.send(json.dumps({"type": "input", "seq": seq}))
+            tell(client, session, type="input", seq=seq)
         client.send('{"type": "ping", "sent": 1}')
         until(lambda: sum(served.server.refused.values()) > 500)
     assert len(served.heard) < 2500
@@ -180,6 +189,37 @@ def test_ten_thousand_malformed_messages_are_refused_each_kind_logged_once(serve
     assert sum("said once" in record.message for record in caplog.records) == len(served.server.refused) == 1
 
 
+def test_messages_of_one_connection_are_worth_nothing_on_another(served: Served) -> None:
+    with served.client() as first:
+        old = said(first, "state")["session"]
+        messages = [
+            {"type": "command", "command": "start"},
+            {"type": "input", "seq": 1},
+            {"type": "mark", "kind": "subtask", "text": "x"},
+        ]
+        for message in messages:
+            tell(first, old, **message)
+        until(lambda: len(served.heard) == 3)
+    until(lambda: served.control[-1] is False)
+    with served.client() as second:  # It has the token, and says again what was overheard.
+        assert said(second, "state")["role"] == "control"
+        for message in messages:
+            tell(second, old, **message)
+            second.send(json.dumps(message))
+        second.send('{"type": "ping", "sent": 5}')
+        assert said(second, "pong")["sent"] == 5
+        assert len(served.heard) == 3
+
+
+def test_pings_that_say_no_number_are_not_answered(served: Served) -> None:
+    with served.client() as client:
+        for text in ("NaN", "Infinity", "-Infinity", "1e999", "1" + "0" * 400):
+            client.send('{"type": "ping", "sent": ' + text + "}")
+        client.send('{"type": "ping", "sent": 6}')
+        assert said(client, "pong")["sent"] == 6
+        assert served.server.refused == {"a message that is none": 5}
+
+
 def test_a_message_beyond_the_limit_closes_its_socket_only(served: Served) -> None:
     with served.client() as watcher:
         said(watcher, "state")
@@ -213,6 +253,70 @@ def test_other_machines_are_served_over_https_with_a_certificate_that_is_kept(tm
             assert said(client, "state")["role"] == "control"
     finally:
         served.server.close()
+
+
+def test_strangers_who_never_finish_a_tls_handshake_keep_nobody_out(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    files = self_signed("127.0.0.1", tmp_path)
+    served = Served(certificate=files)
+    gate = served.server.gate
+    assert gate is not None
+    hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
+    strangers = [socket.create_connection(("127.0.0.1", served.server.port)) for _ in range(200)]
+    try:
+        for stranger in strangers[::2]:
+            with suppress(OSError):
+                stranger.sendall(hello)  # A handshake that begins and does not go on.
+        until(lambda: gate.dropped >= 200 - MOST_WAITING)
+        assert gate.waiting <= MOST_WAITING
+        trusting = ssl.create_default_context(cafile=str(files[0]))
+        host = f"127.0.0.1:{served.server.port}"
+        with connect(f"wss://{host}/socket?token={TOKEN}", ssl=trusting) as client:
+            assert said(client, "state")["role"] == "control"
+            until(lambda: gate.waiting == 0, 30.0)  # The others were given their time.
+            client.send('{"type": "ping", "sent": 7}')
+            assert said(client, "pong")["sent"] == 7
+    finally:
+        for stranger in strangers:
+            stranger.close()
+        served.server.close()
+
+
+def test_a_request_that_comes_a_byte_at_a_time_is_given_up(served: Served) -> None:
+    gate = served.server.gate
+    assert gate is not None
+    with socket.create_connection(("127.0.0.1", served.server.port)) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        until(lambda: gate.waiting == 1)
+        end = time.monotonic() + 60.0
+        with suppress(OSError):
+            while gate.waiting:
+                assert time.monotonic() < end
+                slow.sendall(b"X")
+                time.sleep(0.2)
+        assert gate.waiting == 0
+
+
+def test_a_page_can_ask_why_its_socket_was_refused(served: Served) -> None:
+    base = f"http://127.0.0.1:{served.server.port}/check?token="
+    with urllib.request.urlopen(base + TOKEN) as answer:
+        assert answer.status == 200
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(base + "old")
+    assert refused.value.code == 403
+    refused.value.close()
+
+
+def test_the_token_of_a_run_is_kept_and_is_its_own_and_nobody_elses_to_read(tmp_path: Path) -> None:
+    token = token_of(tmp_path / "run", tmp_path / "kept")
+    assert token_of(tmp_path / "run", tmp_path / "kept") == token
+    assert token_of(tmp_path / "other", tmp_path / "kept") != token
+    files = list((tmp_path / "kept").iterdir())
+    assert len(files) == 2
+    for file in files:
+        assert file.stat().st_mode & 0o077 == 0
+        file.write_text("")  # Cut off: it is made anew.
+    assert len(token_of(tmp_path / "run", tmp_path / "kept")) >= 20
 
 
 def test_only_addresses_of_this_machine_are_loopback() -> None:

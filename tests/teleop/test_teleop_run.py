@@ -55,6 +55,8 @@ class Script:
         return list(self.input.marks(frame))
 
     instruction = ""
+    is_decided = False
+    back = 1.0
 
     def say(self, text: str) -> None:
         self.instruction = text
@@ -69,11 +71,17 @@ class Script:
     def scene(self, scene, facts) -> None:
         self.told.append(("scene", facts["episode"]))
 
-    def outcome(self, record) -> None:
+    def outcome(self, record, *, may_save) -> None:
         self.told.append(("outcome", record.success))
 
-    def saving(self, episode) -> None:
+    def finishing(self) -> None:
         pass
+
+    def saving(self, waiting, problem) -> None:
+        pass
+
+    def not_saved(self, why) -> None:
+        self.told.append(("not saved", why))
 
     def saved(self, episodes) -> None:
         self.told.append(("saved", episodes))
@@ -94,6 +102,7 @@ def test_saved_attempts_become_a_dataset_that_verifies_and_failures_cannot_be_sa
     assert script.told == [
         ("scene", 0),
         ("outcome", False),
+        ("outcome", False),  # Told again: it may not be saved.
         ("scene", 0),
         ("outcome", True),
         ("saved", 1),
@@ -161,14 +170,14 @@ def test_words_of_the_operator_become_the_sub_tasks_and_the_instruction_of_the_d
     again = DeviceRecording.read(tmp_path / "run" / "inputs" / "episode_000000.jsonl")
     assert {name: again.facts[name] for name in words} == words
     with pytest.raises(InputError, match=r"no list of \[frame, words\]"):
-        run.replay(replace(hand, facts={**hand.facts, "marks": [["x"]]}))
+        begun(tmp_path / "other").replay(replace(hand, facts={**hand.facts, "marks": [["x"]]}))
 
 
 class Page:
     """What a page does, without a browser: it moves a hand and waits for states."""
 
     def __init__(self, app: TeleopApp) -> None:
-        self.app, self.seq = app, 0
+        self.app, self.seq, self.session = app, 0, ""
         ready: list[str] = []
         self.thread = threading.Thread(target=app.serve, args=(ready.append,), daemon=True)
         self.thread.start()
@@ -181,17 +190,26 @@ class Page:
         self.seq += 1
         grip = {"grip_position": [0.0, 1.0, 0.0], "grip_orientation": [0, 0, 0, 1], "grip_is_valid": True}
         hand = {**grip, "squeeze_value": squeeze}
-        client.send(json.dumps({"type": "input", "seq": self.seq, "controller_right": hand}))
+        self.tell(client, type="input", seq=self.seq, controller_right=hand)
 
     def command(self, client, name: str) -> None:
-        client.send(json.dumps({"type": "command", "command": name}))
+        self.tell(client, type="command", command=name)
+
+    def tell(self, client, **message: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        with suppress(ConnectionClosed):  # What came before is still there to be read.
+            client.send(json.dumps({**message, "session": self.session}))
 
     def state_when(self, client, holds) -> dict[str, Any]:
         end = time.monotonic() + 120
         while time.monotonic() < end:
             text = client.recv(timeout=120)
-            if isinstance(text, str) and holds(found := json.loads(text)):
-                return found
+            if isinstance(text, str):
+                found = json.loads(text)
+                self.session = found.get("session", self.session)
+                if holds(found):
+                    return found
             if self.app.live.state == "running":
                 self.send(client, 1.0)
         raise AssertionError("it did not come to hold")
@@ -251,13 +269,13 @@ def test_a_page_names_what_it_records(tmp_path: Path) -> None:
     page = Page(TeleopApp(run, PageOptions(size=(64, 48), cameras=("operator",))))
     with connect(page.address, max_size=None) as client:
         page.start(client)
-        client.send('{"type": "mark", "kind": "subtask", "text": "Reach  for it."}')
+        page.tell(client, type="mark", kind="subtask", text="Reach  for it.")
         page.state_when(client, lambda s: s.get("mark") == "Reach for it.")
-        client.send('{"type": "mark", "kind": "subtask", "text": ""}')  # A controller's button: the task's own words.
+        page.tell(client, type="mark", kind="subtask", text="")  # A controller's button: the task's own words.
         told = page.state_when(client, lambda s: s.get("mark", "").startswith("Pick up the"))
         assert told["suggestions"][0].startswith("Put the")
         assert told["done"] == []  # Naming it is not doing it.
-        client.send('{"type": "mark", "kind": "instruction", "text": "Tidy up."}')
+        page.tell(client, type="mark", kind="instruction", text="Tidy up.")
         page.state_when(client, lambda s: s["said"] == "Tidy up." and s["seconds"] > told["seconds"] + 0.2)
         page.command(client, "save")
         page.state_when(client, lambda s: s.get("episode") == 1 and s["said"] == "" and s["mark"] == "")

@@ -53,7 +53,7 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
         )
         figures = _Page(app, seconds).drive()
     work = _processor_time(name, seed, chosen, frames=round(0.25 * seconds * RATE))
-    return {"name": f"{name}, {len(chosen)} views of 320x240 or less", **figures, **work}
+    return {"name": f"{name}, {len(chosen)} views, the first of 640x480", **figures, **work}
 
 
 def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: int) -> dict[str, float]:
@@ -107,6 +107,7 @@ class _Page:
         self._latencies: list[float] = []
         self._frames: list[float] = []
         self._last = -1
+        self._session = ""
         show = app.view.frame
 
         def seen(source: OperatorSource, frame: int) -> None:
@@ -137,9 +138,9 @@ class _Page:
             reader.start()
             while not pictures:  # The first one comes when the scene and its kernels are there.
                 time.sleep(0.05)
-            socket.send(json.dumps({"type": "command", "command": "start"}))
+            self._send(socket, type="command", command="start")
             self._move(socket)
-            socket.send(json.dumps({"type": "command", "command": "finish"}))
+            self._send(socket, type="command", command="finish")
             thread.join()
             reader.join()
         latencies = 1e3 * np.array(self._latencies[WARM:])
@@ -157,6 +158,8 @@ class _Page:
         for message in socket:
             if isinstance(message, bytes) and message[0] == 0:
                 pictures.append(time.monotonic())
+            elif isinstance(message, str):
+                self._session = json.loads(message).get("session", self._session)
 
     def _move(self, socket: Any) -> None:
         begin = time.monotonic()
@@ -164,8 +167,10 @@ class _Page:
             time.sleep(max(0.0, begin + seq / RATE - time.monotonic()))
             hand = _hand(seq)
             self._sent[seq] = time.monotonic()
-            message = {"type": "input", "seq": seq, "controller_left": hand, "controller_right": hand}
-            socket.send(json.dumps(message))
+            self._send(socket, type="input", seq=seq, controller_left=hand, controller_right=hand)
+
+    def _send(self, socket: Any, **message: Any) -> None:
+        socket.send(json.dumps({**message, "session": self._session}))
 
 
 def _then(first: Callable[[str], None], second: Callable[[], None]) -> Callable[[str], None]:

@@ -1,6 +1,10 @@
 """handloom teleop: drive a task's robot from a browser and keep what was done as a dataset."""
 
+import signal
+import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,6 +30,7 @@ from handloom.retarget import DeviceRecording
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.teleop.app import PageOptions, TeleopApp
+from handloom.teleop.picture_stream import check_views
 from handloom.teleop.teleop_run import TeleopRun
 
 LENGTH = "data.max_episode_length"
@@ -40,10 +45,11 @@ def run(
     port: Number = 8420,
     https: bool = False,
     open: bool = False,
-    size: Annotated[tuple[int, int], tyro.conf.arg(metavar="WIDTH HEIGHT")] = (320, 240),
+    size: Annotated[tuple[int, int], tyro.conf.arg(metavar="WIDTH HEIGHT")] = (640, 480),
     cameras: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]", help_behavior_hint=NO_HINT)] = (),
     seconds: float = 120.0,
     scale: float = 1.0,
+    trim: float = 0.0,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
@@ -66,10 +72,11 @@ def run(
         port: Port of the page; 0 takes a free one.
         https: Serve HTTPS on this machine, too, with a certificate that this machine signs itself.
         open: Open the page in the browser of this machine.
-        size: Width and height that the live pictures fit into.
+        size: Width and height that the large live picture fits into; it is drawn as large as the page shows it.
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Longest demonstration.
         scale: Metres the tool moves per metre of the hand.
+        trim: Cut pauses longer than so many seconds out of what is saved; the archive keeps them. 0 cuts none.
         render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
         preset: How much work goes into the pictures of the dataset.
         columns: Names of the columns, as for generate.
@@ -85,6 +92,8 @@ def run(
         raise InputError(f"--seconds is between 1 and 3600, got {seconds}")
     if not 0.05 <= scale <= 20.0:
         raise InputError(f"--scale is between 0.05 and 20, got {scale}")
+    if not 0.0 <= trim <= 3600.0:
+        raise InputError(f"--trim is between 0 and 3600 seconds, got {trim}")
     loaded = load_task(task, overrides=set)
     if not any(text.startswith(f"{LENGTH}=") for text in set):
         frames = round(seconds * loaded.config.data.fps)
@@ -102,19 +111,40 @@ def run(
     )
     if replay is None:
         require("websockets", extra="teleop")
+        check_views(loaded, seed, cameras)
     directory = RunDirectory.begin(output or Path("out") / safe_name(f"teleop_{loaded.name}"), settings)
     with directory.held():
-        teleop_run = TeleopRun(directory, loaded, scale)
+        teleop_run = TeleopRun(directory, loaded, scale, trim, background=replay is None)
         compile_kernels()
         if replay is not None:
             return _replay(teleop_run, replay)
         app = TeleopApp(teleop_run, PageOptions(host=host, port=port, https=https, size=size, cameras=cameras))
         try:
-            app.serve(lambda address: _tell_address(address, open_page=open))
+            with _finishing_on_signals(app):
+                app.serve(lambda address: _tell_address(address, open_page=open))
         except KeyboardInterrupt:
             print("stopped; what was saved is kept")
+    for take in teleop_run.unsaved:
+        print(f"could not be written: {teleop_run.takes.path(take)}; the same command again tries once more")
     print(f"{teleop_run.saved} demonstrations in {directory.dataset}; check them: handloom verify {directory.path}")
     return 0
+
+
+@contextmanager
+def _finishing_on_signals(app: TeleopApp) -> Iterator[None]:
+    """Finish the session on Ctrl-C and on SIGTERM as its button does; a second Ctrl-C stops at once."""
+
+    def finish(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # In a thread of its own: the one that was interrupted may be holding the lock.
+        threading.Thread(target=app.finish).start()
+
+    before = {number: signal.signal(number, finish) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _tell_address(address: str, *, open_page: bool) -> None:

@@ -30,6 +30,7 @@ class ReceiptLine(TypedDict, total=False):
     seconds: dict[str, Time]
     cpu_seconds: Time
     skills: dict[str, Time]
+    take: Annotated[Count, Field(lt=2**31)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +53,14 @@ class Receipt:
     """Processor time of all stages together [s]; less than their wall time on a machine that is shared."""
     skills: dict[str, float] = field(default_factory=dict)
     """Simulated time by skill [s]."""
+    take: int = 0
+    """Which of a person's takes of this scene it was, from 1; 0 for attempts that nobody drove."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values that can be read again, whatever an error had to say."""
         detail = self.detail[:LONGEST_DETAIL].encode("utf-8", "replace").decode()
-        return {**asdict(self), "detail": detail}
+        record = {**asdict(self), "detail": detail}
+        return record if self.take else {key: value for key, value in record.items() if key != "take"}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Receipt":

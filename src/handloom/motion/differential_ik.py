@@ -47,6 +47,8 @@ class DifferentialIkConfig:
 
 STILL = (1e-7, 1e-6)
 """Errors [m], [rad] below which the tool is there: the rounding of poses that went through 32 bits."""
+TOUCHING = 1e-6
+"""How far beyond a bound [m, rad] a step must want to go for the bound to be in its way."""
 HALVINGS = 4
 """How often a step that would come too near is halved before it is dropped."""
 
@@ -81,6 +83,8 @@ class DifferentialIk:
         if self._speed.shape != (chain.dof,) or not np.all(self._speed > 0.0):
             raise InputError(f"the arm has {chain.dof} joints with speed limits > 0, got {speed_limit!r}")
         self._q = chain.middle
+        self.is_blocked = False
+        """Whether a joint limit or something that must not be touched was in the way of the last step."""
         self._least = 0.0
         """Distance that the next joints keep [m]: the clearance, or what the present ones keep where that is less."""
 
@@ -114,6 +118,7 @@ class DifferentialIk:
         if not 0.0 < dt < np.inf:
             raise InputError(f"a control period is > 0 s, got {dt}")
         error = self._error(T, dt)
+        self.is_blocked = False
         if error is not None:
             self._q = self._kept_apart(self._step(error, dt))
         return self.q
@@ -135,17 +140,28 @@ class DifferentialIk:
         weight = np.array([1.0] * 3 + [config.metres_per_radian] * 3)
         J = self.chain.jacobian(q) * weight[:, None]
         H = J.T @ J + config.damping**2 * np.eye(len(q))
+        return self._within_bounds(H, J.T @ (weight * error), dt)
+
+    def _within_bounds(self, H: Array, g: Array, dt: float) -> Array:
+        """Return the step x (n,) of a control period that minimises x'Hx / 2 - g'x and keeps every bound."""
+        q, config = self._q, self.config
         reach = self._speed * dt
         lower, upper = self.chain.lower + config.limit_margin, self.chain.upper - config.limit_margin
         high = np.clip(upper - q, 0.0, reach)
         low = np.clip(q - lower, 0.0, reach)
         rows, bounds = [np.eye(len(q)), -np.eye(len(q))], [high, low]
+        hard = [high < reach, low < reach]
         if self.clearance is not None:
             near = self.clearance.near(q, config.look_ahead)
             self._least = float(np.min(near.distance, initial=config.clearance))
             rows.append(-near.gradient)
             bounds.append(np.maximum(0.0, config.slow_down * dt * (near.distance - config.clearance)))
-        step = bounded_step(H, J.T @ (weight * error), np.concatenate(rows), np.concatenate(bounds))
+            hard.append(np.ones(len(near.distance), bool))
+        C, d = np.concatenate(rows), np.concatenate(bounds)
+        step = bounded_step(H, g, C, d)
+        self.is_blocked = bool(
+            np.any(C[np.concatenate(hard)] @ np.linalg.solve(H, g) > (d + TOUCHING)[np.concatenate(hard)])
+        )
         return np.clip(step, -low, high)  # To the last bit.
 
     def _kept_apart(self, step: Array) -> Array:
@@ -156,7 +172,7 @@ class DifferentialIk:
             q = self._q + step
             if self.clearance.clearance(q) >= self._least:
                 return q
-            step = 0.5 * step
+            step, self.is_blocked = 0.5 * step, True
         return self._q
 
 

@@ -1,17 +1,16 @@
 """Puts the parts together: run, page, pictures and simulation, from the first scene to the dataset."""
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from handloom.teleop.certificate import self_signed
+from handloom.teleop.certificate import self_signed, token_of
 from handloom.teleop.live_input import LiveInput
-from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message, StereoMessage
+from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message, StereoMessage, ViewMessage
 from handloom.teleop.page_view import PageView
 from handloom.teleop.picture_stream import PictureStream
 from handloom.teleop.server import TeleopServer, is_loopback
-from handloom.teleop.teleop_run import DISCARD, FINISH, RESET, SAVE, TeleopRun
+from handloom.teleop.teleop_run import DISCARD, FINISH, RESET, REWIND, SAVE, UNDO, TeleopRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +20,8 @@ class PageOptions:
     host: str = "127.0.0.1"
     port: int = 0
     """0 takes a free port."""
-    size: tuple[int, int] = (320, 240)
-    """Width and height that pictures fit into [px]."""
+    size: tuple[int, int] = (640, 480)
+    """Width and height that the large picture fits into [px]; the others are half as wide."""
     cameras: tuple[str, ...] = ()
     """Views to show, by name; all if none are given."""
     preset: str = "fast"
@@ -46,15 +45,26 @@ class TeleopApp:
         self.live = LiveInput()
         secure = self.options.https or not is_loopback(self.options.host)
         self.server = TeleopServer(
-            secrets.token_urlsafe(16),
+            token_of(teleop_run.run.path),
             on_message=self.hear,
             on_control=self._control,
             host=self.options.host,
             port=self.options.port,
             certificate=self_signed(self.options.host, self.options.certificate_folder) if secure else None,
         )
-        self.pictures = PictureStream(self.server.publish_pictures, size=self.options.size, preset=self.options.preset)
-        self.view = PageView(self.live, self.pictures, self.server.publish_state, task=teleop_run.task.name)
+        self.pictures = PictureStream(
+            self.server.publish_pictures,
+            size=self.options.size,
+            preset=self.options.preset,
+            cameras=self.options.cameras,
+        )
+        self.view = PageView(
+            self.live,
+            self.pictures,
+            self.server.publish_state,
+            task=teleop_run.task.name,
+            keeps_failures=teleop_run.run.settings.keep_failures,
+        )
 
     def serve(self, on_ready: Callable[[str], None] = lambda address: None) -> None:
         """Serve until the operator finishes, or the program is interrupted; then the dataset is merged.
@@ -71,19 +81,34 @@ class TeleopApp:
             self.pictures.close()
             self.server.close()
 
+    def finish(self) -> None:
+        """End the session as its button does; called from any thread."""
+        self.live.end(FINISH, for_good=True)
+
     def hear(self, message: Message) -> None:
         """Act on what the client in control says."""
         if isinstance(message, InputMessage):
             self.live.hear(message)
         elif isinstance(message, CommandMessage):
-            ACTIONS[message.command](self.live)
+            self._obey(message)
             self.view.show()
         elif isinstance(message, MarkMessage):
             (self.live.mark if message.kind == "subtask" else self.live.say)(message.text)
             self.view.show()
+        elif isinstance(message, ViewMessage):
+            self.pictures.show_large(message.name, message.width, message.height)
+            self.view.cameras_changed()
         elif isinstance(message, StereoMessage):
             self.pictures.see_with(message.eye_distance)
             self.view.cameras_changed()
+
+    def _obey(self, message: CommandMessage) -> None:
+        if message.command == "retry":
+            self._run.saver.retry()
+        elif message.command == "rewind":
+            self.live.end(REWIND, back=message.seconds)
+        elif message.command != "undo" or self._run.thrown is not None:
+            ACTIONS[message.command](self.live)
 
     def _control(self, somebody: bool) -> None:
         if somebody:
@@ -101,6 +126,7 @@ ACTIONS: dict[str, Callable[[LiveInput], None]] = {
     "reset": lambda live: live.end(RESET),
     "save": lambda live: live.end(SAVE),
     "discard": lambda live: live.end(DISCARD),
+    "undo": lambda live: live.end(UNDO),
     "finish": lambda live: live.end(FINISH, for_good=True),
 }
 """Command of the page > what it does."""

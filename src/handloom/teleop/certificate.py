@@ -1,14 +1,37 @@
-"""A certificate that this machine signs itself: browsers give headsets and phones away only over HTTPS."""
+"""What lets a page in: a token per run, and a certificate that this machine signs itself for headsets and phones."""
 
 import datetime
+import hashlib
 import ipaddress
 import os
+import re
+import secrets
 from pathlib import Path
 
 from handloom.cache import user_cache
 from handloom.errors import require
 
 DAYS = 365
+
+
+def token_of(run: Path, folder: Path | None = None) -> str:
+    """Return the token of a run's page, made once and kept, so that an address in a browser or a headset stays good.
+
+    It is kept beside the user's other secrets and not in the run, whose folder is there to be given away.
+
+    Args:
+        run: Folder of the run.
+        folder: Where tokens are kept; the user's cache if not given.
+    """
+    folder = folder or user_cache() / "teleop"
+    file = folder / f"{hashlib.sha256(str(run.resolve()).encode()).hexdigest()[:24]}.token"
+    if file.is_file() and re.fullmatch(r"[\w-]{20,80}", token := file.read_text(encoding="utf-8")):
+        return token
+    folder.mkdir(parents=True, exist_ok=True)
+    token = secrets.token_urlsafe(16)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
+        opened.write(token)
+    return token
 
 
 def self_signed(host: str, folder: Path | None = None) -> tuple[Path, Path]:

@@ -51,8 +51,12 @@ class LiveInput:
         self._heard = 0.0
         self._start: tuple[float, int] | None = None
         """A moment of this clock [s] and the time of the episode at it [ns]; None while time stands still."""
+        self._broken_off = False
+        """Whether the state was another than RUNNING since the last tick, however shortly."""
         self._verdict = ""
         self._over = False
+        self.back = 0.0
+        """How far the operator wants to go back when the verdict is to [s]."""
         self.latencies: deque[float] = deque(maxlen=LATENCIES)
         """Time from the arrival of a sample to its use, of those that were used first [s]."""
         self._used = -1
@@ -114,10 +118,12 @@ class LiveInput:
         with self._changed:
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
-    def end(self, verdict: str, *, for_good: bool = False) -> None:
+    def end(self, verdict: str, *, for_good: bool = False, back: float = 0.0) -> None:
         """End the attempt; ``verdict`` says what should become of it, and of all that follow if it is for good."""
         with self._changed:
-            self._verdict = verdict
+            if self._over and not for_good:
+                return
+            self._verdict, self.back = verdict, back
             self._over |= for_good
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
@@ -130,6 +136,11 @@ class LiveInput:
                 self._verdict = ""
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is said already what should become of the attempt."""
+        return bool(self._verdict)
+
     def verdict(self) -> str:
         """Wait for what should become of the attempt."""
         with self._changed:
@@ -140,15 +151,18 @@ class LiveInput:
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
         """Return the samples of a tick when it is due; None once the attempt was ended.
 
-        When the state is no longer RUNNING, one tick more tells the nodes, so that clutches re-arm; then time stands
-        still.
+        When the state is no longer RUNNING, or was not for a moment, one tick more tells the nodes, so that clutches
+        re-arm; then time stands still until it is.
         """
         with self._changed:
             while not self._verdict:
+                if self._start is None:
+                    self._broken_off = False
+                elif self._broken_off:
+                    self._broken_off, self._start = False, None
+                    running = self.state == ExecutionState.RUNNING
+                    return DeviceFrame(time_ns=time_ns, state=ExecutionState.STOPPED if running else self.state)
                 if self.state != ExecutionState.RUNNING:
-                    if self._start is not None:
-                        self._start = None
-                        return DeviceFrame(time_ns=time_ns, state=self.state)
                     self._wait(self._changed, None)
                     continue
                 left = self._time_left(time_ns)
@@ -190,4 +204,5 @@ class LiveInput:
         for press in presses:
             seen = {} if press is None else {p: group_of(bool_signal(p), press.get(p, False)) for p in ports}
             self.state = execution_events(self._manager(seen)).execution_state
+            self._broken_off |= self.state != ExecutionState.RUNNING
         self._changed.notify_all()

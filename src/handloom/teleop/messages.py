@@ -1,6 +1,7 @@
 """What a page may say to the server: samples and commands, checked before anything believes them."""
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from handloom.retarget import ControllerSnapshot
 
 LONGEST = 4096
 """Bytes of a message; a sample of two controllers has about 900."""
-COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "claim")
+COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "rewind", "undo", "retry", "claim")
 """What buttons of the page ask for."""
 MARKS = ("subtask", "instruction")
 """What words are for: the stretch that begins now, or the whole demonstration."""
@@ -17,6 +18,10 @@ LONGEST_MARK = 200
 """Characters of such words."""
 WIDEST_EYES = 0.1
 """Largest distance of two eyes [m]; 0.054 to 0.074 for nearly everybody."""
+LONGEST_BACK = 3600.0
+"""Farthest that one goes back at once [s]."""
+LARGEST_VIEW = 4096
+"""Largest width and height of a view [px]."""
 MOST_SEQ = 2**53
 """Numbers of samples are whole in JavaScript up to here."""
 
@@ -37,6 +42,8 @@ class CommandMessage:
 
     command: str
     """One of ``COMMANDS``."""
+    seconds: float = 2.0
+    """How far to go back, when it is to rewind [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +72,25 @@ class StereoMessage:
     """Distance of the eyes [m]; 0 ends it."""
 
 
-Message = InputMessage | CommandMessage | PingMessage | MarkMessage | StereoMessage
+@dataclass(frozen=True, kw_only=True)
+class ViewMessage:
+    """Says which view the page shows large, and how large."""
+
+    name: str
+    width: int
+    """Size of what is shown [px]."""
+    height: int
 
 
-def parsed_message(text: str | bytes) -> Message:
+Message = InputMessage | CommandMessage | PingMessage | MarkMessage | StereoMessage | ViewMessage
+
+
+def parsed_message(text: str | bytes, *, session: str | None = None) -> Message:
     """Read a message.
+
+    Args:
+        text: What came.
+        session: What everything but a ping must say it belongs to; None asks for nothing.
 
     Raises:
         InputError: It is none; the text says what is wrong.
@@ -87,6 +108,9 @@ def parsed_message(text: str | bytes) -> Message:
     kind = record.pop("type", None)
     if not isinstance(kind, str) or kind not in _READERS:
         raise InputError(f"no message of type {str(kind)[:40]!r}; {suggest(str(kind)[:40], _READERS)}")
+    said = record.pop("session", None)
+    if session is not None and said != session and kind != "ping":
+        raise InputError("it belongs to another connection, or to none")
     try:
         return _READERS[kind](record)
     except OverflowError as error:
@@ -108,12 +132,15 @@ def _command(record: dict[str, Any]) -> CommandMessage:
     command = record.get("command")
     if not isinstance(command, str) or command not in COMMANDS:
         raise InputError(f"no command {str(command)[:40]!r}; {suggest(str(command)[:40], COMMANDS)}")
-    return CommandMessage(command=command)
+    seconds = record.get("seconds", 2.0)
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0.0 <= seconds <= LONGEST_BACK:
+        raise InputError(f"one goes back by 0 to {LONGEST_BACK:.0f} s, got {str(seconds)[:40]}")
+    return CommandMessage(command=command, seconds=float(seconds))
 
 
 def _ping(record: dict[str, Any]) -> PingMessage:
     sent = record.get("sent")
-    if not isinstance(sent, int | float) or isinstance(sent, bool):
+    if not isinstance(sent, int | float) or isinstance(sent, bool) or not math.isfinite(sent):
         raise InputError("a ping says when it was sent")
     return PingMessage(sent=float(sent))
 
@@ -134,4 +161,20 @@ def _stereo(record: dict[str, Any]) -> StereoMessage:
     return StereoMessage(eye_distance=float(distance))
 
 
-_READERS = {"input": _input, "command": _command, "ping": _ping, "mark": _mark, "stereo": _stereo}
+def _view(record: dict[str, Any]) -> ViewMessage:
+    name, sides = record.get("name"), (record.get("width"), record.get("height"))
+    if not isinstance(name, str) or len(name) > LONGEST_MARK:
+        raise InputError("a view has a name")
+    if not all(isinstance(side, int) and not isinstance(side, bool) and 1 <= side <= LARGEST_VIEW for side in sides):
+        raise InputError(f"a view is 1 to {LARGEST_VIEW} pixels wide and high, got {str(sides)[:40]}")
+    return ViewMessage(name=name, width=int(sides[0] or 1), height=int(sides[1] or 1))
+
+
+_READERS = {
+    "input": _input,
+    "command": _command,
+    "ping": _ping,
+    "mark": _mark,
+    "stereo": _stereo,
+    "view": _view,
+}

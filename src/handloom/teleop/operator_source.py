@@ -7,7 +7,14 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.retarget import DeviceFrame, DeviceRecording, ExecutionState, TeleopSession, TeleopSessionConfig
+from handloom.retarget import (
+    ControllersSource,
+    DeviceFrame,
+    DeviceRecording,
+    ExecutionState,
+    TeleopSession,
+    TeleopSessionConfig,
+)
 from handloom.scene import Scene
 from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
@@ -53,6 +60,32 @@ class RecordedInput:
     def marks(self, frame: int) -> Sequence[str]:
         """Return the recorded names of a frame."""
         return [text for at, text in self._marks if at == frame]
+
+
+class ResumedInput:
+    """Plays a recording as fast as it can be carried out, then lets the operator go on from there.
+
+    Args:
+        recording: What was done before.
+        operator: Who goes on.
+    """
+
+    def __init__(self, recording: DeviceRecording, operator: OperatorInput) -> None:
+        self._past, self._operator = RecordedInput(recording), operator
+        self._ticks = len(recording)
+        self._frames = recording.facts.get("frames", 0)
+
+    def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
+        """Return the recorded samples of a tick, then one that lets go of everything, then the operator's."""
+        if tick < self._ticks:
+            return self._past.frame(tick, time_ns)
+        if tick == self._ticks:
+            return DeviceFrame(time_ns=time_ns, state=ExecutionState.STOPPED)
+        return self._operator.frame(tick, time_ns)
+
+    def marks(self, frame: int) -> Sequence[str]:
+        """Return the names given at a frame."""
+        return self._past.marks(frame) if frame < self._frames else self._operator.marks(frame)
 
 
 def recorded_marks(recording: DeviceRecording) -> list[tuple[int, str]]:
@@ -117,6 +150,11 @@ class OperatorSource:
         self._session = TeleopSession(config).__enter__()  # It holds nothing that would have to be closed.
 
     @property
+    def scene(self) -> Scene:
+        """What it is carried out in."""
+        return self._scene
+
+    @property
     def timeline(self) -> list[SkillSpan]:
         """What was achieved when, and what the operator named."""
         ends = [*(frame for frame, _ in self.marks[1:]), self._done]
@@ -140,6 +178,7 @@ class OperatorSource:
         instance = self._scene.instance
         facts: dict[str, Any] = {"task": instance.task, "seed": instance.seed, "episode": instance.episode}
         facts["rate_hz"] = self._rate
+        facts["frames"] = len(self.frames) // self._ticks
         if self.marks:
             facts["marks"] = [list(mark) for mark in self.marks]
         return DeviceRecording(
@@ -148,6 +187,14 @@ class OperatorSource:
             title="handloom teleop",
             facts=facts,
         )
+
+    def earlier(self, seconds: float) -> DeviceRecording:
+        """Return what the devices said until some time ago [s], whole frames of it."""
+        whole = self.device_recording
+        frames = max(0, len(self.frames) // self._ticks - round(seconds * self._scene.instance.fps))
+        kept = tuple(self.frames[: frames * self._ticks])
+        facts = {**whole.facts, "frames": frames, "marks": [list(mark) for mark in self.marks if mark[0] < frames]}
+        return DeviceRecording(frames=kept, end_time_ns=self._time_ns(len(kept)), title=whole.title, facts=facts)
 
     def next(self, frame: int) -> Array | None:
         """Return the targets (controls,) of a frame; None when the goals are achieved or the attempt is over."""
@@ -178,7 +225,9 @@ class OperatorSource:
         self.frames.append(sample)
         self._sample = sample
         outputs = self._session.step(self.robot.inputs())
-        targets = self.robot.targets(outputs, 1.0 / self._rate, running=sample.state == ExecutionState.RUNNING)
+        running = sample.state == ExecutionState.RUNNING
+        heard = [device for device in ControllersSource.devices if getattr(sample, device) is not None]
+        targets = self.robot.targets(outputs, 1.0 / self._rate, running=running, heard=heard)
         self.recording |= any(arm.is_engaged for arm in self.robot.arms)
         return targets
 

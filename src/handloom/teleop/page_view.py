@@ -26,14 +26,23 @@ class PageView:
         pictures: Draws the scene.
         publish: Sends a state to every page.
         task: Name of the task.
+        keeps_failures: Whether attempts that did not succeed may be saved.
     """
 
     def __init__(
-        self, live: LiveInput, pictures: PictureStream, publish: Callable[[dict[str, Any]], None], *, task: str
+        self,
+        live: LiveInput,
+        pictures: PictureStream,
+        publish: Callable[[dict[str, Any]], None],
+        *,
+        task: str,
+        keeps_failures: bool = False,
     ) -> None:
         self._live, self._pictures, self._publish = live, pictures, publish
         self._lock = threading.Lock()
-        self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": 0}
+        self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": 0, "waiting": 0}
+        self._facts["keeps_failures"] = keeps_failures
+        self._source: OperatorSource | None = None
         self._sent = 0.0
         self._scene: Scene | None = None
 
@@ -45,6 +54,7 @@ class PageView:
             drawn = list(self._pictures.drawn)
             state = {
                 **self._facts,
+                "arms": [] if self._source is None else _arms(self._source),
                 "state": str(self._live.state),
                 "used": self._live.used,
                 "said": self._live.instruction,
@@ -56,11 +66,18 @@ class PageView:
 
     def scene(self, scene: Scene, facts: dict[str, Any]) -> None:
         """A scene begins."""
-        self._scene = scene
+        self._scene, self._source = scene, None
         cameras = self._cameras(scene)
         limit = scene.instance.max_frames / scene.instance.fps
         self.show(
-            **facts, phase="ready", cameras=cameras, seconds=0.0, limit=limit, outcome=None, recording=False, mark=""
+            **facts,
+            phase="ready",
+            cameras=cameras,
+            seconds=0.0,
+            limit=limit,
+            outcome=None,
+            recording=False,
+            mark="",
         )
         self._pictures.show(scene)
 
@@ -78,22 +95,15 @@ class PageView:
         scene = self._scene
         if scene is None:
             return
+        self._source = source
         self._pictures.offer(scene.world.save_state())
-        if frame and time.monotonic() - self._sent < 1.0 / STATE_RATE:
-            return
+        running = self._live.state == ExecutionState.RUNNING
+        if frame and running and time.monotonic() - self._sent < 1.0 / STATE_RATE:
+            return  # While the past is carried out again every frame is told: the last one stays on the page.
         self.show(
             phase="driving",
             seconds=round(frame / scene.instance.fps, 2),
-            recording=source.recording and self._live.state == ExecutionState.RUNNING,
-            arms=[
-                {
-                    "name": arm.name,
-                    "device": arm.device,
-                    "engaged": arm.is_engaged,
-                    "positions_only": arm.follows_positions,
-                }
-                for arm in source.robot.arms
-            ],
+            recording=source.recording and running,
             base=bool(source.robot.bases),
             mark=source.marks[-1][1] if source.marks else "",
             suggestions=list(source.suggestions),
@@ -107,20 +117,54 @@ class PageView:
             ],
         )
 
-    def outcome(self, record: EpisodeRecord) -> None:
+    def outcome(self, record: EpisodeRecord, *, may_save: bool) -> None:
         """An attempt is over."""
         if self._scene is not None:
             self._pictures.offer(self._scene.world.save_state())
-        text = "The task is done." if record.failure is None else str(record.failure)
-        self.show(phase="over", recording=False, outcome={"success": record.success, "text": text})
+        outcome = {"success": record.success, "text": _words(record), "may_save": may_save}
+        self.show(phase="over", recording=False, outcome=outcome)
 
-    def saving(self, episode: int) -> None:
-        """A demonstration is being written."""
-        self.show(phase="saving")
+    def finishing(self) -> None:
+        """The session is over; what waits is being written and merged."""
+        self.show(phase="finishing", recording=False)
+
+    def saving(self, waiting: int, problem: str) -> None:
+        """So many demonstrations are being written; a problem is told if there is one."""
+        told = f"Not written yet: {problem}. Nothing is lost: press Save to try again." if problem else ""
+        self.show(waiting=waiting, problem=told)
+
+    def not_saved(self, why: str) -> None:
+        """It could not be written; it is still there and may be saved again."""
+        self.show(phase="over", problem=f"Not saved: {why}. Nothing is lost: press Save to try again.")
 
     def saved(self, episodes: int) -> None:
-        """It is written; so many there are by now."""
-        self.show(phase="loading", saved=episodes)
+        """One is written; so many there are by now."""
+        self.show(saved=episodes)
+
+
+def _words(record: EpisodeRecord) -> str:
+    """Say in a sentence how an attempt ended."""
+    if record.failure is None:
+        return "The task is done."
+    instance = record.instance
+    if record.frames >= instance.max_frames - 1:
+        limit = instance.max_frames / instance.fps
+        return f"Time is up: {limit:.0f} s. Go back a few seconds, or try again; --seconds allows more."
+    return str(record.failure)
+
+
+def _arms(source: OperatorSource) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": arm.name,
+            "device": arm.device,
+            "engaged": arm.is_engaged,
+            "held_up": arm.is_held_up,
+            "closed": round(arm.closedness, 3),
+            "positions_only": arm.follows_positions,
+        }
+        for arm in source.robot.arms
+    ]
 
 
 def _by_object(terms: Sequence[tuple[Check, bool]]) -> list[tuple[str, list[tuple[Check, bool]]]]:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import mujoco
@@ -16,6 +17,7 @@ from handloom.errors import unknown_name
 from handloom.render import Renderer
 from handloom.scene import Scene
 from handloom.spatial import invert_pose, matrix_from_quat, pos_quat_from_pose
+from handloom.tasks import SamplingError, Task, sample_task
 from handloom.values import CameraSpec
 
 QUALITY = 80
@@ -30,7 +32,7 @@ class PictureStream:
 
     Args:
         publish: Given the JPEG files of all cameras, in their order, from the drawing thread.
-        size: Width and height that the pictures fit into [px].
+        size: Width and height that the large picture fits into [px]; the others are half as wide and high.
         preset: How much work goes into a picture.
         cameras: Names of the views to draw, ``operator`` among them; all if none are given.
     """
@@ -39,7 +41,7 @@ class PictureStream:
         self,
         publish: Callable[[list[bytes]], None],
         *,
-        size: tuple[int, int] = (320, 240),
+        size: tuple[int, int] = (640, 480),
         preset: str = "fast",
         cameras: Sequence[str] = (),
     ) -> None:
@@ -47,6 +49,7 @@ class PictureStream:
         self._changed = threading.Condition()
         self._scene: Scene | None = None
         self._views: tuple[Scene, tuple[CameraSpec, ...]] | None = None
+        self._large, self._shown = "", size
         self._state: Array | None = None
         self._last: Array | None = None
         self._closed = False
@@ -76,6 +79,13 @@ class PictureStream:
             self._state = self._last if self._state is None else self._state
             self._changed.notify_all()
 
+    def show_large(self, name: str, width: int, height: int) -> None:
+        """Draw a view as large as it is shown [px], within the size of this stream, and the others small."""
+        with self._changed:
+            self._large, self._shown = name, (min(width, self._size[0]), min(height, self._size[1]))
+            self._state = self._last if self._state is None else self._state
+            self._changed.notify_all()
+
     def close(self) -> None:
         """End the thread."""
         with self._changed:
@@ -87,7 +97,10 @@ class PictureStream:
         """Return what is drawn of a scene; asked first while it is in its first state, which decides on the view."""
         if self._views is None or self._views[0] is not scene:
             self._views = scene, self._chosen(scene)
-        distance, chosen = self.eye_distance, self._views[1]
+        distance = self.eye_distance
+        large = self._large if any(c.name == self._large for c in self._views[1]) else self._views[1][0].name
+        small = self._size[0] // 2, self._size[1] // 2
+        chosen = tuple(fitted(c, *(self._shown if c.name == large else small)) for c in self._views[1])
         return *chosen, *(right_eye(c, distance) for c in chosen if distance > 0.0 and c.name == OPERATOR)
 
     def _chosen(self, scene: Scene) -> tuple[CameraSpec, ...]:
@@ -157,6 +170,20 @@ AT_HAND = 0.7
 """How far ahead of such a base its hands work [m]."""
 LARGE_ARM = 0.45
 """The robot stands this far from what a large arm handles [m]; a smaller one is looked at from nearer by."""
+
+
+def check_views(task: Task, seed: int, names: Sequence[str]) -> None:
+    """Refuse names of views that a task does not have.
+
+    Raises:
+        HandloomError: There is no such view; the nearest one is named.
+    """
+    if names:
+        with suppress(SamplingError):  # Then the first scene that can be sampled says it.
+            known = (OPERATOR, *(camera.name for camera in sample_task(task, seed, 0).cameras))
+            for name in names:
+                if name not in known:
+                    raise unknown_name("camera", name, known)
 
 
 def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:

@@ -1,9 +1,11 @@
 """Serves the page and speaks with it: one port, one socket per client, one client in control."""
 
 import asyncio
+import contextlib
 import hmac
 import json
 import logging
+import secrets
 import ssl
 import threading
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from handloom.errors import FileError, InputError, require
+from handloom.teleop.gate import AT_ONCE, PATIENCE, Gate, listening
 from handloom.teleop.messages import LONGEST, CommandMessage, Message, PingMessage, parsed_message
 
 PAGE = Path(__file__).parent / "page"
@@ -31,6 +34,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MOST_CLIENTS = 8
 BURST, RATE = 200.0, 200.0
 """Messages that a client may send at once, and per second from then on; more are dropped unread."""
+FAREWELL = 1.0
+"""How long the last state may take to reach the pages when the server closes [s]."""
 logger = logging.getLogger("handloom.teleop")
 
 
@@ -39,6 +44,8 @@ class Client:
 
     def __init__(self, socket: Any) -> None:
         self.socket = socket
+        self.session = secrets.token_hex(8)
+        """What its messages must contain, so that those of an earlier connection are worth nothing on this one."""
         self.wake = asyncio.Event()
         self.sent_pictures = -1
         self.sent_state = -1
@@ -87,6 +94,8 @@ class TeleopServer:
         self._token, self._on_message, self._on_control = token, on_message, on_control
         self._host, self._wanted_port, self._certificate = host, port, certificate
         self.port = port
+        self.gate: Gate | None = None
+        """Who is in the door; there once it listens."""
         self._clients: list[Client] = []
         self._controller: Client | None = None
         self._state: tuple[int, dict[str, Any]] = (0, {})
@@ -159,11 +168,14 @@ class TeleopServer:
         if self._certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*self._certificate)
+        gate = self.gate = listening(self._host, self._wanted_port)
         async with self._sockets.serve(
             self._handle,
-            self._host,
-            self._wanted_port,
+            sock=gate,
+            backlog=AT_ONCE,
             ssl=context,
+            ssl_handshake_timeout=None if context is None else PATIENCE,
+            open_timeout=PATIENCE,
             process_request=self._request,
             max_size=LONGEST,
             max_queue=64,
@@ -173,15 +185,21 @@ class TeleopServer:
             ping_timeout=10,
             close_timeout=1,
             logger=logging.getLogger("handloom.teleop.socket"),
-        ) as server:
-            self.port = next(iter(server.sockets)).getsockname()[1]
+        ):
+            self.port = gate.getsockname()[1]
             self._ready.set()
-            await self._stop.wait()
+            while not self._stop.is_set():
+                gate.drop_late()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stop.wait(), 1.0)
+            end = self._loop.time() + FAREWELL
+            while self._loop.time() < end and any(c.sent_state != self._state[0] for c in self._clients):
+                await asyncio.sleep(0.01)  # Pages should hear how it ended.
 
     def _request(self, connection: Any, request: Any) -> Any:
         """Answer a request: a file of the page, or None to open a socket."""
         parts = urlsplit(request.path)
-        if parts.path != "/socket":
+        if parts.path not in ("/socket", "/check"):
             return self._file(parts.path)
         origin, host = request.headers.get("Origin"), request.headers.get("Host", "")
         if origin is not None and urlsplit(origin).netloc != host:
@@ -189,6 +207,8 @@ class TeleopServer:
         token = parse_qs(parts.query).get("token", [""])[0]
         if not hmac.compare_digest(token.encode(), self._token.encode()):
             return self._refuse(HTTPStatus.FORBIDDEN, "a wrong token; open the address that handloom printed")
+        if parts.path == "/check":  # A page is told no reason when a socket is refused: it asks here.
+            return self._response(HTTPStatus.OK, b"good\n", "text/plain; charset=utf-8")
         if len(self._clients) >= MOST_CLIENTS:
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"more than {MOST_CLIENTS} clients")
         return None
@@ -220,6 +240,8 @@ class TeleopServer:
 
     async def _handle(self, socket: Any) -> None:
         client = Client(socket)
+        if self.gate is not None:
+            self.gate.admit(socket.local_address, socket.remote_address)
         client.filled = self._loop.time()
         self._clients.append(client)
         if self._controller is None:
@@ -254,7 +276,7 @@ class TeleopServer:
             self._complain("more messages than a page sends")
             return
         try:
-            message = parsed_message(text)
+            message = parsed_message(text, session=client.session)
         except InputError as error:
             self._complain(f"a message that is none: {error}"[:120])
             return
@@ -290,6 +312,7 @@ class TeleopServer:
                 client.sent_state = number
                 role = "control" if client is self._controller else "watch"
                 facts = {"role": role, "free": self._controller is None, "clients": len(self._clients)}
+                facts["session"] = client.session
                 await self._send_quietly(client, json.dumps({"type": "state", **state, **facts}))
             number, pictures = self._pictures
             if number != client.sent_pictures:

@@ -72,6 +72,10 @@ class PositionIk:
             raise InputError(f"the arm has {self.chain.dof} joints, got {q!r}")
         self._q, self._last_target = joints, None
 
+    def correct(self, q: ArrayLike) -> None:
+        """Go on from joints (n,) [rad] that were commanded in place of the last solution."""
+        self._q = np.array(q, float)
+
     def step(self, p_base_target: ArrayLike, roll: float) -> Array:
         """Move towards a target and return the joints (n,) [rad]; where it is out of reach, the nearest found.
 

@@ -46,7 +46,8 @@ class Hand {
   orientation = [0, 0, 0, 1];
   closed = false;
   grip = 0; // Analog trigger of a gamepad.
-  touched = 0; // When it was last pushed [ms].
+  touched = -Infinity; // When it was last pushed [ms].
+  owed = [0, 0, 0]; // What it was pushed by before the clutch had hold of it [m].
 
   move(x, y, z) {
     this.position = [this.position[0] + x, this.position[1] + y, this.position[2] + z];
@@ -67,6 +68,7 @@ export class VirtualHands {
     this.active = "controller_right";
     this.positionsOnly = false;
     this.pressed = new Set();
+    this.tapped = new Set(); // Keys that went down since the last sample: they count once, however short they were.
     this.pads = {}; // name: [x, y]
     this.held = new Set(); // "up", "down", "tilt" of the touch buttons
     this.phone = null; // Where a phone pointed last.
@@ -74,6 +76,15 @@ export class VirtualHands {
     this.last = performance.now();
     this.padButtons = {};
     this.source = "keyboard and mouse";
+  }
+
+  press(code) { this.pressed.add(code); this.tapped.add(code); }
+
+  letGo() { this.pressed.clear(); this.tapped.clear(); this.held.clear(); this.pads = {}; }
+
+  // The robot says how its grippers are; hands that are not being driven take that over.
+  adopt(arms) {
+    for (const arm of arms) if (this.hands[arm.device]) this.hands[arm.device].closed = arm.closed > 0.5;
   }
 
   get hand() { return this.hands[this.active]; }
@@ -127,7 +138,7 @@ export class VirtualHands {
     this.last = now;
     const slow = this.pressed.has("ShiftLeft") || this.pressed.has("ShiftRight") ? 0.25 : 1;
     const step = { x: 0, y: 0, z: 0 }, turns = [0, 0, 0], sticks = { ly: 0, rx: 0 };
-    for (const code of this.pressed) {
+    for (const code of new Set([...this.pressed, ...this.tapped])) {
       if (MOVES[code]) step[MOVES[code][0]] += MOVES[code][1];
       if (TURNS[code]) turns[TURNS[code][0]] += TURNS[code][1];
       if (DRIVES[code]) sticks[DRIVES[code][0]] += DRIVES[code][1];
@@ -138,10 +149,16 @@ export class VirtualHands {
     if (this.held.has("up")) step.y += 1;
     if (this.held.has("down")) step.y -= 1;
     this.readGamepad(step, turns, onButton);
-    const hand = this.hand;
-    hand.move(SPEED * slow * dt * step.x, SPEED * slow * dt * step.y, SPEED * slow * dt * step.z);
-    turns.forEach((amount, axis) => amount && this.rotate(axis, TURN * slow * dt * amount));
-    const pushed = step.x || step.y || step.z || turns.some(Boolean);
+    this.tapped.clear();
+    const hand = this.hand, pushed = step.x || step.y || step.z || turns.some(Boolean);
+    const way = ["x", "y", "z"].map((axis) => SPEED * slow * dt * step[axis]);
+    // The clutch takes hold where the hand is: the first push is owed until the sample after.
+    if (pushed && now - hand.touched >= LINGER) hand.owed = way;
+    else {
+      hand.move(...way.map((v, k) => v + hand.owed[k]));
+      hand.owed = [0, 0, 0];
+      turns.forEach((amount, axis) => amount && this.rotate(axis, TURN * slow * dt * amount));
+    }
     if (pushed) hand.touched = now;
     const held = now - hand.touched < LINGER;
     const other = this.active === "controller_right" ? "controller_left" : "controller_right";
@@ -166,7 +183,7 @@ export class VirtualHands {
     turns[2] += pressed(4) - pressed(5);
     turns[0] += pressed(12) - pressed(13);
     this.hand.grip = Math.min(1, Math.max(0, pad.buttons[7]?.value ?? 0));
-    const names = { 0: "run", 1: "stop", 2: "reset", 3: "save", 8: "discard", 10: "swap", 11: "mark" };
+    const names = { 0: "run", 1: "stop", 2: "reset", 3: "save", 6: "rewind", 8: "discard", 9: "undo", 10: "swap", 11: "mark" };
     for (const [k, name] of Object.entries(names)) {
       const down = pad.buttons[k]?.pressed ?? false;
       if (down && !this.padButtons[k]) onButton(name);

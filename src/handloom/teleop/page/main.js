@@ -5,7 +5,9 @@ import { XrHands, supported } from "./xr.js";
 const $ = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.search).get("token") ?? "";
 const hands = new VirtualHands();
-let socket = null, state = {}, seq = 0, xr = null, roundTrip = null, attempts = 0;
+let socket = null, state = {}, seq = 0, xr = null, roundTrip = null, attempts = 0, asked = "", askedAt = 0, notice = "";
+const lying = matchMedia("(max-height: 30rem) and (orientation: landscape)"); // There is room for the picture and the thumbs only.
+const SURE = 3000; // A second press counts as a yes for this long [ms].
 const canvases = new Map();
 const RIGHT_EYE = "operator_right";
 
@@ -17,15 +19,26 @@ function connect() {
   socket.onmessage = ({ data }) => (typeof data === "string" ? heard(JSON.parse(data)) : seen(data));
   socket.onclose = () => {
     document.body.dataset.state = "stopped";
-    if (state.phase === "finished") return banner("The session is finished. You can close this page.");
+    if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
+  else if (state.phase === "finished") return banner("The session is finished. You can close this page.");
     attempts += 1;
-    banner(token ? "Not connected; the robot has stopped. Trying again …" : "Open the address that handloom printed: it contains a token.");
-    if (token) setTimeout(connect, Math.min(5000, 400 * attempts));
+    hands.letGo();
+    lost();
   };
 }
 
+// A socket that is refused gives no reason; a plain request does.
+async function lost() {
+  let status = 0;
+  try { status = (await fetch(`check?token=${encodeURIComponent(token)}`, { cache: "no-store" })).status; } catch { /* Nobody is there. */ }
+  if (status === 403) return banner("This address does not open this session: its token is not the one of this run. Open the address that handloom printed.");
+  banner(status === 0 ? "Nobody answers: handloom is not running, or the network is gone. The robot has stopped. Trying again …"
+    : "Not connected; the robot has stopped. Trying again …");
+  setTimeout(connect, Math.min(5000, 400 * attempts));
+}
+
 function send(message) {
-  if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < 65536) socket.send(JSON.stringify(message));
+  if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < 65536) socket.send(JSON.stringify({ ...message, session: state.session }));
 }
 
 function command(name) { send({ type: "command", command: name }); }
@@ -39,8 +52,12 @@ function heard(message) {
     roundTrip = roundTrip === null ? took : 0.7 * roundTrip + 0.3 * took;
     return;
   }
+  const before = state;
   state = message;
+  if (state.state !== "running") hands.adopt(state.arms ?? []);
+  if (state.episode !== before.episode || state.phase !== before.phase) asked = "";
   show();
+  xr?.told(before, state);
 }
 
 async function seen(data) {
@@ -50,7 +67,10 @@ async function seen(data) {
   const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, 1)], { type: "image/jpeg" }));
   const canvas = canvases.get(camera.name);
   if (canvas) {
-    if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+    if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
+      [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+      setTimeout(tellSize, 50); // Its shape is known now.
+    }
     canvas.getContext("2d").drawImage(bitmap, 0, 0);
     canvas.dataset.drawn = Number(canvas.dataset.drawn ?? 0) + 1;
   }
@@ -68,21 +88,23 @@ function show() {
   text("instruction", state.said || (state.instruction ?? "preparing the scene …"));
   text("chip-state", state.state);
   $("chip-recording").hidden = !state.recording;
-  text("clock", `${(state.seconds ?? 0).toFixed(1)} s`);
+  const left = Math.max(0, (state.limit ?? 0) - (state.seconds ?? 0));
+  text("clock", state.limit == null ? "—" : `${(state.seconds ?? 0).toFixed(1)} s · ${left.toFixed(0)} s left`);
+  $("chip-clock").classList.toggle("soon", state.limit != null && left < 10);
   const latency = roundTrip === null || state.wait_ms == null ? null : roundTrip / 2 + state.wait_ms;
   text("chip-link", latency === null ? "— ms" : `${latency.toFixed(0)} ms`);
   text("chip-pictures", state.pictures_per_s == null ? "— /s" : `${state.pictures_per_s.toFixed(0)} pictures/s`);
   text("chip-role", state.role === "control" ? "in control" : "watching");
-  text("chip-saved", `${state.saved ?? 0} saved`);
+  text("chip-saved", `${state.saved ?? 0} saved${state.waiting ? `, writing ${state.waiting} …` : ""}`);
   $("claim").hidden = !(state.role === "watch" && state.free);
   showViews();
   showGoals();
   showWords();
   showArms();
   showButtons();
-  if (state.phase === "saving") banner("Writing the demonstration …");
+  if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
   else if (state.phase === "finished") banner("The session is finished. You can close this page.");
-  else if (socket.readyState === WebSocket.OPEN) banner("");
+  else if (socket.readyState === WebSocket.OPEN) banner(state.problem || (asked ? notice : "") || (lying.matches && state.phase === "over" ? $("outcome").textContent : ""));
 }
 
 function showViews() {
@@ -102,7 +124,21 @@ function showViews() {
     canvases.set(name, canvas);
     return figure;
   }));
+  requestAnimationFrame(tellSize);
 }
+
+// The large view is drawn as large as it is shown, within what the server allows.
+let told = "";
+function tellSize() {
+  const canvas = document.querySelector(".view.large canvas"), box = canvas?.getBoundingClientRect();
+  if (!box?.width || state.role !== "control" || xr) return;
+  const density = Math.min(2, devicePixelRatio || 1);
+  const side = (length) => Math.max(16, Math.min(4096, Math.round(length * density)));
+  const message = { type: "view", name: canvas.id.replace("view-", ""), width: side(box.width), height: side(box.height) };
+  const key = JSON.stringify([message, state.session]);
+  if (key !== told) { told = key; send(message); }
+}
+addEventListener("resize", () => setTimeout(tellSize, 200));
 
 function words(goal) { return goal.words || [goal.skill, ...goal.objects].join(" ").replaceAll("_", " "); }
 
@@ -122,7 +158,7 @@ function showGoals() {
   $("outcome").hidden = !state.outcome;
   if (state.outcome) {
     $("outcome").className = state.outcome.success ? "success" : "";
-    text("outcome", state.outcome.success ? `✓ ${state.outcome.text} Save it, or go on without it.` : `Not done: ${state.outcome.text}`);
+    text("outcome", state.outcome.success ? `✓ ${state.outcome.text} Save it (Finish saves it, too), or go back and do better.` : `Not done: ${state.outcome.text}`);
   }
 }
 
@@ -148,8 +184,8 @@ function showArms() {
   $("arms").replaceChildren(...arms.map((arm) => {
     const entry = document.createElement("li"), name = document.createElement("b"), clutch = document.createElement("span");
     name.textContent = arm.name.replaceAll("_", " ");
-    clutch.textContent = arm.engaged ? "engaged" : "free";
-    clutch.className = arm.engaged ? "clutch engaged" : "clutch";
+    clutch.textContent = arm.held_up ? "held up" : arm.engaged ? "engaged" : "free";
+    clutch.className = arm.held_up ? "clutch held-up" : arm.engaged ? "clutch engaged" : "clutch";
     if (arm.device === hands.active && !xr) entry.className = "active";
     entry.append(name, clutch);
     return entry;
@@ -159,31 +195,64 @@ function showArms() {
 
 function showButtons() {
   const mine = state.role === "control", driving = state.phase === "ready" || state.phase === "driving", over = state.phase === "over";
-  const running = state.state === "running";
-  $("run").firstChild.textContent = running ? "Pause " : "Start ";
+  const running = state.state === "running", begun = driving && state.seconds > 0;
+  label("run", running ? "Pause" : "Start");
   $("run").disabled = !(mine && driving);
   $("stop").disabled = !(mine && driving);
-  $("save").disabled = !(mine && over && state.outcome?.success);
+  const failed = state.keeps_failures && (begun || (over && !state.outcome?.success));
+  label("save", state.problem ? "Save again" : failed ? "Save failure" : "Save");
+  $("save").disabled = !(mine && maySave());
+  $("rewind").disabled = !(mine && (begun || over));
+  $("undo").disabled = !(mine && state.may_undo && (driving || over));
   $("mark").disabled = !(mine && running);
   $("say").disabled = !(mine && (driving || over));
   for (const id of ["reset", "discard", "finish"]) $(id).disabled = !(mine && (driving || over));
 }
 
+function label(id, words) { const span = $(id).querySelector("span"); if (span.textContent !== words) span.textContent = words; }
+
+function maySave() {
+  if (state.problem) return true;
+  if (state.phase === "over") return Boolean(state.outcome?.may_save);
+  return Boolean(state.keeps_failures && state.phase === "driving" && state.seconds > 0);
+}
+
+// What would throw an attempt away needs a second press, unless there is nothing to throw away yet.
+function sure(name, words) {
+  const risky = state.phase === "over" ? state.outcome?.success : state.phase === "driving" && state.seconds > 1;
+  const now = performance.now();
+  if (!risky || (asked === name && now - askedAt < SURE)) { asked = ""; return command(name); }
+  [asked, askedAt, notice] = [name, now, words];
+  banner(words);
+  setTimeout(() => { if (asked === name && performance.now() - askedAt >= SURE) { asked = ""; show(); } }, SURE + 50);
+}
+
+function save() {
+  if (state.problem && state.phase !== "over") return command("retry");
+  if (!maySave()) return;
+  if (state.phase === "over") { command("save"); if (state.problem) command("retry"); }
+  else sure("save", "Save this attempt as a failure? Press once more.");
+}
+
 const BUTTONS = {
   run: () => command(state.state === "running" ? "pause" : "start"),
   stop: () => command("stop"),
-  save: () => state.outcome?.success && command("save"),
-  reset: () => command("reset"),
-  discard: () => command("discard"),
-  finish: () => command("finish"),
+  save,
+  rewind: () => send({ type: "command", command: "rewind", seconds: 2 }),
+  undo: () => state.may_undo && command("undo"),
+  reset: () => sure("reset", "Drop this attempt and try again? Press once more. Bring back (U) undoes it."),
+  discard: () => sure("discard", "Go on to the next scene without saving? Press once more. Bring back (U) undoes it."),
+  finish: () => (state.phase === "over" ? command("finish") : sure("finish", "Finish, without this attempt? Press once more.")),
+  more: () => { const open = document.body.classList.toggle("more"); $("more").setAttribute("aria-expanded", String(open)); },
   claim: () => command("claim"),
   mark: () => { send({ type: "mark", kind: "subtask", text: $("mark-text").value }); $("mark-text").value = ""; },
   say: () => { send({ type: "mark", kind: "instruction", text: $("said-text").value }); $("said-text").value = ""; },
   swap: () => hands.swap((state.arms ?? []).map((arm) => arm.device)),
   help: () => ($("help-dialog").open ? $("help-dialog").close() : $("help-dialog").showModal()),
 };
-for (const id of ["run", "stop", "save", "reset", "discard", "finish", "claim", "help", "mark", "say"]) {
-  $(id).addEventListener("click", (event) => { BUTTONS[id](); event.currentTarget.blur(); });
+for (const id of ["run", "stop", "save", "rewind", "undo", "more", "reset", "discard", "finish", "claim", "help", "mark", "say"]) {
+  // A click of the mouse leaves no focus behind, so that keys drive; whoever went there by Tab stays there.
+  $(id).addEventListener("click", (event) => { BUTTONS[id](); if (event.detail > 0) event.currentTarget.blur(); });
 }
 
 for (const [id, button] of [["mark-text", "mark"], ["said-text", "say"]]) {
@@ -194,25 +263,30 @@ for (const [id, button] of [["mark-text", "mark"], ["said-text", "say"]]) {
   });
 }
 
-const SHORTCUTS = { Enter: "run", Escape: "stop", KeyK: "save", KeyR: "reset", KeyN: "discard", KeyT: "mark", Tab: "swap" };
+const SHORTCUTS = {
+  Enter: "run", Escape: "stop", KeyK: "save", KeyR: "reset", KeyN: "discard", KeyT: "mark", KeyO: "swap", KeyB: "rewind", KeyU: "undo",
+};
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "?") return BUTTONS.help();
   if ($("help-dialog").open) return;
-  if (KEYS.has(event.code) || event.code.startsWith("Shift")) hands.pressed.add(event.code);
-  else if (event.code === "Space") { if (!event.repeat) hands.toggleGrip(); }
+  const focused = document.activeElement;
+  if (["Enter", "Space"].includes(event.code) && focused && focused !== document.body && focused.matches("button, input, a, summary")) return;
+  if (KEYS.has(event.code) || event.code.startsWith("Shift")) hands.press(event.code);
+  else if (event.code === "Space") { if (!event.repeat && state.state === "running") hands.toggleGrip(); }
   else if (SHORTCUTS[event.code]) { if (!event.repeat) BUTTONS[SHORTCUTS[event.code]](); }
   else return;
   event.preventDefault();
 });
 addEventListener("keyup", (event) => hands.pressed.delete(event.code));
 // A key that goes up while another window is in front is never heard of.
-addEventListener("blur", () => { hands.pressed.clear(); hands.held.clear(); hands.pads = {}; });
-document.addEventListener("visibilitychange", () => { if (document.hidden) hands.pressed.clear(); });
+addEventListener("blur", () => hands.letGo());
+document.addEventListener("visibilitychange", () => { if (document.hidden) hands.letGo(); });
 
 function grabbable(figure) {
   figure.addEventListener("dblclick", () => {
     for (const other of $("views").children) other.classList.toggle("large", other === figure);
+    tellSize();
   });
   figure.addEventListener("contextmenu", (event) => event.preventDefault());
   figure.addEventListener("pointerdown", (event) => { figure.setPointerCapture(event.pointerId); figure.classList.add("dragging"); });
@@ -257,8 +331,10 @@ for (const [id, mode] of [["vr", "immersive-vr"], ["ar", "immersive-ar"]]) {
     if (xr) return xr.end();
     const views = () => (state.cameras ?? []).map((camera) => ({ ...camera, canvas: canvases.get(camera.name) })).filter((view) => view.canvas);
     const stereo = (distance) => send({ type: "stereo", eye_distance: distance });
-    const entered = new XrHands(mode, views, (name) => BUTTONS[name](), () => { xr = null; stereo(0); }, stereo);
-    try { await entered.start(); xr = entered; } catch (error) { banner(`The headset cannot be used: ${error.message}`); }
+    const entered = new XrHands(mode, views, (name) => BUTTONS[name](), () => { xr = null; stereo(0); told = ""; tellSize(); }, stereo, () => ({ ...state, notice: $("banner").hidden ? "" : $("banner").textContent }));
+    // Before the eyes a picture is as large as it gets.
+    const largest = () => send({ type: "view", name: state.cameras?.[0]?.name ?? "operator", width: 4096, height: 4096 });
+    try { await entered.start(); xr = entered; largest(); } catch (error) { banner(`The headset cannot be used: ${error.message}`); }
   });
 }
 

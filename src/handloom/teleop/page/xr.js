@@ -1,5 +1,5 @@
-// WebXR: headset controllers as they are, or a phone that is moved through the room. Panels show the cameras; the first
-// one shows each eye its own picture, drawn from where that eye would be.
+// WebXR: headset controllers or bare hands as they are, or a phone that is moved through the room. Panels show the
+// cameras where one looks, a line says how things stand; the first panel shows each eye its own picture.
 import { multiplied, normalised } from "./hands.js";
 
 const VERTEX = `attribute vec2 corner; uniform mat4 view; uniform mat4 projection; uniform vec4 place; varying vec2 uv;
@@ -10,20 +10,25 @@ const FRAGMENT = `precision mediump float; uniform sampler2D image; varying vec2
 void main() { gl_FragColor = vec4(texture2D(image, uv).rgb, 1.0); }`;
 const RIGHT_EYE = "operator_right";
 const FAR = 1.4; // Distance of the panels [m], as in the shader.
-const BUTTONS = { controller_right: { 3: "mark", 4: "run", 5: "save" }, controller_left: { 4: "reset", 5: "discard" } };
+const BUTTONS = { controller_right: { 3: "mark", 4: "run", 5: "save" }, controller_left: { 3: "recentre", 4: "rewind", 5: "reset" } };
+const STATUS = "status"; // Name of the panel with words.
+const PINCH = [0.022, 0.035]; // Tips nearer than the first begin a pinch, farther than the second end it [m].
 
 export async function supported(mode) {
   try { return Boolean(await navigator.xr?.isSessionSupported(mode)); } catch { return false; }
 }
 
 export class XrHands {
-  // cameras(): [{name, canvas, slope}]; onButton(name); onEnd(); onEyes(distance of the eyes [m]).
-  constructor(mode, cameras, onButton, onEnd, onEyes) {
-    Object.assign(this, { mode, cameras, onButton, onEnd, onEyes, eyes: null, latest: {}, down: {}, yaw: null, held: false, rearm: 0 });
+  // cameras(): [{name, canvas, slope}]; onButton(name); onEnd(); onEyes(distance of the eyes [m]); status(): state of the page.
+  constructor(mode, cameras, onButton, onEnd, onEyes, status) {
+    Object.assign(this, { mode, cameras, onButton, onEnd, onEyes, status, eyes: null, latest: {}, down: {}, yaw: null, head: null, held: false, rearm: 0, pinched: {} });
   }
 
+  // Bring the panels, and what counts as ahead, to where one looks; the clutch re-arms.
+  recentre() { this.yaw = null; this.rearm = 2; }
+
   async start() {
-    const options = this.mode === "immersive-ar" ? { optionalFeatures: ["local-floor"] } : { requiredFeatures: ["local-floor"] };
+    const options = this.mode === "immersive-ar" ? { optionalFeatures: ["local-floor"] } : { requiredFeatures: ["local-floor"], optionalFeatures: ["hand-tracking"] };
     this.session = await navigator.xr.requestSession(this.mode, options);
     const canvas = document.createElement("canvas");
     this.gl = canvas.getContext("webgl", { xrCompatible: true, alpha: true });
@@ -31,7 +36,7 @@ export class XrHands {
     this.session.updateRenderState({ baseLayer: new XRWebGLLayer(this.session, this.gl) });
     const kind = this.mode === "immersive-ar" ? "local" : "local-floor";
     this.space = await this.session.requestReferenceSpace(kind);
-    this.space.addEventListener("reset", () => { this.yaw = null; this.rearm = 2; }); // Recentred: the clutch re-arms.
+    this.space.addEventListener("reset", () => this.recentre());
     this.session.addEventListener("selectstart", () => { this.held = true; });
     this.session.addEventListener("selectend", () => { this.held = false; });
     this.session.addEventListener("end", () => { this.latest = {}; this.onEnd(); });
@@ -45,7 +50,10 @@ export class XrHands {
   frame(frame) {
     this.session.requestAnimationFrame((time, next) => this.frame(next));
     const viewer = (this.viewer = frame.getViewerPose(this.space));
-    if (viewer && this.yaw === null) this.yaw = yawOf(viewer.transform.orientation);
+    if (viewer && this.yaw === null) {
+      const { x, y, z } = viewer.transform.position;
+      [this.yaw, this.head] = [yawOf(viewer.transform.orientation), [x, y, z]];
+    }
     this.latest = this.mode === "immersive-ar" ? this.phone(viewer) : this.controllers(frame);
     if (viewer && this.eyes === null && this.mode === "immersive-vr") this.onEyes((this.eyes = eyeDistance(viewer)));
     if (this.rearm > 0) { this.rearm -= 1; for (const hand of Object.values(this.latest)) hand.squeeze_value = 0; }
@@ -55,6 +63,10 @@ export class XrHands {
   controllers(frame) {
     const hands = {};
     for (const source of frame.session.inputSources) {
+      if (source.hand && (source.handedness === "left" || source.handedness === "right")) {
+        hands[`controller_${source.handedness}`] = this.bare(frame, source);
+        continue;
+      }
       if (!source.gripSpace || (source.handedness !== "left" && source.handedness !== "right")) continue;
       const device = `controller_${source.handedness}`;
       const pose = frame.getPose(source.gripSpace, this.space);
@@ -67,11 +79,53 @@ export class XrHands {
       };
       for (const [k, name] of Object.entries(BUTTONS[device])) {
         const down = pad?.buttons[k]?.pressed ?? false;
-        if (down && !this.down[device + k]) this.onButton(name);
+        if (down && !this.down[device + k]) name === "recentre" ? this.recentre() : this.onButton(name);
         this.down[device + k] = down;
       }
     }
     return hands;
+  }
+
+  // A bare hand: the wrist leads, thumb and middle finger hold the arm, thumb and index finger close the gripper.
+  bare(frame, source) {
+    const joint = (name) => { const space = source.hand.get(name); return space ? frame.getJointPose?.(space, this.space) : null; };
+    const thumb = joint("thumb-tip")?.transform.position;
+    const pinch = (finger) => {
+      const tip = joint(finger)?.transform.position, key = source.handedness + finger;
+      if (thumb && tip) {
+        const apart = Math.hypot(thumb.x - tip.x, thumb.y - tip.y, thumb.z - tip.z);
+        this.pinched[key] = apart < (this.pinched[key] ? PINCH[1] : PINCH[0]);
+      }
+      return this.pinched[key] ? 1 : 0;
+    };
+    return { ...this.placed(joint("wrist")), squeeze_value: pinch("middle-finger-tip"), trigger_value: pinch("index-finger-tip") };
+  }
+
+  // What one should feel and hear: something is in the arm's way, the task is done, the attempt is over.
+  told(before, now) {
+    const was = new Map((before.arms ?? []).map((arm) => [arm.device, arm.held_up]));
+    for (const arm of now.arms ?? []) if (arm.held_up && was.get(arm.device) === false) this.pulse(arm.device, 0.5, 40);
+    if (now.phase === "over" && before.phase !== "over") {
+      for (const device of ["controller_left", "controller_right"]) this.pulse(device, 1, now.outcome?.success ? 250 : 80);
+      this.beep(now.outcome?.success ? 880 : 220);
+    }
+  }
+
+  pulse(device, strength, duration) {
+    for (const source of this.session?.inputSources ?? []) {
+      if (`controller_${source.handedness}` === device) source.gamepad?.hapticActuators?.[0]?.pulse?.(strength, duration);
+    }
+    this.pulses = (this.pulses ?? 0) + 1;
+  }
+
+  beep(frequency) {
+    try {
+      this.audio ??= new AudioContext();
+      const tone = this.audio.createOscillator(), volume = this.audio.createGain();
+      [tone.frequency.value, volume.gain.value] = [frequency, 0.1];
+      tone.connect(volume).connect(this.audio.destination);
+      tone.start(); tone.stop(this.audio.currentTime + 0.2);
+    } catch { /* Without sound, too. */ }
   }
 
   phone(viewer) {
@@ -119,21 +173,52 @@ export class XrHands {
     const all = this.cameras(), right = all.find(({ name }) => name === RIGHT_EYE);
     const cameras = all.filter((camera) => camera !== right);
     all.forEach(({ name, canvas }) => this.upload(name, canvas));
+    this.write();
+    const c = Math.cos(this.yaw ?? 0), s = Math.sin(this.yaw ?? 0), [hx, hy, hz] = this.head ?? [0, 1.5, 0];
+    const place = [c, 0, -s, 0, 0, 1, 0, 0, s, 0, c, 0, hx, hy, hz, 1]; // Panels are given as seen from the head, looking ahead.
     for (const view of viewer.views) {
       const box = layer.getViewport(view);
       gl.viewport(box.x, box.y, box.width, box.height);
-      gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, view.transform.inverse.matrix);
+      gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, product(view.transform.inverse.matrix, place));
       gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "projection"), false, view.projectionMatrix);
       cameras.forEach(({ name, canvas, slope }, k) => {
         // As wide as the camera sees, and straight ahead of each eye: then sizes and distances are the true ones.
         const stereo = k === 0 && right ? 1 : 0, side = view.eye === "right" ? 0.5 : -0.5;
         const width = stereo ? FAR * slope : k === 0 ? 1.3 : 0.6, height = (width * canvas.height) / Math.max(1, canvas.width);
-        const x = stereo ? side * this.eyes : k === 0 ? 0 : (right ? 1.3 : 1.0) * (k % 2 ? 1 : -1), y = 1.45;
+        // The others stand beside it, right and left by turns, two and two below each other.
+        const row = Math.floor(Math.max(0, k - 1) / 2);
+        const x = stereo ? side * this.eyes : k === 0 ? 0 : (right ? 1.4 : 1.05) * (k % 2 ? 1 : -1), y = k === 0 ? 0 : 0.25 - 0.5 * row;
         gl.bindTexture(gl.TEXTURE_2D, this.textures.get(stereo && view.eye === "right" ? RIGHT_EYE : name));
         gl.uniform4f(gl.getUniformLocation(this.program, "place"), x, y, width, height);
         gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
       });
+      const first = cameras[0], wide = first && right ? FAR * first.slope : 1.3;
+      const low = -0.5 * (first ? (wide * first.canvas.height) / Math.max(1, first.canvas.width) : 0.98) - 0.16;
+      gl.bindTexture(gl.TEXTURE_2D, this.textures.get(STATUS));
+      gl.uniform4f(gl.getUniformLocation(this.program, "place"), 0, low, 1.2, 0.3);
+      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
+  }
+
+  // The line below the picture: how things stand, in words.
+  write() {
+    const state = this.status?.() ?? {};
+    const left = Math.max(0, (state.limit ?? 0) - (state.seconds ?? 0));
+    const held = (state.arms ?? []).some((arm) => arm.held_up) ? "  ·  held up" : "";
+    const first = `${state.state ?? ""}  ·  ${(state.seconds ?? 0).toFixed(0)} s, ${left.toFixed(0)} s left  ·  ${state.saved ?? 0} saved${held}`;
+    const terms = (state.goals ?? []).flatMap((goal) => goal.terms.map(([name, holds]) => `${holds ? "●" : "○"} ${name.replaceAll("_", " ")}`));
+    const second = state.outcome ? (state.outcome.success ? "✓ Done: B saves it" : state.outcome.text) : state.said || state.instruction || "";
+    const lines = [first, second, state.notice || [state.mark, terms.slice(0, 3).join("   ")].filter(Boolean).join("  ·  ")];
+    const key = lines.join("\n");
+    if (this.written === key) return;
+    this.written = key;
+    const canvas = (this.words ??= Object.assign(document.createElement("canvas"), { width: 1024, height: 256 }));
+    const paint = canvas.getContext("2d");
+    paint.fillStyle = state.state === "running" ? "#12321f" : "#1d2229";
+    paint.fillRect(0, 0, 1024, 256);
+    paint.font = "600 44px system-ui, sans-serif";
+    lines.forEach((line, k) => { paint.fillStyle = k ? "#c8d2de" : "#ffffff"; paint.fillText(line, 24, 64 + 76 * k, 976); });
+    this.upload(STATUS, canvas);
   }
 
   upload(name, canvas) {
@@ -145,6 +230,11 @@ export class XrHands {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
   }
+}
+
+// The product of two matrices (4, 4), column after column.
+function product(a, b) {
+  return Array.from({ length: 16 }, (_, i) => [0, 1, 2, 3].reduce((sum, k) => sum + a[(i % 4) + 4 * k] * b[k + 4 * Math.floor(i / 4)], 0));
 }
 
 function eyeDistance(viewer) {

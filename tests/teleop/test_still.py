@@ -1,0 +1,51 @@
+"""Pauses are cut out of demonstrations and stay in what replays."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from expert_hand import expert_record, hand_recording
+from test_takes import carried_out, frames_of
+from test_teleop_run import IDLE, SEED, begun, task_of
+
+from handloom.dataset import DatasetReader, record_of_archive
+from handloom.engine import InlineExecutor, verify_dataset
+from handloom.retarget import DeviceRecording
+from handloom.scene import build_scene
+from handloom.teleop.still import without_pauses
+
+PAUSE = 120
+"""Ticks: two seconds."""
+
+
+def test_a_person_who_waits_in_the_middle_is_cut_short_and_replays_exactly(tmp_path: Path) -> None:
+    hand = hand_recording(expert_record(task_of(), SEED, 0))
+    frames = list(hand.frames)
+    waits = [replace(frames[60]) for _ in range(PAUSE)]
+    paused = [
+        replace(frame, time_ns=round(k * 1e9 / 60)) for k, frame in enumerate([*frames[:60], *waits, *frames[60:]])
+    ]
+    recording = replace(hand, frames=tuple(paused), end_time_ns=paused[-1].time_ns + 1)
+    counts = {}
+    for trim in (0.0, 0.5):
+        run = replace(begun(tmp_path / str(trim)), trim=trim)
+        carried_out(run, (recording, ["save"]), (IDLE, ["finish"]))
+        counts[trim] = frames_of(run)
+        assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
+        record = record_of_archive(DatasetReader(run.run.dataset).archive(0))
+        assert record.frames >= counts[0.0]  # The archive has all of it.
+    assert 20 < counts[0.0] - counts[0.5] < PAUSE // 2
+    again = begun(tmp_path / "again")
+    again.replay(DeviceRecording.read(tmp_path / "0.5" / "inputs" / "episode_000000.jsonl"))
+    again.merge()
+    assert frames_of(again) == counts[0.5]
+
+
+def test_what_moves_is_not_cut() -> None:
+    record = expert_record(task_of(), SEED, 0)
+    model = build_scene(record.instance).world.model
+    cut = without_pauses(record, model, 0.5)
+    left = set(record.kept) - set(cut.kept)
+    steps = np.abs(np.diff(record.states[:, 1 : 1 + model.nq], axis=0)).max(axis=1)
+    assert all(steps[frame] < 1e-3 for frame in left)
+    assert without_pauses(record, model, 0.0) is record
