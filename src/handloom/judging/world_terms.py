@@ -28,6 +28,8 @@ INWARDS = 0.004
 """How far from a contact a point is looked at, towards the middle of the thing [m]."""
 RISES = (0.004, 0.012, 0.024)
 """How far above it [m]: walls have holes."""
+RING, LEVELS = np.array([0.1, 0.9]), 24
+"""Between which shares of its height, and on how many levels, a ring is looked for around a thing."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 
@@ -65,7 +67,8 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
         )
     # A tube in a rack stands free below, and a hole is around it further up.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
-    return bool(below.hit[0]) and any(enclosed(np.array([*middle[:2], z])) for z in np.unique(points[:, 2]))
+    levels = np.linspace(*(box[0, 2] + RING * (box[1, 2] - box[0, 2])), LEVELS)
+    return bool(below.hit[0]) and any(enclosed(np.array([*middle[:2], z])) for z in levels)
 
 
 @check(Nature.PLACED)
