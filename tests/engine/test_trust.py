@@ -96,15 +96,19 @@ def test_neither_the_path_of_an_object_nor_its_own_word_leads_out(
 
 def test_a_robot_elsewhere_is_used_where_the_user_says_so(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tampered(run, robot=str(run.parents[2] / "elsewhere" / "fr3"))
-    for verb in ("verify", "report", "export", "render"):
+    for verb in ("report", "export", "render"):
         assert main([verb, str(run), *VERBS[verb], "--allow-outside"]) == 0, capsys.readouterr()
-    assert main(["verify", str(run), "--workers", "1", "--allow-outside"]) == 0, capsys.readouterr()
+    for words in (VERBS["verify"], ["--workers", "1"]):
+        # It is opened and replayed; the tables tell that the robot was another when they were written.
+        assert main(["verify", str(run), *words, "--allow-outside"]) == 1
+        assert "robot: recorded in episode.json is 'fr3'" in capsys.readouterr().out
 
 
 def test_a_robot_beside_the_run_needs_no_word(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy_robot(run.parent)
     tampered(run, robot=str(run.parent / "fr3"))
-    assert main(["verify", str(run), "--workers", "1"]) == 0, capsys.readouterr()
+    main(["verify", str(run), "--workers", "1"])
+    assert "robot: recorded in episode.json is 'fr3'" in capsys.readouterr().out, "it was opened and compared"
 
 
 @pytest.mark.parametrize(

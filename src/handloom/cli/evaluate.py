@@ -16,7 +16,7 @@ from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset.durable import write_json
 from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
-from handloom.engine.evaluation import FAULT, PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos
+from handloom.engine.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos, is_fault
 from handloom.engine.executor import HANG_LIMIT
 from handloom.engine.policies import policy_source, try_policy
 from handloom.engine.reporting import write_page
@@ -97,7 +97,7 @@ def run(
         print(dumps({**result.to_json(), "page": str(page), "videos": drawn}))
     else:
         _tell(result, str(page), drawn)
-    return _judged(result, (r.detail for r in outcome.receipts.values() if r.reason.endswith(FAULT)))
+    return _judged(result, (r.detail for r in outcome.receipts.values() if is_fault(r.reason)))
 
 
 def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:

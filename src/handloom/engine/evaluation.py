@@ -22,8 +22,13 @@ from handloom.seeding import TEST_SEEDS
 SURE = 1.959964
 """Standard deviations on both sides that hold 95 % of a normal distribution."""
 
-FAULT = "_error"
-"""How the reasons of attempts end that were not judged."""
+FAULTS = ("_error", "action_not_finite")
+"""How reasons end that are faults of a policy's own, whatever it has learnt."""
+
+
+def is_fault(reason: str) -> bool:
+    """Return whether a policy failed by a fault of its own."""
+    return reason.endswith(FAULTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +70,7 @@ def evaluation_of(receipts: Iterable[Receipt], *, seed: int) -> PolicyEvaluation
         interval=wilson(len(wins), len(known)),
         achieved=dict(achieved.most_common()),
         failure_reasons=dict(reasons.most_common()),
-        faults=sum(reasons[reason] for reason in reasons if reason.endswith(FAULT)),
+        faults=sum(reasons[reason] for reason in reasons if is_fault(reason)),
         failed_episodes=tuple(receipt.episode for receipt in known if not receipt.success),
         seed=seed,
         mean_seconds=float(np.mean([receipt.frames / receipt.fps for receipt in wins])) if wins else 0.0,

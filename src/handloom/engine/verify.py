@@ -11,7 +11,7 @@ from pathlib import Path
 
 from handloom.config.own_code import with_permission
 from handloom.dataset import DatasetReader, EpisodeArchive, check_layout
-from handloom.dataset.file_list import FILE_LIST
+from handloom.dataset.file_list import FILE_LIST, refuse_strange_files
 from handloom.dataset.reading import damage_named
 from handloom.dataset.table_check import check_tables
 from handloom.engine.archives import archives_of, dataset_of
@@ -75,6 +75,10 @@ def dataset_faults(path: Path) -> tuple[str, ...]:
         FileError: There is no dataset there.
     """
     root = dataset_of(path)
+    try:
+        refuse_strange_files(root)
+    except FileError as error:  # Nothing behind a link is opened.
+        return (str(error),)
     faults = [str(fault) for fault in check_layout(root)]
     missing = f"{FILE_LIST}: is missing"
     if not (root / FILE_LIST).is_file() and not any(fault.startswith(missing) for fault in faults):

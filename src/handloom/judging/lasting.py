@@ -1,10 +1,15 @@
 """What must still hold at the end of an episode, and for how long it must have held."""
 
 import math
+from collections import deque
 from collections.abc import Sequence
 
+import numpy as np
+
+from handloom.arrays import Array
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.scene import Scene
+from handloom.scene.measures import world_box
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
 
 REST = 1.0
@@ -13,8 +18,10 @@ SHOWN_REST = 1.0 / 6.0
 """How much of it belongs to the demonstration [s]; a longer wait would teach to wait."""
 REST_SPEED = 0.02
 """Fastest motion [m/s] of a handled object at the end of that time."""
-STILL = 0.2
+STILL = 0.5
 """How long what was handled must lie still [s]."""
+CREEP = 0.006
+"""How far it may move in that time [m]."""
 SETTLING = 3
 """How many times as long something may take that still rocks, such as a banana in a bowl."""
 JOINT_SKILLS = frozenset({"open", "close", "rotate"})
@@ -95,24 +102,34 @@ class Stillness:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._needed = frames_of(STILL, scene.instance.fps)
-        self._frames = 0
-        self._broken = False
+        self._places: deque[dict[str, Array]] = deque(maxlen=self._needed + 1)
+        self._still = self._broken = False
 
     @property
     def waits(self) -> bool:
         """Whether it is worth waiting: something moves, and all else that must hold does."""
-        return not self._broken and self._frames < self._needed
+        return not self._broken and not self._still
 
     def look(self, timeline: Sequence[SkillSpan]) -> None:
         """Look at the state after a frame in which everything was left alone."""
         goals = [(span, checks) for span, checks in standing_goals(timeline) if checks]
-        still = [check for span, _ in goals for check in at_rest(self._scene, span.objects)]
-        self._frames = self._frames + 1 if all(holds(self._scene, check) for check in still) else 0
+        terms = [term for span, _ in goals for term in at_rest(self._scene, span.objects)]
+        names = dict.fromkeys(name for term in terms for name in term.arguments["objects"])
+        self._places.append({name: world_box(self._scene, name).mean(axis=0) for name in names})
+        self._still = all(holds(self._scene, term) for term in terms) and self._stayed()
         self._broken = any(not holds(self._scene, check) for _, checks in goals for check in checks)
+
+    def _stayed(self) -> bool:
+        """Return whether everything was where it is for long enough."""
+        if len(self._places) <= self._needed:
+            return False
+        now = self._places[-1]
+        moved = [float(np.linalg.norm(before[name] - at)) for before in self._places for name, at in now.items()]
+        return max(moved, default=0.0) <= CREEP
 
     def failure(self) -> Failure | None:
         """Return that something does not lie still; None when all does."""
-        if self._broken or self._frames >= self._needed:
+        if self._broken or self._still:
             return None
         detail = f"what was handled did not lie still for {STILL:g} s within {SETTLING * REST:g} s after the end"
         return Failure(stage=FunnelStage.SUCCESS, reason="not_lasting_lying_still", detail=detail)

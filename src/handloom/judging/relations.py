@@ -8,6 +8,8 @@ from handloom.values import Check
 
 UPRIGHT = 15.0
 """Largest tilt of what stands upright [deg]."""
+LEANING = 25.0
+"""The same in a container, whose walls and floor things lean on [deg]."""
 BESIDE_WITHIN = 0.1
 """Largest gap between things that are beside each other [m]."""
 
@@ -40,17 +42,19 @@ def relation_terms(
         where = Check(name="next_to", arguments={"object": name, "target": target, "within": within, "side": side})
     else:
         where = Check(name="in_cavity" if relation == "in" else "carried_by", arguments=pair)
-    standing = () if upright is False else upright_terms(scene, name, upright)
+    usual = LEANING if relation == "in" else UPRIGHT
+    standing = () if upright is False else upright_terms(scene, name, upright, usual=usual)
     return (where, *standing, Check(name="let_go", arguments={"object": name}))
 
 
-def upright_terms(scene: Scene, name: str, angle: float | bool | None) -> tuple[Check, ...]:
+def upright_terms(scene: Scene, name: str, angle: float | bool | None, *, usual: float = UPRIGHT) -> tuple[Check, ...]:
     """Return the term that an object stands upright.
 
     Args:
         scene: The scene.
         name: The object.
         angle: Largest tilt [deg], or True for the usual one; None asks only of what stands and stood at the start.
+        usual: Largest tilt where no other is given [deg].
     """
     asset = scene.assets[name]
     if angle is None:
@@ -58,6 +62,6 @@ def upright_terms(scene: Scene, name: str, angle: float | bool | None) -> tuple[
         stood = float(matrix_from_quat(np.array(obj.quat))[2] @ np.asarray(asset.up, float))
         if not asset.stands or stood < np.cos(np.deg2rad(UPRIGHT)):
             return ()
-    limit = UPRIGHT if angle is None or angle is True else float(angle)
+    limit = usual if angle is None or angle is True else float(angle)
     up = {"object": name, "axis": list(asset.up), "angle": float(np.deg2rad(limit))}
     return (Check(name="points_up", arguments=up),)

@@ -10,8 +10,6 @@ from handloom.scene import Scene
 from handloom.scene.cavities import Hollow, hollow
 from handloom.scene.measures import world_box
 
-DEEP = 0.003
-"""How far above its lowest point an object must be within walls [m]: the rim of a plate is low."""
 MOST = 0.5
 """Share of an object's points that must be enclosed where the object's own foot is not."""
 BEARING = 0.3
@@ -26,9 +24,9 @@ INSET = 0.008
 """How far inside the edge of what carries it the middle of a thing must be [m]."""
 INWARDS = 0.004
 """How far from a contact a point is looked at, towards the middle of the thing [m]."""
-RISES = (0.004, 0.012, 0.024)
+RISES = (0.003, 0.012, 0.024)
 """How far above it [m]: walls have holes."""
-RING, LEVELS = np.array([0.1, 0.9]), 24
+RING, LEVELS = (0.1, 0.9), 24
 """Between which shares of its height, and on how many levels, a ring is looked for around a thing."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
@@ -58,16 +56,17 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
 
     foot, lowest = _feet(scene, object, box)
     points = _points(scene, object)
-    deep = enclosed(foot) and enclosed(lowest)
-    if deep or float(np.mean([enclosed(point) for point in points])) >= MOST:
+    share = float(np.mean([enclosed(point) for point in points]))
+    if share >= MOST or all(any(map(enclosed, _rising(point))) for point in (foot, lowest)):
         # What lies across a rim dips into the cavity and is borne outside it.
-        return any(
+        borne = [
             any(map(enclosed, _inwards(at, middle))) if owner == target else owner in scene.assets
             for owner, _, at in _bearers(scene, object)
-        )
+        ]
+        return any(borne) if share >= MOST else bool(borne) and all(borne)
     # A tube in a rack stands free below, and a hole is around it further up.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
-    levels = np.linspace(*(box[0, 2] + RING * (box[1, 2] - box[0, 2])), LEVELS)
+    levels = box[0, 2] + np.linspace(*RING, LEVELS) * (box[1, 2] - box[0, 2])
     return bool(below.hit[0]) and any(enclosed(np.array([*middle[:2], z])) for z in levels)
 
 
@@ -224,8 +223,8 @@ def _points(scene: Scene, name: str) -> Array:
 
 
 def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
-    """Return the point below an object's middle and the lowest one of its box, a little above its lowest height."""
-    z = box[0, 2] + min(DEEP, float(box[1, 2] - box[0, 2]) / 2.0)
+    """Return the point below an object's middle and the one below the lowest part of its box, at its lowest height."""
+    z = box[0, 2]
     middle = box.mean(axis=0)
     points = _points(scene, name)
     lowest = points[int(np.argmin(points[:, 2]))]
@@ -237,8 +236,13 @@ def _inwards(at: Array, middle: Array) -> Iterator[Array]:
     way = middle[:2] - at[:2]
     length = float(np.linalg.norm(way))
     step = way * min(1.0, INWARDS / length) if length > 0.0 else way
+    return _rising(np.array([at[0] + step[0], at[1] + step[1], at[2]]))
+
+
+def _rising(point: Array) -> Iterator[Array]:
+    """Yield points above a point (3,)."""
     for rise in RISES:
-        yield np.array([at[0] + step[0], at[1] + step[1], at[2] + rise])
+        yield point + np.array([0.0, 0.0, rise])
 
 
 def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:

@@ -1,12 +1,13 @@
 """What each skill of a task changes in the world: the goal of the task, and the steps towards it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from handloom.judging.checks import NATURES, Nature
+from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
 from handloom.judging.judge import Judge, Step
 from handloom.judging.lasting import REST, at_rest, still_standing
@@ -117,6 +118,11 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
             else:
                 stands = bool(term.seconds) or term in standing or (final and nature is Nature.MOMENT)
             goal += [term] if stands and term not in goal else []
+    if goal and all(not term.seconds and holds(scene, term) for term in goal):
+        # What ends as it began, such as a drawer that is opened and shut, must have been otherwise in between.
+        once = 1.0 / scene.instance.fps
+        undone = [term for step in steps for term in step.terms if term not in goal and not holds(scene, term)]
+        goal += [replace(term, seconds=once) for term in undone]
     handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in ("in_cavity", "carried_by"))
     return (*goal, *at_rest(scene, [name for name in handled if name]))
 
