@@ -26,6 +26,8 @@ INWARDS = 0.004
 """How far from a contact a point is looked at, towards the middle of the thing [m]."""
 RISES = (0.003, 0.012, 0.024)
 """How far above it [m]: walls have holes."""
+SUNK = 0.4
+"""Share of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
 RING, LEVELS = (0.1, 0.9), 24
 """Between which shares of its height, and on how many levels, a ring is looked for around a thing."""
 GRID = 3
@@ -57,17 +59,18 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     foot, lowest = _feet(scene, object, box)
     points = _points(scene, object)
     share = float(np.mean([enclosed(point) for point in points]))
+    levels = box[0, 2] + np.linspace(*RING, LEVELS) * (box[1, 2] - box[0, 2])
+    ringed = float(np.mean([enclosed(np.array([*middle[:2], z])) for z in levels]))
     if share >= MOST or all(any(map(enclosed, _rising(point))) for point in (foot, lowest)):
+        bearers = list(_bearers(scene, object))
+        if any(owner != target and _fixed(scene, owner) for owner, _, _ in bearers):
+            return False  # It was pushed through the floor and rests on the table.
+        inside = [owner != target or any(map(enclosed, _inwards(at, middle))) for owner, _, at in bearers]
         # What lies across a rim dips into the cavity and is borne outside it.
-        borne = [
-            any(map(enclosed, _inwards(at, middle))) if owner == target else owner in scene.assets
-            for owner, _, at in _bearers(scene, object)
-        ]
-        return any(borne) if share >= MOST else bool(borne) and all(borne)
+        return any(inside) if share >= MOST else bool(inside) and (ringed >= SUNK or float(np.mean(inside)) > MOST)
     # A tube in a rack stands free below, and a hole is around it further up.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
-    levels = box[0, 2] + np.linspace(*RING, LEVELS) * (box[1, 2] - box[0, 2])
-    return bool(below.hit[0]) and any(enclosed(np.array([*middle[:2], z])) for z in levels)
+    return bool(below.hit[0]) and ringed > 0.0
 
 
 @check(Nature.PLACED)
