@@ -104,12 +104,13 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
 
 @check(Nature.PLACED)
 def let_go(scene: Scene, *, object: str) -> bool:
-    """Return whether no hand touches an object, and no cup holds it."""
+    """Return whether no robot touches an object, and no cup holds it: what leans on a hand would roll away."""
     bodies = scene.world.subtree(scene.body_of(object))
     arms = [arm for robot in scene.robots.values() for arm in robot.arms]
     if any(arm.suction is not None and set(arm.suction.gripped_objects) & set(bodies) for arm in arms):
         return False
-    return not any(scene.world.touching(arm.finger_bodies, bodies) for arm in arms)
+    robots = tuple(f"{name}/" for name in scene.robots)
+    return not scene.world.touching([name for name in scene.world.bodies if name.startswith(robots)], bodies)
 
 
 @check()
