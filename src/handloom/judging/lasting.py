@@ -20,7 +20,7 @@ REST_SPEED = 0.02
 """Fastest motion [m/s] of a handled object at the end of that time."""
 STILL = 0.5
 """How long what was handled must lie still [s]."""
-CREEP = 0.006
+CREEP = 0.0015
 """How far it may move in that time [m]."""
 SETTLING = 3
 """How many times as long something may take that still rocks, such as a banana in a bowl."""
