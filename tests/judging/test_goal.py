@@ -7,6 +7,7 @@ import pytest
 from tests.judging.conftest import put
 
 from handloom.engine.attempt import Stopwatch, simulate
+from handloom.engine.run_settings import RunSettings
 from handloom.errors import HandloomError
 from handloom.judging.words import in_words
 from handloom.scene import Scene, build_scene
@@ -133,3 +134,12 @@ def test_a_lemon_goes_into_the_drawer_that_was_opened(tmp_path: Path):
     assert record.failure is None
     assert [term.name for term in record.goal] == ["in_cavity", "let_go", "joint_state", "lying_still"]
     assert make_judge(scene, (), None).goal == ()
+
+
+def test_a_run_keeps_the_goal_of_its_task(tmp_path: Path):
+    goal = "goal: [{object: lemon, in: bowl}, {object: egg, on: table}, {untouched: [tray]}]\n"
+    (file := tmp_path / "task.yaml").write_text(
+        TASK.replace("SKILLS", "[{pick: lemon}, {place: lemon, in: bowl}]") + goal
+    )
+    task = load_task(file)
+    assert RunSettings.of_task(task, seed=0).loaded_task().config.goal == task.config.goal

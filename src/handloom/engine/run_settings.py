@@ -175,4 +175,4 @@ def _mistake(item: Any) -> str:
 
 
 def _plain(config: Config) -> dict[str, Any]:
-    return config.model_dump(mode="json", exclude_unset=True)
+    return config.model_dump(mode="json", exclude_unset=True, by_alias=True)

@@ -71,11 +71,9 @@ class GoalTerm(Config):
     @model_validator(mode="before")
     @classmethod
     def _yaml_reads_on_as_true(cls, given: Any) -> Any:
-        return (
-            {("on" if key is True else key): value for key, value in given.items()}
-            if isinstance(given, dict)
-            else given
-        )
+        if not isinstance(given, dict):
+            return given
+        return {("on" if key is True else key): value for key, value in given.items()}
 
     @model_validator(mode="after")
     def _says_something(self) -> "GoalTerm":
