@@ -275,6 +275,27 @@ class Place(Skill[PlaceConfig]):
         ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
         return ways_to_places(self.controller, places, q, ignore)
 
+    def possible_after(self, T_base_tool: Array, q: Array) -> bool:
+        """Return whether a grasp (n, 4, 4) leads to a place, with all that the skill would concede.
+
+        Args:
+            T_base_tool: Grasps of the object where it is now.
+            q: Joints (m,) at the grasp.
+
+        Raises:
+            NoCavityError: There is nothing open and wide enough to put it into.
+        """
+        asked = self.config
+        entries = [self._enter(), *(self._entries or ())[1:]]
+        for entry in entries:
+            if entry is not None:
+                self._entry, self.config = entry, asked.model_copy(update=entry.keys)
+            for easier in ({}, *self._concessions()):
+                self.config = self.config.model_copy(update=easier)
+                if np.isfinite(self.ways_after(T_base_tool, q)).any():
+                    return True
+        return False
+
     def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
         config = self.config
