@@ -1,6 +1,7 @@
 """``handloom check|sample|preview TASK``: validate task files, print and draw sampled scenes."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 from handloom.cli.doctor import tell_of_cold_kernels
@@ -13,7 +14,11 @@ from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
 from handloom.tasks.config.loading import variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
+from handloom.tasks.region_proposals import proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse
+
+PROPOSALS = 3
+"""Regions that are tried before the best of them is proposed."""
 
 
 def check(
@@ -64,6 +69,8 @@ def check(
 
 def _tried(task: LoadedTask, tries: int) -> Rehearsal:
     """Return what is wrong with the scenes of a task, and how the expert does in them."""
+    if unplaced(task):
+        return Rehearsal((*rehearse(task).mistakes, *_regions_that_do(task, max(tries, 1))))
     if tries < 1:
         return rehearse(task)
     seen = rehearse(task, hands=False)
@@ -73,12 +80,25 @@ def _tried(task: LoadedTask, tries: int) -> Rehearsal:
     told = in_words(task, outcomes)
     if all(one.failure is None for one in outcomes):
         return seen._replace(notes=(*told, *seen.notes))
-    why = rehearse(task)
+    why = rehearse(task, places=False)
     hands = [line for line in why.mistakes if line not in seen.mistakes]
     if fails(outcomes):
-        return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0]))
+        return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *_regions_that_do(task, tries)))
     # What the expert did can be done, whatever the hands said.
     return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes)))
+
+
+def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
+    """Return regions in which the expert does what a task asks for, as lines to copy; nothing where none are found."""
+    best: tuple[int, list[str]] = (0, [])
+    for proposal in islice(proposals(task), PROPOSALS):
+        good = sum(one.failure is None for one in tries_of(proposal.of(task), tries)[:tries])
+        if good > best[0]:
+            best = (good, [f"  {line}" for line in proposal.lines()])
+        if good == tries:
+            break
+    good, lines = best
+    return [f"these regions would do (the expert did it in {good} of {tries} tries):", *lines] if lines else []
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:

@@ -63,6 +63,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
     action: ClassVar[Action] = "open"
     mode: ClassVar[str] = "abs"
     """``success_mode`` where the config has none."""
+    may_lean = True
+    """Whether hands that lean are tried where others do not do."""
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve for hand poses, choose one whose whole way is possible, and write the commands."""
@@ -127,6 +129,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
         for self._share in np.linspace(amount, least, SHARES if least < amount else 1).tolist():
             found[self._share] = [*self._manners(link)]
         for manners in zip_longest(*found.values()):
+            if not self.may_lean and all(m is None or m.wider > 0.0 for m in manners):
+                return
             yield from ((share, m) for share, m in zip(found, manners, strict=True) if m is not None)
 
     def _has_hold(self, link: Link) -> bool:

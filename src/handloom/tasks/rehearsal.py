@@ -47,13 +47,14 @@ class Rehearsal(NamedTuple):
     """Those of the mistakes that are about pictures only."""
 
 
-def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True) -> Rehearsal:
+def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bool = True) -> Rehearsal:
     """Sample scenes of a task and return what is wrong with them, and in how many of them every object can be taken.
 
     Args:
         task: A task that was loaded, so that its keys are right.
         scenes: How many scenes are looked at.
         hands: Whether to look where the hands get to; False leaves that to a try.
+        places: Whether to look for places of what has joints that no hand gets to, which takes some time.
     """
     found = dict.fromkeys([*_without_place(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
@@ -71,7 +72,8 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True) -> Rehears
             return Rehearsal((_located(task, str(error)),))
         aims.update(dict.fromkeys(goal_mistakes(task, scene)))
         # Before what follows moves bases.
-        met.append(_with_places(task, scene, tuple(troubles(task, scene)), met) if hands else ())
+        trouble = tuple(troubles(task, scene)) if hands else ()
+        met.append(_with_places(task, scene, trouble, met) if places else trouble)
         missed.update(cut_off(task, scene))
         covered.update(hidden(task, scene))
         short += _short_of_clutter(task, scene)

@@ -78,6 +78,8 @@ SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press"
 """Other words for a verb > the verb."""
 TOGETHER = "\0"
 """Where a sentence names what is put somewhere, while those of the same place are gathered."""
+FRAMES, DEFAULT_LENGTH = 300, 600
+"""Frames that a skill gets where a task does not say how long it may take, and those that any task gets."""
 HOME = {"name": "home", "instruction": "Go home."}
 
 
@@ -98,12 +100,27 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
     if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
         _nest(document, task, where, robots)
     objects = _objects(task)
+    given = [skill for _, lane in _lanes(task["skills"], where) for skill in lane]
     for path, lane in _lanes(task["skills"], where):
         lane[:] = [
             _expanded(skill, objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}")
             for k, skill in enumerate(lane)
         ]
+    if any(map(_is_short, given)):
+        _give_time(task)
     _describe(task)
+
+
+def _is_short(skill: Any) -> bool:
+    """Return whether a skill is written in short."""
+    return skill == "home" or (isinstance(skill, dict) and "name" not in skill)
+
+
+def _give_time(task: dict[str, Any]) -> None:
+    """Give a task of many skills that says nothing of its length time for all of them."""
+    data, frames = task.setdefault("data", {}), FRAMES * sum(len(lane) for _, lane in _lanes(task["skills"], ()))
+    if isinstance(data, dict) and "max_episode_length" not in data and frames > DEFAULT_LENGTH:
+        data["max_episode_length"] = frames
 
 
 def _pick_keys(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,7 +282,7 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         given["beside"] = given.pop("side")
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
     keys = {**PLACE, **WHERE[kind], **given}
-    if {"x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
+    if {"at", "x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
         keys.pop("ratio_widest", None)  # Who says where means it.
     return {"name": "place", "objects": [name, target], "instruction": words, **keys}
 
