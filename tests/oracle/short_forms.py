@@ -1,7 +1,7 @@
 """What ``check`` proposes and says, against what happens: drawers on six robots, and small files that nobody tuned on.
 
     python -m tests.oracle.short_forms drawers --attempts 20 --seed 7 --processes 16 --limit 500 --out drawers.json
-    python -m tests.oracle.short_forms check --count 24 --attempts 5 --seed 7 --processes 16 --limit 500 --out check.json
+    python -m tests.oracle.short_forms check --count 24 --seed 7 --processes 16 --limit 500 --out check.json
 
 ``drawers``: a file of objects and short skills alone gets the regions that ``check`` proposes, and is then tried.
 ``check``: random small files, many of them out of reach; the word of ``check`` is compared with the share of attempts,

@@ -50,6 +50,8 @@ BEYOND = 1.2
 """How far a stand-in is opened, as a multiple of what the task counts as open."""
 HEAVY = 1.6
 """The same of a lid that falls shut."""
+ONCE = 1e-6
+"""Share of the frames that any single one is more than."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
 
@@ -91,7 +93,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
             "threshold": setting.success_threshold,
             "mode": setting.success_mode or self.mode,
         }
-        terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state})]
+        once = ONCE if config.momentary else 0.0
+        terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state}, share=once)]
         if config.process_valid:
             terms.append(Check(name="joint_still", arguments={"object": name, "joint": joint, "speed": STILL}))
             terms.append(Check(name="calm", arguments={"object": name}))

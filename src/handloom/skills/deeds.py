@@ -329,7 +329,11 @@ def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str,
     if told is not None:
         wanted["threshold"] = told.success_threshold
         wanted["mode"] = told.success_mode or wanted["mode"]
-    return (Check(name="joint_state", arguments={"object": name, "joint": link.joint, "start": start, **wanted}),)
+    if config.momentary:
+        joints[name, link.joint] = start
+    once = 1.0 / scene.instance.fps if config.momentary else 0.0
+    about = {"object": name, "joint": link.joint, "start": start, **wanted}
+    return (Check(name="joint_state", arguments=about, seconds=once),)
 
 
 Deeds = Callable[[Scene, Any], tuple[Check, ...]]
