@@ -98,7 +98,9 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
         if good == tries:
             break
     good, lines = best
-    return [f"these regions would do (the expert did it in {good} of {tries} tries):", *lines] if lines else []
+    if not lines:
+        return ["no regions were found in which the expert does it; take smaller things, or another robot"]
+    return [f"these regions would do (the expert did it in {good} of {tries} tries):", *lines]
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:

@@ -301,8 +301,19 @@ class ArticulatedSkill(Skill[JointConfigT]):
             last = why or last
         stage, reason = (FunnelStage.PLAN, "no_way_along_joint") if free else (FunnelStage.REACH, "goal_unreachable")
         detail = f"of {len(goals)} hand poses {reachable} can be reached, {free} without collision; the last: {last}"
+        if not len(goals):
+            detail = f"no pose in which the hand could take it suits the {chain.dof} joints of this arm"
+        detail += self._how_far()
         self.fail(stage, reason, detail, given=len(goals), reachable=reachable)
         return []
+
+    def _how_far(self) -> str:
+        """Say where the handle is, seen from the arm."""
+        arm, link = self.controller.arm, self._keypoints.link
+        T = self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
+        x, y, z = (T[:3, :3] @ np.asarray(link.head) + T[:3, 3] - arm.T_world_base[:3, 3]).tolist()
+        where = f"{np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {z:+.2f} m higher"
+        return f"; the handle of {link.name} is {where}"
 
     def _followed(self, q: Array, goals: Array) -> tuple[list[JointWay], str]:
         """Return ways from joints (n, dof) before goals (n, 4, 4), nearest first, or why there is none."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Config, Metres, UnusedKey
 from handloom.skills.configs.parts import Approach, Filters, Hold, Range, SkillConfig, Tolerances, Triple
 
 _PARSED_ONLY = "the reference system parses it and does nothing with it"
@@ -23,7 +23,7 @@ class PlaceConfig(Tolerances, Filters):
     y_ratio_range: Range = (0.4, 0.6)
     z_ratio_range: Range = (0.4, 0.6)
     """Where in the target's box, as ratios; outside 0..1 is beside it."""
-    at: tuple[float, float] | None = None
+    at: tuple[Metres, Metres] | None = None
     """Spot on the target, x and y from its middle as in a ``pos_range`` [m], in place of the ratios; judged to 3 cm
     (ours)."""
     facing: float | None = Field(default=None, ge=-360, le=360)

@@ -69,7 +69,7 @@ EXAMPLES = (
     "{turn: knob, by: 90}, {push: drawer}, {press: pedal}, {handover: stick, from: left, to: right}, home"
 )
 """One of each verb, for messages."""
-MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on", "at": "to"}
+MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on"}
 MEANT |= {"next_to": "beside", "near": "beside", "by": "beside", "stack": "stack_on"}
 """Words that people write > where a short place puts the object."""
 SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "stack": "place", "insert": "place"}
@@ -266,6 +266,8 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         ((given[places[0]], part),) = given[places[0]].items()
         given.setdefault("place_part_prim_path", part)
     if len(places) != 1 or not isinstance(given[places[0]], str):
+        if not places and "at" in given:
+            raise ConfigError(f"{what}: place {name}: say on what, e.g. {{place: {name}, on: table, at: [0.1, 0.2]}}")
         other = next((key for key in given if key in MEANT), None)
         got = f"{other}; did you mean {MEANT[other]}?" if other and not places else ", ".join(places) or "none"
         raise ConfigError(

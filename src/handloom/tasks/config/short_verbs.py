@@ -83,7 +83,7 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
         joints = [link.name for link in found.joints]
         if not joints:
             other = f"; to move it, write {{pick: {named}}} and {{place: {named}, on: ...}}"
-            raise ConfigError(f"{what}: {verb} {named}: a {found.category} has no joint that moves{other}")
+            raise ConfigError(f"{what}: {verb} {named}: nothing of it moves (category {found.category}){other}")
         if joint is not None and joint not in joints and not _varies(joint, joints):
             raise ConfigError(f"{what}: {verb} {named}: it has no part {joint!r}; {suggest(joint, joints)}")
         kind = found.joints[found.joint_index(joint if joint in joints else None)].kind
