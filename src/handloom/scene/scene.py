@@ -12,6 +12,7 @@ from handloom.arrays import Array
 from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
+from handloom.render.looks import Look
 from handloom.robots import Arm, RobotDescription
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import MobileBase
@@ -153,6 +154,11 @@ class Scene:
         model, robots = self.world.model, tuple(f"{name}/" for name in self.robots)
         owner = [model.body(int(body)).name for body in model.dof_bodyid]
         return np.array([dof for dof, body in enumerate(owner) if body.startswith(robots)], dtype=np.intp)
+
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """What cameras see in place of the parts of objects that collide, for the renderer."""
+        return tuple(look.under(f"{name}/") for name, asset in self.assets.items() for look in asset.looks)
 
     def grain_positions(self) -> Array:
         """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""

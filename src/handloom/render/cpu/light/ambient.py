@@ -2,7 +2,7 @@
 
 Two points are taken above the surface, at a small and a larger height. The distance from each to the nearest geom is
 its height in the open and less near a contact or in a corner. Distances are exact for box, sphere, capsule, cylinder
-and plane, and lower bounds for ellipsoids and convex meshes; meshes with hollows take no part. There is one loop per
+and plane (``turned_light`` for surfaces of revolution), and lower bounds for ellipsoids and convex meshes; meshes with hollows take no part. There is one loop per
 kind because a branch inside would not vectorise.
 """
 

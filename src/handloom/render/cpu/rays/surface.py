@@ -45,6 +45,7 @@ from handloom.render.cpu.layout import (
     SPECULAR,
     TINY,
     TRIANGLES,
+    TURNED,
     ZERO,
     T,
     U,
@@ -53,6 +54,7 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.model.texture import sample_texture
 from handloom.render.cpu.rays.beads import number_beads, orient_beads
 from handloom.render.cpu.rays.geom_frame import eye_of, position_of, rays_of, rotation_of, size_of
+from handloom.render.cpu.rays.turned import orient_turned, paint_band
 
 
 @picture_kernel
@@ -242,7 +244,7 @@ def find_face(lanes, geoms, g, hulls, best):
     gid = np.float32(g)
     row = geoms[g]
     kind = int(row[G_TYPE])
-    if kind not in (BOX, CYLINDER, MESH, BEADS) or not covers(lanes, gid):
+    if kind not in (BOX, CYLINDER, MESH, BEADS, TURNED) or not covers(lanes, gid):
         return
     if kind == BEADS:
         number_beads(lanes, gid)
@@ -250,6 +252,8 @@ def find_face(lanes, geoms, g, hulls, best):
     _locate(lanes, row)
     if kind == MESH:
         _number_polytope(lanes, row, hulls, gid, best)
+    elif kind == TURNED:
+        orient_turned(lanes, row, hulls, gid)
     else:
         _orient(lanes, row, gid)
 
@@ -277,8 +281,12 @@ def describe(lanes, row, gid, hulls, beads, textures, texels, best, corners, pix
         _orient_polytope(lanes, row, hulls, gid, best)
     elif kind == BEADS:
         orient_beads(lanes, row, beads, gid)
+    elif kind == TURNED:
+        orient_turned(lanes, row, hulls, gid)
     elif kind != TRIANGLES:
         _orient(lanes, row, gid)
     _paint(lanes, row, gid)
+    if kind == TURNED:
+        paint_band(lanes, row, gid)
     if row[G_TEXTURE] >= ZERO:
         sample_texture(lanes, row, gid, textures, texels, corners, pixel)
