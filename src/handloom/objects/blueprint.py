@@ -9,6 +9,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.objects.finishes import edge_of, finish_of
 from handloom.objects.joint_feel import catch_of
 from handloom.objects.materials import BARE_METALS, substance
 from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
@@ -209,9 +210,17 @@ class Blueprint:
             else:
                 hides[-1].append(name)
         return tuple(
-            Look(body=p.body, hides=tuple(names), shape=p.drawn, position=p.position, quat=p.quat)
-            for p, names in zip(heads, hides, strict=True)
-            if isinstance(p.drawn, Turned)
+            Look(
+                body=p.body,
+                hides=tuple(names),
+                shape=p.drawn if isinstance(p.drawn, Turned) else "as collides",
+                position=p.position,
+                quat=p.quat,
+                edge=edge_of(p),
+                finish=finish_of(p, seed=i),
+            )
+            for i, (p, names) in enumerate(zip(heads, hides, strict=True))
+            if p.visible
         )
 
     def _body_origins(self) -> dict[str, Array]:

@@ -37,7 +37,11 @@ class Part:
     color: Rgb = (0.5, 0.5, 0.5)
     """sRGB, each channel 0 to 1."""
     substance: str = "plastic"
-    """Key of ``handloom.objects.materials.SUBSTANCES``."""
+    """Key of ``handloom.objects.materials.SUBSTANCES``: what it weighs and how it slides."""
+    material: str | None = None
+    """Key of ``handloom.render.materials.MATERIALS``: what it looks like; None goes by substance and colour."""
+    edge: float | None = None
+    """Radius to which edges look rounded [m]; None goes by size."""
     fill: float = 1.0
     """Share of the volume that is material; 0 for paint and labels."""
     body: str = "object"

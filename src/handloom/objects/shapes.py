@@ -1,7 +1,7 @@
 """The vocabulary that objects are drawn with: solids, shells, open boxes, arcs.
 
 Sizes are full lengths [m], not half lengths, because objects are drawn the way they are measured. ``look`` keywords
-(color, substance, fill, body, visible, solid, round) go to ``Part`` unchanged.
+(color, substance, material, edge, fill, body, visible, solid, round) go to ``Part`` unchanged.
 """
 
 import math
@@ -35,6 +35,8 @@ class Appearance(TypedDict, total=False):
 
     color: Rgb
     substance: str
+    material: str | None
+    edge: float | None
     fill: float
     body: str
     visible: bool

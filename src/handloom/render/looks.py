@@ -5,12 +5,13 @@ never sees it, so a model with looks has the same bits as one without.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.render.materials import Finish
 
 Polyline = tuple[tuple[float, float], ...]
 """Pairs (radius, z) [m]."""
@@ -69,17 +70,12 @@ class Look:
     """Orientation of the shape in the body, wxyz."""
     edge: float = 0.0
     """Radius to which the edges of a box or cylinder seem rounded [m]."""
+    finish: Finish | None = None
+    """Its material; None: that of the geom in the model."""
 
     def under(self, prefix: str) -> "Look":
         """Return the look of an object that was attached to a model with a prefix."""
-        return Look(
-            body=prefix + self.body,
-            hides=tuple(prefix + name for name in self.hides),
-            shape=self.shape,
-            position=self.position,
-            quat=self.quat,
-            edge=self.edge,
-        )
+        return replace(self, body=prefix + self.body, hides=tuple(prefix + name for name in self.hides))
 
 
 def outline_of_turned(shape: Turned) -> Array:

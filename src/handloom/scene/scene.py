@@ -1,7 +1,7 @@
 """A built scene: its world, robots, objects and cameras."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import mujoco
@@ -158,7 +158,12 @@ class Scene:
     @cached_property
     def looks(self) -> tuple[Look, ...]:
         """What cameras see in place of the parts of objects that collide, for the renderer."""
-        return tuple(look.under(f"{name}/") for name, asset in self.assets.items() for look in asset.looks)
+        textured = {obj.name for obj in self.instance.objects if obj.look}
+        looks = [(name, look) for name, asset in self.assets.items() for look in asset.looks]
+        # An instance that gives an object another texture has it in the model.
+        return tuple(
+            replace(look.under(f"{name}/"), finish=None if name in textured else look.finish) for name, look in looks
+        )
 
     def grain_positions(self) -> Array:
         """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""

@@ -59,8 +59,12 @@ LANE_QUANTITIES = 45
     G_FLOOR,                        # height of that cavity's floor in the geom frame [m]
     G_BAND_LOW, G_BAND_HIGH,        # heights of a painted band on it [m]
     G_BAND_COLOR, _, _,             # linear albedo of the band
-) = range(63)
-GEOM_COLUMNS = 64
+    G_TEX_AROUND,                   # repeats of the texture around the z axis; 0: it is projected
+    G_TEX_ALONG,                    # axis of a box along which the texture runs: 0, 1, 2
+    G_TEX_SHIFT, _,                 # where the texture begins, in repeats
+    G_RELIEF,                       # height of the texture's relief [m]
+) = range(68)
+GEOM_COLUMNS = 80
 # fmt: on
 # Rotation and position lie side by side.
 POSE = 12

@@ -26,7 +26,6 @@ from handloom.render.cpu.layout import (
     ZERO,
 )
 from handloom.render.cpu.light.ambient import close_in
-from handloom.render.cpu.light.turned_light import close_in_turned
 from handloom.render.cpu.rays.space import (
     bound,
     find_gaps,
@@ -131,10 +130,7 @@ def occlude(lanes, scene, canvas):
             near_left, far_left = greatest_gaps(lanes)
             closed = False
         if gap < far_left or low_gap < near_left:
-            if scene.geoms[g, G_TYPE] == TURNED:
-                close_in_turned(lanes, scene.geoms[g], scene.hulls, near, far)
-            else:
-                close_in(lanes, scene.geoms[g], near, far)
+            close_in(lanes, scene.geoms[g], scene.hulls, near, far)
             closed = True
     a = HALF * (ONE - floor) / near
     b = HALF * (ONE - floor) / far

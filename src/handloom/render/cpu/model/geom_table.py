@@ -57,6 +57,8 @@ from handloom.render.cpu.model.bvh import (
     triangles_of_height_field,
     triangles_of_mesh,
 )
+from handloom.render.cpu.model.finish_row import wrap_pattern, write_finish
+from handloom.render.cpu.model.texture import TextureKey
 from handloom.render.looks import Look, Turned, tables_of_turned
 from handloom.render.pictures import linear_from_srgb
 
@@ -193,8 +195,8 @@ class GeomTable(NamedTuple):
     """Half spaces (k, 4)."""
     meshes: Hierarchy
     """Triangles of everything that is not a simple solid."""
-    textures: list[int]
-    """Ids of the textures in use, in the order of the texture table."""
+    textures: list[TextureKey]
+    """The textures in use, in the order of the texture table: ids in the model, or pattern and seed."""
 
 
 def build_geom_table(
@@ -214,7 +216,7 @@ def build_geom_table(
     rows = np.concatenate([ids, beads[:1]])
     table = np.zeros((len(rows), GEOM_COLUMNS), np.float32)
     shapes = _ShapeTables(model)
-    textures: list[int] = []
+    textures: list[TextureKey] = []
     given = [*looks, *[None] * (len(rows) - len(looks))]
     for row, geom, look in zip(table, rows, given, strict=True):
         row[G_TYPE] = model.geom_type[geom]
@@ -222,17 +224,24 @@ def build_geom_table(
         row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = _half_extents(model, geom)
         row[G_BODY] = model.body_weldid[model.geom_bodyid[geom]]
         _write_material(model, geom, row)
-        row[G_CASTS] = row[G_TYPE] != PLANE and row[G_ALPHA] > SHADOW_ALPHA
-        texture, row[G_TEX_U], row[G_TEX_V] = _texture_of(model, geom)
+        finish = look.finish if look is not None else None
+        if finish is None:
+            number, row[G_TEX_U], row[G_TEX_V] = _texture_of(model, geom)
+            texture = number if number >= 0 else None
+        else:
+            texture = write_finish(finish, row)
         row[G_TEX_DENSITY] = max(row[G_TEX_U], row[G_TEX_V])
-        if texture >= 0 and texture not in textures:
+        if texture is not None and texture not in textures:
             textures.append(texture)
-        row[G_TEXTURE] = textures.index(texture) if texture >= 0 else -1
+        row[G_TEXTURE] = textures.index(texture) if texture is not None else -1
+        row[G_CASTS] = row[G_TYPE] != PLANE and row[G_ALPHA] > SHADOW_ALPHA
         row[G_EDGE] = look.edge if look is not None else 0.0
         if look is not None and isinstance(look.shape, Turned):
             shapes.write_turned(look.shape, row)
         else:
             shapes.write(geom, row)
+        if finish is not None and texture is not None:
+            wrap_pattern(finish, row)
     if len(beads):
         table[-1, [G_TYPE, G_HULL_COUNT, G_BODY]] = BEADS, len(beads), -1
     hulls, meshes = shapes.finish(table)

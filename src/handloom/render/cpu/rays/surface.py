@@ -14,6 +14,7 @@ from handloom.render.cpu.layout import (
     FACE,
     G_ALPHA,
     G_COLOR,
+    G_EDGE,
     G_GLOW,
     G_HULL,
     G_HULL_COUNT,
@@ -138,6 +139,40 @@ def _orient_box(lanes, rotation, size, gid):
 
 
 @picture_kernel
+def _round_box(lanes, rotation, size, edge, gid):
+    """Bend the normals of a box near its edges, as if they were rounded."""
+    sx, sy, sz = size[0] - edge, size[1] - edge, size[2] - edge
+    for i in range(LANES):
+        x = lanes[i + SPARE_A]
+        y = lanes[i + SPARE_B]
+        z = lanes[i + SPARE_C]
+        nx = max(abs(x) - sx, ZERO)
+        ny = max(abs(y) - sy, ZERO)
+        nz = max(abs(z) - sz, ZERO)
+        scale = ONE / np.sqrt(nx * nx + ny * ny + nz * nz + TINY * TINY)
+        nx = (nx if x > ZERO else -nx) * scale
+        ny = (ny if y > ZERO else -ny) * scale
+        nz = (nz if z > ZERO else -nz) * scale
+        _turn(lanes, i, rotation, nx, ny, nz, gid)
+
+
+@picture_kernel
+def _round_cylinder(lanes, rotation, size, edge, gid):
+    """Bend the normals of a cylinder near its rims, as if they were rounded."""
+    sr, sz = size[0] - edge, size[1] - edge
+    for i in range(LANES):
+        x = lanes[i + SPARE_A]
+        y = lanes[i + SPARE_B]
+        z = lanes[i + SPARE_C]
+        radius = np.sqrt(x * x + y * y + TINY * TINY)
+        out = max(radius - sr, ZERO)
+        nz = max(abs(z) - sz, ZERO)
+        scale = ONE / np.sqrt(out * out + nz * nz + TINY * TINY)
+        out *= scale / radius
+        _turn(lanes, i, rotation, x * out, y * out, (nz if z > ZERO else -nz) * scale, gid)
+
+
+@picture_kernel
 def _orient_plane(lanes, rotation, gid):
     for i in range(LANES):
         _turn(lanes, i, rotation, ZERO, ZERO, ONE, gid)
@@ -182,8 +217,12 @@ def _orient(lanes, row, gid):
     rotation = rotation_of(row)
     if kind == BOX:
         _orient_box(lanes, rotation, size, gid)
+        if row[G_EDGE] > ZERO:
+            _round_box(lanes, rotation, size, row[G_EDGE], gid)
     elif kind == CYLINDER:
         _orient_cylinder(lanes, rotation, size, gid)
+        if row[G_EDGE] > ZERO:
+            _round_cylinder(lanes, rotation, size, row[G_EDGE], gid)
     elif kind == PLANE:
         _orient_plane(lanes, rotation, gid)
     elif kind == CAPSULE:
