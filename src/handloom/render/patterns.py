@@ -39,7 +39,7 @@ def _boards(
     rng: np.random.Generator, boards: int, *, size: int = FINE, seams: bool = True, rows: Array | None = None
 ) -> Picture:
     """Boards along x: each its own tone and rings, fine fibres and pores, seams between."""
-    x, y = _grid(size)
+    _, y = _grid(size)
     board = np.minimum((y * boards).astype(int), boards - 1) if rows is None else rows
     count = int(board.max()) + 1
     start, width = rng.uniform(0, 1, count)[board], rng.integers(1, 4, count)[board]

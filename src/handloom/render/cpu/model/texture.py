@@ -1,7 +1,7 @@
 """Textures: packed mip pyramids of the model's images, and their lookup.
 
-A texel is 32 bits, red in the lowest byte, the height of a relief in the highest. Colours hold the square root of linear
-light: it spends the 8 bits much as sRGB does, and decoding is one multiplication.
+A texel is 32 bits, red in the lowest byte, the height of a relief in the highest. Colours hold the square root of
+linear light: it spends the 8 bits much as sRGB does, and decoding is one multiplication.
 """
 
 from functools import lru_cache
