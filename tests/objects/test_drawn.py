@@ -72,7 +72,7 @@ def _brightest_leak(category: str) -> float:
         lamp = np.array(place) * max(size / 0.2, 0.3)
         centre = np.array([*(-0.25 * lamp[:2] / lamp[2] * size), float(asset.aabb[0, 2])])
         camera = CameraSpec.looking_at(
-            "top", centre, eye=centre + [0.0, 0.001 * size, 3.0 * size], width=64, height=64, focal=110
+            "top", centre, eye=centre + np.array([0.0, 0.001 * size, 3.0 * size]), width=64, height=64, focal=110
         )
         model, data = _stage(asset, lamp)
         lit = Renderer(model, "fast", looks=_looks(asset)).render(data, [camera], ("rgb", "segmentation", "depth"))[
@@ -148,20 +148,19 @@ def test_round_outlines_are_circles_to_half_a_pixel(category: str) -> None:
 
 @pytest.mark.parametrize("category", ["bowl", "cup", "glass", "plate", "vase"])
 def test_normals_turn_smoothly_around_an_object(category: str) -> None:
-    asset, _, _, _ = _round_view(category)
+    asset = _thing(category)
     model, data = _stage(asset, np.array(LAMPS[0]))
     size = float(np.linalg.norm(asset.extent))
     camera = CameraSpec.looking_at(
-        "side", (0.0, 0.0, 0.0), eye=(1.6 * size, 0.0, 0.3 * size), width=640, height=480, focal=700
+        "side", (0.0, 0.0, 0.0), eye=(1.3 * size, 0.0, 0.9 * size), width=640, height=480, focal=700
     )
     images = Renderer(model, "fast", looks=_looks(asset)).render(data, [camera], ("segmentation", "normals"))["side"]
     normals, ids = images["normals"].astype(float), images["segmentation"]
-    row = int(np.argmax((ids > 0).sum(axis=1) * (np.abs(np.arange(480) - 240) < 60)))
-    same = (ids[row, 1:] == ids[row, :-1]) & (ids[row, 1:] > 0)
-    flat = normals[row]
-    cosine = np.clip(np.sum(flat[1:] * flat[:-1], axis=1), -1, 1)
-    # At the very edge one pixel is many degrees of a circle.
-    facing = np.abs(flat @ np.array(camera.T_parent_camera[:3, 2])) > 0.5
-    angle = np.rad2deg(np.arccos(cosine))[same & facing[1:] & facing[:-1]]
-    assert len(angle) > 50
-    assert np.percentile(angle, 99) < 5.0
+    # Between neighbours in a row, on one part; at the very edge one pixel is many degrees of a circle.
+    facing = np.abs(normals @ np.array(camera.T_parent_camera[:3, 2])) > 0.35
+    same = (ids[:, 1:] == ids[:, :-1]) & (ids[:, 1:] > 0) & facing[:, 1:] & facing[:, :-1]
+    cosine = np.clip(np.sum(normals[:, 1:] * normals[:, :-1], axis=2), -1, 1)
+    angle = np.rad2deg(np.arccos(cosine))[same]
+    assert len(angle) > 5000
+    # The rest are the few pixels where a rim hides what is behind it.
+    assert np.percentile(angle, 98) < 5.0

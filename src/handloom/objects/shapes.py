@@ -225,6 +225,11 @@ def arc(
     return [rod(a, b, thickness / 2, **look) for a, b in pairwise(knots)]
 
 
+def as_built(parts: list[Part]) -> list[Part]:
+    """Return the parts drawn one by one, with the corners they collide with: for walls that are not round."""
+    return [replace(part, drawn="itself") for part in parts]
+
+
 def striped(parts: list[Part], color: Rgb) -> list[Part]:
     """Return the parts with every second one in another colour; cameras see a band of it around the upper half."""
     drawn = parts[0].drawn
