@@ -36,7 +36,7 @@ def _grid(size: int) -> tuple[Array, Array]:
 
 
 def _boards(
-    rng: np.random.Generator, boards: int, *, size: int = FINE, seams: bool = True, rows: Array | None = None
+    rng: np.random.Generator, boards: int, *, size: int = FINE, seams: bool = True, rows: NDArray[np.intp] | None = None
 ) -> Picture:
     """Boards along x: each its own tone and rings, fine fibres and pores, seams between."""
     _, y = _grid(size)
@@ -197,11 +197,11 @@ def fine_brush(rng: np.random.Generator) -> Picture:
 def weave(rng: np.random.Generator) -> Picture:
     """A plain weave: warp and weft over and under each other."""
     threads = 24
-    at = np.arange(SIZE) * threads / SIZE
+    at = np.arange(SIZE, dtype=np.float64) * threads / SIZE
     over = (np.floor(at)[:, None] + np.floor(at)[None, :]) % 2
     profile = np.abs(np.sin(np.pi * at))
-    field = np.where(over > 0, profile[None, :], profile[:, None])
-    return _image(0.72 + 0.22 * field + 0.03 * cloud_noise(rng, 0.8, SIZE), field)
+    field: Array = np.where(over > 0, profile[None, :], profile[:, None])
+    return _image(0.72 + 0.22 * field + 0.03 * cloud_noise(rng, 0.8, SIZE), np.asarray(field, np.float64))
 
 
 def tufts(rng: np.random.Generator) -> Picture:
@@ -237,7 +237,7 @@ def crust(rng: np.random.Generator) -> Picture:
 def dimples(rng: np.random.Generator) -> Picture:
     """Citrus: fine pits."""
     pits = wrapped_noise(rng, 28, 28, SIZE)
-    return _image(0.95 - 0.08 * (pits > 0.75), 1.0 - np.clip((pits - 0.45) * 2.5, 0, 1))
+    return _image(0.95 - 0.08 * (pits > 0.75).astype(np.float64), 1.0 - np.clip((pits - 0.45) * 2.5, 0, 1))
 
 
 def speckles(rng: np.random.Generator) -> Picture:

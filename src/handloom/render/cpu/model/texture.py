@@ -139,7 +139,7 @@ def _packed_pattern(name: str, seed: int) -> tuple[tuple[int, int, int], NDArray
     """Return the texels of a pattern; scenes share them."""
     image = pattern(name, seed)
     height = image[..., 3:].astype(np.float32) / 255
-    return _packed(np.concatenate([LINEAR[image[..., :3]], height], axis=-1))
+    return _packed(np.concatenate([LINEAR[image[..., :3]], height], axis=-1).astype(np.float32))
 
 
 @picture_kernel
