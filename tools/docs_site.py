@@ -29,10 +29,9 @@ API = {
     "render": "handloom.render",
     "motion": "handloom.motion.kinematics handloom.motion.collision "
     "handloom.motion.planning handloom.motion.trajectory",
-    "motion_generation": "handloom.motion_generation",
-    "sim": "handloom.sim handloom.articulation",
-    "control": "handloom.control.wheeled handloom.control.graph "
-    "handloom.control.policy handloom.control.surface_gripper",
+    "motion_generation": "handloom.isaac.motion_generation",
+    "sim": "handloom.sim handloom.isaac.articulation",
+    "control": "handloom.isaac.wheeled handloom.isaac.graph handloom.isaac.policy handloom.scene.surface_gripper",
     "retarget": "handloom.retarget handloom.retarget.so101",
     "values": "handloom.values handloom.spatial handloom.config handloom.errors",
 }

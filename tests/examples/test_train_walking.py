@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.control.policy.onnx_files import write_linear
 
-from handloom.control.policy import PolicyController, PolicyEnv
-from handloom.control.wheeled import floor_world
+from handloom.isaac.policy import PolicyController, PolicyEnv
+from handloom.isaac.wheeled import floor_world
 from handloom.robots import RobotDescription, load_robot
 
 FOLDER = Path(__file__).parents[2] / "examples" / "train_walking"
