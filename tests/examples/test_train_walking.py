@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
-from tests.control.policy.onnx_files import write_linear
+from tests.isaac.policy.onnx_files import write_linear
 
 from handloom.isaac.policy import PolicyController, PolicyEnv
 from handloom.isaac.wheeled import floor_world

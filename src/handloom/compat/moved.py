@@ -33,7 +33,7 @@ MODULES = {
         "cubic_spline path_conversion path_segments s_curve task_space_path trajectory_generator"
     ),
     ("handloom.motion_generation", "handloom.isaac.motion_generation.descriptions"): (
-        "describe_robot description_files motion_robot urdf"
+        "describe_robot description_files motion_robot supported_robots urdf"
     ),
     ("handloom.control.wheeled", "handloom.isaac.wheeled.controllers"): (
         "ackermann_controller differential_controller holonomic_controller holonomic_robot_setup "

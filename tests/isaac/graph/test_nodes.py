@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.control.graph.one_node import one
+from tests.isaac.graph.one_node import one
 
 from handloom.errors import InputError
 from handloom.isaac.articulation import ArticulationSubset, SingleArticulation

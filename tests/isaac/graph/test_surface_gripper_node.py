@@ -1,6 +1,6 @@
 """The node commands surface grippers by pulses."""
 
-from tests.control.surface_gripper.bench_models import hand_over_boxes
+from tests.scene.surface_gripper.bench_models import hand_over_boxes
 
 from handloom.isaac.graph import Graph, GraphSession, Keys
 from handloom.scene.surface_gripper import SurfaceGripper

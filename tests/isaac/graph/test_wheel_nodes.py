@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.control.graph.one_node import one
+from tests.isaac.graph.one_node import one
 
 from handloom.errors import NotFoundError
 from handloom.isaac.articulation import SingleArticulation

@@ -9,7 +9,7 @@ import pytest
 from handloom.errors import ConfigError, FileError
 from handloom.isaac.motion_generation import load_motion_robot
 from handloom.isaac.motion_generation.descriptions.describe_robot import fewer_spheres, write_description
-from handloom.isaac.motion_generation.supported_robots import get_supported_robots_with_lula_kinematics
+from handloom.isaac.motion_generation.descriptions.supported_robots import get_supported_robots_with_lula_kinematics
 from handloom.robots import load_robot
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.control.policy.onnx_files import write_linear
+from tests.isaac.policy.onnx_files import write_linear
 
 from handloom.errors import ConfigError, FileError
 from handloom.isaac.policy import load_network

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.control.policy.onnx_files import write_linear
+from tests.isaac.policy.onnx_files import write_linear
 
 from handloom.errors import ConfigError, InputError, StateError
 from handloom.isaac.policy import PolicyController

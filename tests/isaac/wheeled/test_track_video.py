@@ -4,9 +4,9 @@ from pathlib import Path
 
 import av
 import numpy as np
-from tests.control.wheeled.test_track_picture import lap
+from tests.isaac.wheeled.test_track_picture import lap
 
-from handloom.isaac.wheeled import track_video
+from handloom.isaac.wheeled.laps import track_video
 from handloom.isaac.wheeled.laps.track_picture import DRIVEN, INK
 from handloom.isaac.wheeled.laps.track_video import FPS, HEIGHT, LONGEST, MAP_PX, WIDTH
 from handloom.robots import load_robot

@@ -5,7 +5,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from tests.control.surface_gripper.bench_models import PUBLISHED, hand_over_boxes
+from tests.scene.surface_gripper.bench_models import PUBLISHED, hand_over_boxes
 
 from handloom.errors import InputError, NotFoundError
 from handloom.scene.surface_gripper import GripperStatus, GripperView, SurfaceGripperProperties

@@ -1,6 +1,14 @@
 """Motion generation by its published names: kinematics, planners, trajectories and policies from description files."""
 
 from handloom.isaac.motion_generation.descriptions.motion_robot import MotionRobot, load_motion_robot
+from handloom.isaac.motion_generation.descriptions.supported_robots import (
+    get_supported_robot_path_planner_pairs,
+    get_supported_robot_policy_pairs,
+    get_supported_robots_with_lula_kinematics,
+    load_supported_lula_kinematics_solver_config,
+    load_supported_motion_policy_config,
+    load_supported_path_planner_config,
+)
 from handloom.isaac.motion_generation.kinematics_solver import (
     ArticulationKinematicsSolver,
     KinematicsSolver,
@@ -18,14 +26,6 @@ from handloom.isaac.motion_generation.rmpflow.rmpflow import (
     RMPFlowController,
     RmpFlowSmoothed,
     load_motion_policy,
-)
-from handloom.isaac.motion_generation.supported_robots import (
-    get_supported_robot_path_planner_pairs,
-    get_supported_robot_policy_pairs,
-    get_supported_robots_with_lula_kinematics,
-    load_supported_lula_kinematics_solver_config,
-    load_supported_motion_policy_config,
-    load_supported_path_planner_config,
 )
 from handloom.isaac.motion_generation.trajectories.path_conversion import PathConversionConfig
 from handloom.isaac.motion_generation.trajectories.task_space_path import (

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from handloom.isaac.motion_generation.descriptions.supported_robots import load_supported_motion_policy_config
 from handloom.isaac.motion_generation.rmpflow.rmpflow import RmpFlow, RmpFlowSmoothed
-from handloom.isaac.motion_generation.supported_robots import load_supported_motion_policy_config
 
 
 def follow() -> None:

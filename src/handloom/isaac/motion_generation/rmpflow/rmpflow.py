@@ -11,6 +11,10 @@ from handloom.config import Config, load_config
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.isaac.articulation import SingleArticulation
 from handloom.isaac.motion_generation.descriptions.motion_robot import load_motion_robot
+from handloom.isaac.motion_generation.descriptions.supported_robots import (
+    load_supported_motion_policy_config,
+    robot_like,
+)
 from handloom.isaac.motion_generation.kinematics_solver import LulaKinematicsSolver
 from handloom.isaac.motion_generation.motion_policy import (
     ArticulationMotionPolicy,
@@ -28,7 +32,6 @@ from handloom.isaac.motion_generation.rmpflow.rmpflow_kernels import (
 from handloom.isaac.motion_generation.rmpflow.rmpflow_layout import bodies_of, constant_parts
 from handloom.isaac.motion_generation.rmpflow.rmpflow_space import Bodies, make_state
 from handloom.isaac.motion_generation.rmpflow.rmpflow_visuals import RmpFlowVisuals
-from handloom.isaac.motion_generation.supported_robots import load_supported_motion_policy_config, robot_like
 from handloom.spatial import invert_pose, matrix_from_quat
 
 
