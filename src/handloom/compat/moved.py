@@ -6,6 +6,7 @@ ImportError.
 """
 
 import importlib
+import importlib.abc
 import importlib.machinery
 import sys
 import warnings
@@ -163,7 +164,7 @@ class OldFolder(ModuleType):
         return dir(self._folder)
 
 
-class _Moved:
+class _Moved(importlib.abc.Loader):
     """Loads a module by its old path: the module of the new path, as it is."""
 
     def __init__(self, place: str) -> None:

@@ -18,7 +18,7 @@ from handloom.spatial import euler_deg_from_matrix, relative_pose, transform_poi
 from handloom.values import ArticulationAction
 
 OPEN, CLOSED = 1, -1
-_SHARED = dict.fromkeys(
+_SHARED: dict[str, str] = dict.fromkeys(
     ("handloom.robots:TemplateRobot", "handloom.isaac.articulation:TemplateRobot"),
     "handloom.isaac.articulation:TemplateRobot",
 )
