@@ -6,6 +6,7 @@ from pathlib import Path
 
 from handloom.viewer.dataset_api import dataset_routes
 from handloom.viewer.episode_api import episode_routes
+from handloom.viewer.evaluation_api import evaluation_routes
 from handloom.viewer.library import Library
 from handloom.web import Request, Response, Route, StaticFiles, WebApp, WebServer, is_loopback, json_response
 from handloom.web.certificate import self_signed, token_of
@@ -38,6 +39,7 @@ def routes_of(library: Library, *, edit: bool = False) -> list[Route]:
         Route("GET", "/api/site", site),
         *dataset_routes(library),
         *episode_routes(library),
+        *evaluation_routes(library),
     ]
 
 
