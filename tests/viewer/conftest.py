@@ -24,6 +24,13 @@ from handloom.dataset import (
     merge_episodes,
     video_feature,
 )
+from handloom.dataset.durable import write_json
+from handloom.engine import merge_run
+from handloom.engine.evaluation import evaluation_of
+from handloom.engine.journal import Receipt
+from handloom.engine.run_directory import RunDirectory
+from handloom.engine.run_settings import RunSettings
+from handloom.tasks import load_task
 from handloom.viewer.library import Library
 from handloom.viewer.view_app import ViewOptions, view_server
 from handloom.web import Request, Response, WebServer
@@ -53,13 +60,21 @@ def picture(index: int, frame: int) -> np.ndarray:
     return image
 
 
-def write_episode(parent: Path, index: int, *, length: int = 20, success: bool = True, **changes: Any) -> None:
+def write_episode(
+    parent: Path,
+    index: int,
+    *,
+    length: int = 20,
+    success: bool = True,
+    instance: dict[str, Any] | None = None,
+    **changes: Any,
+) -> None:
     """Write an episode in which the gripper closes in the middle."""
     state = np.zeros((length, 3), np.float32)
     state[:, 0] = np.sin(np.arange(length) / 9 + index)
     state[length // 2 :, 2] = 1.0
     archive = EpisodeArchive.made_here(
-        instance={"index": index},
+        instance={"index": index} if instance is None else instance,
         commands={"applied": state.astype(np.float64)},
         states={"integration": np.random.default_rng(index).normal(size=(length, 5))},
         timeline={"model_hash": "0", "spans": [], "failure": None},
@@ -194,3 +209,32 @@ def asked() -> Iterator[Callable[..., Asked]]:
     for server in opened:
         server.app.close()
         server.loop.close()
+
+
+def write_evaluation(root: Path, *, wins: Callable[[int], bool], scenes: int = 8, seed: int = 99) -> Path:
+    """Write the folder of an evaluation whose cube lies further right in later scenes and changes its colour."""
+    settings = RunSettings.of_task(load_task("fr3_pick_cube"), seed=seed, unit_size=1, keep_failures=True)
+    run = RunDirectory.begin(root, settings)
+    for index in range(scenes):
+        cube = {"name": "cube", "position": [0.05 * index, -0.1, 0.8], "quat": [1.0, 0.0, 0.0, 0.0]}
+        instance = {"objects": [{**cube, "words": ["red cube", "blue cube"][index % 2], "fixed": False}]}
+        write_episode(run.episodes, index, success=wins(index), instance=instance)
+        stage, reason = ("", "") if wins(index) else ("success", "not_lifted")
+        receipt = Receipt(
+            episode=index, success=wins(index), frames=20, stage=stage, reason=reason, skills={"pick": 0.5}
+        )
+        run.journal(index).append(receipt)
+    merge_run(run, run.receipts())
+    run.note_finished(scenes)
+    write_json(root / "evaluation.json", evaluation_of(run.receipts().values(), seed=seed).to_json())
+    return root
+
+
+@pytest.fixture(scope="session")
+def evaluations(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two policies on the same eight scenes: one fails on the right, one with blue cubes."""
+    folder = tmp_path_factory.mktemp("evaluations")
+    return (
+        write_evaluation(folder / "first", wins=lambda index: index < 5),
+        write_evaluation(folder / "second", wins=lambda index: index % 2 == 0),
+    )
