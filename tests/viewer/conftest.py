@@ -24,12 +24,12 @@ from handloom.dataset import (
     merge_episodes,
     video_feature,
 )
-from handloom.dataset.durable import write_json
+from handloom.dataset.files.durable import write_json
 from handloom.engine import merge_run
-from handloom.engine.evaluation import evaluation_of
-from handloom.engine.journal import Receipt
-from handloom.engine.run_directory import RunDirectory
-from handloom.engine.run_settings import RunSettings
+from handloom.engine.policy.evaluation import evaluation_of
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_directory import RunDirectory
+from handloom.engine.runs.run_settings import RunSettings
 from handloom.tasks import load_task
 from handloom.viewer.library import Library
 from handloom.viewer.view_app import ViewOptions, view_server

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from conftest import write_dataset
-from handloom.dataset.flags import flags_file, read_flags
+from handloom.dataset.episodes.flags import flags_file, read_flags
 from handloom.web import Response
 
 

@@ -7,7 +7,7 @@ from page import Look, looking_at
 
 from browser import PROGRAM
 from conftest import write_dataset
-from handloom.dataset.flags import read_flags
+from handloom.dataset.episodes.flags import read_flags
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed")]
 
