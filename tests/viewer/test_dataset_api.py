@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from view_data import write_dataset, write_episode, write_plain_dataset
 
-from conftest import write_dataset, write_episode, write_plain_dataset
 from handloom.engine.runs.journal import Journal, Receipt
 from handloom.engine.runs.run_directory import RunDirectory
 from handloom.engine.runs.run_settings import RunSettings

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from page import Look, looking_at
+from view_data import write_dataset
 
 from browser import PROGRAM
-from conftest import write_dataset
 from handloom.dataset.episodes.flags import read_flags
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed")]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from hostile_words import HOSTILE
 from page import Look, looking_at
+from view_data import write_evaluation, write_plain_dataset
 
 from browser import PROGRAM, Browser
-from conftest import write_evaluation, write_plain_dataset
 from handloom.viewer.library import Library
 from handloom.viewer.view_app import ViewOptions, view_server
 

@@ -252,8 +252,8 @@ class RunSource(EpisodeSource):
 
     def flags_root(self, index: int) -> Path:
         """Return the dataset that an episode will be merged into."""
-        success = self._order[self.check(index)].outcome.success
-        return self.root.with_name("dataset" if success else "failures")
+        run = self.root.parent
+        return run / "dataset" if self._order[self.check(index)].outcome.success else run / "failures"
 
     def archive_folder(self, index: int) -> Path:
         """Return the folder of an episode, which holds its archive."""
