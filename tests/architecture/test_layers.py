@@ -25,6 +25,7 @@ LAYERS = (
     {"skills", "retarget"},
     {"tasks"},
     {"episode"},
+    {"labels"},
     {"engine"},
     {"teleop", "viewer", "gym"},
     {"bench", "compat"},

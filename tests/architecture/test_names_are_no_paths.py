@@ -31,6 +31,8 @@ KNOWN = {
     "cli/dataset.py: name": OWN,
     "cli/report.py: f'episode_{episode}.png'": OWN,
     "dataset/durable.py: entry.name.removesuffix(REMOVED)": LISTED,
+    "dataset/episode_folder.py: name": "one of LABEL_FILES",
+    "engine/labelling.py: name": "one of LABEL_FILES",
     "dataset/extend.py: name": "read_list refuses names outside the dataset, _refuse_links links",
     "dataset/replacing.py: name": "read_list refuses names outside the dataset; others came from listing it",
     "dataset/replacing.py: receipt.name + PARTIAL": OWN,

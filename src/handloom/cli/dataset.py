@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, track
 
 from handloom.cli.doctor import compile_kernels, cores
-from handloom.cli.flags import Codec, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
+from handloom.cli.flags import Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
 from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, merge_datasets, record_of_archive
@@ -205,6 +205,7 @@ def render(
     retexture: OptionalNumber = None,
     depth: bool = False,
     segmentation: bool = False,
+    labels: Labels = (),
     workers: OptionalNumber = None,
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -223,6 +224,7 @@ def render(
         retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
+        labels: Kinds of labels to write beside the archives, or all; default those of the run.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
@@ -233,7 +235,9 @@ def render(
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
     # Refuses unknown words at once.
-    drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
+    drawn_settings(
+        directory.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation, labels=labels or None
+    )
     executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
     checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
@@ -249,6 +253,7 @@ def render(
             codec=codec,
             depth=depth,
             segmentation=segmentation,
+            labels=labels or None,
             on_episode=lambda: progress.advance(bar),
         )
     print(f"dataset: {dataset}")

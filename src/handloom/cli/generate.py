@@ -13,6 +13,7 @@ from handloom.cli.doctor import compile_kernels, cores
 from handloom.cli.flags import (
     Codec,
     ColumnStyle,
+    Labels,
     LerobotFeature,
     Number,
     OptionalNumber,
@@ -76,6 +77,7 @@ def run(
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
     disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
+    labels: Labels = (),
     keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
@@ -111,6 +113,8 @@ def run(
             master_actions.*) or both.
         lerobot_features: What is written only when asked for: depth (a stream per camera; LeRobot reads it from 0.6
             on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
+        labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
+            lists them. handloom label adds them later.
         disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
             recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.
@@ -153,6 +157,7 @@ def run(
         codec=codec,
         columns=columns,
         lerobot_features=lerobot_features,
+        labels=labels,
         keep_failures=keep_failures,
     )
     part = _shard(shard)

@@ -40,6 +40,7 @@ VERBS = {
     "generate": Verb("handloom.cli.generate:run", "make demonstrations and write a dataset; resumes"),
     "verify": Verb("handloom.cli.dataset:verify", "replay every episode and compare the bits"),
     "render": Verb("handloom.cli.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
+    "label": Verb("handloom.cli.label:run", "boxes, masks, traces, words and other labels of recorded episodes"),
     "merge": Verb("handloom.cli.dataset:merge", "join the shards of a run, or several datasets"),
     "export": Verb("handloom.cli.dataset:export", "a dataset in another format"),
     "report": Verb("handloom.cli.report:run", "funnel, failure reasons and rates of a run"),

@@ -10,13 +10,16 @@ from handloom.dataset.video_writer import VideoWriter
 from handloom.engine.attempt import run_attempt
 from handloom.engine.executor import ProcessExecutor
 from handloom.engine.run_settings import RunSettings
-from handloom.episode.columns import video_features
+from handloom.episode.columns import rendered_frames, video_features
+from handloom.episode.loop import user_inputs
 from handloom.errors import StateError
 from handloom.kernels import warm_marker
+from handloom.labels import EpisodeLabeller
 from handloom.motion_generation import RmpFlow, RmpFlowSmoothed, load_supported_motion_policy_config
 from handloom.render import Renderer
 from handloom.scene import build_scene
 from handloom.tasks import load_task, sample_task
+from handloom.values import EpisodeRecord
 
 TASK = "fr3_pick_cube"
 TINY = ("cameras.0.size=[16, 16]", "cameras.1.size=[16, 16]")
@@ -61,9 +64,24 @@ def _draw() -> None:
     instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
     scene = build_scene(instance)
     images = Renderer(scene.world.model, "quality").render(scene.world.data, instance.cameras)
+    with tempfile.TemporaryDirectory() as folder:
+        _label(Path(folder))
     (feature, *_) = video_features(instance.cameras, "h264")
     with tempfile.TemporaryDirectory() as folder, VideoWriter(Path(folder) / "x.mp4", feature, fps=30) as video:
         video.add(images[instance.cameras[0].name]["rgb"])
+
+
+def _label(folder: Path) -> None:
+    """Compile the kernels of labels on a record of one frame."""
+    instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
+    scene = build_scene(instance)
+    state = scene.world.save_state()
+    asked, applied = np.full((1, scene.world.model.nu), np.nan), user_inputs(scene)[None]
+    record = EpisodeRecord(instance=instance, states=np.array([state, state]), asked=asked, applied=applied)
+    labeller = EpisodeLabeller(scene, record, ["all"], folder)
+    for number, images in enumerate(rendered_frames(scene, record, preset="fast", kinds=labeller.images)):
+        labeller.add(number, images)
+    labeller.finish()
 
 
 def _pour() -> None:
