@@ -1,29 +1,25 @@
-"""``handloom verify|merge|export|render``: verbs that read a finished run or a dataset."""
+"""``handloom verify|merge|render``: verbs that read a finished run or a dataset."""
 
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 from rich.console import Console
 from rich.progress import Progress, track
 
 from handloom.cli.doctor import compile_kernels, cores
-from handloom.cli.flags import Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
+from handloom.cli.flags import Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Preset, Run, Runs
 from handloom.cli.terminal import plain
 from handloom.config import own_code
-from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, merge_datasets, record_of_archive
+from handloom.dataset import merge_datasets
 from handloom.dataset.file_list import FILE_LIST, check_files, refuse_strange_files
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
-from handloom.engine.trust import demand_trusted
 from handloom.engine.verify import Verification, archives_of, dataset_faults, dataset_of
 from handloom.errors import FileError, InputError
-from handloom.scene import build_scene
-from handloom.scene.model_xml import model_xml
 
 
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
@@ -145,52 +141,6 @@ def merge(
         return
     datasets = [checked_dataset(path, skip_hashes=skip_hashes) for path in paths]
     print(f"dataset: {merge_datasets(datasets, output)}")
-
-
-def export(
-    path: Run,
-    *,
-    output: Output,
-    format: Literal["hdf5"] = "hdf5",
-    no_images: bool = False,
-    no_models: bool = False,
-    next_obs: bool = False,
-    allow_code: bool = False,
-    allow_outside: bool = False,
-    skip_hashes: bool = False,
-) -> None:
-    """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
-
-    Args:
-        path: A run folder or a dataset.
-        output: File to write.
-        format: Format of the file.
-        no_images: Leave the pictures of the cameras out; the file is a hundredth of the size then.
-        no_models: Leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
-        next_obs: Also write each observation a second time as that of the frame before, under next_obs; a reader can
-            take the next frame of obs instead, and needs half the disk.
-        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
-        allow_outside: Let the archives name robots and objects outside their folders and those around them.
-        skip_hashes: Use the files even if they are not those that were written.
-    """
-    exporters = {"hdf5": export_hdf5}
-    _allow(code=allow_code, outside=allow_outside)
-    dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
-    model_file = None if no_models else partial(_model_file, dataset.root)
-    print(exporters[format](dataset, output, images=not no_images, model_file=model_file, next_obs=next_obs))
-
-
-def _model_file(root: Path, archive: EpisodeArchive) -> str:
-    """Return the model of an episode, or refuse when it would be another than the recorded one."""
-    record = record_of_archive(archive)
-    demand_trusted(record.instance, root / "extras")
-    same = build_scene(record.instance).world.model_hash() == record.model_hash
-    if not same and not archive.certificate.differences_from_here():
-        raise FileError(
-            f"the files of robots or objects have changed since attempt {record.instance.episode} was recorded, so its "
-            "model cannot be written; export with --no-models"
-        )
-    return model_xml(record.instance)
 
 
 def render(

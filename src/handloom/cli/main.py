@@ -42,7 +42,7 @@ VERBS = {
     "render": Verb("handloom.cli.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
     "label": Verb("handloom.cli.label:run", "boxes, masks, traces, words and other labels of recorded episodes"),
     "merge": Verb("handloom.cli.dataset:merge", "join the shards of a run, or several datasets"),
-    "export": Verb("handloom.cli.dataset:export", "a dataset in another format"),
+    "export": Verb("handloom.cli.export:run", "a dataset in another format"),
     "report": Verb("handloom.cli.report:run", "funnel, failure reasons and rates of a run"),
     "teleop": Verb("handloom.cli.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
     "augment": Verb("handloom.cli.augment:run", "new demonstrations in new scenes, made of a few that exist"),
