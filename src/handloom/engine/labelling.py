@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handloom.config.own_code import with_permission
-from handloom.dataset.archive import LABEL_FILES
-from handloom.dataset.durable import atomic_write, file_errors, sha256_of
-from handloom.dataset.file_list import FILE_LIST, longer_list, read_list, write_list
-from handloom.dataset.reading import damage_named
+from handloom.dataset.episodes.archive import LABEL_FILES
+from handloom.dataset.files.durable import atomic_write, file_errors, sha256_of
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.file_list import FILE_LIST, longer_list, read_list, write_list
 from handloom.engine.archives import archives_of, dataset_of
-from handloom.engine.executor import MAX_TRIES, Executor, with_retries
+from handloom.engine.executors.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.trust import trusted_record
 from handloom.episode.columns import rendered_frames
 from handloom.errors import FileError, StateError

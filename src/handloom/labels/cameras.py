@@ -8,12 +8,12 @@ import pyarrow as pa
 from handloom.arrays import Array
 from handloom.labels import arrow_rows
 from handloom.labels.entities import pose7
-from handloom.labels.motion import Motion
+from handloom.labels.motion import EpisodeMotion
 from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 
 
-def camera_column(motion: Motion, cameras: Sequence[CameraSpec]) -> pa.Array:
+def camera_column(motion: EpisodeMotion, cameras: Sequence[CameraSpec]) -> pa.Array:
     """Return the column ``cameras``: size, intrinsics and pose of every camera in every frame."""
     frames = motion.frames
     T = np.stack([motion.T_world_camera(camera) for camera in cameras], axis=1) if cameras else np.zeros((0, 0, 4, 4))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.labels import arrow_rows
-from handloom.labels.motion import Motion
-from handloom.labels.surfaces import Surface, Surfaces
+from handloom.labels.motion import EpisodeMotion
+from handloom.labels.surfaces import SeenSurface, Surfaces
 from handloom.spatial import invert_pose, pos_quat_from_pose
 
 BACKGROUND = ("plane",)
@@ -30,7 +30,7 @@ class Entity:
     """Body that moves against the object; empty for the whole."""
     body: int
     """Id of its root body."""
-    surface: Surface | None
+    surface: SeenSurface | None
     """What cameras see of it; None for robots."""
     parts: NDArray[np.int64]
     """Numbers of its parts in masks."""
@@ -49,7 +49,7 @@ class Entities:
         surfaces: What cameras see of its objects.
     """
 
-    def __init__(self, motion: Motion, surfaces: Surfaces) -> None:
+    def __init__(self, motion: EpisodeMotion, surfaces: Surfaces) -> None:
         self.motion = motion
         self.surfaces = surfaces
         self._own_boxes: dict[str, tuple[Array, Array]] = {}
@@ -85,12 +85,12 @@ class Entities:
                 found.append(Entity(owner=name, part="", body=root, surface=None, parts=numbers))
         return tuple(found)
 
-    def _entity(self, owner: str, part: str, surface: Surface) -> Entity:
+    def _entity(self, owner: str, part: str, surface: SeenSurface) -> Entity:
         bodies = set(surface.bodies.tolist())
         numbers = [p.number for p in self.surfaces.parts if p.owner == owner and p.body in bodies]
         return Entity(owner=owner, part=part, body=int(surface.bodies[0]), surface=surface, parts=np.array(numbers))
 
-    def _moving(self, surface: Surface, body: str) -> Surface:
+    def _moving(self, surface: SeenSurface, body: str) -> SeenSurface:
         """Return the part of an object's surface that a body carries."""
         world = self.motion.scene.world
         carried = [world.body_index(name) for name in world.subtree(body)]
@@ -101,7 +101,7 @@ class Entities:
         number[used] = np.arange(len(used))
         rows = {body: row for row, body in enumerate(carried)}
         bodies = surface.bodies[surface.rows[used]]
-        return Surface(
+        return SeenSurface(
             vertices=np.ascontiguousarray(surface.vertices[used]),
             rows=np.array([rows[int(body)] for body in bodies], np.int64),
             faces=number[faces],

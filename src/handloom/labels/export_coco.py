@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from handloom.dataset import DatasetReader
-from handloom.dataset.durable import atomic_folder, json_bytes
+from handloom.dataset.files.durable import atomic_folder, json_bytes
 from handloom.errors import FileError
 from handloom.labels.episode_labels import EpisodeLabels
 from handloom.labels.kinds import LABEL_FILE

@@ -14,7 +14,7 @@ def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
 
     Args:
         segmentation: Geom ids (h, w), -1 for the background.
-        part_of_geom: Part by geom id + 1 (ngeom + 1,), -1 for what is not labelled.
+        part_of_geom: MaskPart by geom id + 1 (ngeom + 1,), -1 for what is not labelled.
         boxes: Receives left, top, right, bottom (n, 4) [px] of every part; right and bottom are one past the last.
         counts: Receives the pixels (n,) of every part.
         parts: Receives the part of each run (h * w,).

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handloom.dataset.archive import LABEL_FILES
+from handloom.dataset.episodes.archive import LABEL_FILES
 from handloom.errors import unknown_name
 
 LABELS_VERSION = 1

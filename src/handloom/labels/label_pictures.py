@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.labels.kernels import depth_picture, flow_picture, normal_picture
-from handloom.labels.motion import Motion
+from handloom.labels.motion import EpisodeMotion
 from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 
@@ -41,7 +41,7 @@ class LabelPictures:
         kinds: Any of depth, normals and flow.
     """
 
-    def __init__(self, file: Path, motion: Motion, cameras: Sequence[CameraSpec], kinds: Sequence[str]) -> None:
+    def __init__(self, file: Path, motion: EpisodeMotion, cameras: Sequence[CameraSpec], kinds: Sequence[str]) -> None:
         self._motion, self._cameras, self._kinds = motion, cameras, tuple(kinds)
         fields = [("frame_index", pa.int64()), ("camera", pa.string()), ("height", pa.int32()), ("width", pa.int32())]
         self._schema = pa.schema([*fields, *((kind, pa.binary()) for kind in kinds)])

@@ -33,7 +33,7 @@ class Contacts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Motion:
+class EpisodeMotion:
     """The motion of a demonstration of k frames."""
 
     scene: Scene
@@ -68,7 +68,7 @@ class Motion:
                 yield name, arm
 
 
-def motion_of(scene: Scene, record: EpisodeRecord, *, contacts: bool = False) -> Motion:
+def motion_of(scene: Scene, record: EpisodeRecord, *, contacts: bool = False) -> EpisodeMotion:
     """Return the motion of a recorded episode; the state of the scene is overwritten.
 
     Args:
@@ -104,7 +104,7 @@ def motion_of(scene: Scene, record: EpisodeRecord, *, contacts: bool = False) ->
     world.restore_state(record.states[0])
     first = next(iter(robot_series(scene, record).values()), None)
     base = np.broadcast_to(np.eye(4), (len(kept), 4, 4)) if first is None else first.T_world_robot
-    return Motion(
+    return EpisodeMotion(
         scene=scene, record=record, T_world_body=T, T_world_base=base, qpos=qpos, contacts=_joined_contacts(found)
     )
 

@@ -11,7 +11,7 @@ from handloom.arrays import Array
 from handloom.labels import arrow_rows
 from handloom.labels.cameras import pixels_of
 from handloom.labels.entities import BACKGROUND
-from handloom.labels.motion import Motion
+from handloom.labels.motion import EpisodeMotion
 from handloom.values import CameraSpec
 
 KINDS_OF_POINTS = {
@@ -49,7 +49,7 @@ class NamedPoint:
     """In the frame of its body (3,) [m]."""
 
 
-def named_points(motion: Motion) -> tuple[NamedPoint, ...]:
+def named_points(motion: EpisodeMotion) -> tuple[NamedPoint, ...]:
     """Return the key points of all objects: those of its annotation, handle and push point of each joint."""
     found = []
     for name, asset in motion.scene.assets.items():
@@ -84,7 +84,7 @@ class PointLabels:
         cameras: The cameras.
     """
 
-    def __init__(self, motion: Motion, cameras: Sequence[CameraSpec]) -> None:
+    def __init__(self, motion: EpisodeMotion, cameras: Sequence[CameraSpec]) -> None:
         self.motion = motion
         self.cameras = cameras
         self.points = named_points(motion)

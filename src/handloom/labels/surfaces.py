@@ -24,7 +24,7 @@ FLUID = "fluid"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
+class MaskPart:
     """One rigid piece of an object or robot, as a mask tells it apart."""
 
     number: int
@@ -38,7 +38,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Surface:
+class SeenSurface:
     """The triangles of an object that cameras see, each fixed to a body."""
 
     vertices: Array
@@ -68,12 +68,12 @@ class Surfaces:
         return tuple(name for name in self.scene.assets if len(self.surface(name).faces))
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[MaskPart, ...]:
         """Every part that has something to see, by its number."""
-        found: dict[tuple[str, str], Part] = {}
+        found: dict[tuple[str, str], MaskPart] = {}
         for geom in self._drawn:
             owner, name, body = self._named(int(geom))
-            found.setdefault((owner, name), Part(number=len(found), owner=owner, name=name, body=body))
+            found.setdefault((owner, name), MaskPart(number=len(found), owner=owner, name=name, body=body))
         return tuple(found.values())
 
     @cached_property
@@ -86,7 +86,7 @@ class Surfaces:
             table[geom + 1] = numbers[owner, name]
         return table
 
-    def surface(self, name: str) -> Surface:
+    def surface(self, name: str) -> SeenSurface:
         """Return what cameras see of an object; no triangles when that is nothing, or has no end."""
         if name not in self._surfaces:
             root = self.scene.world.body_index(self.scene.body_of(name))
@@ -94,7 +94,7 @@ class Surfaces:
         return self._surfaces[name]
 
     @cached_property
-    def _surfaces(self) -> dict[str, Surface]:
+    def _surfaces(self) -> dict[str, SeenSurface]:
         return {}
 
     @cached_property
@@ -112,7 +112,7 @@ class Surfaces:
         owner, _, part = self.model.body(body).name.partition("/")
         return (owner, FLUID, body) if owner == FLUID else (owner, part or "object", body)
 
-    def _surface(self, root: int) -> Surface:
+    def _surface(self, root: int) -> SeenSurface:
         model = self.model
         inside = [root]
         for body in range(root + 1, model.nbody):
@@ -131,14 +131,14 @@ class Surfaces:
                 rows.append(np.full(len(corners), row))
                 faces.append(triangles + count)
                 count += len(corners)
-        return Surface(
+        return SeenSurface(
             vertices=np.ascontiguousarray(np.concatenate(vertices)),
             rows=np.concatenate(rows),
             faces=np.concatenate(faces),
             bodies=np.array(inside),
         )
 
-    def __iter__(self) -> Iterator[tuple[str, Surface]]:
+    def __iter__(self) -> Iterator[tuple[str, SeenSurface]]:
         return ((name, self.surface(name)) for name in self.objects)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.labels import arrow_rows
 from handloom.labels.cameras import pixels_of
-from handloom.labels.motion import Motion
+from handloom.labels.motion import EpisodeMotion
 from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 
@@ -24,7 +24,7 @@ RECTANGLE_HEIGHT = 0.02
 """Height of a grasp rectangle across the closing direction [m]: about a finger's width."""
 
 
-def contact_column(motion: Motion) -> pa.Array:
+def contact_column(motion: EpisodeMotion) -> pa.Array:
     """Return the column ``contacts``: the points at which something that moves touches anything, in every frame."""
     found, model = motion.contacts, motion.scene.world.model
     bodies = model.geom_bodyid[found.geoms]
@@ -67,7 +67,7 @@ class Grasp:
     """Opening of the gripper [m]."""
 
 
-def grasps_of(motion: Motion) -> tuple[Grasp, ...]:
+def grasps_of(motion: EpisodeMotion) -> tuple[Grasp, ...]:
     """Return every grasp of the episode, in order of time: two fingers, or a cup, on one body for a while."""
     found = []
     fps = motion.record.instance.fps
@@ -123,14 +123,14 @@ def _stretches(held: NDArray[np.bool_], *, gap: int) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
 
 
-def _opening(motion: Motion, arm: object, frame: int) -> float:
+def _opening(motion: EpisodeMotion, arm: object, frame: int) -> float:
     spec = arm.spec  # pyright: ignore[reportAttributeAccessIssue]
     drive = motion.qpos[frame, arm.gripper_qpos_index[0]]  # pyright: ignore[reportAttributeAccessIssue]
     share = (drive - spec.gripper_closed[0]) / (spec.gripper_open[0] - spec.gripper_closed[0])
     return float(spec.gripper_min_width + np.clip(share, 0.0, 1.0) * (spec.gripper_max_width - spec.gripper_min_width))
 
 
-def grasp_column(motion: Motion, grasps: Sequence[Grasp], cameras: Sequence[CameraSpec]) -> pa.Array:
+def grasp_column(motion: EpisodeMotion, grasps: Sequence[Grasp], cameras: Sequence[CameraSpec]) -> pa.Array:
     """Return the column ``grasps``: every grasp of the episode on its object, as point and rectangle in each picture.
 
     A grasp moves with what it holds, so that frames before it show where the object will be taken.

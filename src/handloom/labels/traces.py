@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from handloom.labels import arrow_rows
 from handloom.labels.cameras import pixels_of
-from handloom.labels.motion import Motion
+from handloom.labels.motion import EpisodeMotion
 from handloom.values import CameraSpec
 
 SECONDS = 2.0
@@ -25,7 +25,7 @@ def trace_frames(frames: int, fps: int) -> np.ndarray:
     return np.minimum(np.arange(frames)[:, None] + ahead, frames - 1)
 
 
-def trace_column(motion: Motion, cameras: Sequence[CameraSpec]) -> pa.Array:
+def trace_column(motion: EpisodeMotion, cameras: Sequence[CameraSpec]) -> pa.Array:
     """Return the column ``traces``: of every camera and arm the way of the tool centre, NaN behind the camera."""
     arms = list(motion.arms())
     ahead = trace_frames(motion.frames, motion.record.instance.fps)

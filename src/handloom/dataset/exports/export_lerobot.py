@@ -7,12 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import atomic_folder, json_bytes, link_or_copy
-from handloom.dataset.parquet_files import open_parquet
-from handloom.dataset.reading import damage_named
-from handloom.dataset.tables import LANGUAGE_COLUMNS
-from handloom.dataset.video_join import cut_video
+from handloom.dataset.files.durable import atomic_folder, json_bytes, link_or_copy
+from handloom.dataset.files.parquet_files import open_parquet
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import DatasetReader
+from handloom.dataset.lerobot.tables import LANGUAGE_COLUMNS
+from handloom.dataset.video.video_join import cut_video
 from handloom.errors import FileError
 
 PLAIN_META = ("info.json", "stats.json", "tasks.parquet", "subtasks.parquet")

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import atomic_write
 from handloom.dataset.exports.export_lerobot import refuse_existing
 from handloom.dataset.exports.export_rlds import jpeg
-from handloom.dataset.reading import damage_named
+from handloom.dataset.files.durable import atomic_write
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import DatasetReader
 from handloom.errors import require
 
 QUALITY = 90

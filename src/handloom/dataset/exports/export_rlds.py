@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from handloom.dataset.dataset_reader import DatasetEpisode, DatasetReader
-from handloom.dataset.durable import atomic_folder, json_bytes
 from handloom.dataset.exports.export_lerobot import refuse_existing
 from handloom.dataset.exports.tfrecord import example, write_record
-from handloom.dataset.feature import Feature
-from handloom.dataset.reading import damage_named
+from handloom.dataset.files.durable import atomic_folder, json_bytes
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import DatasetEpisode, DatasetReader
+from handloom.dataset.lerobot.feature import Feature
 
 VERSION = "1.0.0"
 EPISODES_PER_FILE = 50
@@ -105,10 +105,11 @@ def jpeg(image: NDArray[np.uint8], quality: int) -> bytes:
 
 def _described(dataset: DatasetReader, action: str, features: list[Feature]) -> Described:
     """Return ``features.json``."""
+    kinds = {"int64": "int64", "bool": "int64"}
     observation = {
-        observation_name(f): _image(f) if f.is_video else _tensor(f.shape, "int64" if f.dtype in ("int64", "bool") else "float32")
+        observation_name(f): _image(f) if f.is_video else _tensor(f.shape, kinds.get(f.dtype, "float32"))
         for f in features
-    }  # fmt: skip
+    }
     steps = {
         "observation": _dictionary(observation),
         "action": _tensor(dataset.table[action].shape, "float32"),

@@ -1,4 +1,4 @@
-"""Zarr in the layout of a replay buffer: ``data/<name>`` over all frames, ``meta/episode_ends``; version 2 of the format.
+"""Zarr, version 2, in the layout of a replay buffer: ``data/<name>`` over all frames and ``meta/episode_ends``.
 
 Written with what is here already: a Zarr array is a folder with a JSON file and one packed file per chunk.
 """
@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.durable import atomic_folder, json_bytes
 from handloom.dataset.export_hdf5 import observation_name
 from handloom.dataset.exports.export_lerobot import refuse_existing
-from handloom.dataset.feature import Feature
-from handloom.dataset.reading import damage_named
+from handloom.dataset.files.durable import atomic_folder, json_bytes
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import DatasetReader
+from handloom.dataset.lerobot.feature import Feature
 
 LEVEL = 5
 """Of Zstandard."""

@@ -61,7 +61,7 @@ def relation_sentences(facts: SceneFacts) -> list[dict[str, str]]:
 
 def describe(facts: SceneFacts, instance: TaskInstance) -> str:
     """Return the scene in words: the robots, what is there, and what is on, in or beside what."""
-    robots = [robot.robot.rpartition("/")[2].replace("_", " ") for robot in instance.robots]
+    robots = [robot.robot.rstrip("/").rpartition("/")[2].replace("_", " ").upper() for robot in instance.robots]
     told = [f"Robot: {_listed(robots)}."] if robots else []
     things = [thing for thing in facts.things if not thing.support]
     counts = Counter(thing.plain for thing in things)

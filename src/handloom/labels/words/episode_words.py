@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
-from handloom.dataset.record_archive import segments_of
+from handloom.dataset.episodes.record_archive import segments_of
 from handloom.labels.entities import Entities
-from handloom.labels.motion import Motion
+from handloom.labels.motion import EpisodeMotion
 from handloom.labels.touches import grasps_of
 from handloom.labels.words.description import describe, relation_sentences
 from handloom.labels.words.questions import questions
@@ -14,7 +14,7 @@ from handloom.labels.words.things import SceneFacts
 from handloom.labels.words.wordings import wordings
 
 
-def episode_words(motion: Motion, entities: Entities) -> dict[str, Any]:
+def episode_words(motion: EpisodeMotion, entities: Entities) -> dict[str, Any]:
     """Return the words of an episode as plain JSON values.
 
     Args:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from handloom.dataset.record_archive import segments_of
+from handloom.dataset.episodes.record_archive import segments_of
 from handloom.labels.touches import Grasp
 from handloom.labels.words.description import name_of, part_name, plural
-from handloom.labels.words.references import Reference, fitting, reference
+from handloom.labels.words.references import ThingReference, fitting, reference
 from handloom.labels.words.things import SIDES, SceneFacts
 from handloom.values import EpisodeRecord
 
@@ -44,7 +44,7 @@ def _scene(facts: SceneFacts) -> Iterator[Question]:
         count = len([thing for thing in facts.things if thing.color == color])
         yield _ask("count_color", facts, f"how many {color} things are there?", str(count), color)
     for thing in things:
-        if thing.color and len(fitting(facts, Reference(noun=thing.noun))) == 1:
+        if thing.color and len(fitting(facts, ThingReference(noun=thing.noun))) == 1:
             yield _ask("color", facts, f"what colour is the {thing.noun}?", thing.color, thing.name)
     for support in (thing for thing in facts.things if thing.support):
         count = sum(facts.is_on(thing.name, support.name) for thing in things)

@@ -11,7 +11,7 @@ SIZE_RATIO = 1.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
+class ThingReference:
     """A noun phrase, as something that a thing fits or does not."""
 
     noun: str
@@ -21,7 +21,7 @@ class Reference:
     place: int = -1
     """Place from the left among those that fit the rest, from 0 on; -1: any."""
     relation: str = ""
-    landmark: "Reference | None" = None
+    landmark: "ThingReference | None" = None
 
     @property
     def text(self) -> str:
@@ -39,7 +39,7 @@ class Reference:
         return " ".join(words)
 
 
-def fitting(facts: SceneFacts, reference: Reference) -> tuple[Thing, ...]:
+def fitting(facts: SceneFacts, reference: ThingReference) -> tuple[Thing, ...]:
     """Return the things that a reference may mean."""
     things = [t for t in facts.things if reference.noun in t.nouns and reference.color in ("", t.color)]
     if reference.landmark is not None:
@@ -78,7 +78,7 @@ def _from_the_left(things: list[Thing]) -> list[Thing]:
     return order if len(order) > 1 and min(gaps) > APART else []
 
 
-def references(facts: SceneFacts, name: str) -> Iterator[Reference]:
+def references(facts: SceneFacts, name: str) -> Iterator[ThingReference]:
     """Yield references that mean a thing and nothing else in the scene, the simplest first."""
     thing = facts.thing(name)
     for candidate in _candidates(facts, thing):
@@ -87,34 +87,35 @@ def references(facts: SceneFacts, name: str) -> Iterator[Reference]:
             yield candidate
 
 
-def reference(facts: SceneFacts, name: str) -> Reference | None:
+def reference(facts: SceneFacts, name: str) -> ThingReference | None:
     """Return the simplest reference that means a thing and nothing else; None where there is none."""
     return next(references(facts, name), None)
 
 
-def _candidates(facts: SceneFacts, thing: Thing) -> Iterator[Reference]:
+def _candidates(facts: SceneFacts, thing: Thing) -> Iterator[ThingReference]:
     colors = ("", thing.color) if thing.color else ("",)
-    yield from (Reference(noun=thing.noun, color=color) for color in colors)
+    yield from (ThingReference(noun=thing.noun, color=color) for color in colors)
     for color in colors:
         for extreme in ("leftmost", "rightmost", "nearest", "farthest", "largest", "smallest"):
-            yield Reference(noun=thing.noun, color=color, extreme=extreme)
+            yield ThingReference(noun=thing.noun, color=color, extreme=extreme)
     for color in colors:
         yield from _beside(facts, thing, color)
     count = len([t for t in facts.things if thing.noun in t.nouns])
     for color in colors:
         for place in range(min(count, len(ORDINALS))):
-            yield Reference(noun=thing.noun, color=color, place=place)
+            yield ThingReference(noun=thing.noun, color=color, place=place)
 
 
-def _beside(facts: SceneFacts, thing: Thing, color: str) -> Iterator[Reference]:
+def _beside(facts: SceneFacts, thing: Thing, color: str) -> Iterator[ThingReference]:
     """Yield references by a landmark that is known by noun or colour alone."""
     for mark in facts.things:
         if mark.name == thing.name:
             continue
-        simple = [Reference(noun=mark.noun), *([Reference(noun=mark.noun, color=mark.color)] if mark.color else [])]
+        colors = ("", mark.color) if mark.color else ("",)
+        simple = [ThingReference(noun=mark.noun, color=word) for word in colors]
         landmark = next((r for r in simple if [t.name for t in fitting(facts, r)] == [mark.name]), None)
         if landmark is None:
             continue
         for relation in ("on", "in", *SIDES):
             if facts.holds(thing.name, relation, mark.name):
-                yield Reference(noun=thing.noun, color=color, relation=relation, landmark=landmark)
+                yield ThingReference(noun=thing.noun, color=color, relation=relation, landmark=landmark)

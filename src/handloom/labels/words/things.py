@@ -11,7 +11,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.labels.entities import Entities
-from handloom.labels.motion import Motion
+from handloom.labels.motion import EpisodeMotion
 from handloom.labels.touches import TOUCHING
 from handloom.objects.materials import SPOKEN
 from handloom.spatial import invert_pose
@@ -75,7 +75,7 @@ class SceneFacts:
         frame: Number of the frame.
     """
 
-    def __init__(self, motion: Motion, entities: Entities, frame: int) -> None:
+    def __init__(self, motion: EpisodeMotion, entities: Entities, frame: int) -> None:
         self.motion, self.entities, self.frame = motion, entities, frame
         self._boxes = {}
         T_base_world = invert_pose(motion.T_world_base[frame])
