@@ -26,6 +26,7 @@ from handloom.episode.disturbance import Disturbance
 from handloom.episode.judged_source import JudgedSource
 from handloom.errors import FileError, HandloomError, InputError, MachineError
 from handloom.labels import EpisodeLabeller
+from handloom.labels.failure_facts import failure_facts
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
@@ -198,7 +199,7 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
                 labeller.finish()
         with watch.stage("write"):
             archive = archive_of_record(record)
-            how = drawing_facts(scene, videos, settings.preset)
+            how = {**drawing_facts(scene, videos, settings.preset), **failure_facts(scene, record)}
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

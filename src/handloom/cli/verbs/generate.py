@@ -79,6 +79,7 @@ def run(
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
     disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
     labels: Labels = (),
+    keep: Literal["successes", "failures", "balanced"] = "successes",
     keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
@@ -119,7 +120,9 @@ def run(
         disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
             recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.
-        keep_failures: Also write failed attempts, into a dataset of their own.
+        keep: What is written: successes; failures too, into a dataset of their own with the reason and the frame in
+            which each went wrong; or balanced, as many failures as successes, for which attempts go on.
+        keep_failures: The same as --keep failures.
         max_attempts: Bound on the attempts; default ten per demonstration.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, with nothing beside
             it; after three times the run stops and nothing is recorded.
@@ -146,7 +149,10 @@ def run(
     for line in () if json else variety_notes(loaded):
         print(f"note: {line}", file=sys.stderr)
     goal = Goal(
-        successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
+        successes=n if n is not None or attempts is not None else 10,
+        attempts=attempts,
+        max_attempts=max_attempts,
+        failures=(n or 10) if keep == "balanced" and attempts is None else None,
     )
     settings = RunSettings.of_task(
         loaded,
@@ -159,7 +165,8 @@ def run(
         columns=columns,
         lerobot_features=lerobot_features,
         labels=labels,
-        keep_failures=keep_failures,
+        keep_failures=keep_failures or keep != "successes",
+        balanced=keep == "balanced",
     )
     part = _shard(shard)
     if staging is not None:

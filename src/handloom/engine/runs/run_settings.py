@@ -95,6 +95,8 @@ class RunSettings(Config):
     lerobot_features: tuple[str, ...] = ()
     """What is written only when asked for: ``depth`` and ``segmentation`` streams, ``language`` columns."""
     keep_failures: bool = False
+    balanced: bool = False
+    """Keep as many failures as successes, the lowest-numbered of both."""
     labels: tuple[str, ...] = ()
     """Kinds of labels that are written beside the archives."""
 
@@ -150,7 +152,9 @@ class RunSettings(Config):
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
         # What came later and is not used is left out, so that runs keep their fingerprints.
-        left_out = {"task_path", "unit_size"} | {name for name in ("stand_ins", "labels") if not getattr(self, name)}
+        left_out = {"task_path", "unit_size"} | {
+            name for name in ("stand_ins", "labels", "balanced") if not getattr(self, name)
+        }
         values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
