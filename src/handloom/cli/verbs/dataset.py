@@ -1,11 +1,13 @@
 """``handloom verify|merge|render``: verbs that read a finished run or a dataset."""
 
+import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from json import dumps
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import Progress, track
@@ -18,7 +20,13 @@ from handloom.dataset import merge_datasets
 from handloom.dataset.lerobot.file_list import FILE_LIST, check_files, refuse_strange_files
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
-from handloom.engine.verification.verify import Verification, archives_of, dataset_faults, dataset_of
+from handloom.engine.verification.verify import (
+    Verification,
+    archives_of,
+    dataset_faults,
+    dataset_of,
+    sampled_faults,
+)
 from handloom.errors import FileError, InputError
 from handloom.kernels import GENERATE
 
@@ -56,6 +64,8 @@ MOST_FAULTS = 100
 def verify(
     path: Run,
     *,
+    sample: OptionalNumber = None,
+    seed: OptionalNumber = None,
     workers: OptionalNumber = None,
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -65,21 +75,24 @@ def verify(
 
     Args:
         path: A run folder or a dataset.
+        sample: Only so many episodes, drawn at random, and their files; with the certificate of the dataset, if any.
+        seed: Seed of the drawing; default another one each time, which is told.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
         json: Print one JSON object instead of a table.
     """
     _allow(code=allow_code, outside=allow_outside)
-    faults = list(dataset_faults(path))
+    chosen = None if sample is None else _drawn(path, sample, seed)
+    faults = list(dataset_faults(path) if chosen is None else sampled_faults(path, chosen))
     try:
-        total = len(archives_of(path))
+        total = len(archives_of(path) if chosen is None else chosen)
     except FileError:  # The faults say why.
         total = 0
     count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
     console = Console(stderr=True, quiet=json)
-    replays = verify_dataset(path, executor) if total else ()
+    replays = verify_dataset(path, executor, archives=chosen) if total else ()
     verdicts = list(track(replays, "replaying", total=total, console=console, transient=True))
     verdicts.sort(key=lambda verdict: verdict.episode)
     good = sum(verdict.good for verdict in verdicts)
@@ -101,10 +114,23 @@ def verify(
             + (f", {good - exact} within tolerance" if good > exact else "")
         )
         if compared := _united(verdict.compared for verdict in verdicts):
-            print(plain(f"compared: {', '.join(compared)}; files, tables and statistics of the whole dataset"))
+            files = "files, tables and statistics of the whole dataset" if chosen is None else "files of these episodes"
+            print(plain(f"compared: {', '.join(compared)}; {files}"))
         for gap in _united(_gaps(path, verdicts)):
             print(plain(f"not compared: {gap}"))
     return 0 if total and good == total and not faults else 1
+
+
+def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
+    """Return archives drawn at random; tells the seed, so that the same can be drawn again."""
+    if count < 1:
+        raise InputError(f"--sample takes at least 1 episode, got {count}")
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    archives = archives_of(path)
+    print(f"note: {min(count, len(archives))} of {len(archives)} episodes, drawn with --seed {seed}", file=sys.stderr)
+    rng = np.random.default_rng(seed)
+    numbers = rng.choice(len(archives), size=min(count, len(archives)), replace=False)
+    return tuple(archives[number] for number in sorted(numbers))
 
 
 def _united(parts: Iterable[Iterable[str]]) -> list[str]:
