@@ -16,6 +16,7 @@ from handloom.tasks.config.short_form import expand_short_form
 from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills
+from handloom.tasks.rooms.room_of_episode import example_room
 
 
 def library() -> dict[str, Path]:
@@ -145,6 +146,8 @@ def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
 
 def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> tuple[ArenaConfig, str]:
     """Read the arena that a task names; return it, and its name if ours stands in for it. Some are in the library."""
+    if config.room is not None:
+        return example_room(config.room, f"{document.mark((*root, 'room'))}: room").arena(), ""
     asset_root = Path(config.asset_root) if config.asset_root else None
     library_folder = shipped()
     missing = ""
