@@ -4,9 +4,11 @@ Rules are tried in order; what finds no free place is left out. Places are sough
 above, apart from what stands there already and from where the task works.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
@@ -14,6 +16,7 @@ from handloom.objects import ObjectAsset, make_object
 from handloom.scene.assets import remember
 from handloom.scene.rooms.clutter_rules import RULES, Rule
 from handloom.scene.rooms.furnish import Room, Standing, planar, yaw_of
+from handloom.spatial import quat_from_matrix
 
 GAP = 0.015
 """Least distance between two objects, and from an edge [m]."""
@@ -65,7 +68,7 @@ class ClutterPlacer:
     def __init__(self, room: Room, amount: str, *, taken: Collection[str] = (), without: Collection[str] = ()) -> None:
         self.room, self.share = room, SHARES[amount]
         self.taken, self.without = set(taken), set(without)
-        self._spots: dict[tuple[str, str], list[_Spot]] = {}
+        self._spots: dict[tuple[str, int], list[_Spot]] = {}
         self._strays: list[Stray] = []
         self._names: dict[str, int] = {}
 
@@ -95,7 +98,7 @@ class ClutterPlacer:
             standing
             for name in rule.where
             for standing in self.room.standing
-            if standing.entry.name == name or standing.entry.name.startswith(f"{name}_")
+            if re.fullmatch(rf"{name}(_\d+)?", standing.entry.name)
             if rule.level in standing.asset.keypoints or rule.level == "top"
         ]
         found = [s for s in found if not (s.entry.name in self.taken and s.fixture.name != self.room.at)]
@@ -109,9 +112,9 @@ class ClutterPlacer:
 
     def _put_on(self, surface: Standing, rule: Rule, asset: ObjectAsset, rng: np.random.Generator) -> bool:
         level = rule.level if rule.level in surface.asset.keypoints else "top"
-        key = (surface.entry.name, level)
-        spots = self._spots.setdefault(key, self._appliances_on(surface))
         point = np.asarray(surface.asset.keypoints[level].position)
+        key = (surface.entry.name, round(100.0 * float(point[2])))
+        spots = self._spots.setdefault(key, self._fixtures_on(surface))
         box = surface.asset.aabb[:, :2]
         for _ in range(TRIES):
             yaw = np.deg2rad(float(rng.uniform(-rule.turn, rule.turn)))
@@ -146,24 +149,22 @@ class ClutterPlacer:
         y = float(low[1] + (high[1] - low[1]) * rng.uniform(*rows))
         return np.array([x, y])
 
-    def _appliances_on(self, surface: Standing) -> list[_Spot]:
-        """Return what stands on a surface from the beginning, with the space before its door."""
+    def _fixtures_on(self, surface: Standing) -> list[_Spot]:
+        """Return where other fixtures stand on a surface or reach through it; before doors it is free to the edge."""
         spots = []
-        low, high = surface.asset.aabb
-        top = float(surface.T_world_object[2, 3] + high[2])
+        edge, top = float(surface.asset.aabb[0, 1]), float(surface.T_world_object[2, 3] + surface.asset.aabb[1, 2])
         for other in self.room.standing:
-            if other is surface:
-                continue
-            bottom = float(other.T_world_object[2, 3] + other.asset.aabb[0, 2])
+            low, high = other.T_world_object[2, 3] + other.asset.aabb[:, 2]
             T = np.linalg.inv(surface.T_world_object) @ other.T_world_object
-            middle = T[:2, 3]
-            if abs(bottom - top) < 0.01 and np.all(np.abs(middle) < high[:2] + 0.05):
-                yaw = np.deg2rad(yaw_of(T))
-                half = _footprint(other.asset, yaw) + np.array([0.05, 0.0])
-                reach = np.array([half[0], low[1] - 0.02])
-                # All the way from its back to the front edge: its door opens there.
-                near, far = reach[1], middle[1] + half[1]
-                spots.append(_Spot(np.array([middle[0], (near + far) / 2]), np.array([half[0], (far - near) / 2])))
+            middle, half = T[:2, 3], _footprint(other.asset, np.deg2rad(yaw_of(T)))
+            if other is surface or not low < top + 0.003 < high or low < top - 0.3:
+                continue
+            if np.any(np.abs(middle) > surface.asset.aabb[1, :2] + half):
+                continue
+            rear = float(middle[1] + half[1])
+            near = edge - 0.02 if other.asset.holds and other.asset.articulated else float(middle[1] - half[1])
+            half = np.array([half[0] + 0.03, (rear - near) / 2])
+            spots.append(_Spot(np.array([middle[0], (rear + near) / 2]), half))
         return spots
 
     def _in_the_way(self, T_world_object: Array, half: Array, surface: Standing) -> bool:
@@ -208,17 +209,14 @@ class ClutterPlacer:
                     T[:3, 3] = np.add(slot, (0.0, 0.0, float(plate.aabb[1, 0]) + 0.002))
                     self._still(plate, T_world_holder @ T)
             return
-        radius = 0.5 * float(holder.extent[:2].min())
-        floor = float(holder.aabb[0, 2])
-        turn = float(rng.uniform(0.0, 2.0 * np.pi))
+        turn, fruits = float(rng.uniform(0.0, 2.0 * np.pi)), []
         for k in range(3):
             fruit = remember(make_object(words[int(rng.integers(len(words)))], rng=rng))
-            wide = 0.5 * float(fruit.extent[:2].max())
-            away = max(wide / np.cos(np.pi / 6) + 0.001, 0.001)
-            a = turn + 2.0 * np.pi / 3 * k
-            lift = _rim_height(holder, min(away + 0.6 * wide, radius)) - floor
-            at = planar(away * np.cos(a), away * np.sin(a), floor + lift + float(-fruit.aabb[0, 2]), a)
-            self._still(fruit, T_world_holder @ at)
+            away, a = 0.5 * float(fruit.extent[:2].max()) / np.cos(np.pi / 6) + 0.002, turn + 2.0 * np.pi / 3 * k
+            fruits.append((fruit, planar(away * np.cos(a), away * np.sin(a), 0.0, a)))
+        for (fruit, T), height in zip(fruits, lowered(holder, fruits), strict=True):
+            T[2, 3] = height
+            self._still(fruit, T_world_holder @ T)
 
     def _still(self, asset: ObjectAsset, T_world_object: Array) -> None:
         self._strays.append(
@@ -231,11 +229,32 @@ class ClutterPlacer:
         return f"clutter_{category}" if count == 1 else f"clutter_{category}_{count}"
 
 
-def _rim_height(holder: ObjectAsset, radius: float) -> float:
-    """Return how high the inside of a bowl is at a distance from its middle, in its frame [m]: a round dish."""
-    low, high = float(holder.aabb[0, 2]), float(holder.aabb[1, 2])
-    share = radius / (0.5 * float(holder.extent[:2].min()))
-    return low + 0.012 + 0.55 * (high - low) * share**2
+def lowered(holder: ObjectAsset, objects: Sequence[tuple[ObjectAsset, Array]]) -> list[float]:
+    """Return the heights of objects [m], in the frame of a holder, at which each just touches it from above.
+
+    Args:
+        holder: A bowl or tray.
+        objects: Assets with their poses (4, 4) in its frame; heights do not count.
+    """
+    spec = mujoco.MjSpec()
+    spec.attach(holder.spec(), prefix="holder/", frame=spec.worldbody.add_frame())
+    for k, (asset, T) in enumerate(objects):
+        frame = spec.worldbody.add_frame(pos=[T[0, 3], T[1, 3], 0.0], quat=list(quat_from_matrix(T[:3, :3])))
+        child = asset.spec()
+        child.body("object").add_joint(name="down", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0.0, 0.0, 1.0])
+        spec.attach(child, prefix=f"object_{k}/", frame=frame)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    owner = [model.body(b).name.partition("/")[0] for b in model.geom_bodyid]
+    low = np.full(len(objects), float(holder.aabb[0, 2]))
+    high = np.array([float(holder.aabb[1, 2] - asset.aabb[0, 2]) for asset, _ in objects])
+    for _ in range(10):
+        data.qpos[:] = middle = (low + high) / 2
+        mujoco.mj_fwdPosition(model, data)
+        pairs = {frozenset((owner[a], owner[b])) for a, b in data.contact.geom.tolist()}
+        touching = np.array([frozenset(("holder", f"object_{k}")) in pairs for k in range(len(objects))])
+        low, high = np.where(touching, middle, low), np.where(touching, high, middle)
+    return high.tolist()
 
 
 def _distance(standing: Standing, at: Array) -> float:

@@ -38,7 +38,7 @@ KITCHEN: tuple[Rule, ...] = (
     Rule(what=("spice_rack",), where=COUNTERS, beside="stove", row="back", share=0.8, turn=4.0),
     Rule(what=("utensil_pot",), where=COUNTERS, beside="stove", row="back", share=0.8, turn=180.0),
     Rule(what=("knife_block",), where=COUNTERS, beside="stove", row="back", share=0.7),
-    Rule(what=("pot", "frying_pan"), where=("stove",), level="burner_2", row="middle", share=0.75, turn=40.0),
+    Rule(what=("pot", "frying_pan"), where=("stove",), level="burner_1", row="middle", share=0.75, turn=40.0),
     Rule(what=("kettle",), where=COUNTERS, row="back", share=0.7, turn=40.0),
     Rule(what=("coffee_machine",), where=COUNTERS, row="back", share=0.6),
     Rule(what=("toaster",), where=COUNTERS, row="back", share=0.6),

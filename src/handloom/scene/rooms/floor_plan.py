@@ -229,7 +229,7 @@ class _Run:
             return [self._new("upper_cabinet", "upper_cabinet", *at, parameters=parameters, level="upper")]
         if kind == "shelf":
             parameters = {"width": wide - 0.04, "depth": 0.25, "boards": 2, "pitch": 0.34}
-            return [self._new("shelf", "wall_shelf", x, -0.125, norms.SHELF, parameters=parameters, level="upper")]
+            return [self._new("shelf", "wall_shelf", x, -0.138, norms.SHELF, parameters=parameters, level="upper")]
         if kind == "hood":
             height = min(self.ceiling - norms.HOOD, 0.95)
             parameters = {"width": wide - 0.01, "height": height}

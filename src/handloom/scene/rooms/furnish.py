@@ -23,6 +23,8 @@ SHEET = 0.01
 """Thickness of walls, floors and ceilings as they are drawn [m]."""
 _FRONT = {"front_finish": "front", "front_kind": "front_kind", "handle": "handle", "handle_finish": "metal"}
 _APPLIANCE = {"finish": "appliance", "handle_finish": "metal"}
+SEEN_ONLY = frozenset({"rug"})
+"""Categories that furniture stands on as if they were not there."""
 STYLED: Mapping[str, Mapping[str, str]] = {
     "kitchen_drawers": _FRONT,
     "kitchen_cabinet": _FRONT,
@@ -164,9 +166,10 @@ def _standing(fixture: Fixture, style: StyleConfig, T_world_room: Array, rng: np
     T_world_object = T_world_anchor.copy()
     T_world_object[:3, 3] -= T_world_anchor[:3, :3] @ np.asarray(asset.keypoints[fixture.anchor].position)
     x, y, z = (round(float(v), 6) for v in T_world_object[:3, 3])
+    flat = fixture.category in SEEN_ONLY
     entry = ObjectConfig(
         name=fixture.name,
-        target_class="ArticulatedObject" if asset.articulated else "GeometryObject",
+        target_class="ArticulatedObject" if asset.articulated else "XFormObject" if flat else "GeometryObject",
         category=fixture.category,
         fix_base=asset.articulated,
         translation=(x, y, z),

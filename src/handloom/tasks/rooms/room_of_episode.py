@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from handloom.errors import ConfigError, InputError
+from handloom.scene.camera_config import CameraConfig
 from handloom.scene.rooms.clutter import ClutterPlacer, Stray
 from handloom.scene.rooms.furnish import Room, furnish
 from handloom.scene.rooms.room_config import RoomConfig, layouts_with
@@ -17,6 +18,10 @@ from handloom.values import ObjectInstance
 NEAR = 1.5
 """Fixtures whose front is nearer than this to the work place [m], and those that the task names, have joints with dry
 friction and catches; those of the others move freely, which costs physics less."""
+
+
+FROM_WALL = 0.12
+"""Least distance of a camera from walls, floor and ceiling [m]."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,22 @@ def in_room(task: Task, rng: np.random.Generator) -> tuple[Task, RoomOfEpisode |
     strays = ClutterPlacer(room, config.clutter, taken=names, without=own).place(around)
     far = (s.entry.name for s in room.standing if s.entry.name not in names and _distance(room, s.entry.name) > NEAR)
     found = RoomOfEpisode(room, tuple(map(_instance, strays)), frozenset(far))
-    return replace(task, arena=room.arena()), found
+    cameras = tuple(_kept_inside(camera, room) for camera in task.config.cameras)
+    return replace(task, arena=room.arena(), config=task.config.model_copy(update={"cameras": cameras})), found
+
+
+def _kept_inside(camera: CameraConfig, room: Room) -> CameraConfig:
+    """Return a camera of the room moved to the nearest place before its walls; one on a robot as it is."""
+    if camera.parent or camera.translation is None:
+        return camera
+    inside = np.array([room.size[0] / 2, room.size[1] / 2, room.size[2]]) - FROM_WALL
+    T_room_world = np.linalg.inv(room.T_world_room)
+    at = (T_room_world @ np.array([*camera.translation, 1.0]))[:3]
+    kept = np.clip(at, [-inside[0], -inside[1], FROM_WALL], inside)
+    if np.allclose(kept, at):
+        return camera
+    x, y, z = (round(float(v), 6) for v in (room.T_world_room @ np.array([*kept, 1.0]))[:3])
+    return camera.model_copy(update={"translation": (x, y, z)})
 
 
 def _distance(room: Room, name: str) -> float:

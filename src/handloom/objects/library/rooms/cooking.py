@@ -226,27 +226,28 @@ def kitchen_fridge(c: Choices) -> Blueprint:
         length, edge = 0.34, side * (x - 0.040)
         height = grip_at * (tall - length - 0.10)
         steel = surface(metal, fill=0.4, body=name)
+        # It turns about its outer front edge; see ``fronts.leaf``.
         parts += [
-            box((x, thick, tall), (side * x / 2, -thick / 2, 0.0), **surface(stuff, fill=0.014, body=name)),
-            box((x - 0.05, 0.004, tall - 0.04), (side * x / 2, 0.001, 0.0), **{**lining, "body": name}),
-            *handle((edge, -thick + 0.001, height), length, OUT, steel, upright=True),
+            box((x, thick, tall), (side * x / 2, thick / 2, 0.0), **surface(stuff, fill=0.014, body=name)),
+            box((x - 0.05, 0.004, tall - 0.04), (side * x / 2, thick + 0.001, 0.0), **{**lining, "body": name}),
+            *handle((edge, 0.001, height), length, OUT, steel, upright=True),
         ]
         links.append(
             Link(
                 name=name,
                 kind="hinge",
-                origin=(-side * x / 2, front - GAP, (low + high) / 2),
+                origin=(-side * x / 2, front - GAP - thick, (low + high) / 2),
                 axis=(0.0, 0.0, -side),
-                range=(0.0, 1.70),
-                head=(edge, -thick - OUT + 0.001, height),
-                tail=(0.5 * edge, -thick - OUT + 0.001, height),
+                range=(0.0, 1.57),
+                head=(edge, -OUT + 0.001, height),
+                tail=(0.5 * edge, -OUT + 0.001, height),
                 contact_axis=(0.0, 0.0, -1.0),
                 normal=(0.0, -1.0, 0.0),
-                push=(side * (x - 0.030), -thick, height + (0.30 if grip_at < 0 else -0.30)),
+                push=(side * (x - 0.030), 0.0, height + (0.30 if grip_at < 0 else -0.30)),
                 **feel,
             )
         )
-    badge = (side * x / 2, -thick, 0.36 * (z - split))
+    badge = (side * x / 2, 0.0, 0.36 * (z - split))
     parts.append(box((0.10, 0.002, 0.012), badge, **pane("door")))
     return Blueprint(
         words=("fridge", "refrigerator", "fridge freezer"),

@@ -17,8 +17,8 @@ JOINT = 0.003
 """Gap between two fronts [m]."""
 OUT = 0.032
 """Distance of the gripped middle of a handle from its front [m]."""
-SWING = 1.65
-"""Opening angle of a door [rad]: a cup hinge stops at 95 degrees."""
+SWING = 1.57
+"""Opening angle of a door [rad]; further it would lean over its neighbour."""
 FRAME, PROUD = 0.055, 0.005
 """Width of the frame of a framed front, and how far it stands before the panel [m]."""
 FRAMED = 0.26
@@ -80,6 +80,8 @@ def leaf(
 ) -> tuple[Link, list[Part]]:
     """Return the link and the parts of an upright door with a handle at its free edge.
 
+    It turns about the outer front edge, as a concealed hinge lets it, so that it never swings into its neighbour.
+
     Args:
         name: Name of the link and its body.
         hinge: ``left`` or ``right``, seen from the front.
@@ -97,17 +99,18 @@ def leaf(
         *panel((x, z), (side * x / 2, 0.0), style, name),
         *grip((edge, height), length, style, name, upright=True),
     ]
+    parts = [part.moved((0.0, THICK, 0.0)) for part in parts]
     link = Link(
         name=name,
         kind="hinge",
-        origin=(u - side * x / 2, v, w),
+        origin=(u - side * x / 2, v - THICK, w),
         axis=(0.0, 0.0, -side),
         range=(0.0, SWING),
-        head=(edge, -THICK - OUT + 0.001, height),
-        tail=(0.5 * edge, -THICK - OUT + 0.001, height),
+        head=(edge, -OUT + 0.001, height),
+        tail=(0.5 * edge, -OUT + 0.001, height),
         contact_axis=(0.0, 0.0, -1.0),
         normal=(0.0, -1.0, 0.0),
-        push=(side * (x - 0.024), -THICK, height - 0.18 * z if height > 0.0 else height + 0.18 * z),
+        push=(side * (x - 0.024), 0.0, height - 0.18 * z if height > 0.0 else height + 0.18 * z),
         **feel,
     )
     return link, parts

@@ -43,7 +43,7 @@ def chair(c: Choices) -> Blueprint:
     parts: list[Part] = [slab((x, y, 0.045), 0.05, (0.0, 0.0, seat - 0.0225), arc=3, **cushion)]
     for sx in (-1.0, 1.0):
         for sy in (-1.0, 1.0):
-            foot = (sx * (x / 2 - 0.025), sy * (y / 2 - 0.025), 0.0)
+            foot = (sx * (x / 2 - 0.025), sy * (y / 2 - 0.025), 0.0015)
             head = (sx * (x / 2 - 0.050), sy * (y / 2 - 0.050), seat - 0.045)
             parts.append(bar(foot, head, 0.016, **wood))
     z = seat
