@@ -175,6 +175,8 @@ CATEGORIES: Final[dict[str, str]] = {
     "toy_car": "handloom.objects.library.toys:toy_car",
 }
 """Category > ``module:function``; the function draws a blueprint from its choices."""
+ROOM_CATEGORIES: Final = tuple(name for name, place in CATEGORIES.items() if ".library.rooms." in place)
+"""Furniture and appliances of rooms, and what stands on them; they come with a room and are no clutter on tables."""
 
 
 def object_categories() -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from handloom.scene.rooms.room_files import LayoutConfig, PieceConfig, RunConfig
 
 YAW = {"back": 0.0, "left": np.pi / 2, "right": -np.pi / 2, "front": np.pi}
 """Turn of furniture at a wall [rad]; at the back wall its front faces -y."""
-BESIDE_TAP = 0.055
+BESIDE_TAP = 0.065
 """Distance of a tap's middle from the rear edge of its worktop [m]."""
 LEAST_COUNTER = 0.25
 """Shorter worktops get no name of their own to put things on [m]."""
@@ -197,8 +197,8 @@ class _Run:
         wide = base["width"]
         cabinet = {**base, "doors": 2 if wide >= 0.65 else 1, "hinge": "left", "boards": 0, "open_top": "yes"}
         basin = min(0.52, wide - 0.18)
-        size = {"width": basin, "depth": 0.38, "height": 0.17}
-        hole = {"hole": "yes", "hole_width": basin + 0.004, "hole_depth": 0.384}
+        size = {"width": basin, "depth": 0.36, "height": 0.17}
+        hole = {"hole": "yes", "hole_width": basin + 0.004, "hole_depth": 0.364}
         top = {"width": wide, "depth": norms.EDGE, "thickness": norms.TOP, **hole}
         at = -norms.EDGE / 2
         return [
@@ -235,7 +235,7 @@ class _Run:
             parameters = {"width": wide - 0.01, "height": height}
             return [self._new("hood", "hood", x, -0.25, norms.HOOD, parameters={**parameters, "depth": 0.48})]
         if kind == "window":
-            parameters = {"width": wide - 0.12, "height": 0.86}
+            parameters = {"width": wide - 0.12, "height": 0.78}
             return [self._new("window", "window", x, -0.045, norms.SILL, parameters=parameters, level="upper")]
         return []
 

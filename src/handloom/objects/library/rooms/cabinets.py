@@ -25,7 +25,7 @@ def kitchen_drawers(c: Choices) -> Blueprint:
     x, y = c.number("width", 0.40, 0.90, step=0.05), c.number("depth", 0.55, 0.57)
     z, plinth = c.number("height", 0.72, 0.76), c.number("plinth", 0.10, 0.14)
     count, top = c.integer("drawers", 2, 4), c.number("top_drawer", 0.15, 0.19)
-    style, feel = front_style(c), joint_feel(c, "drawer")
+    style, feel = front_style(c), joint_feel(c, "roller drawer")
     parts = base_carcass((x, y, z), plinth, style)
     links: list[Link] = []
     rest = (z - top) / (count - 1)

@@ -111,7 +111,7 @@ def desk(c: Choices) -> Blueprint:
     """A desk or workbench with a pedestal of drawers at its right end; ``drawer_1`` is the top one."""
     x, y, z = c.number("width", 1.2, 1.6), c.number("depth", 0.60, 0.70), c.number("height", 0.72, 0.76)
     top, legs = c.pick("finish", TABLETOPS), c.pick("leg_finish", tuple(METALS))
-    style, feel, count = front_style(c), joint_feel(c, "drawer"), c.integer("drawers", 2, 3)
+    style, feel, count = front_style(c), joint_feel(c, "roller drawer"), c.integer("drawers", 2, 3)
     thick, wide = c.number("thickness", 0.026, 0.050), 0.42
     deep, tall = y - 0.06, z - thick - 0.10
     look, metal = surface(top, fill=_share(top)), surface(legs, fill=0.12)

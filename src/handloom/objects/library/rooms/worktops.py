@@ -61,10 +61,10 @@ def kitchen_sink(c: Choices) -> Blueprint:
 
 
 def kitchen_tap(c: Choices) -> Blueprint:
-    """A mixer with a swan neck over the sink and, beside it on the same foot, a lever that turns about z."""
+    """A mixer with a swan neck over the sink and a lever beside it, on the same foot, that turns about z."""
     stuff, z = c.pick("finish", tuple(METALS)), c.number("height", 0.27, 0.36)
     reach, post = c.number("reach", 0.17, 0.21), c.number("post", 0.085, 0.11)
-    aside = c.number("aside", 0.10, 0.12)
+    aside = c.number("aside", 0.15, 0.17)
     metal, turn = surface(stuff, fill=0.6), surface(stuff, fill=0.5, body="handle")
     bend = reach / 2
     straight = z - bend
@@ -84,17 +84,17 @@ def kitchen_tap(c: Choices) -> Blueprint:
         bar((0.0, -reach, straight), (0.0, -reach, straight - 0.055), 0.015, **metal),
         cylinder(0.020, post - 0.012, (aside, 0.0, 0.012 + (post - 0.012) / 2), **metal),
         cylinder(0.020, 0.016, (0.0, 0.0, 0.009), **turn),
-        rod((0.0, 0.0, 0.012), (0.085, 0.0, 0.026), 0.0075, **turn),
+        rod((0.0, 0.0, 0.012), (0.0, -0.095, 0.028), 0.0075, **turn),
     ]
     link = Link(
         name="handle",
         kind="hinge",
         origin=(aside, 0.0, post),
-        axis=(0.0, 0.0, -1.0),
+        axis=(0.0, 0.0, 1.0),
         range=(0.0, math.pi / 2),
-        head=(0.068, 0.0, 0.023),
-        tail=(0.0, 0.0, 0.023),
-        contact_axis=(1.0, 0.0, 0.0),
+        head=(0.0, -0.076, 0.0248),
+        tail=(0.0, 0.0, 0.0248),
+        contact_axis=(0.0, 1.0, 0.0),
         normal=(0.0, 0.0, 1.0),
         **joint_feel(c, "tap"),
     )
