@@ -235,8 +235,8 @@ class _Run:
             parameters = {"width": wide - 0.01, "height": height}
             return [self._new("hood", "hood", x, -0.25, norms.HOOD, parameters={**parameters, "depth": 0.48})]
         if kind == "window":
-            parameters = {"width": wide - 0.12, "height": 0.78}
-            return [self._new("window", "window", x, -0.045, norms.SILL, parameters=parameters, level="upper")]
+            parameters = {"width": wide - 0.12, "height": 0.76}
+            return [self._new("window", "window", x, -0.034, norms.SILL, parameters=parameters, level="upper")]
         return []
 
     def _free_hinge(self, index: int) -> str:
@@ -317,7 +317,7 @@ def _piece(piece: PieceConfig, layout: LayoutConfig, names: _Names) -> Fixture:
 
 
 DEEP = {
-    "window": 0.090,
+    "window": 0.068,
     "picture_frame": 0.030,
     "wall_clock": 0.040,
     "room_door": 0.050,

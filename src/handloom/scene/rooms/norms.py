@@ -27,7 +27,7 @@ SHELF = 1.34
 """Lower edge of a wall shelf's brackets; its board is 9 cm higher."""
 HOOD = COUNTER + 0.68
 """Lower edge of a hood."""
-SILL = 1.42
+SILL = 1.46
 """Lower edge of a window above a worktop."""
 WAY = 1.0
 """Least way between facing runs, and between a run and an island."""

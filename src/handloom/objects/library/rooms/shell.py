@@ -19,7 +19,7 @@ def window(c: Choices) -> Blueprint:
     """A window with a cross bar and a sill: sky above, garden below; lower edge at the origin, flat against a wall."""
     x, z = c.number("width", 0.70, 1.20), c.number("height", 0.80, 1.05)
     frame, panes = c.pick("finish", ("white_lacquer", "oak", "charcoal_paint", "ivory_paint")), c.integer("panes", 1, 2)
-    look, bar_width, deep = surface(frame, fill=0.3), 0.050, 0.050
+    look, bar_width, deep = surface(frame, fill=0.3), 0.050, 0.040
     light = c.number("light", 0.85, 1.0)
     parts: list[Part] = [
         *(box((x, deep, bar_width), (0.0, 0.0, h), **look) for h in (bar_width / 2, z - bar_width / 2)),
@@ -27,7 +27,7 @@ def window(c: Choices) -> Blueprint:
             box((bar_width, deep, z - 2 * bar_width), (s * (x - bar_width) / 2, 0.0, z / 2), **look)
             for s in (-1.0, 1.0)
         ),
-        box((x + 0.06, 0.10, 0.026), (0.0, -0.030, -0.013), **look),
+        box((x + 0.06, 0.060, 0.026), (0.0, -0.010, -0.013), **look),
     ]
     parts += [
         box((0.030, 0.8 * deep, z - 2 * bar_width), (u, 0.0, z / 2), **look) for u in ((0.0,) if panes == 2 else ())

@@ -1,7 +1,5 @@
 """Worktops, sinks and taps."""
 
-import math
-
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_feel import joint_feel
@@ -63,7 +61,7 @@ def kitchen_sink(c: Choices) -> Blueprint:
 def kitchen_tap(c: Choices) -> Blueprint:
     """A mixer with a swan neck over the sink and a lever beside it, on the same foot, that turns about z."""
     stuff, z = c.pick("finish", tuple(METALS)), c.number("height", 0.27, 0.36)
-    reach, post = c.number("reach", 0.17, 0.21), c.number("post", 0.085, 0.11)
+    reach, post = c.number("reach", 0.17, 0.21), c.number("post", 0.050, 0.065)
     aside = c.number("aside", 0.15, 0.17)
     metal, turn = surface(stuff, fill=0.6), surface(stuff, fill=0.5, body="handle")
     bend = reach / 2
@@ -91,7 +89,7 @@ def kitchen_tap(c: Choices) -> Blueprint:
         kind="hinge",
         origin=(aside, 0.0, post),
         axis=(0.0, 0.0, 1.0),
-        range=(0.0, math.pi / 2),
+        range=(0.0, 1.0),
         head=(0.0, -0.076, 0.0248),
         tail=(0.0, 0.0, 0.0248),
         contact_axis=(0.0, 1.0, 0.0),
