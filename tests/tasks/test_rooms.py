@@ -172,6 +172,21 @@ def test_short_forms_name_fixtures_and_their_parts(make):
     assert (block[3].objects, block[3].joint) == (("stove",), "knob_1")
 
 
+def test_layouts_and_styles_of_ones_own_lie_beside_the_task(tmp_path, make):
+    (tmp_path / "nook.yaml").write_text(
+        "words: a nook\nsize: [3.0, 2.5, 2.5]\nat: drawers\nruns:\n"
+        "  - {wall: back, offset: 0.5, units: [{unit: drawers, width: 0.8, above: shelf}, sink]}\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "pink.yaml").write_text("words: mine\nfront: clay_paint\nworktop: concrete\n", encoding="utf-8")
+    task = make(layout="nook.yaml", style="pink.yaml", skills="[{open: drawer_3}]")
+    instance = sample_task(task, 0, 0)
+    assert next(o for o in instance.objects if o.name == "drawers").parameters["front_finish"] == "clay_paint"
+    assert instance.room["layout"] == str(tmp_path / "nook.yaml")
+    with pytest.raises(ConfigError, match=r"room\.layout.*attic\.yaml"):
+        make(layout="attic.yaml")
+
+
 def test_a_fixture_that_some_layouts_lack_is_named_with_those_that_have_it(make):
     with pytest.raises(ConfigError, match=r"'island'.*do not have.*name layouts that have one: island, l_island"):
         make(
@@ -199,7 +214,8 @@ def test_a_wrong_room_is_refused_in_one_line(tmp_path, room, words):
 
 
 def test_clutter_leaves_out_what_the_task_has_and_keeps_the_work_place_free(make):
-    task = make(objects="- {name: pot, category: kettle}", more=", clutter: much, at: counter")
+    pot = "- {name: pot, category: kettle, target_class: GeometryObject, translation: [0.0, -1.0, 0.2]}"
+    task = make(objects=pot, more=", clutter: much, at: counter")
     for episode in range(4):
         instance = sample_task(task, 3, episode)
         strays = [obj for obj in instance.objects if obj.name.startswith("clutter_")]

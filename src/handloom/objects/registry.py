@@ -177,6 +177,20 @@ CATEGORIES: Final[dict[str, str]] = {
 """Category > ``module:function``; the function draws a blueprint from its choices."""
 ROOM_CATEGORIES: Final = tuple(name for name, place in CATEGORIES.items() if ".library.rooms." in place)
 """Furniture and appliances of rooms, and what stands on them; they come with a room and are no clutter on tables."""
+MOUNTED: Final = frozenset(
+    (
+        "kitchen_tap",
+        "pegboard",
+        "pendant_lamp",
+        "picture_frame",
+        "wall_clock",
+        "wall_shelf",
+        "window",
+        "hood",
+        "kitchen_sink",
+    )
+)
+"""Categories that hang on a wall or a ceiling, or are screwed to a worktop; they do not stand by themselves."""
 
 
 def object_categories() -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from handloom.tasks.config.short_form import expand_short_form
 from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills
+from handloom.tasks.rooms.room_names import locate_room_files
 from handloom.tasks.rooms.room_of_episode import example_room
 
 
@@ -56,6 +57,7 @@ def load_task(
             raise InputError(f"{path}: has {count} task(s); index {index} does not exist")
     else:
         root = ()
+    locate_room_files(document, root, allow_outside=allow_outside)
     expand_short_form(document, root)
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)

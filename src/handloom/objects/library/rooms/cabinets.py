@@ -194,9 +194,19 @@ def base_carcass(
         lid: Whether it is closed above.
         fill: Share of the boards' volume that is material.
     """
-    x, y, _ = size
+    x, y, z = size
     boards = carcass(size, WALL, surface(style.finish, fill=fill), back=0.008)
-    boards = boards if lid else [boards[0], *boards[2:]]
+    if not lid:  # Two rails, and between them the way for a basin.
+        rail = 0.055
+        rails = [
+            box((x - 2 * WALL, rail, WALL), (0.0, s * (y - rail) / 2, z - WALL / 2), **surface(style.finish, fill=fill))
+            for s in (-1.0, 1.0)
+        ]
+        sides = [
+            box((WALL, y, WALL), (s * (x - WALL) / 2, 0.0, z - WALL / 2), **surface(style.finish, fill=fill))
+            for s in (-1.0, 1.0)
+        ]
+        boards = [boards[0], *boards[2:], *rails, *sides]
     return [
         *(part.moved((0.0, 0.0, plinth)) for part in boards),
         box((x, y - RECESS, plinth), (0.0, RECESS / 2, plinth / 2), **surface(style.finish, fill=0.1)),

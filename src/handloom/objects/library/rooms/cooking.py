@@ -153,7 +153,7 @@ def _folding_door(size: tuple[float, float], stuff: str, metal: str, *, window: 
     """Return a door whose lower edge is its hinge, with a bar near its upper edge."""
     x, z = size
     steel = surface(metal, fill=0.4, body="door")
-    parts = [box((x, THICK, z), (0.0, -THICK / 2, z / 2), **surface(stuff, fill=0.08, body="door"))]
+    parts = [box((x, THICK, z), (0.0, -THICK / 2, z / 2), **surface(stuff, fill=0.05, body="door"))]
     if window:
         parts.append(box((0.78 * x, 0.003, 0.56 * z), (0.0, -THICK, 0.44 * z), **pane("door")))
     return [*parts, *handle((0.0, -THICK + 0.001, 0.90 * z), 0.70 * x, OUT, steel, upright=False)]
@@ -171,7 +171,7 @@ def _folding_link(origin: tuple[float, float, float], tall: float, feel: Feel) -
         contact_axis=(-1.0, 0.0, 0.0),
         normal=(0.0, -1.0, 0.0),
         push=(0.0, -THICK, 0.78 * tall),
-        counterbalance=0.92,
+        counterbalance=0.96,
         **feel,
     )
 

@@ -60,9 +60,9 @@ def panel(size: tuple[float, float], middle: tuple[float, float], style: FrontSt
     if style.kind == "flat" or min(x, z) < FRAMED:
         return [box((x, THICK, z), (u, -THICK / 2, w), **look)]
     rail = surface(style.finish, body=body, solid=False)
-    inner, at = THICK - PROUD, -THICK + PROUD / 2
+    at = -THICK - PROUD / 2
     return [
-        box((x, inner, z), (u, -inner / 2, w), **look),
+        box((x, THICK, z), (u, -THICK / 2, w), **look),
         *(box((x, PROUD, FRAME), (u, at, w + s * (z - FRAME) / 2), **rail) for s in (-1.0, 1.0)),
         *(box((FRAME, PROUD, z - 2 * FRAME), (u + s * (x - FRAME) / 2, at, w), **rail) for s in (-1.0, 1.0)),
     ]

@@ -93,7 +93,7 @@ def pendant_lamp(c: Choices) -> Blueprint:
     height = 0.9 * radius
     profile = [(radius, 0.0), (0.96 * radius, 0.18 * radius), (0.30 * radius, height)]
     parts: list[Part] = [
-        lathe(profile, sides=24, **surface(stuff, fill=0.04)),
+        lathe(profile, sides=18, **surface(stuff, fill=0.04)),
         cylinder(0.86 * radius, 0.002, (0.0, 0.0, -0.001), **glow),
         bar((0.0, 0.0, height), (0.0, 0.0, height + cord), 0.004, color=rgb("black"), substance="rubber"),
         cylinder(0.05, 0.02, (0.0, 0.0, height + cord - 0.01), **surface(stuff, fill=0.3)),
@@ -115,7 +115,7 @@ def floor_lamp(c: Choices) -> Blueprint:
     parts: list[Part] = [
         cylinder(0.15, 0.024, (0.0, 0.0, 0.012), **metal),
         cylinder(0.012, z - 0.20, (0.0, 0.0, (z - 0.20) / 2), **metal),
-        lathe([(radius, z - 0.26), (0.72 * radius, z)], sides=24, **glow),
+        lathe([(radius, z - 0.26), (0.72 * radius, z)], sides=18, **glow),
     ]
     return _hung(("floor lamp", "standing lamp"), finish(stuff).word, parts, z)
 

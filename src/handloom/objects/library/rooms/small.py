@@ -58,7 +58,7 @@ def kettle(c: Choices) -> Blueprint:
     black = Appearance(color=rgb("black"), substance="plastic", fill=0.6)
     parts: list[Part] = [
         cylinder(radius + 0.006, 0.018, (0.0, 0.0, 0.009), **black),
-        lathe([(radius, 0.020), (1.02 * radius, 0.4 * z), (0.80 * radius, z)], sides=24, **look),
+        lathe([(radius, 0.020), (1.02 * radius, 0.4 * z), (0.80 * radius, z)], sides=18, **look),
         cylinder(0.78 * radius, 0.010, (0.0, 0.0, z + 0.003), **black),
         cylinder(0.014, 0.016, (0.0, 0.0, z + 0.014), **black),
         *arc((0.86 * radius, 0.0, 0.58 * z), (0.060, 0.36 * z), 0.018, pieces=5, **black),
@@ -83,7 +83,7 @@ def toaster(c: Choices) -> Blueprint:
     corners = [(s * (x - 0.03) / 2, v * y, 0.012 + w * (z - 0.012)) for s in (-1.0, 1.0) for v, w in outline]
     parts: list[Part] = [
         hull(corners, **look),
-        *(box((0.02, 0.96 * y, 0.90 * z), (s * (x / 2 - 0.01), 0.0, 0.46 * z), **black) for s in (-1.0, 1.0)),
+        *(box((0.02, 0.96 * y, 0.92 * z), (s * (x / 2 - 0.01), 0.0, 0.46 * z), **black) for s in (-1.0, 1.0)),
         *(box((0.62 * x, 0.030, 0.002), (0.0, s * 0.18 * y, z), **slot) for s in (-1.0, 1.0)),
         box((0.022, 0.034, 0.014), (x / 2 + 0.008, 0.0, 0.66 * z), **black),
         cylinder(
@@ -129,7 +129,7 @@ def utensil_pot(c: Choices) -> Blueprint:
     color = c.color(("white", "cream", "gray", "navy", "teal", "mint"))
     glaze = Appearance(color=rgb(color), substance="ceramic", fill=0.25)
     wood = surface("birch", fill=0.8)
-    parts: list[Part] = [lathe([(0.9 * radius, 0.0), (radius, 0.3 * z), (radius, z)], sides=24, **glaze)]
+    parts: list[Part] = [lathe([(0.9 * radius, 0.0), (radius, 0.3 * z), (radius, z)], sides=18, **glaze)]
     dark = Appearance(color=(0.08, 0.07, 0.06), substance="ceramic", fill=0.0, solid=False)
     parts.append(cylinder(0.88 * radius, 0.001, (0.0, 0.0, z), **dark))
     for k, (u, v) in enumerate(((-0.5, 0.2), (0.45, 0.35), (0.05, -0.45), (0.1, 0.5))):
