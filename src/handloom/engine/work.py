@@ -8,11 +8,11 @@ from functools import partial
 
 from handloom.config.own_code import with_permission
 from handloom.engine.attempt import Unit, run_unit
-from handloom.engine.executor import MAX_TRIES, Executor, Finished
-from handloom.engine.goal import GoalTracker
-from handloom.engine.journal import Receipt
-from handloom.engine.remote_attempt import run_remotely, store_result
-from handloom.engine.run_directory import ALL, RunDirectory
+from handloom.engine.executors.executor import MAX_TRIES, Executor, Finished
+from handloom.engine.executors.remote_attempt import run_remotely, store_result
+from handloom.engine.runs.goal import GoalTracker
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_directory import ALL, RunDirectory
 from handloom.errors import MachineError
 
 ReceiptCallback = Callable[[dict[int, Receipt]], None]
@@ -192,6 +192,7 @@ def missing_units(
     *,
     shard: tuple[int, int] = ALL,
     stop: tuple[int, int] | None = None,
+    first: int = 0,
 ) -> Iterator[Unit]:
     """Yield the units of a shard that are not finished, in order.
 
@@ -201,19 +202,22 @@ def missing_units(
         receipts: What is finished.
         shard: ``(i, n)`` yields every n-th unit from i on.
         stop: Shard whose stop file the workers heed; by default the same.
+        first: Attempt to begin with.
     """
     size = run.settings.unit_size
     for index in itertools.count(shard[0], shard[1]):
-        first = index * size
-        if first >= end:
+        begin, after = max(index * size, first), min((index + 1) * size, end)
+        if index * size >= end:
             return
+        if begin >= after:
+            continue
         unit = Unit(
             run=str(run.path),
             settings=run.settings,
             shard=shard if stop is None else stop,
             index=index,
-            first=first,
-            count=min(size, end - first),
+            first=begin,
+            count=after - begin,
         )
         if any(episode not in receipts for episode in unit.attempts):
             yield unit

@@ -15,7 +15,7 @@ from handloom.scene.fixtures import add_surface
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import bind_base, free_base
 from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
-from handloom.scene.suction import add_suction, bind_suction
+from handloom.scene.surface_gripper.suction import add_suction, bind_suction
 from handloom.sim import World
 from handloom.spatial import matrix_from_quat
 from handloom.values import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
@@ -154,6 +154,8 @@ def add_object(spec: mujoco.MjSpec, obj: ObjectInstance, asset: ObjectAsset, *, 
     elif obj.fixed and not obj.solid:
         root.mocap = True  # What is only seen can be moved by skills.
     _vary_physics(child, obj)
+    if obj.calm:
+        _calm_joints(child)
     _vary_look(child, obj)
     frame = spec.worldbody.add_frame(pos=list(obj.position), quat=list(obj.quat))
     spec.attach(child, prefix=f"{obj.name}/", frame=frame)
@@ -175,6 +177,16 @@ def _vary_physics(child: mujoco.MjSpec, obj: ObjectInstance) -> None:
             body.mass *= obj.mass_scale
             body.inertia = np.asarray(body.inertia) * obj.mass_scale
             body.fullinertia = np.asarray(body.fullinertia) * obj.mass_scale
+
+
+def _calm_joints(child: mujoco.MjSpec) -> None:
+    """Let joints out of reach move without dry friction and catches; weight is carried, so that nothing opens."""
+    for tendon in list(child.tendons):
+        child.delete(tendon)
+    for joint in child.joints:
+        joint.frictionloss = 0.0
+    for body in child.bodies:
+        body.gravcomp = 1.0
 
 
 def _vary_look(child: mujoco.MjSpec, obj: ObjectInstance) -> None:

@@ -11,15 +11,15 @@ from handloom.motion.kinematics import Chain
 from handloom.scene import Scene, SceneArm
 from handloom.scene.measures import world_box
 from handloom.skills import SkillConfig
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.grasp_poses import annotated_grasps, attainable_grasps, filtered
-from handloom.skills.pick import Pick
-from handloom.skills.place import Place
-from handloom.skills.place_in import NoCavityError
+from handloom.skills.picking.grasp_poses import annotated_grasps, attainable_grasps, filtered
+from handloom.skills.picking.pick import Pick
+from handloom.skills.placing.place import Place
+from handloom.skills.placing.place_in import NoCavityError
 from handloom.skills.registry import skill_class
 from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task

@@ -16,7 +16,7 @@ from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
 from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.skills import SkillConfig
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
