@@ -1,0 +1,1 @@
+"""The page that shows datasets, episodes, tasks and runs."""
