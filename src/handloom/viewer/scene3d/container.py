@@ -36,6 +36,16 @@ class Container:
         return b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *self._parts])
 
 
+def event(kind: str, **facts: Any) -> bytes:
+    """Return a file without arrays: one thing that happened."""
+    return Container().packed({"kind": kind, **facts})
+
+
+def sized(content: bytes) -> bytes:
+    """Return a file after its length (uint32, little endian), as one of several in a stream."""
+    return len(content).to_bytes(4, "little") + content
+
+
 def unpacked(content: bytes) -> tuple[dict[str, Any], memoryview]:
     """Return the header of a file and the bytes behind it."""
     if content[:4] != MAGIC:

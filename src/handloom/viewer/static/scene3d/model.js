@@ -1,6 +1,6 @@
 // A model as three.js objects: one group per body, whose pose is set from outside.
 
-import * as THREE from "../vendor/three/three.module.min.js";
+import * as THREE from "../vendor/three.module.min.js";
 
 const INSTANCED = 12; // From this many geoms with one shape and look on, they are drawn together.
 

@@ -1,6 +1,6 @@
 // What is drawn into a scene that is no part of it: paths, contacts, cameras, grasps, regions, reach.
 
-import * as THREE from "../vendor/three/three.module.min.js";
+import * as THREE from "../vendor/three.module.min.js";
 
 /** Colours by meaning; the pages use the same ones in their legends. */
 export const COLORS = {

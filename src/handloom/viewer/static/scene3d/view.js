@@ -1,7 +1,7 @@
 // A canvas with a scene to orbit: a model, its motion, and what is drawn into it.
 
-import { OrbitControls } from "../vendor/three/OrbitControls.js";
-import * as THREE from "../vendor/three/three.module.min.js";
+import { OrbitControls } from "../vendor/OrbitControls.js";
+import * as THREE from "../vendor/three.module.min.js";
 import { readContainer } from "./container.js";
 import { Model, matrixOf, texturesOf } from "./model.js";
 import { discard } from "./overlays.js";
