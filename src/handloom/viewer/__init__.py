@@ -1,1 +1,1 @@
-"""The page that shows datasets, episodes, tasks and runs."""
+"""Look at datasets, episodes, tasks and runs in a browser (extra ``view``)."""
