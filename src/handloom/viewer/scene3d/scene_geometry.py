@@ -39,8 +39,10 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.model.bvh import TriangleMesh, triangles_of_height_field, triangles_of_mesh
 from handloom.render.cpu.model.geom_table import build_geom_table, drawn_geoms
 from handloom.render.cpu.model.light_table import active_lights, build_world
+from handloom.scene import Scene
 from handloom.viewer.scene3d import solids
 from handloom.viewer.scene3d.container import Container
+from handloom.viewer.scene3d.first_view import first_view
 from handloom.viewer.scene3d.solids import Surface
 
 LARGEST_TEXTURE = 1024
@@ -49,14 +51,9 @@ MANY = 24
 """From this many balls on they are drawn with fewer edges."""
 
 
-def scene_geometry(model: mujoco.MjModel, data: mujoco.MjData) -> bytes:
-    """Return everything that is drawn of a model, with the poses of its bodies in ``data``, as one file.
-
-    Args:
-        model: The model.
-        data: A state with positions computed (``mj_kinematics``).
-    """
-    return _Geometry(model).packed(data)
+def scene_geometry(scene: Scene) -> bytes:
+    """Return everything that is drawn of a scene, where it is now, as one file."""
+    return _Geometry(scene.world.model).packed(scene.world.data, first_view(scene))
 
 
 def body_poses(data: mujoco.MjData) -> NDArray[np.float32]:
@@ -76,7 +73,7 @@ class _Geometry:
         self._mesh_of: dict[tuple[Any, ...], int] = {}
         self._balls = int(np.sum(model.geom_type[self._ids] == SPHERE))
 
-    def packed(self, data: mujoco.MjData) -> bytes:
+    def packed(self, data: mujoco.MjData, focus: dict[str, Any]) -> bytes:
         """Return the file."""
         model = self._model
         geoms = [self._geom(int(geom), row) for geom, row in zip(self._ids, self._table.geoms, strict=True)]
@@ -86,11 +83,11 @@ class _Geometry:
             "quaternion": "wxyz",
             "bodies": [model.body(k).name for k in range(model.nbody)],
             "parents": model.body_parentid.tolist(),
+            "focus": focus,
             "poses": self._container.add(body_poses(data)),
             "geoms": geoms,
             "meshes": self._meshes,
             "textures": [{"png": self._container.add(_png(model, texture))} for texture in self._table.textures],
-            "focus": _focus(model, data),
             "lights": [_light(model, data, k) for k in active_lights(model)],
             "sky": {
                 name: world[at : at + 3].tolist()
@@ -222,21 +219,3 @@ def _light(model: mujoco.MjModel, data: mujoco.MjData, light: int) -> dict[str, 
         "diffuse": model.light_diffuse[light].tolist(),
         "shadow": bool(model.light_castshadow[light]),
     }
-
-
-LEAST_FOCUS = 0.45
-"""Radius of what the view looks at first, at least [m]."""
-FROM = (-0.55, -0.62, 0.56)
-"""Direction from there to the first viewpoint, where the scene has no arm."""
-
-
-def _focus(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, Any]:
-    """Return what is looked at first: the middle and size of all that can move, and from where.
-
-    The viewpoint lies to the side of the robots, which work in the direction of the objects.
-    """
-    loose = np.flatnonzero((model.body_weldid != 0) & (data.xpos[:, 2] > -1.0))
-    points = data.xpos[loose] if len(loose) else np.zeros((1, 3))
-    low, high = points.min(axis=0), points.max(axis=0)
-    radius = max(float(np.linalg.norm(high - low)) / 2, LEAST_FOCUS)
-    return {"center": ((low + high) / 2).tolist(), "radius": radius, "direction": list(FROM)}

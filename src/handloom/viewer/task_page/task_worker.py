@@ -88,7 +88,7 @@ def _show(task: Task, scene: Scene, emit: Emit) -> None:
     entries = {entry.name for entry in task.config.objects}
     facts = {
         "kind": "scene",
-        "geometry": container.add(scene_geometry(model, scene.world.data)),
+        "geometry": container.add(scene_geometry(scene)),
         "instruction": instance.instruction,
         "seed": instance.seed,
         "episode": instance.episode,
