@@ -38,14 +38,16 @@ MOST_SHOWN = 96
 """Candidates of a plan that are shown."""
 BATCH = 0.08
 """Frames are sent this often [s]."""
+LOOK = 3
+"""Frames between two looks at the terms of the goal."""
 
 
 class WatchedController(ArmController):
     """An arm whose plans are told to somebody; it plans and moves exactly as any other."""
 
-    def __init__(self, scene: Scene, arm: SceneArm, *, emit: Emit) -> None:
+    def __init__(self, scene: Scene, arm: SceneArm, *, emit: Emit, frame: Callable[[], int]) -> None:
         super().__init__(scene, arm)
-        self._emit = emit
+        self._emit, self._frame = emit, frame
 
     def plan(
         self, stages: Sequence[Move], scores: ArrayLike | None = None, *, ignore: Iterable[str] = ()
@@ -77,6 +79,7 @@ class WatchedController(ArmController):
             path = (T @ translation(arm.spec.T_tool_tcp[:3, 3]))[:, :3, 3].astype(np.float32)
         facts = {
             "kind": "plan",
+            "frame": self._frame(),
             "ok": result.ok,
             "status": result.status.value,
             "reason": result.reason,
@@ -111,6 +114,7 @@ class _WatchedSource:
         self._world = scene.world
         self._look = mujoco.MjData(scene.world.model)  # Nothing of the episode's own data is touched.
         self._poses: list[NDArray[np.float32]] = []
+        self._looks: list[list[Any]] = []
         self._first, self._sent = 0, time.monotonic()
 
     @property
@@ -135,22 +139,29 @@ class _WatchedSource:
 
     def next(self, frame: int) -> Array | None:
         """Ask the expert; send the state from time to time."""
-        self.keep()
+        self.keep(frame)
         if time.monotonic() - self._sent > BATCH:
-            self.flush(frame)
+            self.flush()
         return self._schedule.next(frame)
 
-    def keep(self) -> None:
-        """Remember where everything is."""
+    @property
+    def frame(self) -> int:
+        """Number of frames that were carried out."""
+        return self._first + max(len(self._poses) - 1, 0)
+
+    def keep(self, frame: int, *, last: bool = False) -> None:
+        """Remember where everything is, and from time to time which terms of the goal hold."""
+        if last or frame % LOOK == 0:
+            self._judge.look(frame)
+            self._looks.append([frame, [bool(held) for _, held in self._judge.terms]])
         model = self._world.model
         mujoco.mj_setState(model, self._look, self._world.save_state(), STATE)
         mujoco.mj_kinematics(model, self._look)
         self._poses.append(body_poses(self._look))
 
-    def flush(self, frame: int) -> None:
+    def flush(self) -> None:
         """Send the states since the last time, what is being done, and the terms of the goal."""
         container = Container()
-        self._judge.look(frame, fully=True)
         facts = {
             "kind": "frames",
             "first": self._first,
@@ -166,11 +177,11 @@ class _WatchedSource:
                 }
                 for robot, arm, skill in self._schedule.active
             ],
-            "terms": terms_of(self._judge),
+            "looks": self._looks,
         }
         self._emit(container.packed(facts))
         self._first += len(self._poses)
-        self._poses, self._sent = [], time.monotonic()
+        self._poses, self._looks, self._sent = [], [], time.monotonic()
 
 
 def terms_of(judge: Judge) -> list[dict[str, Any]]:
@@ -193,15 +204,15 @@ def run_expert(task: Task, scene: Scene, emit: Emit) -> EpisodeRecord:
     seed, episode = instance.seed, instance.episode
     upset = task.config.disturbance.pushes or task.config.disturbance.drops
     stages, rng = worded_skills(task, instance), generator(seed, episode, "skills", task=task.name)
-    make = partial(WatchedController, emit=emit)
+    make = partial(WatchedController, emit=emit, frame=lambda: source.frame)
     schedule = Schedule(scene, stages, rng, retries=RETRIES if upset else 0, controller=make)
     judge = make_judge(scene, stages, None, hold=0.0)
     source = _WatchedSource(schedule, make_judge(scene, stages, None, hold=0.0), scene, emit)
     noise = generator(seed, episode, "disturbance", task=task.name)
     disturbance = Disturbance(task.config.disturbance, scene, noise) if task.config.disturbance.any else None
     record = run_episode(scene, source, disturbance, goal=judge.goal)
-    source.keep()
-    source.flush(record.frames)
+    source.keep(record.frames, last=True)
+    source.flush()
     emit(event("end", **outcome_of(record)))
     return record
 

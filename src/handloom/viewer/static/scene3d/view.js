@@ -155,6 +155,19 @@ export class SceneView {
     return this.model.header.geoms.find((geom) => geom.id === id) ?? null;
   }
 
+  /** Return the present viewpoint, for pictures from the same angle: OpenCV axes, wxyz. */
+  viewpoint() {
+    this.camera.updateMatrixWorld(true);
+    const turn = this.camera.quaternion.clone().multiply(new THREE.Quaternion(1, 0, 0, 0));
+    const { clientWidth, clientHeight } = this.canvas;
+    const scale = Math.min(1, 1600 / Math.max(clientWidth, clientHeight));
+    const fovy = this.through ? 2 * Math.atan(this.through.height / 2 / this.through.focal[1]) * (180 / Math.PI) : FIELD;
+    return {
+      position: this.camera.position.toArray(), quat: [turn.w, turn.x, turn.y, turn.z], fovy_deg: fovy,
+      width: Math.max(16, Math.round(scale * clientWidth)), height: Math.max(16, Math.round(scale * clientHeight)),
+    };
+  }
+
   /** Free the graphics card. */
   dispose() {
     this.disposed = true;

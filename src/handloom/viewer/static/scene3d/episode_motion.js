@@ -1,9 +1,9 @@
 // The 3D view of a recorded episode: what its pictures show, to orbit while it plays.
 
-import { readContainer } from "./scene3d/container.js";
-import { matrixOf } from "./scene3d/model.js";
-import { COLORS, dotsOf, forksOf, frustumOf, lineOf, segmentsOf } from "./scene3d/overlays.js";
-import { SceneView } from "./scene3d/view.js";
+import { readContainer } from "./container.js";
+import { matrixOf } from "./model.js";
+import { COLORS, dotsOf, forksOf, frustumOf, lineOf, segmentsOf } from "./overlays.js";
+import { SceneView } from "./view.js";
 
 const NEWTON = 0.004; // Length of a force arrow per newton [m].
 const KINDS = ["resting", "gripped", "hit"];
