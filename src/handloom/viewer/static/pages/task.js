@@ -51,7 +51,7 @@ class TaskPage {
     this.remarks = el("ul.task-remarks", { "aria-label": "Mistakes and notes" });
     this.saveButton = el("button", { type: "button", disabled: true, onclick: () => this.save(), title: this.task.writable ? "Save (Ctrl+S)" : "handloom view FILE --edit lets this page write your own files" }, "Save");
     const editor = el("section.card.task-editor", { "aria-label": "Editor" },
-      el("div.row", {}, el("h2.grow.clip", {}, this.task.file), el("button", { type: "button", onclick: () => this.check({ deep: true }), title: "Look at sampled scenes too, as handloom check does" }, "Check scenes"),
+      el("div.row", {}, el("h2.grow.clip", {}, this.task.file), el("button", { type: "button", onclick: () => this.check({ deep: true }), title: "Look at sampled scenes too, as handloom check does" }, "Check"),
         el("button", { type: "button", onclick: () => copy(this.editor.text, "Copied") }, "Copy"), this.saveButton),
       this.editor.node, this.remarks);
 
@@ -67,11 +67,11 @@ class TaskPage {
       el("div.scene3d-controls.row", {}, this.viewpoint, home, layers));
     this.pictures = el("div.task-pictures");
     this.outcome = new Outcome({ goTo: (frame) => { this.clock?.pause(); this.clock?.seek(frame); }, showPlan: (number) => this.scene?.showPlan(number) });
-    const below = el("div.task-below", {},
-      el("section.card", { "aria-label": "Cameras" }, el("h2", {}, "Cameras"), this.pictures),
+    const cameras = el("section.card", { "aria-label": "Cameras" }, el("h2", {}, "Cameras"), this.pictures);
+    const side = el("div.stack.task-side", {},
       el("section.card", { "aria-label": "Goal" }, el("h2", {}, "Goal"), this.outcome.terms),
       el("section.card", { "aria-label": "Expert" }, el("h2", {}, "Expert"), this.outcome.log));
-    this.node = el("div.task-page", {}, bar, this.words, el("div.task-columns", {}, editor, el("div.stack.task-right", {}, view, below)));
+    this.node = el("div.task-page", {}, bar, this.words, el("div.task-columns", {}, editor, el("div.stack.task-middle", {}, view, cameras), side));
     this.node.addEventListener("keydown", (event) => {
       if ((event.ctrlKey || event.metaKey) && event.key === "Enter") { event.preventDefault(); this.run(); }
     });
@@ -223,7 +223,7 @@ class TaskPage {
       shape.style.aspectRatio = `${camera.width} / ${camera.height}`;
       return el("figure", { data: { camera: camera.name } }, shape, el("figcaption", {}, camera.name, " ", el("span.quiet.num", {}, `${camera.width} × ${camera.height}`)));
     }));
-    await this.scene?.show(event, { keepView: this.shownBefore });
+    await this.scene?.show(event, { keepView: this.shownBefore, keepReach: !pictures });
     this.shownBefore = true;
   }
 

@@ -9,7 +9,7 @@ const PALETTE = [0x1f6fd1, 0xc2570c, 0x1b8a4b, 0x9b2fae, 0xb5870b, 0x0b8793, 0xc
 /** The layers of the view, by name: what they are called, the colour of their switch, whether they are shown. */
 export const LAYERS = {
   regions: ["Regions", PALETTE[0], true],
-  reach: ["Reach", COLORS.reach, false],
+  reach: ["Reach", COLORS.reach, true],
   cameras: ["Cameras", COLORS.camera, false],
   candidates: ["Candidates", COLORS.candidate, true],
   path: ["Planned path", COLORS.planned, true],
@@ -22,10 +22,11 @@ export class TaskScene {
     this.facts = null;
     this.plans = [];
     this.shownPlan = null;
+    this._reach = [];
   }
 
   /** Show a sampled scene: an event `scene`. */
-  async show(event, { keepView }) {
+  async show(event, { keepView, keepReach = false }) {
     const { header, array } = event;
     const content = array(header.geometry);
     const copy = content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength);
@@ -36,7 +37,6 @@ export class TaskScene {
     this.plans = [];
     this._plan(null);
     this.view.setLayer("regions", this._regions(header.regions), { visible: this._visible("regions") });
-    this.view.setLayer("reach", [], { visible: this._visible("reach") });
     const frusta = header.cameras.map((camera) => {
       const frustum = frustumOf(camera);
       const body = this.view.model.bodies[camera.body];
@@ -46,16 +46,25 @@ export class TaskScene {
       return frustum;
     });
     this.view.setLayer("cameras", frusta, { visible: this._visible("cameras") });
-    this._reach = [];
+    if (!keepReach) this._reach = [];
+    this._showReach();
     this.lookThrough(through);
   }
 
   /** Add where an arm gets to: an event `reach`. */
   addReach({ header }) {
-    const color = PALETTE[this._reach.length % PALETTE.length];
-    if (header.above.length) this._reach.push(squaresOf(header.above.flat(), 0.86 * header.step, color, { opacity: 0.34 }));
-    if (header.side.length) this._reach.push(squaresOf(header.side.flat(), 0.5 * header.step, color, { opacity: 0.34 }));
-    this.view.setLayer("reach", this._reach.map((squares) => squares.clone()), { visible: this._visible("reach") });
+    this._reach.push(header);
+    this._showReach();
+  }
+
+  /** Draw the reach of all arms: large squares from above, small ones from the side only. */
+  _showReach() {
+    const squares = this._reach.flatMap((header, arm) => {
+      const color = PALETTE[(2 * arm) % PALETTE.length];
+      return [[header.above, 0.86], [header.side, 0.45]].filter(([places]) => places.length)
+        .map(([places, share]) => squaresOf(places.flat(), share * header.step, color, { opacity: 0.2 }));
+    });
+    this.view.setLayer("reach", squares, { visible: this._visible("reach") });
   }
 
   /** Remember a plan: an event `plan`; it is shown from its frame on. */
