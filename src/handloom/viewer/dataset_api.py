@@ -1,8 +1,10 @@
 """Requests of the dataset page: the episodes of a shelf as columns, and the funnel of its run."""
 
+import hashlib
 import time
 from typing import Any
 
+from handloom.dataset.flags import FlagEntry, flag_key, read_flags
 from handloom.engine import report_of
 from handloom.engine.journal import Receipt
 from handloom.engine.run_directory import RunDirectory
@@ -47,8 +49,36 @@ def described(source: EpisodeSource) -> dict[str, Any]:
         "fps": source.fps,
         "cameras": [camera.name for camera in source.cameras.values()],
         "count": table.count,
+        "stamp": short_hash(source.stamp()),
+        "aspect": _aspect(source),
         "columns": {name: table.columns[name] for name in SHOWN},
+        "flags": flags_of(source),
     }
+
+
+def flags_of(source: EpisodeSource) -> list[tuple[int, FlagEntry]]:
+    """Return the flagged episodes of a source."""
+    table, found = source.table(), []
+    roots = {source.flags_root(index) for index in ((0, table.count - 1) if table.count else ())}
+    flags = {key: flag for root in roots for key, flag in read_flags(root).items()}
+    if flags:
+        hashes, lengths = table.columns["state_hash"], table.columns["length"]
+        for index in range(table.count):
+            key = flag_key(index, {"state_hash": hashes[index], "length": lengths[index]})
+            if key in flags:
+                found.append((index, flags[key]))
+    return found
+
+
+def _aspect(source: EpisodeSource) -> float | None:
+    """Return width over height of the pictures in the strips."""
+    camera = next((camera for camera in source.cameras.values() if camera.kind == "colour"), None)
+    return camera.width / camera.height if camera and camera.height else None
+
+
+def short_hash(value: object) -> str:
+    """Return a short text that changes with a value."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:12]
 
 
 def unrecorded(receipts: dict[int, Receipt], sources: tuple[EpisodeSource, ...]) -> list[dict[str, Any]]:

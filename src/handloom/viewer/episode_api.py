@@ -1,9 +1,17 @@
 """Requests of the episode page: what is known of an episode, its numbers, its videos and pictures."""
 
+import threading
+from pathlib import Path
 from typing import Any
 
+from handloom.dataset.flags import flag_key, read_flags, write_flag
 from handloom.dataset.reading import read_json
 from handloom.dataset.shapes import Timeline
+from handloom.engine.verify import verify_episode
+from handloom.errors import FileError, InputError, NotFoundError
+from handloom.judging.words import in_words
+from handloom.values import Check
+from handloom.viewer.commands import make_command
 from handloom.viewer.episode_source import EpisodeSource
 from handloom.viewer.library import Library
 from handloom.viewer.pictures import STRIP, PictureCache, picture, strip
@@ -17,7 +25,7 @@ KEPT = "private, max-age=600"
 
 def episode_routes(library: Library) -> list[Route]:
     """Return the requests of the episode page."""
-    cache = PictureCache()
+    cache, writing, replaying = PictureCache(), threading.Lock(), threading.Lock()
 
     def episode(request: Request) -> Response:
         source, index = asked(library, request)
@@ -38,6 +46,30 @@ def episode_routes(library: Library) -> list[Route]:
         camera, number = source.camera(request.number("camera")), request.number("frame")
         return Response(body=picture(source, index, camera, number), kind="image/jpeg", cache=KEPT)
 
+    def verify(request: Request) -> Response:
+        source, index = asked(library, request)
+        if not source.has_archive(index):
+            raise InputError("this episode has no archive, so it cannot be replayed")
+        with replaying:
+            found = verify_episode(str(source.archive_folder(index)))
+        good = {"exact": "replays bit for bit", "close": "replays within tolerance; it was made on another platform"}
+        text = f"{found.frames} frames: {good.get(found.verdict) or f'{found.verdict}: {found.detail}'}"
+        return json_response({"good": found.good, "verdict": found.verdict, "text": text})
+
+    def flag(request: Request) -> Response:
+        source, index = asked(library, request)
+        body = request.json()
+        note = body.get("note", "")
+        if not isinstance(note, str) or not isinstance(body.get("flagged"), bool):
+            raise InputError("a flag is {'flagged': true or false, 'note': text}")
+        key = flag_key(index, source.table().row(index))
+        with writing:
+            kept = write_flag(source.flags_root(index), key, note.strip() if body["flagged"] else None)
+        return json_response({"flag": kept})
+
+    def attempt(request: Request) -> Response:
+        return json_response(attempt_facts(library, request.places["shelf"], request.number("attempt")))
+
     def video(request: Request) -> Response:
         source = library.source(request.places["source"])
         camera = source.camera(request.number("camera"))
@@ -49,6 +81,9 @@ def episode_routes(library: Library) -> list[Route]:
         Route("GET", "/api/episodes/{source}/{episode}/signals", signals),
         Route("GET", "/api/episodes/{source}/{episode}/strip.jpg", thumbnails),
         Route("GET", "/api/episodes/{source}/{episode}/frames/{camera}/{frame}.jpg", frame),
+        Route("POST", "/api/episodes/{source}/{episode}/verify", verify),
+        Route("POST", "/api/episodes/{source}/{episode}/flag", flag, edits=True),
+        Route("GET", "/api/attempts/{shelf}/{attempt}", attempt),
         Route("GET", "/api/videos/{source}/{camera}/{chunk}/{file}.mp4", video),
     ]
 
@@ -79,13 +114,48 @@ def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
         "spans": timeline.get("spans", []),
         "goal": timeline.get("goal", []),
         "failure": timeline.get("failure"),
+        "goal_words": [in_words(_check(check)) for check in timeline.get("goal", [])],
         "has_archive": source.has_archive(index),
+        "flag": read_flags(source.flags_root(index)).get(flag_key(index, table.row(index))),
+        "commands": _commands(source.root, row),
     }
 
 
+def attempt_facts(library: Library, shelf: str, attempt: int) -> dict[str, Any]:
+    """Return what is known of an attempt that failed and left nothing but its receipt."""
+    run = library.run(shelf)
+    receipt = None if run is None else run.receipts().get(attempt)
+    if run is None or receipt is None:
+        raise NotFoundError(f"{library.shelf(shelf).name} knows of no attempt {attempt}")
+    settings = run.settings
+    return {
+        "shelf": shelf,
+        "dataset": library.shelf(shelf).name,
+        "attempt": attempt,
+        "task": settings.task_name,
+        "seed": settings.seed,
+        "receipt": receipt.to_json(),
+        "command": make_command(run.path, task=settings.task_name, seed=settings.seed, attempt=attempt),
+    }
+
+
+def _check(entry: dict[str, Any]) -> Check:
+    return Check(name=entry["name"], arguments=dict(entry["arguments"]))
+
+
+def _commands(root: Path, row: dict[str, Any]) -> dict[str, str]:
+    task, seed, attempt = row.get("task_name"), row.get("seed"), row.get("attempt_index")
+    made = make_command(root, task=task, seed=seed, attempt=attempt)
+    return {"make": made} if made else {}
+
+
 def _timeline(source: EpisodeSource, index: int) -> dict[str, Any]:
+    """Return the timeline of an episode; one that others wrote, or that is damaged, is left out."""
     file = source.archive_folder(index) / "timeline.json"
-    return dict(read_json(file, Timeline)) if file.is_file() else {}
+    try:
+        return dict(read_json(file, Timeline)) if file.is_file() else {}
+    except FileError:
+        return {}
 
 
 def _camera(source: EpisodeSource, index: int, number: int) -> dict[str, Any]:

@@ -98,6 +98,10 @@ class EpisodeSource(ABC):
     def archive_folder(self, index: int) -> Path:
         """Return the folder that holds the archive of an episode, if it has one."""
 
+    def flags_root(self, index: int) -> Path:
+        """Return the dataset beside which the flag of an episode is kept."""
+        return self.root
+
     def table(self) -> EpisodeTable:
         """Return the episodes as they are now; read again only when they changed."""
         with self._lock:
@@ -245,6 +249,11 @@ class RunSource(EpisodeSource):
     def video_file(self, camera: str, chunk: int, file: int) -> Path:
         """Return a video file."""
         return self._order[self.check(file)].path / video_file(self.cameras[camera].name)
+
+    def flags_root(self, index: int) -> Path:
+        """Return the dataset that an episode will be merged into."""
+        success = self._order[self.check(index)].outcome.success
+        return self.root.with_name("dataset" if success else "failures")
 
     def archive_folder(self, index: int) -> Path:
         """Return the folder of an episode, which holds its archive."""

@@ -24,6 +24,8 @@ STRIP_HEIGHT = 120
 QUALITY = 78
 MOST_KEPT = 600
 """Pictures that are kept in memory; a strip takes about 20 kB."""
+FAR = 0.5
+"""A frame that comes later than this is sought, nearer ones are decoded on the way [s]."""
 SOON = 0.002
 """Tolerance for the time of a frame [s]; they are at least 1 ms apart."""
 
@@ -85,18 +87,14 @@ def pictures(source: EpisodeSource, index: int, camera: Camera, frames: Sequence
 
 def _decoded(path: Path, times: Sequence[float]) -> list[Any]:
     """Return the frames of a video that are shown at some times [s], in increasing order."""
-    found = []
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
             stream.thread_count = 1
-            base = stream.time_base
-            if base is None:
-                raise FileError(f"{path} has no time base")
-            last = None
+            found, frames, last = [], iter(()), None
             for time in times:
-                if last is None or last.time is None or time < last.time - SOON or time > last.time + 0.5:
-                    container.seek(max(0, int((time + SOON) / base)), stream=stream)
+                if last is None or last.time is None or time > last.time + FAR:
+                    container.seek(max(0, int((time + SOON) / (stream.time_base or 1))), stream=stream)
                     frames = container.decode(stream)
                     last = next(frames, None)
                 while last is not None and (last.time or 0.0) < time - SOON:
@@ -107,9 +105,9 @@ def _decoded(path: Path, times: Sequence[float]) -> list[Any]:
                 if last is None:
                     raise FileError(f"{path} has no frame at {time:.3f} s; it is cut short")
                 found.append(last)
+            return found
     except (FFmpegError, IndexError) as error:
         raise FileError(f"{path} cannot be decoded: {error}") from error
-    return found
 
 
 def _seen(frame: Any, described: dict[str, Any]) -> NDArray[np.uint8]:

@@ -5,7 +5,7 @@ import contextlib
 import hmac
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -66,11 +66,11 @@ class Socket:
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
 
-    async def messages(self) -> Any:
+    async def messages(self) -> AsyncIterator[str | bytes]:
         """Yield what the page says until it goes away."""
         while (event := await self._receive())["type"] == "websocket.receive":
             text = event.get("text")
-            yield event.get("bytes") if text is None else text
+            yield (event.get("bytes") or b"") if text is None else text
 
     async def send(self, message: str | bytes) -> None:
         """Send a text or bytes."""

@@ -10,7 +10,7 @@ from handloom.scene import Scene
 from handloom.tasks import load_task
 from handloom.values import EpisodeRecord
 
-sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "teleop")]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 
 
 @pytest.fixture(scope="session")

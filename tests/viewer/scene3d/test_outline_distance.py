@@ -1,11 +1,8 @@
 """The measure of outlines can fail."""
 
-import sys
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
 
 from silhouettes import FAR, outline_distance
 

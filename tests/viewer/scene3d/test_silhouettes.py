@@ -2,15 +2,12 @@
 
 import base64
 import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("uvicorn")
-sys.path.insert(0, str(Path(__file__).parent))
 
 from browser import PROGRAM, Browser
 from silhouettes import outline_distance

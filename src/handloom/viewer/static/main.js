@@ -7,6 +7,7 @@ const PAGES = {
   "": () => import("./pages/start.js"),
   dataset: () => import("./pages/dataset.js"),
   episode: () => import("./pages/episode.js"),
+  attempt: () => import("./pages/attempt.js"),
   task: () => import("./pages/task.js"),
 };
 

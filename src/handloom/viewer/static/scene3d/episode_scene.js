@@ -1,7 +1,7 @@
 // The 3D panel of the episode page: follows the clock of the page, with its layers and viewpoints.
 
-import { getBytes } from "../lib/api.js";
-import { clear, el } from "../lib/dom.js";
+import { ApiError, getBytes } from "../lib/api.js";
+import { clear, el, toast } from "../lib/dom.js";
 import { EpisodeScene, LAYERS } from "./episode_motion.js";
 import { COLORS } from "./overlays.js";
 
@@ -37,6 +37,7 @@ export async function mountScene(host, { source, episode, clock }) {
   return {
     scene,
     camera: () => scene.view.viewpoint(),
+    draw: () => drawAgain(path, { ...scene.view.viewpoint(), frame: scene.frame }).catch((error) => toast(error.message, "bad")),
     destroy() {
       ended.abort();
       stop();
@@ -44,6 +45,27 @@ export async function mountScene(host, { source, episode, clock }) {
       clear(host);
     },
   };
+}
+
+/** Show the picture that the ray caster draws from a viewpoint. */
+async function drawAgain(path, viewpoint) {
+  const status = el("p.quiet", { role: "status" }, "Drawing …");
+  const dialog = el("dialog.scene3d-drawn", { "aria-label": "Drawn again from this angle" }, status,
+    el("form.row", { method: "dialog" }, el("button.primary", { type: "submit", autofocus: true }, "Close")));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  try {
+    const answer = await fetch(`${path}/draw`, { method: "POST", body: JSON.stringify(viewpoint) });
+    if (!answer.ok) throw new ApiError((await answer.json()).error, answer.status);
+    const address = URL.createObjectURL(await answer.blob());
+    const image = el("img", { alt: `Frame ${viewpoint.frame}, drawn by the ray caster`, src: address });
+    dialog.addEventListener("close", () => URL.revokeObjectURL(address));
+    status.replaceWith(image);
+    dialog.querySelector("form").prepend(el("a.button", { href: address, download: `frame_${viewpoint.frame}.jpg` }, "Save the picture"));
+  } catch (error) {
+    status.textContent = error.message;
+  }
 }
 
 function controls(scene) {

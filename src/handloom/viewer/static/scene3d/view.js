@@ -33,7 +33,7 @@ export class SceneView {
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.canvas = this.renderer.domElement;
-    this.canvas.className = "scene3d";
+    this.canvas.className = "scene3d-canvas";
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
     this.canvas.setAttribute("aria-label", label);
