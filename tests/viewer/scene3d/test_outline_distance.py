@@ -1,6 +1,5 @@
 """The measure of outlines can fail."""
 
-
 import numpy as np
 
 

@@ -171,7 +171,9 @@ def hand_entry(container: Container, T: Array, arm: SceneArm, **facts: Any) -> d
         **facts,
         "robot": arm.robot_name,
         "arm": arm.name,
-        "poses": container.add(np.concatenate([T[:, :3, 3], quat_from_matrix(T[:, :3, :3])], axis=1).astype(np.float32)),
+        "poses": container.add(
+            np.concatenate([T[:, :3, 3], quat_from_matrix(T[:, :3, :3])], axis=1).astype(np.float32)
+        ),
         "approach": np.asarray(spec.approach, float).tolist(),
         "closing": np.asarray(spec.R_ee_graspnet[:, 1], float).tolist(),
         "tip": spec.T_tool_tcp[:3, 3].tolist(),

@@ -22,7 +22,9 @@ from handloom.viewer.task_page.yaml_cursor import Cursor, cursor_at
 
 MOST = 60
 """Suggestions that are given."""
-OBJECT_KEYS = frozenset({"object", "objects", "target", "target2", "container", "container_name", "look_at", *VERBS, *WHERE})
+OBJECT_KEYS = frozenset(
+    {"object", "objects", "target", "target2", "container", "container_name", "look_at", *VERBS, *WHERE}
+)
 """Keys whose values name objects of the task."""
 SHORT_KEYS = (*WHERE, "into", "from", "to", "by", "arm")
 """Keys that go with a short skill."""

@@ -15,7 +15,7 @@ from handloom.tasks.work_area import reached_points
 
 STEPS = 24
 """Corners of an arc."""
-GRID = 0.06
+GRID = 0.075
 """Distance between the places that are tried [m]."""
 ABOVE = 0.03
 """Height of the fingertips above the surface [m], about that of a grasp."""

@@ -98,9 +98,7 @@ def _show(task: Task, scene: Scene, emit: Emit) -> None:
             {"name": obj.name, "words": obj.words, "category": obj.category, "own": obj.name in entries}
             for obj in instance.objects
         ],
-        "robots": [
-            {"name": name, "arms": [arm.name for arm in robot.arms]} for name, robot in scene.robots.items()
-        ],
+        "robots": [{"name": name, "arms": [arm.name for arm in robot.arms]} for name, robot in scene.robots.items()],
         "regions": list(drawn_regions(task, scene)),
         "terms": terms_of(judge),
     }

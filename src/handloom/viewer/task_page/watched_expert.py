@@ -149,14 +149,26 @@ class _WatchedSource:
         """Number of frames that were carried out."""
         return self._first + max(len(self._poses) - 1, 0)
 
-    def keep(self, frame: int, *, last: bool = False) -> None:
+    def keep(self, frame: int) -> None:
         """Remember where everything is, and from time to time which terms of the goal hold."""
-        if last or frame % LOOK == 0:
-            self._judge.look(frame)
-            self._looks.append([frame, [bool(held) for _, held in self._judge.terms]])
-        model = self._world.model
-        mujoco.mj_setState(model, self._look, self._world.save_state(), STATE)
-        mujoco.mj_kinematics(model, self._look)
+        if frame % LOOK == 0:
+            self._judge_at(frame)
+        self._add(self._world.save_state())
+
+    def finish(self, record: EpisodeRecord) -> None:
+        """Send what came after the expert was done: all targets held, the scene at rest."""
+        for state in record.states[self._first + len(self._poses) :]:
+            self._add(np.ascontiguousarray(state))
+        self._judge_at(record.frames)
+        self.flush()
+
+    def _judge_at(self, frame: int) -> None:
+        self._judge.look(frame)
+        self._looks.append([frame, [bool(held) for _, held in self._judge.terms]])
+
+    def _add(self, state: Array) -> None:
+        mujoco.mj_setState(self._world.model, self._look, state, STATE)
+        mujoco.mj_kinematics(self._world.model, self._look)
         self._poses.append(body_poses(self._look))
 
     def flush(self) -> None:
@@ -211,8 +223,7 @@ def run_expert(task: Task, scene: Scene, emit: Emit) -> EpisodeRecord:
     noise = generator(seed, episode, "disturbance", task=task.name)
     disturbance = Disturbance(task.config.disturbance, scene, noise) if task.config.disturbance.any else None
     record = run_episode(scene, source, disturbance, goal=judge.goal)
-    source.keep(record.frames, last=True)
-    source.flush()
+    source.finish(record)
     emit(event("end", **outcome_of(record)))
     return record
 

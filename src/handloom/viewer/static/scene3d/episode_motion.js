@@ -5,14 +5,14 @@ import { matrixOf } from "./model.js";
 import { COLORS, dotsOf, forksOf, frustumOf, lineOf, segmentsOf } from "./overlays.js";
 import { SceneView } from "./view.js";
 
-const NEWTON = 0.004; // Length of a force arrow per newton [m].
+const NEWTON = 0.002; // Length of a force arrow per newton [m].
 const KINDS = ["resting", "gripped", "hit"];
 
 /** The layers of the view, by name, and what they are called. */
 export const LAYERS = {
-  executed: "Tool path, executed",
-  planned: "Tool path, planned",
-  contacts: "Contact points",
+  executed: "Executed",
+  planned: "Planned",
+  contacts: "Contacts",
   cameras: "Cameras",
   grasps: "Grasps",
 };

@@ -160,7 +160,7 @@ export class SceneView {
     this.camera.updateMatrixWorld(true);
     const turn = this.camera.quaternion.clone().multiply(new THREE.Quaternion(1, 0, 0, 0));
     const { clientWidth, clientHeight } = this.canvas;
-    const scale = Math.min(1, 1600 / Math.max(clientWidth, clientHeight));
+    const scale = 1280 / Math.max(clientWidth, clientHeight); // As large as a picture to keep.
     const fovy = this.through ? 2 * Math.atan(this.through.height / 2 / this.through.focal[1]) * (180 / Math.PI) : FIELD;
     return {
       position: this.camera.position.toArray(), quat: [turn.w, turn.x, turn.y, turn.z], fovy_deg: fovy,
