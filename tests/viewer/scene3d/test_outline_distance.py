@@ -1,8 +1,6 @@
 """The measure of outlines can fail."""
 
 import numpy as np
-
-
 from silhouettes import FAR, outline_distance
 
 

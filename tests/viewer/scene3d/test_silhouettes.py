@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("uvicorn")
 
-from browser import PROGRAM, Browser
 from silhouettes import outline_distance
 
+from browser import PROGRAM, Browser
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene

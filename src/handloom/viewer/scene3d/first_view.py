@@ -35,7 +35,7 @@ def first_view(scene: Scene) -> dict[str, Any]:
         away = np.array([1.0, 0.0])
     radius = float(np.clip(np.linalg.norm(points - center, axis=1).max() + 0.12, NEAREST, FURTHEST))
     return {
-        "center": (center + [0.0, 0.0, 0.08]).tolist(),
+        "center": (center + np.array([0.0, 0.0, 0.08])).tolist(),
         "radius": radius,
         "direction": _direction(away / np.linalg.norm(away)),
     }

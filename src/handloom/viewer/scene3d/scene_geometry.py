@@ -175,7 +175,7 @@ def _welded(mesh: TriangleMesh) -> tuple[Surface, Array | None]:
     rows = np.ascontiguousarray(np.concatenate(parts, axis=2).reshape(-1, 8 if mapped else 6).astype(np.float32))
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
-    kept = rows[first]
+    kept = rows[first].astype(float)
     surface = Surface(kept[:, :3], kept[:, 3:6], index.reshape(-1, 3).astype(np.uint32))
     return surface, kept[:, 6:] if mapped else None
 

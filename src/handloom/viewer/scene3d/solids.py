@@ -45,7 +45,7 @@ def box(half: Array) -> Surface:
                 points.append(corner * half)
                 normals.append(sign * np.eye(3)[axis])
     quads = 4 * np.arange(6)[:, None]
-    triangles = np.concatenate([quads + [0, 1, 2], quads + [0, 2, 3]])
+    triangles = np.concatenate([quads + np.array([0, 1, 2]), quads + np.array([0, 2, 3])])
     return Surface(np.array(points), np.array(normals), triangles.astype(np.uint32))
 
 

@@ -41,7 +41,8 @@ def drawn_regions(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
     clutter = task.config.distractors
     if clutter is not None and clutter.max_num > 0 and clutter.target in scene.assets:
         box = world_box(scene, clutter.target)
-        corners = _rectangle(box.mean(axis=0)[:2], *(np.asarray(p, float)[:2] for p in clutter.pos_range), box[1, 2])
+        low, high = (np.asarray(corner, float)[:2] for corner in clutter.pos_range)
+        corners = _rectangle(box.mean(axis=0)[:2], low, high, box[1, 2])
         entry = {"object": "distractors", "target": clutter.target, "index": -1, "distractors": True}
         yield {**entry, "corners": corners.round(5).tolist()}
 
@@ -56,7 +57,7 @@ def _corners(scene: Scene, region: RegionConfig, ranges: RandomConfig) -> Array 
         height = box[1, 2] + low[2] if kind == "A_on_B_region_sampler" else box[0, 2]
         return _rectangle(middle, low[:2], high[:2], height)
     if kind == "A_in_B_region_sampler":
-        around = position + [ranges.x_bias, ranges.y_bias]
+        around = position + np.array([ranges.x_bias, ranges.y_bias])
         return _ring(around, 0.0, 0.02, 0.0, 2 * np.pi, box[1, 2])
     if ranges.r_range is None:
         return None

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import mujoco
@@ -102,7 +103,7 @@ def _shown(count: int, goal: int) -> NDArray[np.intp]:
 def _dense(path: Array) -> Array:
     """Return a joint path with points in between, so that its way through space shows as a curve."""
     steps = np.linspace(0.0, 1.0, 8, endpoint=False)[:, None]
-    between = [a + steps * (b - a) for a, b in zip(path[:-1], path[1:], strict=True)]
+    between = [a + steps * (b - a) for a, b in pairwise(path)]
     return np.concatenate([*between, path[-1:]])
 
 

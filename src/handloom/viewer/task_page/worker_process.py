@@ -58,8 +58,9 @@ class WorkerProcess:
             child.kill()
             child.wait()
             for pipe in (child.stdin, child.stdout):
+                assert pipe is not None
                 with suppress(OSError):
-                    pipe and pipe.close()
+                    pipe.close()
 
     def _answers(self, request: dict[str, Any], end: float, seconds: float) -> Iterator[bytes]:
         finished = False
