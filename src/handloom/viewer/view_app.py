@@ -6,6 +6,7 @@ from pathlib import Path
 
 from handloom.viewer.dataset_api import dataset_routes
 from handloom.viewer.episode_api import episode_routes
+from handloom.viewer.evaluation_api import evaluation_routes
 from handloom.viewer.library import Library
 from handloom.viewer.scene3d.scene_routes import scene_routes
 from handloom.viewer.task_page.task_routes import task_routes
@@ -38,10 +39,11 @@ def routes_of(library: Library, *, edit: bool = False) -> list[Route]:
 
     return [
         Route("GET", "/api/site", site),
-        *dataset_routes(library),
-        *episode_routes(library),
         *scene_routes(library),
         *task_routes(library, edit=edit),
+        *dataset_routes(library),
+        *episode_routes(library),
+        *evaluation_routes(library),
     ]
 
 

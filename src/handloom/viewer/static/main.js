@@ -5,10 +5,12 @@ import { clear, el, toast } from "./lib/dom.js";
 // Name in the address > module; each exports `show(root, { parts, query, site })`, which returns what ends the page.
 const PAGES = {
   "": () => import("./pages/start.js"),
+  task: () => import("./pages/task.js"),
   dataset: () => import("./pages/dataset.js"),
   episode: () => import("./pages/episode.js"),
   attempt: () => import("./pages/attempt.js"),
-  task: () => import("./pages/task.js"),
+  compare: () => import("./pages/compare.js"),
+  evaluation: () => import("./pages/evaluation.js"),
 };
 
 const main = document.getElementById("main");
@@ -45,7 +47,10 @@ async function go() {
 }
 
 function tabs(site, page, parts) {
-  const links = site.datasets.map((dataset) => [`#/dataset/${dataset.key}`, dataset.name, page === "dataset" && parts[0] === dataset.key]);
+  const links = site.datasets.flatMap((dataset) => [[`#/dataset/${dataset.key}`, dataset.name, page === "dataset" && parts[0] === dataset.key],
+    ...(dataset.kind === "evaluation" ? [[`#/evaluation/${dataset.key}`, `${dataset.name}: scenes`, page === "evaluation" && parts[0] === dataset.key]] : [])]);
+  const evaluations = site.datasets.filter((dataset) => dataset.kind === "evaluation").map((dataset) => dataset.key);
+  if (evaluations.length === 2) links.push([`#/evaluation/${evaluations.join("+")}`, "Compare the two", page === "evaluation" && parts[0] === evaluations.join("+")]);
   for (const task of site.tasks ?? []) links.push([`#/task/${encodeURIComponent(task)}`, task, page === "task" && parts[0] === task]);
   clear(document.getElementById("tabs"), links.slice(0, 8).map(([href, text, current]) =>
     el("a", { href, "aria-current": current ? "page" : null }, text)));

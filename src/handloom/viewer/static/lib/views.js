@@ -11,7 +11,7 @@ export class CameraViews {
     this.views = facts.cameras.map((camera) => (camera.video ? new VideoView(camera, clock, facts) : new PictureView(camera, clock, facts)));
     this.nodes = this.views.map((view) => view.node);
     const first = this.views.find((view) => view instanceof VideoView);
-    if (first) clock.master = () => first.time();
+    if (first && !clock.master && facts.length >= clock.frames) clock.master = () => first.time();
     this.stop = clock.follow(() => { for (const view of this.views) view.follow(); });
   }
 
@@ -49,7 +49,7 @@ class VideoView {
     if (this.other) return this.other.follow();
     const { clock, video } = this;
     video.playbackRate = clock.speed;
-    if (clock.playing) {
+    if (clock.playing && clock.frame < this.facts.length - 1) {
       if (video.paused && !this.asked) {
         this.asked = true;
         video.play().catch(() => {}).finally(() => { this.asked = false; if (!clock.playing) { video.pause(); this.seek(); } });
@@ -67,7 +67,7 @@ class VideoView {
     if (this.video.readyState < 1) return;
     if (this.seeking) { this.again = true; return; }
     this.again = false;
-    const wanted = this.clock.frame;
+    const wanted = Math.min(this.clock.frame, this.facts.length - 1); // A shorter one of two stays at its end.
     const target = this.start + (wanted + 0.5) / this.clock.fps;
     if (Math.abs(this.video.currentTime - target) < 0.2 / this.clock.fps) { this.node.dataset.frame = wanted; return; }
     this.wanted = wanted;
@@ -90,14 +90,15 @@ class PictureView {
     Object.assign(this, { camera, clock, facts });
     this.image = el("img", { alt: `camera ${camera.short}`, decoding: "async" });
     this.node = frameOf(camera, this.image);
-    this.image.addEventListener("load", () => { this.node.dataset.frame = this.shown; this.busy = false; if (this.shown !== this.clock.frame) this.follow(); });
+    this.image.addEventListener("load", () => { this.node.dataset.frame = this.shown; this.busy = false; this.follow(); });
     this.image.addEventListener("error", () => { this.busy = false; });
   }
 
   follow() {
-    if (this.busy || this.shown === this.clock.frame) return;
+    const wanted = Math.min(this.clock.frame, this.facts.length - 1);
+    if (this.busy || this.shown === wanted) return;
     this.busy = true;
-    this.shown = this.clock.frame;
+    this.shown = wanted;
     this.image.src = address(`/api/episodes/${this.facts.source}/${this.facts.index}/frames/${this.camera.number}/${this.shown}.jpg`);
   }
 
