@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from handloom.viewer.scene3d import solids
-from handloom.viewer.scene3d.solids import Surface
+from handloom.viewer.scene3d.solids import SolidSurface
 
 CLOSED = {
     "box": solids.box(np.array([0.1, 0.2, 0.3])),
@@ -26,7 +26,7 @@ VOLUMES = {
 }
 
 
-def corners(surface: Surface) -> np.ndarray:
+def corners(surface: SolidSurface) -> np.ndarray:
     return surface.points[surface.triangles]
 
 

@@ -43,8 +43,8 @@ def content(response: Response) -> Any:
 
 def test_tasks_of_the_library_and_of_the_command_line_are_listed(ask: Ask, file: Path) -> None:
     found = content(ask("GET", "/api/tasks"))
-    assert found["own"] == [str(file)]
-    assert set(found["tasks"]) == {str(file), *shipped_tasks()}
+    assert found["tasks"][0] == {"key": "own0", "name": str(file), "own": True}
+    assert {task["key"] for task in found["tasks"]} == {"own0", *shipped_tasks()}
 
 
 def test_a_name_that_is_no_task_is_refused(ask: Ask) -> None:
@@ -60,7 +60,7 @@ def test_only_the_users_own_file_is_written(ask: Ask, file: Path) -> None:
     with pytest.raises(NotAllowedError, match="ships with Handloom"):
         ask("POST", "/api/tasks/{task}/save", OURS, text="x: 1")
     assert shipped_tasks()[OURS].read_bytes() == before
-    assert content(ask("POST", "/api/tasks/{task}/save", str(file), text="x: 1\n")) == {"saved": "my_task.yaml"}
+    assert content(ask("POST", "/api/tasks/{task}/save", "own0", text="x: 1\n")) == {"saved": "my_task.yaml"}
     assert file.read_text(encoding="utf-8") == "x: 1\n"
 
 
@@ -70,7 +70,7 @@ def test_writing_is_marked_as_editing(file: Path) -> None:
     assert marked == ["/api/tasks/{task}/save"]
     plain = task_routes(Library([], [str(file)]))
     text = next(r for r in plain if r.pattern == "/api/tasks/{task}" and r.method == "GET")
-    assert content(text.handler(Request(places={"task": str(file)})))["writable"] is False
+    assert content(text.handler(Request(places={"task": "own0"})))["writable"] is False
 
 
 @pytest.mark.parametrize(

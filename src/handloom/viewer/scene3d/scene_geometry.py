@@ -43,7 +43,7 @@ from handloom.scene import Scene
 from handloom.viewer.scene3d import solids
 from handloom.viewer.scene3d.container import Container
 from handloom.viewer.scene3d.first_view import first_view
-from handloom.viewer.scene3d.solids import Surface
+from handloom.viewer.scene3d.solids import SolidSurface
 
 LARGEST_TEXTURE = 1024
 """Longer side of a texture that is sent [px]."""
@@ -150,7 +150,7 @@ class _Geometry:
         return entry
 
 
-def _solid(kind: int, size: Array, *, many: bool) -> Surface:
+def _solid(kind: int, size: Array, *, many: bool) -> SolidSurface:
     if kind == PLANE:
         return solids.plane(size[0], size[1])
     if kind == BOX:
@@ -168,7 +168,7 @@ def _face_normals(corners: Array) -> Array:
     return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-18)
 
 
-def _welded(mesh: TriangleMesh) -> tuple[Surface, Array | None]:
+def _welded(mesh: TriangleMesh) -> tuple[SolidSurface, Array | None]:
     """Return a mesh whose equal corners are one point, and its texture coordinates (n, 2), if any."""
     mapped = bool(np.all(np.isfinite(mesh.texcoords)))
     parts = [mesh.corners, mesh.normals, *([mesh.texcoords] if mapped else [])]
@@ -176,7 +176,7 @@ def _welded(mesh: TriangleMesh) -> tuple[Surface, Array | None]:
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
     kept = rows[first].astype(float)
-    surface = Surface(kept[:, :3], kept[:, 3:6], index.reshape(-1, 3).astype(np.uint32))
+    surface = SolidSurface(kept[:, :3], kept[:, 3:6], index.reshape(-1, 3).astype(np.uint32))
     return surface, kept[:, 6:] if mapped else None
 
 
@@ -185,7 +185,7 @@ def _small_normals(normals: Array) -> NDArray[np.int8]:
     return np.pad(np.rint(127.0 * normals), ((0, 0), (0, 1))).astype(np.int8)
 
 
-def _unwrapped(surface: Surface, kind: int, row: NDArray[np.float32], own: Array | None) -> Array:
+def _unwrapped(surface: SolidSurface, kind: int, row: NDArray[np.float32], own: Array | None) -> Array:
     """Return texture coordinates (n, 2) in repeats of the image, first row at the top, as the ray caster has them."""
     repeats = row[G_TEX_U : G_TEX_V + 1]
     if own is not None:

@@ -15,7 +15,7 @@ ENDLESS = 40.0
 """Half the side of a plane without end [m]."""
 
 
-class Surface(NamedTuple):
+class SolidSurface(NamedTuple):
     """Triangles with what shading needs."""
 
     points: Array
@@ -26,14 +26,14 @@ class Surface(NamedTuple):
     """(k, 3) numbers of points, counter-clockwise seen from outside."""
 
 
-def plane(half_x: float, half_y: float) -> Surface:
+def plane(half_x: float, half_y: float) -> SolidSurface:
     """Return a rectangle that faces +z; sizes of 0 are endless."""
     x, y = half_x if half_x > 0 else ENDLESS, half_y if half_y > 0 else ENDLESS
     points = np.array([[-x, -y, 0], [x, -y, 0], [x, y, 0], [-x, y, 0]], float)
-    return Surface(points, np.tile([0.0, 0.0, 1.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]], np.uint32))
+    return SolidSurface(points, np.tile([0.0, 0.0, 1.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]], np.uint32))
 
 
-def box(half: Array) -> Surface:
+def box(half: Array) -> SolidSurface:
     """Return a box with half extents (3,) [m]; every face has its own corners."""
     points, normals = [], []
     for axis in range(3):
@@ -46,18 +46,18 @@ def box(half: Array) -> Surface:
                 normals.append(sign * np.eye(3)[axis])
     quads = 4 * np.arange(6)[:, None]
     triangles = np.concatenate([quads + np.array([0, 1, 2]), quads + np.array([0, 2, 3])])
-    return Surface(np.array(points), np.array(normals), triangles.astype(np.uint32))
+    return SolidSurface(np.array(points), np.array(normals), triangles.astype(np.uint32))
 
 
-def ellipsoid(half: Array, around: int = AROUND) -> Surface:
+def ellipsoid(half: Array, around: int = AROUND) -> SolidSurface:
     """Return an ellipsoid with half axes (3,) [m]."""
     directions = _turned(_half_circle(around), around)
     normals = directions / half
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return Surface(directions * half, normals, _grid(around // 2 + 1, around + 1))
+    return SolidSurface(directions * half, normals, _grid(around // 2 + 1, around + 1))
 
 
-def capsule(radius: float, half_length: float) -> Surface:
+def capsule(radius: float, half_length: float) -> SolidSurface:
     """Return a cylinder along z with half balls at both ends."""
     profile = _half_circle(AROUND)
     middle = len(profile) // 2
@@ -66,10 +66,10 @@ def capsule(radius: float, half_length: float) -> Surface:
     shift = np.repeat([half_length, -half_length], [middle + 1, len(profile) - middle - 1])
     points = radius * directions
     points[:, 2] += np.repeat(shift, AROUND + 1)
-    return Surface(points, directions, _grid(len(profile), AROUND + 1))
+    return SolidSurface(points, directions, _grid(len(profile), AROUND + 1))
 
 
-def cylinder(radius: float, half_length: float) -> Surface:
+def cylinder(radius: float, half_length: float) -> SolidSurface:
     """Return a cylinder along z with flat ends."""
     rim = _circle(AROUND)
     flat = np.concatenate([rim, np.zeros((len(rim), 1))], axis=1)
@@ -82,7 +82,7 @@ def cylinder(radius: float, half_length: float) -> Surface:
         k = np.arange(1, len(rim))
         fan = np.stack([np.zeros_like(k), k, k + 1] if sign > 0 else [np.zeros_like(k), k + 1, k], axis=1)
         triangles.append((start + fan).astype(np.uint32))
-    return Surface(np.concatenate(points), np.concatenate(normals), np.concatenate(triangles))
+    return SolidSurface(np.concatenate(points), np.concatenate(normals), np.concatenate(triangles))
 
 
 def _circle(around: int) -> Array:

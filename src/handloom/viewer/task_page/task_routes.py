@@ -24,21 +24,28 @@ class TaskShelf:
 
     def __init__(self, given: tuple[str, ...]) -> None:
         self.files: dict[str, Path] = {}
-        """Name in addresses > file."""
+        """Key in requests > file; a task of ours is called by its name, a file of the user's by its number."""
+        self.names: dict[str, str] = {}
+        """Key > what the user called it."""
         ours = shipped_tasks()
-        for name in given:
+        for number, name in enumerate(given):
             if name not in ours and not Path(name).suffix:
                 raise unknown_name("task", name, ours)
-            self.files[name] = ours.get(name) or Path(name)
-        self.own = {name for name in self.files if name not in ours}
-        """Names of the user's own files, which the page may write with ``--edit``."""
-        self.files |= {name: file for name, file in ours.items() if name not in self.files}
+            key = name if name in ours else f"own{number}"
+            self.files[key], self.names[key] = ours.get(name) or Path(name), name
+        self.own = {key for key in self.files if key not in ours}
+        """Keys of the user's own files, which the page may write with ``--edit``."""
+        self.files = {**self.files, **{name: file for name, file in ours.items() if name not in self.files}}
 
-    def file(self, name: str) -> Path:
+    def file(self, key: str) -> Path:
         """Return the file of a task."""
-        if name not in self.files:
-            raise unknown_name("task", name, self.files)
-        return self.files[name]
+        if key not in self.files:
+            raise unknown_name("task", key, shipped_tasks())
+        return self.files[key]
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return all tasks, those of the command line first."""
+        return [{"key": key, "name": self.names.get(key, key), "own": key in self.own} for key in self.files]
 
 
 def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
@@ -52,11 +59,11 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
     checker, sampler, runner = WorkerProcess(), WorkerProcess(), WorkerProcess()
 
     def tasks(request: Request) -> Response:
-        return json_response({"tasks": list(shelf.files), "own": sorted(shelf.own)})
+        return json_response({"tasks": shelf.listed()})
 
     def text(request: Request) -> Response:
-        name = request.places["task"]
-        file = shelf.file(name)
+        key = request.places["task"]
+        file = shelf.file(key)
         try:
             content = file.read_text(encoding="utf-8")
         except FileNotFoundError as error:
@@ -65,8 +72,8 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
             raise InputError(f"{file}: is not UTF-8 text (byte {error.start}); is this a YAML file?") from error
         if len(content) > LONGEST_TEXT:
             raise InputError(f"{file}: has {len(content)} characters; the page edits up to {LONGEST_TEXT}")
-        facts = {"name": name, "file": file.name, "text": content, "own": name in shelf.own}
-        return json_response({**facts, "writable": edit and name in shelf.own})
+        facts = {"key": key, "name": file.stem, "file": file.name, "text": content, "own": key in shelf.own}
+        return json_response({**facts, "writable": edit and key in shelf.own})
 
     def check(request: Request) -> Response:
         return _stream(checker, _asked(shelf, request, "check"), CHECK_SECONDS)
@@ -85,11 +92,11 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
         return json_response(completions(_text(given), place))
 
     def save(request: Request) -> Response:
-        name = request.places["task"]
-        file = shelf.file(name)
-        if name not in shelf.own:
+        key = request.places["task"]
+        file = shelf.file(key)
+        if key not in shelf.own:
             raise NotAllowedError(
-                f"{name} ships with Handloom and is not changed; copy the text into a file of yours and open that: "
+                f"{key} ships with Handloom and is not changed; copy the text into a file of yours and open that: "
                 "handloom view my_task.yaml --edit"
             )
         text = _text(request.json())

@@ -10,28 +10,29 @@ import { events } from "../task/stream.js";
 import { LAYERS, TaskScene } from "../task/task_scene.js";
 
 export async function show(root, { parts, query }) {
-  const name = parts[0] ?? "";
-  const [{ tasks, own }, task] = await Promise.all([getJson("/api/tasks"), getJson(`/api/tasks/${encodeURIComponent(name)}`)]);
-  const page = new TaskPage(task, tasks, own, Number(query.get("seed")) || 0);
+  const { tasks } = await getJson("/api/tasks");
+  const key = (tasks.find((task) => task.name === parts[0]) ?? { key: parts[0] || tasks[0].key }).key;
+  const task = await getJson(`/api/tasks/${encodeURIComponent(key)}`);
+  const page = new TaskPage(task, tasks, Number(query.get("seed")) || 0);
   root.append(page.node);
   page.begin();
   return () => page.end();
 }
 
 class TaskPage {
-  constructor(task, tasks, own, seed) {
+  constructor(task, tasks, seed) {
     this.task = task;
-    this.path = `/api/tasks/${encodeURIComponent(task.name)}`;
+    this.path = `/api/tasks/${encodeURIComponent(task.key)}`;
     this.saved = task.text;
     this.jobs = {};
     this.frames = [];
     this.clock = null;
-    this._build(tasks, own, seed);
+    this._build(tasks, seed);
   }
 
-  _build(tasks, own, seed) {
+  _build(tasks, seed) {
     const choose = el("select", { "aria-label": "Task", onchange: (event) => { location.hash = `#/task/${encodeURIComponent(event.target.value)}`; } },
-      tasks.map((name) => el("option", { value: name, selected: name === this.task.name }, own.includes(name) ? `${name} (yours)` : name)));
+      tasks.map(({ key, name, own }) => el("option", { value: name, selected: key === this.task.key }, own ? `${name} (yours)` : name)));
     this.seed = el("input", { type: "number", min: 0, max: 2147483647, step: 1, value: seed, "aria-label": "Seed", onchange: () => this.sample() });
     this.status = el("span.chip", { role: "status" }, "Starting …");
     this.stopButton = el("button", { type: "button", hidden: true, onclick: () => this.cancel() }, "Stop");
@@ -59,14 +60,14 @@ class TaskPage {
     this.viewpoint = el("select", { "aria-label": "Viewpoint", onchange: () => this.scene?.lookThrough(this.viewpoint.value || null) }, el("option", { value: "" }, "Orbit"));
     const home = el("button", { type: "button", onclick: () => { this.viewpoint.value = ""; this.scene?.lookThrough(null); this.scene?.view.home(); } }, "Reset view");
     const layers = Object.entries(LAYERS).map(([layer, [words, color, shown]]) => layerSwitch(words, color, shown, (on) => this._layer(layer, on)));
-    this.scrubber = el("input.grow", { type: "range", min: 0, max: 0, value: 0, disabled: true, "aria-label": "Frame", oninput: () => { this.clock?.pause(); this.clock?.seek(Number(this.scrubber.value)); } });
+    this.scrubber = el("input.grow", { type: "range", min: 0, max: 0, value: 0, disabled: true, "aria-label": "Frame", oninput: () => this._seek(Number(this.scrubber.value)) });
     this.playButton = el("button", { type: "button", disabled: true, onclick: () => this.clock?.toggle(), "aria-label": "Play or pause" }, "▶");
     this.time = el("span.num.quiet", {}, "");
     const view = el("section.card.task-view", { "aria-label": "Scene" }, this.place,
       el("div.row", {}, this.playButton, this.scrubber, this.time),
       el("div.scene3d-controls.row", {}, this.viewpoint, home, layers));
     this.pictures = el("div.task-pictures");
-    this.outcome = new Outcome({ goTo: (frame) => { this.clock?.pause(); this.clock?.seek(frame); }, showPlan: (number) => this.scene?.showPlan(number) });
+    this.outcome = new Outcome({ goTo: (frame) => this._seek(frame), showPlan: (number) => this.scene?.showPlan(number) });
     const cameras = el("section.card", { "aria-label": "Cameras" }, el("h2", {}, "Cameras"), this.pictures);
     const side = el("div.stack.task-side", {},
       el("section.card", { "aria-label": "Goal" }, el("h2", {}, "Goal"), this.outcome.terms),
@@ -259,6 +260,11 @@ class TaskPage {
     this.playButton.textContent = playing ? "❚❚" : "▶";
     const look = this.looks.findLast(([at]) => at <= frame);
     if (look) this.outcome.holds(look[1]);
+  }
+
+  _seek(frame) {
+    this.clock?.pause();
+    this.clock?.seek(frame);
   }
 
   _rest() {

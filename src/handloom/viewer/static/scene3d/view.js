@@ -137,7 +137,7 @@ export class SceneView {
     if (this.through) this._aim(this.through);
     this.onDraw?.();
     this.renderer.render(this.scene, this.camera);
-    this.drawn = (this.drawn ?? 0) + 1;
+    this.canvas.dataset.eye = this.camera.position.toArray().map((value) => value.toFixed(3)).join(" ");
   }
 
   /** Return what every pixel of a camera's picture shows: numbers of geoms (height * width), -1 for nothing. */
