@@ -1,4 +1,4 @@
-"""The task page in a real browser: sample, orbit, edit with a mistake and mend it, run the expert, by keyboard alone."""
+"""The task page in a real browser: sample, orbit, make a mistake and mend it, run the expert, by keyboard alone."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("uvicorn")
 
 from browser import PROGRAM, Browser
-
 from handloom.tasks.config.loading import library as shipped_tasks
 from handloom.viewer.library import Library
 from handloom.viewer.view_app import ViewOptions, view_server
@@ -95,7 +94,8 @@ def press(page: Browser, key: str, code: str = "", *, ctrl: bool = False, shift:
 def put_cursor(page: Browser, before: str) -> None:
     """Put the cursor in front of some words of the text."""
     page.run(
-        f"(() => {{ const a = {AREA}; const k = a.value.indexOf({json.dumps(before)}); a.focus(); a.setSelectionRange(k, k); }})()"
+        f"(() => {{ const a = {AREA}; const k = a.value.indexOf({json.dumps(before)}); a.focus(); "
+        "a.setSelectionRange(k, k); })()"
     )
 
 
@@ -117,7 +117,8 @@ def test_the_view_is_orbited_by_mouse_and_keyboard(page: Browser) -> None:
     eye = "document.querySelector('.scene3d-canvas').dataset.eye"
     first = page.run(eye)
     x, y = page.run(
-        "(() => { const r = document.querySelector('.scene3d-canvas').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        "(() => { const box = document.querySelector('.scene3d-canvas').getBoundingClientRect(); "
+        "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
     )
     mouse = {"button": "left", "buttons": 1, "clickCount": 1, "pointerType": "mouse"}
     page.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **mouse)
@@ -173,7 +174,7 @@ def test_the_expert_is_watched_and_the_terms_turn_green(page: Browser) -> None:
     scrubber = "document.querySelector('.task-view input[type=range]')"
     page.run(f"(() => {{ const s = {scrubber}; s.value = s.max; s.dispatchEvent(new Event('input')); }})()")
     page.wait(
-        "document.querySelectorAll('.task-terms .chip.good').length === document.querySelectorAll('.task-terms .chip').length",
+        "[...document.querySelectorAll('.task-terms .chip')].every((chip) => chip.classList.contains('good'))",
         "the goal",
     )
     page.run(f"(() => {{ const s = {scrubber}; s.value = 0; s.dispatchEvent(new Event('input')); }})()")
@@ -200,7 +201,8 @@ def test_the_keyboard_reaches_everything_and_is_never_caught(page: Browser) -> N
         press(page, "Tab")
         reached.append(
             page.run(
-                "(() => { const e = document.activeElement; return e.getAttribute('aria-label') ?? e.textContent.trim().slice(0, 30) ?? e.tagName; })()"
+                "(() => { const e = document.activeElement; "
+                "return e.getAttribute('aria-label') ?? e.textContent.trim().slice(0, 30); })()"
             )
         )
     for wanted in ("Task", "Next scene", "Run the expert", "Check", "Task file (YAML)", "Viewpoint", "Reset view"):
@@ -208,32 +210,23 @@ def test_the_keyboard_reaches_everything_and_is_never_caught(page: Browser) -> N
     assert any(name.startswith("3D view") for name in reached)
 
 
+def set_text(page: Browser, text: str) -> None:
+    page.run(f"(() => {{ const a = {AREA}; a.value = {json.dumps(text)}; a.dispatchEvent(new Event('input')); }})()")
+
+
 def test_hostile_text_runs_no_script(page: Browser) -> None:
     """In comments, names, sentences, keys and values; what is said about them shows them as they are."""
     original = page.run(f"{AREA}.value")
-    for k in range(0, len(HOSTILE), 2):
-        first, second = json.dumps(HOSTILE[k]), json.dumps(HOSTILE[k + 1])
-        text = original.replace("tasks:", f"# {HOSTILE[k]}\ntasks:", 1)
-        text = text.replace('"Put the {cube} on the {plate}."', first, 1).replace(
-            "    env_map:", f"    {second}: 1\n    env_map:", 1
-        )
-        page.run(
-            f"(() => {{ const a = {AREA}; a.value = {json.dumps(text)}; a.dispatchEvent(new Event('input')); }})()"
-        )
-        wait_for_mistakes(page, 1)
-        assert (
-            page.run(
-                "document.querySelectorAll('main script, main iframe, main style, main base, main a[href^=javascript]').length"
-            )
-            == 0
-        )
-        shown = page.run("document.querySelector('.task-remarks .bad').textContent")
-        assert HOSTILE[k + 1][:12] in shown
-    text = original.replace('"Put the {cube} on the {plate}."', json.dumps(" ".join(HOSTILE[:3])), 1).replace(
-        "paraphrases:", "detailed_language_instruction: x\n      paraphrases:", 1
-    )
-    text = text[: text.index("      paraphrases:")] + text[text.index("      max_episode_length") :]
-    page.run(f"(() => {{ const a = {AREA}; a.value = {json.dumps(text)}; a.dispatchEvent(new Event('input')); }})()")
+    markup = "main script, main iframe, main style, main base, main a[href^=javascript], main img[src=x]"
+    for words in HOSTILE:
+        text = original.replace("tasks:", f"# {words}\ntasks:", 1)
+        text = text.replace('"Put the {cube} on the {plate}."', json.dumps(words), 1)
+        set_text(page, text.replace("    env_map:", f"    {json.dumps(words)}: 1\n    env_map:", 1))
+        said = "[...document.querySelectorAll('.task-remarks .bad')].map((row) => row.textContent).join(' ')"
+        page.wait(f"{said}.includes({json.dumps(words[:10])})", f"what is said about {words}")
+        assert page.run(f"document.querySelectorAll({json.dumps(markup)}).length") == 0
+    text = original.replace('"Put the {cube} on the {plate}."', json.dumps(" ".join(HOSTILE[:3])), 1)
+    set_text(page, text[: text.index("      paraphrases:")] + text[text.index("      max_episode_length") :])
     page.wait("document.querySelector('.task-words').textContent.includes('<script>')", "the hostile sentence, as text")
     assert page.run("window.hacked") is None
 
