@@ -6,7 +6,7 @@ import pytest
 
 from handloom.cli.main import main
 from handloom.dataset import DatasetReader, merge_datasets
-from handloom.dataset.flags import flag_key, flags_file, read_flags, write_flag
+from handloom.dataset.episodes.flags import flag_key, flags_file, read_flags, write_flag
 from handloom.errors import FileError, InputError
 
 

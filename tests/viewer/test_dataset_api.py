@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from view_data import write_dataset, write_episode, write_plain_dataset
 
-from conftest import write_dataset, write_episode, write_plain_dataset
-from handloom.engine.journal import Journal, Receipt
-from handloom.engine.run_directory import RunDirectory
-from handloom.engine.run_settings import RunSettings
+from handloom.engine.runs.journal import Journal, Receipt
+from handloom.engine.runs.run_directory import RunDirectory
+from handloom.engine.runs.run_settings import RunSettings
 from handloom.errors import InputError
 from handloom.tasks import load_task
 from handloom.viewer.library import Library

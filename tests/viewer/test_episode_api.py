@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from view_data import write_dataset
 
-from conftest import write_dataset
-from handloom.dataset.flags import flags_file, read_flags
+from handloom.dataset.episodes.flags import flags_file, read_flags
 from handloom.web import Response
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from handloom.engine.run_directory import MANIFEST, RunDirectory
-from handloom.engine.run_settings import EXPERT, RunSettings
+from handloom.engine.runs.run_directory import MANIFEST, RunDirectory
+from handloom.engine.runs.run_settings import EXPERT, RunSettings
 from handloom.errors import HandloomError
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task

@@ -4,10 +4,10 @@ import hashlib
 import time
 from typing import Any
 
-from handloom.dataset.flags import FlagEntry, flag_key, read_flags
+from handloom.dataset.episodes.flags import FlagEntry, flag_key, read_flags
 from handloom.engine import report_of
-from handloom.engine.journal import Receipt
-from handloom.engine.run_directory import RunDirectory
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_directory import RunDirectory
 from handloom.viewer.episode_source import EpisodeSource
 from handloom.viewer.episode_table import SHOWN
 from handloom.viewer.library import Library

@@ -4,10 +4,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from handloom.dataset.flags import flag_key, read_flags, write_flag
-from handloom.dataset.reading import read_json
-from handloom.dataset.shapes import Timeline
-from handloom.engine.verify import verify_episode
+from handloom.dataset.episodes.flags import flag_key, read_flags, write_flag
+from handloom.dataset.files.reading import read_json
+from handloom.dataset.files.shapes import Timeline
+from handloom.engine.verification.verify import verify_episode
 from handloom.errors import FileError, InputError, NotFoundError
 from handloom.judging.words import in_words
 from handloom.values import Check

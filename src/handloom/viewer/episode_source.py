@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from handloom.dataset import DatasetReader
-from handloom.dataset.archive import EpisodeArchive, read_archive
-from handloom.dataset.episode_folder import FRAMES, EpisodeFolder, find_episodes, folder_name, video_file
-from handloom.dataset.info_file import described_feature
-from handloom.dataset.merge_plan import FilePlace
-from handloom.dataset.parquet_files import open_parquet, read_table
-from handloom.dataset.reading import damage_named
+from handloom.dataset.episodes.archive import EpisodeArchive, read_archive
+from handloom.dataset.episodes.episode_folder import FRAMES, EpisodeFolder, find_episodes, folder_name, video_file
+from handloom.dataset.files.parquet_files import open_parquet, read_table
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.info_file import described_feature
+from handloom.dataset.lerobot.merge_plan import FilePlace
 from handloom.errors import FileError, InputError
 from handloom.safe_paths import below
 from handloom.viewer.episode_table import EpisodeTable, read_episode_table, table_of
@@ -252,8 +252,8 @@ class RunSource(EpisodeSource):
 
     def flags_root(self, index: int) -> Path:
         """Return the dataset that an episode will be merged into."""
-        success = self._order[self.check(index)].outcome.success
-        return self.root.with_name("dataset" if success else "failures")
+        run = self.root.parent
+        return run / "dataset" if self._order[self.check(index)].outcome.success else run / "failures"
 
     def archive_folder(self, index: int) -> Path:
         """Return the folder of an episode, which holds its archive."""

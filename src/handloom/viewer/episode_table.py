@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from handloom.dataset.parquet_files import open_parquet
-from handloom.dataset.reading import damage_named
+from handloom.dataset.files.parquet_files import open_parquet
+from handloom.dataset.files.reading import damage_named
 from handloom.errors import FileError
 
 TEXTS = ("task_name", "robot", "failure_reason", "failure_stage", "failure_detail", "state_hash")

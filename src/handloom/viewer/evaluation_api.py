@@ -3,9 +3,9 @@
 import threading
 from typing import Any
 
-from handloom.dataset.reading import read_json
-from handloom.dataset.shapes import PlainObject
-from handloom.engine.evaluation import evaluation_of
+from handloom.dataset.files.reading import read_json
+from handloom.dataset.files.shapes import PlainObject
+from handloom.engine.policy.evaluation import evaluation_of
 from handloom.errors import FileError, InputError
 from handloom.viewer.library import Library
 from handloom.viewer.scene_factors import factors_of

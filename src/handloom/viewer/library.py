@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handloom.engine.run_directory import MANIFEST, RunDirectory
+from handloom.engine.runs.run_directory import MANIFEST, RunDirectory
 from handloom.errors import InputError, NotFoundError, unknown_name
 from handloom.viewer.episode_source import DatasetSource, EpisodeSource, RunSource
 

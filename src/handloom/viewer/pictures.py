@@ -13,7 +13,7 @@ from av.error import FFmpegError
 from numpy.typing import NDArray
 from PIL import Image
 
-from handloom.dataset.video_codec import DepthRange
+from handloom.dataset.video.video_codec import DepthRange
 from handloom.errors import FileError, InputError
 from handloom.viewer.episode_source import Camera, EpisodeSource
 

@@ -21,13 +21,13 @@ def factors_of(instances: Sequence[Mapping[str, Any] | None]) -> list[dict[str, 
     for name in names:
         values = [found.get(name) for found in described]
         present = [value for value in values if value is not None]
-        numeric = all(isinstance(value, int | float) for value in present)
-        different = len(set(present))
-        if different < 2 or (numeric and max(present) - min(present) < LEAST_SPREAD):
+        numbers = [value for value in present if isinstance(value, int | float)]
+        numeric, different = len(numbers) == len(present), len(set(present))
+        if different < 2 or (numeric and max(numbers) - min(numbers) < LEAST_SPREAD):
             continue
         if not numeric and different > MOST_VALUES:
             continue
-        few = numeric and all(isinstance(value, int) for value in present) and different <= MOST_VALUES
+        few = all(isinstance(value, int) for value in present) and different <= MOST_VALUES
         kind = "number" if numeric and not few else "value"
         factors.append({"name": name, "kind": kind, "values": values})
     return factors

@@ -7,7 +7,7 @@ const DRAG = 0.0011; // [m/px]
 const DRAG_TURN = 0.006; // [rad/px]
 const WHEEL = 0.00018; // [m per wheel unit]
 const DEAD_ZONE = 0.12;
-const TAKING = 45; // How long the clutch may take to close: a frame of the robot and a sample that came late [ms].
+const TAKING = 60; // How long the clutch may take to close: a frame of the robot and a sample that came late [ms].
 const LINGER = 90; // A drag or a turn of the wheel counts as held for this long [ms].
 
 const MOVES = { // key code: axis, sign

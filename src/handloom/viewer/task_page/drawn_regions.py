@@ -9,7 +9,7 @@ from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.measures import world_box
 from handloom.scene.region_config import RandomConfig, RegionConfig
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.tasks import Task
 from handloom.tasks.work_area import reached_points
 

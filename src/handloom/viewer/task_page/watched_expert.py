@@ -22,9 +22,9 @@ from handloom.motion.planning import Move, PlanResult
 from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
 from handloom.skills import Schedule
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.arms.held_parts import Held
 from handloom.skills.deeds import make_judge
-from handloom.skills.held_parts import Held
 from handloom.skills.schedule import HandPhase
 from handloom.spatial import translation
 from handloom.tasks import Task, worded_skills

@@ -13,7 +13,7 @@ export function episodeCard({ many, chosen, onchoose }) {
   const link = el("a", {}, frame, words, facts);
   const box = el("input", { type: "checkbox", title: "Choose two to compare", "aria-label": "Choose to compare" });
   const node = el("li.episode", {}, link, box);
-  let row = null;
+  let row = null, wanted = null; // The picture is asked for once the card stays in sight.
   image.addEventListener("load", () => node.classList.add("seen"));
   image.addEventListener("error", () => node.classList.add("blind"));
   box.addEventListener("change", () => { (box.checked ? chosen.add(row) : chosen.delete(row)); onchoose(); });
@@ -23,8 +23,9 @@ export function episodeCard({ many, chosen, onchoose }) {
     node.classList.remove("seen", "blind");
     const recorded = row.index !== null;
     link.href = recorded ? `#/episode/${row.source}/${row.index}` : `#/attempt/${row.key}/${row.attempt}`;
-    if (recorded) image.src = address(`/api/episodes/${row.source}/${row.index}/strip.jpg`) + (exported || !row.stamp ? "" : `?v=${row.stamp}`);
-    else { image.removeAttribute("src"); node.classList.add("blind"); }
+    image.removeAttribute("src");
+    wanted = recorded ? address(`/api/episodes/${row.source}/${row.index}/strip.jpg`) + (exported || !row.stamp ? "" : `?v=${row.stamp}`) : null;
+    if (!recorded) node.classList.add("blind");
     pane.style.aspectRatio = String(row.aspect || 4 / 3);
     words.textContent = row.words || (recorded ? `episode ${row.index}` : "");
     words.title = words.textContent;
@@ -40,5 +41,9 @@ export function episodeCard({ many, chosen, onchoose }) {
       many && el("span.chip", {}, row.shelf),
     ].filter(Boolean));
   }
-  return { node, link, fill };
+  function load() {
+    if (wanted) image.src = wanted;
+    wanted = null;
+  }
+  return { node, link, fill, load };
 }

@@ -1,10 +1,11 @@
 // A grid of any number of cards, of which only those in sight exist; the page itself scrolls.
 import { clear, el } from "./dom.js";
 
+const FAST = 1.2; // Pictures of cards that fly by faster are not asked for [px/ms].
 const SPARE = 2; // Rows beyond the edges that are kept ready.
 
 export class VirtualGrid {
-  // make(): an empty card { node, fill(item, place) }; height: of a card with its gap [px]; least: narrowest card [px].
+  // make(): an empty card { node, link, fill(item, place), load() }; height: of a card with its gap [px]; least: narrowest card [px].
   constructor(host, { make, height, least, gap = 10, label }) {
     Object.assign(this, { host, make, height, least, gap });
     this.items = [];
@@ -16,9 +17,12 @@ export class VirtualGrid {
     this._draw = () => { this._asked = false; this.draw(); };
     this.ask = () => { if (!this._asked) { this._asked = true; requestAnimationFrame(this._draw); } };
     this._scrolled = () => {
+      const now = performance.now(), y = window.scrollY;
+      this.fast = Math.abs(y - (this._y ?? y)) > FAST * Math.max(1, now - (this._at ?? 0));
+      [this._y, this._at] = [y, now];
       this.host.classList.add("scrolling");
       clearTimeout(this._rest);
-      this._rest = setTimeout(() => this.host.classList.remove("scrolling"), 160);
+      this._rest = setTimeout(() => { this.fast = false; this.host.classList.remove("scrolling"); this.load(); }, 140);
       this.ask();
     };
     window.addEventListener("scroll", this._scrolled, { passive: true });
@@ -77,9 +81,12 @@ export class VirtualGrid {
       style.transform = `translate(${(place % this.columns) * (this.wide + this.gap)}px, ${Math.floor(place / this.columns) * this.height}px)`;
     }
     this.fresh = false;
+    if (!this.fast) this.load();
     for (const [place, card] of this.used) card.link.tabIndex = place === this.focused ? 0 : -1;
     if (!this.used.has(this.focused) && this.used.size) this.used.get(Math.min(...this.used.keys())).link.tabIndex = 0;
   }
+
+  load() { for (const card of this.used.values()) card.load(); }
 
   key(event) {
     if (event.target.closest("input, button")) return;
