@@ -17,6 +17,7 @@ from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
 from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
+from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
 ARMS = ("left", "right")
 PICK: dict[str, Any] = {
@@ -100,7 +101,9 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
     objects = _objects(task)
     for path, lane in _lanes(task["skills"], where):
         lane[:] = [
-            _expanded(skill, objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}")
+            _expanded(
+                _with_fixtures(skill, task), objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}"
+            )
             for k, skill in enumerate(lane)
         ]
     _describe(task)
@@ -293,7 +296,16 @@ def _kind(name: str, target: str, categories: Mapping[str, str]) -> str:
 def _objects(task: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the entries of the objects that come from the library, by name."""
     entries = [entry for entry in task.get("objects") or () if isinstance(entry, dict)]
-    return {str(entry.get("name")): entry for entry in entries if not entry.get("path")}
+    own = {str(entry.get("name")): entry for entry in entries if not entry.get("path")}
+    return {**fixture_entries(task), **own}
+
+
+def _with_fixtures(skill: Any, task: Mapping[str, Any]) -> Any:
+    """Return a short form in which parts of a room's fixtures are named with them: ``{open: {drawers: drawer_2}}``."""
+    if not isinstance(skill, dict) or "name" in skill or task.get("room") is None:
+        return skill
+    places = (*ON_JOINTS, *WHERE, True)  # YAML reads `on:` as true.
+    return {key: named_part(value, task) if key in places else value for key, value in skill.items()}
 
 
 def _describe(task: dict[str, Any]) -> None:
