@@ -67,6 +67,14 @@ export async function show(root, { parts, query, site }) {
       if (sorted.length > MOST_BARS) block.append(el("p.quiet", {}, `and ${sorted.length - MOST_BARS} more`));
       blocks.push(card(title, block));
     };
+    for (const shelf of shelves) {
+      const spent = Object.entries(shelf.run?.worker_seconds ?? {}), made = (shelf.run?.robot_hours ?? 0) * 3600;
+      if (!spent.length || !made) continue;
+      const block = el("div");
+      bars(block, spent.map(([stage, s]) => [stage, (1000 * s) / made, {}]));
+      block.append(el("p.quiet", {}, "ms of work per second of demonstration"));
+      blocks.push(card(shelves.length > 1 ? `Cost by stage, ${shelf.name}` : "Cost by stage", block));
+    }
     by("Failure reasons", "reason", "bad");
     if (shelves.length > 1) by("Datasets", "shelf");
     by("Tasks", "task");
