@@ -28,6 +28,7 @@ WORDS = {
     "pushed_down": "{object} has been pressed",
     "touches": "{object} touches {target}",
     "unmoved": "{object} is where it was",
+    "wipes": "{target} has been wiped with {object}{of_part}",
 }
 """Name of a term > sentence; other terms are said by their names."""
 

@@ -3,6 +3,7 @@
 import shlex
 import signal
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,6 +27,7 @@ from handloom.cli.flags import (
 from handloom.cli.verbs.dataset import verify
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
+from handloom.cli.verbs.view import live_page
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
@@ -92,6 +94,7 @@ def run(
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
+    view: bool = False,
     json: bool = False,
 ) -> int:
     """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
@@ -136,6 +139,7 @@ def run(
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        view: Serve the page of handloom view while it runs; its address is printed (extra view).
         json: Print the report as JSON instead of the progress display.
     """
     if allow_code:
@@ -189,6 +193,7 @@ def run(
         staging=staging or "",
         keep_going=keep_going,
         skip_stuck=skip_stuck,
+        view=view,
         json=json,
     )
 
@@ -203,6 +208,7 @@ def carry_out(
     staging: str = "",
     keep_going: bool = False,
     skip_stuck: bool = False,
+    view: bool = False,
     json: bool = False,
 ) -> int:
     """Run attempts with the progress display until the goal is reached, tell what came out, return the exit code.
@@ -216,6 +222,7 @@ def carry_out(
         staging: URL by way of which episodes come back.
         keep_going: Go on although the first attempts all failed for the same reason.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        view: Serve a page that shows how it goes on.
         json: Print the report as JSON instead of the progress display.
     """
     display = GenerateDisplay(goal, quiet=json, advise=True)
@@ -226,7 +233,12 @@ def carry_out(
         display.update(receipts)
         hopeless.update(receipts)
 
-    with display, _stop_on_interrupt(stop_file, display):
+    with ExitStack() as stack:
+        if view:
+            address = stack.enter_context(live_page(directory.path, goal, workers=executor.workers))
+            print(f"open in a browser: {address}", file=sys.stderr, flush=True)
+        stack.enter_context(display)
+        stack.enter_context(_stop_on_interrupt(stop_file, display))
         outcome = generate_run(
             directory, goal, executor, shard=shard, staging=staging, skip_stuck=skip_stuck, on_receipts=on_receipts
         )
@@ -239,9 +251,7 @@ def carry_out(
     return _tell(outcome, goal, workers=executor.workers, as_json=json)
 
 
-def _goal(
-    n: int | None, attempts: int | None, only: int | None, max_attempts: int | None, *, balanced: bool
-) -> Goal:
+def _goal(n: int | None, attempts: int | None, only: int | None, max_attempts: int | None, *, balanced: bool) -> Goal:
     """Return what the flags ask for: ten demonstrations if they ask for nothing."""
     if only is not None:
         if n is not None or attempts is not None or max_attempts is not None:

@@ -171,7 +171,7 @@ def _folding_link(origin: tuple[float, float, float], tall: float, feel: Feel) -
         contact_axis=(-1.0, 0.0, 0.0),
         normal=(0.0, -1.0, 0.0),
         push=(0.0, -THICK, 0.78 * tall),
-        counterbalance=0.96,
+        counterbalance=0.99,
         **feel,
     )
 
