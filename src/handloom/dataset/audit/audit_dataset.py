@@ -141,8 +141,9 @@ def _words(dataset: DatasetReader) -> Iterator[AuditFinding]:
     yield AuditFinding(name="words", value=words, unit="per instruction", fine=words >= 3.0,
                   meaning="an instruction of one or two words hardly says what is wanted")  # fmt: skip
     most = max(told.values()) / max(count, 1) if told else 1.0
-    yield AuditFinding(name="commonest instruction", value=most, unit="share of episodes", fine=most <= 0.5 or count < FEW,
-                  meaning="instructions are unevenly spread")  # fmt: skip
+    fine = most <= 0.5 or count < FEW
+    yield AuditFinding(name="commonest instruction", value=most, unit="share of episodes", fine=fine,
+                       meaning="instructions are unevenly spread")  # fmt: skip
 
 
 def _labels(dataset: DatasetReader) -> Iterator[AuditFinding]:
