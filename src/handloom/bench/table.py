@@ -6,6 +6,7 @@ BENCHES: dict[str, tuple[str, str]] = {
     "data": ("handloom.bench.data", "what demonstrations are worth: views, idle time, detours, landing, words"),
     "scenes": ("handloom.bench.scenes", "sampling and building scenes, overlap and drift at rest, reading task files"),
     "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
+    "labels": ("handloom.bench.labels", "labels of every kind, on top of drawing and encoding"),
     "render": ("handloom.bench.render", "frames per second and core, beside the classic renderer"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
     "teleop": (

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -27,16 +27,24 @@ Chart = tuple[str, str, str, Drawing]
 """File name, heading, a sentence below it, and the drawing."""
 
 
-def write_page(run: RunDirectory, folder: Path, *, workers: int = 1) -> Path:
+def write_page(
+    run: RunDirectory,
+    folder: Path,
+    *,
+    workers: int = 1,
+    told: tuple[Mapping[int, Receipt], RunReport] | None = None,
+) -> Path:
     """Write ``index.html`` and one PNG per chart; return the page.
 
     Args:
         run: The run; its journals are read, and its dataset where there is one.
         folder: Where the files go.
         workers: Worker count the robot hours per day are given for.
+        told: The receipts that count and their report, from whoever has read them already.
     """
-    receipts = list(run.counted().values())
-    report = report_of(receipts)
+    counted, report = told or (run.counted(), None)
+    receipts = list(counted.values())
+    report = report or report_of(receipts)
     reader = DatasetReader(run.dataset) if (run.dataset / "meta" / "info.json").is_file() else None
     diversity = diversity_of(reader) if reader else Diversity(episodes=0)
     charts = [*_outcome_charts(report), *_time_charts(report, receipts), *_diversity_charts(diversity)]
