@@ -9,10 +9,9 @@ from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from handloom.render.cuda.constants import definitions
-from handloom.render.cuda.machine import KERNELS
+from handloom.render.cuda.source import source
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 ENTRIES = {
@@ -29,19 +28,17 @@ ENTRIES = {
 def compiled(settings: tuple[int, int, int]) -> ctypes.CDLL:
     """Return the kernels of one setting as a library of this machine."""
     folder = Path(mkdtemp(prefix="handloom_lanes_"))
-    shadows, occlusion, smoothing = settings
-    source = definitions(SHADOWS=shadows, OCCLUSION=occlusion, SMOOTHING=smoothing) + '#include "draw.cu"\n'
+    text = source(settings)
     for entry, arguments in ENTRIES.items():
-        source += (
+        text += (
             f'extern "C" void run_{entry}(int width, int height, int shared, void** a) '
             f"{{ run_grid(width, height, shared, [=] {{ {entry}({arguments}); }}); }}\n"
         )
-    (folder / "lanes.cpp").write_text(source)
-    includes = [f"-I{KERNELS}", f"-I{Path(__file__).parent}"]
+    (folder / "lanes.cpp").write_text(text)
     # -ffp-contract=off: what the card's compiler is told, too.
     options = ["-std=c++17", "-O2", "-shared", "-fPIC", "-ffp-contract=off", "-fno-stack-protector"]
     subprocess.run(
-        [str(COMPILER), *options, *includes, str(folder / "lanes.cpp"), "-o", str(folder / "lanes.so")], check=True
+        [str(COMPILER), *options, f"-I{Path(__file__).parent}", str(folder / "lanes.cpp"), "-o", str(folder / "lanes.so")], check=True
     )
     return ctypes.CDLL(str(folder / "lanes.so"))
 
@@ -60,6 +57,9 @@ class Lanes:
 
     def empty(self, size: int) -> Bytes:
         return Bytes(size)
+
+    def host_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
+        return np.empty(count, dtype)
 
     def write(self, memory: Bytes, content: NDArray[Any]) -> None:
         flat = np.ascontiguousarray(content).reshape(-1).view(np.uint8)

@@ -114,7 +114,8 @@ class CardDrawer:
         layout.fill({name: piece.address for name, piece in memory.items()})
         self._machine.write(memory["input"], layout.packed)
         self._launch(layout, memory["input"].address, wanted)
-        images = {kind: np.empty(layout.pixels * KINDS[kind][1], KINDS[kind][0]) for kind in KINDS if kind in wanted}
+        host = self._machine.host_array
+        images = {kind: host(layout.pixels * KINDS[kind][1], KINDS[kind][0]) for kind in KINDS if kind in wanted}
         for kind, image in images.items():
             self._machine.read(memory[kind], 0, image)
         start = 0

@@ -1,23 +1,8 @@
 """Where kernels run: memory, copies and launches, as ``CardDrawer`` asks for them."""
 
-from functools import cache
-from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from handloom.render.cuda.constants import definitions
-
-KERNELS = Path(__file__).parent / "kernels"
-SOURCE = '#include "draw.cu"\n'
-# The pictures are the same bits as the processor's: nothing is contracted, nothing approximated.
-OPTIONS = ("--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
-INFINITE = "#define INFINITE __int_as_float(0x7f800000)\n"
-
-
-class Settings(tuple[int, int, int]):
-    """What a build of the kernels is specialised on: shadows, occlusion, smoothing."""
+from numpy.typing import DTypeLike, NDArray
 
 
 class Memory(Protocol):
@@ -32,6 +17,10 @@ class Machine(Protocol):
 
     def empty(self, size: int) -> Memory:
         """Return memory of so many bytes, with undefined content."""
+        ...
+
+    def host_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Return a flat array that ``read`` fills fast, with undefined content."""
         ...
 
     def write(self, memory: Memory, content: NDArray[Any]) -> None:

@@ -99,8 +99,7 @@ ENTRY draw_views(const Model* models, const World* worlds, const Eye* eyes, cons
                       (int)(encode(limit(lane.blue, 0.0f, 1.0f)) + 0.5f));
     }
     if (!view.rgb) return;
-    light_up(lane, tile);
-    if (any_of_tile(lane.opacity < 1.0f)) shade_behind(lane, tile, count);
+    shade_layers(lane, tile, count);
     if (!drawn) return;
     int red = (int)(lane.red + 0.5f), green = (int)(lane.green + 0.5f), blue = (int)(lane.blue + 0.5f);
     store_rgb(view.rgb, pixel, red, green, blue);

@@ -12,7 +12,11 @@
 
 #define DEVICE __device__ __forceinline__
 #define DEVICE_CALL __device__ __noinline__
-#define ENTRY extern "C" __global__ void __launch_bounds__(LANES)
+// So many blocks share a multiprocessor: the compiler keeps registers low enough.
+#ifndef BLOCKS_AT_ONCE
+#define BLOCKS_AT_ONCE 5
+#endif
+#define ENTRY extern "C" __global__ void __launch_bounds__(LANES, BLOCKS_AT_ONCE)
 #define SHARED __shared__
 #define INFINITE __int_as_float(0x7f800000)
 typedef unsigned short ushort_t;

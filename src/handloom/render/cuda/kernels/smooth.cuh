@@ -70,8 +70,7 @@ DEVICE void smooth_batch(Tile& tile, const View& view, int row, const int* todo,
         int count = find_candidates(tile, row, first, last);
         find_nearest(lane, tile, count);
         find_surface(lane, tile);
-        light_up(lane, tile);
-        if (any_of_tile(lane.opacity < 1.0f)) shade_behind(lane, tile, count);
+        shade_layers(lane, tile, count);
         red = lane.red, green = lane.green, blue = lane.blue;
     } else {
         int count = find_seen(tile, view, todo, pixels);

@@ -71,17 +71,19 @@ DEVICE void light_up(Lane& lane, Tile& tile) {
     shade_surface(lane, model.world, tile.eye->row);
 }
 
-// Blend what lies behind transparent hits, layer by layer, on screen, as GL does. Destroys depth, id and opacity.
-// The candidates are sorted in the second half of the list, which lighting leaves alone.
-DEVICE void shade_behind(Lane& lane, Tile& tile, int count) {
-    float red = lane.red * lane.opacity, green = lane.green * lane.opacity, blue = lane.blue * lane.opacity;
-    float left = 1.0f - lane.opacity;
-    for (int layer = 1; layer <= MAX_LAYERS; layer++) {
-        lane.start = lane.t + LAYER_GAP;
-        lane.t = BIG;
-        lane.id = -1;
-        cast_all(lane, tile, count, layer);
-        find_surface(lane, tile);
+// Turn the surfaces, and what lies behind transparent ones, into screen colours 0..255: layer by layer, blended on
+// screen, as GL does. Destroys depth, id and opacity. The candidates are sorted in the second half of the list, which
+// lighting leaves alone.
+DEVICE void shade_layers(Lane& lane, Tile& tile, int count) {
+    float red = 0.0f, green = 0.0f, blue = 0.0f, left = 1.0f;
+    for (int layer = 0; layer <= MAX_LAYERS; layer++) {
+        if (layer > 0) {
+            lane.start = lane.t + LAYER_GAP;
+            lane.t = BIG;
+            lane.id = -1;
+            cast_all(lane, tile, count, layer);
+            find_surface(lane, tile);
+        }
         light_up(lane, tile);
         float weight = left * lane.opacity;
         red += lane.red * weight;
