@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, track
 
 from handloom.cli.doctor import compile_kernels, cores
-from handloom.cli.flags import Codec, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
+from handloom.cli.flags import Backend, Codec, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
 from handloom.cli.terminal import plain
 from handloom.config import own_code
 from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, merge_datasets, record_of_archive
@@ -22,6 +22,7 @@ from handloom.engine.rerender import RenderOverrides, drawn_settings, read_camer
 from handloom.engine.trust import demand_trusted
 from handloom.engine.verify import Verification, archives_of, dataset_faults, dataset_of
 from handloom.errors import FileError, InputError
+from handloom.render.run_drawing import drawing_for
 from handloom.scene import build_scene
 from handloom.scene.model_xml import model_xml
 
@@ -198,6 +199,7 @@ def render(
     *,
     output: OptionalOutput = None,
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     size: Annotated[tuple[int, int] | None, tyro.conf.arg(metavar="WIDTH HEIGHT", help_behavior_hint="")] = None,
     cameras: OptionalFile = None,
@@ -216,6 +218,7 @@ def render(
         path: A run folder.
         output: Folder of the new dataset; default: rendered/ in the run.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
@@ -233,22 +236,21 @@ def render(
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
     # Refuses unknown words at once.
-    drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
+    how = {"preset": preset, "backend": backend, "codec": codec, "depth": depth, "segmentation": segmentation}
+    drawn_settings(directory.settings, **how)
     executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
     checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
     compile_kernels()
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    drawing = drawing_for(backend, workers=0 if workers == 0 else executor.workers)
+    with drawing, Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)
         dataset = rerender_run(
             directory,
             output or directory.path / "rendered",
             executor,
             look=look,
-            preset=preset,
-            codec=codec,
-            depth=depth,
-            segmentation=segmentation,
             on_episode=lambda: progress.advance(bar),
+            **how,
         )
     print(f"dataset: {dataset}")

@@ -11,6 +11,7 @@ import tyro
 from handloom.cli.dataset import verify
 from handloom.cli.doctor import compile_kernels, cores
 from handloom.cli.flags import (
+    Backend,
     Codec,
     ColumnStyle,
     LerobotFeature,
@@ -46,6 +47,7 @@ from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.run_directory import ALL
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
+from handloom.render.run_drawing import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
@@ -72,6 +74,7 @@ def run(
     staging: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
@@ -106,6 +109,7 @@ def run(
             instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
@@ -150,6 +154,7 @@ def run(
         unit_size=unit_size if unit_size is not None else unit_size_of(goal, workers or cores()),
         render=render,
         preset=preset,
+        backend=backend,
         codec=codec,
         columns=columns,
         lerobot_features=lerobot_features,
@@ -170,17 +175,18 @@ def run(
         RunDirectory.discard(folder)
     directory = RunDirectory.begin(folder, settings)
     compile_kernels()
-    return carry_out(
-        directory,
-        goal,
-        chosen,
-        name=task,
-        shard=part,
-        staging=staging or "",
-        keep_going=keep_going,
-        skip_stuck=skip_stuck,
-        json=json,
-    )
+    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+        return carry_out(
+            directory,
+            goal,
+            chosen,
+            name=task,
+            shard=part,
+            staging=staging or "",
+            keep_going=keep_going,
+            skip_stuck=skip_stuck,
+            json=json,
+        )
 
 
 def carry_out(

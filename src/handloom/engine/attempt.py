@@ -24,6 +24,7 @@ from handloom.episode.columns import drawing_facts, episode_columns, image_name,
 from handloom.episode.disturbance import Disturbance
 from handloom.episode.judged_source import JudgedSource
 from handloom.errors import FileError, HandloomError, InputError, MachineError
+from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
@@ -175,7 +176,10 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
     videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
     table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
     with EpisodeWriter(folder, table) as writer:
-        frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds) if render else iter(())
+        renderer = Renderer(scene.world.model, settings.preset, backend=settings.backend) if render else None
+        frames = iter(())
+        if renderer is not None:
+            frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds, renderer=renderer)
         while True:
             with watch.stage("render"):
                 images = next(frames, None)
@@ -187,7 +191,8 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
                         writer.add_image(image_name(camera, kind), image)
         with watch.stage("write"):
             archive = archive_of_record(record)
-            how = drawing_facts(scene, videos, settings.preset)
+            card = renderer.card if renderer is not None else ""
+            how = drawing_facts(scene, videos, settings.preset, backend=settings.backend, card=card)
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

@@ -87,6 +87,8 @@ class RunSettings(Config):
     """Attempts per work unit."""
     render: RenderWhen = "now"
     preset: str = "balanced"
+    backend: Literal["cpu", "cuda"] = "cpu"
+    """What draws; the pictures are the same bits, and still no dataset has those of both."""
     codec: str = "h264"
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
@@ -145,6 +147,8 @@ class RunSettings(Config):
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
         left_out = {"task_path", "unit_size"} if self.stand_ins else {"task_path", "unit_size", "stand_ins"}
+        # Runs of earlier versions, which all drew with the processor, can be resumed.
+        left_out |= {"backend"} if self.backend == "cpu" else set()
         values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 

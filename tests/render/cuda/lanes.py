@@ -3,6 +3,7 @@
 import ctypes
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -22,6 +23,7 @@ ENTRIES = {
         "(const Model*)a[0], (const World*)a[1], (const Eye*)a[2], (const View*)a[3]",
     ),
 }
+STRUCTURES = ("Model", "World", "Eye", "View")
 
 
 @cache
@@ -34,11 +36,21 @@ def compiled(settings: tuple[int, int, int]) -> ctypes.CDLL:
             f'extern "C" void run_{entry}(int width, int height, int shared, void** a) '
             f"{{ run_grid(width, height, shared, [=] {{ {entry}({arguments}); }}); }}\n"
         )
+    for name in STRUCTURES:
+        text += f'extern "C" int size_of_{name}() {{ return sizeof({name}); }}\n'
     (folder / "lanes.cpp").write_text(text)
     # -ffp-contract=off: what the card's compiler is told, too.
     options = ["-std=c++17", "-O2", "-shared", "-fPIC", "-ffp-contract=off", "-fno-stack-protector"]
     subprocess.run(
-        [str(COMPILER), *options, f"-I{Path(__file__).parent}", str(folder / "lanes.cpp"), "-o", str(folder / "lanes.so")], check=True
+        [
+            str(COMPILER),
+            *options,
+            f"-I{Path(__file__).parent}",
+            str(folder / "lanes.cpp"),
+            "-o",
+            str(folder / "lanes.so"),
+        ],
+        check=True,
     )
     return ctypes.CDLL(str(folder / "lanes.so"))
 
@@ -65,11 +77,22 @@ class Lanes:
         flat = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
         ctypes.memmove(memory.address, flat.ctypes.data, flat.nbytes)
 
-    def read(self, memory: Bytes, start: int, out: NDArray[Any]) -> None:
-        ctypes.memmove(out.ctypes.data, memory.address + start, out.nbytes)
+    def read(self, copies: Sequence[tuple[Bytes, int, NDArray[Any]]]) -> None:
+        for memory, start, out in copies:
+            assert out.flags.c_contiguous
+            ctypes.memmove(out.ctypes.data, memory.address + start, out.nbytes)
+
+    def wait(self, copy: None) -> None:
+        pass
 
     def launch(
         self, settings: tuple[int, int, int], entry: str, grid: tuple[int, int], addresses: list[int], shared: int
     ) -> None:
         arguments = (ctypes.c_void_p * len(addresses))(*addresses)
         getattr(compiled(settings), f"run_{entry}")(*grid, shared, arguments)
+
+
+def sizes_of_rows() -> dict[str, int]:
+    """Return how long the kernels' structures are."""
+    library = compiled((1, 1, 1))
+    return {name: getattr(library, f"size_of_{name}")() for name in STRUCTURES}

@@ -1,5 +1,6 @@
 """An NVIDIA card, through CuPy."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ class CardMemory:
 
     def __init__(self, pointer: Any) -> None:
         self.address = int(pointer.ptr)
+        self.staging = np.zeros(0, np.uint8)
+        """Memory of this machine that the card can read, for what is written there."""
         self._pointer = pointer
 
 
 class Card:
-    """Memory and launches of one card; all on one stream, in order.
+    """Memory and launches of one card: launches on one stream, copies back on another.
 
     Args:
         cupy: The package, imported.
@@ -32,9 +35,9 @@ class Card:
         self._cupy = cupy
         self._device = cupy.cuda.Device(number)
         with self._device:
-            self._stream = cupy.cuda.Stream(non_blocking=True)
+            self._stream, self._copies = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
         self._builds: dict[Settings, Any] = {}
-        self._staging = np.zeros(0, np.uint8)
+        self._copy = cupy.cuda.runtime.memcpyAsync
 
     @property
     def name(self) -> str:
@@ -42,31 +45,39 @@ class Card:
         return self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["name"].decode()
 
     def empty(self, size: int) -> CardMemory:
+        """Return memory of so many bytes, with undefined content."""
         with self._device:
             return CardMemory(self._cupy.cuda.alloc(max(size, 1)))
 
     def host_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Return a flat array that the card can write to by itself."""
         with self._device:
             pinned = self._cupy.cuda.alloc_pinned_memory(max(count * np.dtype(dtype).itemsize, 1))
         return np.frombuffer(pinned, dtype, count)
 
     def write(self, memory: CardMemory, content: NDArray[Any]) -> None:
-        flat = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
-        self._stream.synchronize()
-        if self._staging.nbytes < flat.nbytes:
-            self._staging = self.host_array(flat.nbytes, np.uint8)
-        self._staging[: flat.nbytes] = flat
-        copy = self._cupy.cuda.runtime.memcpyAsync
-        copy(memory.address, self._staging.ctypes.data, flat.nbytes, TO_CARD, self._stream.ptr)
+        """Copy by way of memory that the card reads by itself; whoever writes again has waited for what came of it."""
+        size = content.nbytes
+        if memory.staging.nbytes < size:
+            memory.staging = self.host_array(size, np.uint8)
+        memory.staging[:size] = content.reshape(-1).view(np.uint8)
+        self._copy(memory.address, memory.staging.ctypes.data, size, TO_CARD, self._stream.ptr)
 
-    def read(self, memory: CardMemory, start: int, out: NDArray[Any]) -> None:
-        copy = self._cupy.cuda.runtime.memcpyAsync
-        copy(out.ctypes.data, memory.address + start, out.nbytes, FROM_CARD, self._stream.ptr)
-        self._stream.synchronize()
+    def read(self, copies: Sequence[tuple[CardMemory, int, NDArray[Any]]]) -> Any:
+        """Start to copy memory, from a byte on, into arrays, after all launches; return what to wait for."""
+        with self._device:
+            self._copies.wait_event(self._stream.record())
+            for memory, start, out in copies:
+                self._copy(out.ctypes.data, memory.address + start, out.nbytes, FROM_CARD, self._copies.ptr)
+            return self._copies.record()
 
-    def launch(
-        self, settings: Settings, entry: str, grid: tuple[int, int], addresses: list[int], shared: int
-    ) -> None:
+    def wait(self, copy: Any) -> None:
+        """Wait for copies that ``read`` started."""
+        if copy is not None:
+            copy.synchronize()
+
+    def launch(self, settings: Settings, entry: str, grid: tuple[int, int], addresses: list[int], shared: int) -> None:
+        """Start a kernel; each build is compiled when it is first needed, and kept by CuPy for later processes."""
         with self._device, self._stream:
             if settings not in self._builds:
                 self._builds[settings] = self._cupy.RawModule(code=source(settings), options=OPTIONS)

@@ -1,4 +1,4 @@
-"""The constants of the CUDA source, generated from the modules of the processor's ray caster: no number stands twice."""
+"""The constants of the CUDA source, generated from the processor's modules: no number is written twice."""
 
 from collections.abc import Iterator
 from typing import Any

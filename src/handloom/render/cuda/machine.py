@@ -1,5 +1,6 @@
 """Where kernels run: memory, copies and launches, as ``CardDrawer`` asks for them."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from numpy.typing import DTypeLike, NDArray
@@ -9,7 +10,9 @@ class Memory(Protocol):
     """A piece of the machine's memory."""
 
     @property
-    def address(self) -> int: ...
+    def address(self) -> int:
+        """Where it begins."""
+        ...
 
 
 class Machine(Protocol):
@@ -23,12 +26,16 @@ class Machine(Protocol):
         """Return a flat array that ``read`` fills fast, with undefined content."""
         ...
 
-    def write(self, memory: Memory, content: NDArray[Any]) -> None:
+    def write(self, memory: Any, content: NDArray[Any]) -> None:
         """Copy an array to the beginning of memory."""
         ...
 
-    def read(self, memory: Memory, start: int, out: NDArray[Any]) -> None:
-        """Copy memory from byte ``start`` on into an array, once all launches before are done."""
+    def read(self, copies: Sequence[tuple[Any, int, NDArray[Any]]]) -> Any:
+        """Start to copy memory, from a byte on, into arrays, after all launches; return what to wait for."""
+        ...
+
+    def wait(self, copy: Any) -> None:
+        """Wait for copies that ``read`` started; None is no copy."""
         ...
 
     def launch(

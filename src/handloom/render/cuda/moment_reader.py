@@ -33,6 +33,7 @@ from handloom.render.cpu.reflect import mirror_rows, mirrored_view
 from handloom.render.cuda.moments import BEAD_BOX, DrawnModel, Moments, named
 from handloom.values import CameraSpec
 
+
 class MomentReader:
     """Reads moments off the states of one model.
 
@@ -97,14 +98,16 @@ class MomentReader:
         sizes = np.array([(camera.width, camera.height) for camera in cameras], np.int32)
         return Moments(self.drawn, poses, lights, beads, rows, np.array(bodies, np.float32), sizes)
 
+    def forget(self) -> None:
+        """Drop the moments read since the last call of ``take``."""
+        self._read.clear()
+
     def _mount(self, camera: CameraSpec) -> tuple[int, Array]:
         if camera not in self._mounts:
             self._mounts[camera] = camera_body(self._model, camera), camera.T_parent_camera
         return self._mounts[camera]
 
-    def _views(
-        self, data: mujoco.MjData, camera: CameraSpec, poses: NDArray[np.float32]
-    ) -> list[NDArray[np.float32]]:
+    def _views(self, data: mujoco.MjData, camera: CameraSpec, poses: NDArray[np.float32]) -> list[NDArray[np.float32]]:
         """Return the row of a camera, then those of its images behind the mirrors."""
         body, T_body_camera = self._mount(camera)
         R_world_body = data.xmat[body].reshape(3, 3)

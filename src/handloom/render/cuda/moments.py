@@ -42,7 +42,8 @@ class DrawnModel(NamedTuple):
 def named(model: DrawnModel) -> DrawnModel:
     """Return the model with its digest."""
     content = hashlib.blake2b(digest_size=16)
-    for part in model[: len(TABLES) + 1]:
+    for name in (*TABLES, "mirrors"):
+        part = getattr(model, name)
         content.update(str(part.shape).encode() + part.tobytes())
     content.update(repr((model.lights, model.headlight, model.beads)).encode())
     return model._replace(digest=content.hexdigest())
@@ -68,6 +69,4 @@ class Moments(NamedTuple):
     def part(self, start: int, stop: int) -> "Moments":
         """Return some of the moments."""
         cut = slice(start, stop)
-        return self._replace(
-            poses=self.poses[cut], lights=self.lights[cut], beads=self.beads[cut], rows=self.rows[cut]
-        )
+        return self._replace(poses=self.poses[cut], lights=self.lights[cut], beads=self.beads[cut], rows=self.rows[cut])
