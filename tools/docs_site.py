@@ -18,7 +18,7 @@ from write_changelog import changelog  # noqa: E402 - tools/ is no package
 API = {
     "handloom": "handloom",
     "tasks": "handloom.tasks",
-    "scene": "handloom.scene",
+    "scene": "handloom.scene handloom.scene.surface_gripper",
     "episode": "handloom.episode",
     "skills": "handloom.skills",
     "engine": "handloom.engine",
@@ -29,10 +29,9 @@ API = {
     "render": "handloom.render",
     "motion": "handloom.motion.kinematics handloom.motion.collision "
     "handloom.motion.planning handloom.motion.trajectory",
-    "motion_generation": "handloom.motion_generation",
-    "sim": "handloom.sim handloom.articulation",
-    "control": "handloom.control.wheeled handloom.control.graph "
-    "handloom.control.policy handloom.control.surface_gripper",
+    "motion_generation": "handloom.isaac.motion_generation",
+    "sim": "handloom.sim",
+    "isaac": "handloom.isaac.articulation handloom.isaac.wheeled handloom.isaac.graph handloom.isaac.policy",
     "retarget": "handloom.retarget handloom.retarget.so101",
     "values": "handloom.values handloom.spatial handloom.config handloom.errors",
 }

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from handloom.control.policy import Walker
-from handloom.control.wheeled import floor_world
+from handloom.isaac.policy import Walker
+from handloom.isaac.wheeled import floor_world
 from handloom.render import Renderer, write_png
 from handloom.robots import load_robot
 from handloom.values import CameraSpec

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from handloom.arrays import Array
 from handloom.scene import Scene, SceneArm, build_scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.work_area import reached_points
 

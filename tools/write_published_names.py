@@ -7,12 +7,12 @@ from pathlib import Path
 from handloom.compat import isaac, isaacsim, isaacteleop
 from handloom.compat.isaacteleop.lost_devices import LOST_DEVICES
 from handloom.compat.published import NotHere
-from handloom.control.graph import NODE_TYPES
+from handloom.isaac.graph import NODE_TYPES
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "published_names.md"
 
-UNCOMPARED = ("handloom.motion_generation:", "handloom.control.policy:", "handloom.control.surface_gripper:")
+UNCOMPARED = ("handloom.isaac.motion_generation:", "handloom.isaac.policy:", "handloom.scene.surface_gripper:")
 """Where objects are that were written from published descriptions, without a library to compare them with."""
 
 FAULTS = (

@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image, ImageDraw
 
-from handloom.motion_generation import (
+from handloom.isaac.motion_generation import (
     LulaTaskSpaceTrajectoryGenerator,
     Pose3,
     Rotation3,

@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 
-from handloom.articulation import SingleArticulation, add_drive_inputs
-from handloom.motion_generation import (
+from handloom.isaac.articulation import SingleArticulation, add_drive_inputs
+from handloom.isaac.motion_generation import (
     ArticulationKinematicsSolver,
     ArticulationMotionPolicy,
     LulaKinematicsSolver,

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from handloom.motion_generation import (
+from handloom.isaac.motion_generation import (
     RRT,
     Cuboid,
     LulaCSpaceTrajectoryGenerator,

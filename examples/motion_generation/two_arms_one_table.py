@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image, ImageDraw
 
-from handloom.motion_generation import GroundPlane, RmpFlow, Sphere, load_supported_motion_policy_config
+from handloom.isaac.motion_generation import GroundPlane, RmpFlow, Sphere, load_supported_motion_policy_config
 
 FRAME, SECONDS = 1 / 60, 14.0
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])

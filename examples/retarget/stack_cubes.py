@@ -21,6 +21,7 @@ from handloom.dataset import (
 )
 from handloom.episode import run_episode
 from handloom.episode.columns import episode_columns
+from handloom.judging.checks import holds
 from handloom.retarget import DeviceRecording
 from handloom.retarget.so101 import (
     ROBOT,
@@ -32,7 +33,6 @@ from handloom.retarget.so101 import (
 )
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
-from handloom.judging.checks import holds
 from handloom.values import EpisodeRecord
 
 

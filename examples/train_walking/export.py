@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image, ImageDraw, ImageFont
 from ppo import VAR_FLOOR, Actor
 
-from handloom.control.policy.policy_env import PolicyEnv
+from handloom.isaac.policy.policy_env import PolicyEnv
 from handloom.robots import load_robot
 
 # What the curve shows, column of the training table > colour.

@@ -8,7 +8,7 @@ import torch
 from gaits import Gait
 from torch import Tensor, nn
 
-from handloom.control.policy.policy_env import PolicyEnv
+from handloom.isaac.policy.policy_env import PolicyEnv
 
 # Added to variances, so that what hardly varies is not blown up.
 VAR_FLOOR = 1e-3

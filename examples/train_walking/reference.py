@@ -8,8 +8,8 @@ import numpy as np
 from gaits import Gait
 from numpy.typing import NDArray
 
-from handloom.control.policy.observations import is_moving
-from handloom.control.policy.policy_env import PolicyEnv
+from handloom.isaac.policy.observations import is_moving
+from handloom.isaac.policy.policy_env import PolicyEnv
 from handloom.robots import load_robot
 
 Array = NDArray[np.float64]

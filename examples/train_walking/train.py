@@ -19,7 +19,7 @@ from gaits import GAITS
 from ppo import Actor, Learner, PpoSettings
 from walking import WalkingBatch
 
-from handloom.control.policy.policy_env import PolicyEnv
+from handloom.isaac.policy.policy_env import PolicyEnv
 from handloom.robots import load_robot
 
 HIDDEN = (128, 128)

@@ -7,8 +7,8 @@ from mujoco.batch import Batch
 from numpy.typing import NDArray
 from reference import REFERENCES
 
-from handloom.control.policy.observations import Reading, advance_phase, is_moving
-from handloom.control.policy.policy_env import PolicyEnv
+from handloom.isaac.policy.observations import Reading, advance_phase, is_moving
+from handloom.isaac.policy.policy_env import PolicyEnv
 from handloom.robots import load_robot
 
 Array = NDArray[np.float64]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from handloom.control.wheeled import AckermannController, WheeledRobot, floor_world
+from handloom.isaac.wheeled import AckermannController, WheeledRobot, floor_world
 from handloom.robots import load_robot
 
 car = load_robot("leatherback")

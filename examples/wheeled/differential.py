@@ -2,7 +2,7 @@
 
 import math
 
-from handloom.control.wheeled import DifferentialController, PlanarOdometry, WheeledRobot, floor_world
+from handloom.isaac.wheeled import DifferentialController, PlanarOdometry, WheeledRobot, floor_world
 from handloom.robots import load_robot
 
 world = floor_world(load_robot("jetbot"))

@@ -3,9 +3,9 @@
 import math
 from pathlib import Path
 
-from handloom.articulation import SingleArticulation
-from handloom.control.graph import GraphSession, load_graph
-from handloom.control.wheeled import floor_world, yaw_from_quat
+from handloom.isaac.articulation import SingleArticulation
+from handloom.isaac.graph import GraphSession, load_graph
+from handloom.isaac.wheeled import floor_world, yaw_from_quat
 from handloom.robots import load_robot
 
 world = floor_world(load_robot("nova_carter"))

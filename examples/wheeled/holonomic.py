@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from handloom.control.wheeled import HolonomicController, HolonomicRobotSetup, WheeledRobot, floor_world
+from handloom.isaac.wheeled import HolonomicController, HolonomicRobotSetup, WheeledRobot, floor_world
 from handloom.robots import load_robot
 
 world = floor_world(load_robot("kaya"))

@@ -5,6 +5,7 @@ used: ``import handloom`` loads nothing heavy and changes nothing.
 """
 
 import importlib
+import sys
 
 from handloom.version import VERSION
 
@@ -106,3 +107,17 @@ def __getattr__(name: str) -> "Any":
 def __dir__() -> list[str]:
     """Return the public names."""
     return sorted((*__all__, "__version__"))
+
+
+class _OldPaths:
+    """Finds modules that have moved, after every other way to find ``handloom.something`` has failed."""
+
+    @staticmethod
+    def find_spec(name: str, path: "Any" = None, target: "Any" = None) -> "Any":
+        """Return how to import a module by its old path; None for all others."""
+        if not name.startswith("handloom."):
+            return None
+        return importlib.import_module("handloom.compat.moved").find_moved(name)
+
+
+sys.meta_path.append(_OldPaths)

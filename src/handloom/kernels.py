@@ -14,6 +14,7 @@ import os
 import platform
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -25,9 +26,14 @@ from numba.core import caching
 from handloom.cache import user_cache
 
 __all__ = [
+    "GENERATE",
+    "STEPS",
+    "WarmStep",
     "cache_folder",
     "inner_kernel",
+    "is_warm",
     "kernel",
+    "kernel_cache",
     "kernel_parts",
     "kernel_sources",
     "picture_kernel",
@@ -37,6 +43,29 @@ __all__ = [
 
 ROOT = Path(__file__).parent
 _DEFINES_KERNELS = re.compile(rb"^from handloom\.kernels import [^\n]*\b(picture_|inner_)?kernel\b", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class WarmStep:
+    """A row of the table: an example whose run compiles kernels."""
+
+    code: str
+    """``module:function`` of the example."""
+    parts: tuple[str, ...]
+    """Parts of the package whose kernels it compiles."""
+    generates: bool = True
+    """Whether ``generate`` and its kin need these kernels."""
+
+
+STEPS = {
+    "drawing": WarmStep("handloom.engine.warmup:draw", ("render", "dataset")),
+    "planning": WarmStep("handloom.engine.warmup:plan_and_write", ("motion", "grasping")),
+    "pouring": WarmStep("handloom.engine.warmup:pour", ("scene",)),
+    "motion policies": WarmStep("handloom.isaac.motion_generation.warmup:follow", ("isaac",), generates=False),
+}
+"""What is compiled side by side; the longer step first."""
+GENERATE = tuple(name for name, step in STEPS.items() if step.generates)
+"""The steps that come before a run: motion policies are no part of it."""
 
 
 @cache
@@ -57,22 +86,29 @@ def kernel_parts() -> tuple[str, ...]:
 @cache
 def cache_folder(part: str) -> Path:
     """Return the folder of the compiled kernels of one part, ``<user cache>/kernels/<part>-<hash of its sources>``."""
-    return _cache_root() / f"{part}-{_digest(file for file in kernel_sources() if _part(file) == part)}"
+    return kernel_cache() / f"{part}-{_digest(file for file in kernel_sources() if _part(file) == part)}"
 
 
-def warm_marker() -> Path:
-    """Return the file that says that the kernels of every part, as they are now, were compiled here.
+def is_warm(steps: Iterable[str] = GENERATE) -> bool:
+    """Return whether these rows of ``STEPS`` were compiled on this machine with this version."""
+    return all(warm_marker(name).is_file() for name in steps)
+
+
+def warm_marker(step: str) -> Path:
+    """Return the file that says that a step compiled its kernels here, those of its parts as they are now.
 
     Numba keeps code by its own version, by Python's and by processor, so a marker holds for one of each.
     """
     from llvmlite import binding
 
-    made_by = (numba.__version__, platform.python_version(), binding.get_host_cpu_name())
+    made_by = (step, numba.__version__, platform.python_version(), binding.get_host_cpu_name())
     suffix = hashlib.sha256(repr(made_by).encode()).hexdigest()[:8]
-    return _cache_root() / f"warm-{_digest(kernel_sources())}-{suffix}"
+    sources = (file for file in kernel_sources() if _part(file) in STEPS[step].parts)
+    return kernel_cache() / f"warm-{_digest(sources)}-{suffix}"
 
 
-def _cache_root() -> Path:
+def kernel_cache() -> Path:
+    """Return the folder of all compiled kernels, ``<user cache>/kernels``."""
     return user_cache() / "kernels"
 
 

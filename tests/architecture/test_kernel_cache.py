@@ -1,5 +1,6 @@
 """Compiled kernels are thrown away when any kernel source of their part changes, not only their own file."""
 
+import importlib
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import handloom
-from handloom.kernels import cache_folder, kernel_parts, kernel_sources
+from handloom.kernels import GENERATE, STEPS, cache_folder, kernel_parts, kernel_sources, warm_marker
 
 ROOT = Path(handloom.__file__).parent
 
@@ -59,7 +60,7 @@ def test_a_kernel_is_cached_in_the_folder_of_its_part():
 def test_a_second_installation_finds_the_kernels_of_the_first(copy):
     # The one kernel that does not pull in the rest of its part: quick to compile.
     code = (
-        "import numpy as np; from handloom.dataset.colour_planes import colour_planes as k;"
+        "import numpy as np; from handloom.dataset.video.colour_planes import colour_planes as k;"
         "k(np.zeros((2, 2, 3), np.uint8), *np.zeros((3, 2, 2), np.uint8)); print(sum(k.stats.cache_hits.values()))"
     )
 
@@ -94,3 +95,19 @@ def test_nobody_compiles_outside_the_kernels_module():
         if file.name != "kernels.py" and ("numba.njit" in (text := file.read_text()) or "from numba import" in text)
     ]
     assert offenders == []
+
+
+def test_the_warm_up_table_covers_every_part_and_names_code_that_exists():
+    assert {part for step in STEPS.values() for part in step.parts} == set(kernel_parts())
+    for step in STEPS.values():
+        module, _, function = step.code.partition(":")
+        assert callable(getattr(importlib.import_module(module), function))
+    assert len({warm_marker(name) for name in STEPS}) == len(STEPS)
+
+
+def test_a_run_compiles_no_kernel_of_the_isaac_shell():
+    assert "isaac" not in {part for name in GENERATE for part in STEPS[name].parts}
+    code = "import sys, handloom.cli.verbs.generate, handloom.engine.warmup; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "handloom.engine.warmup" in loaded
+    assert not [module for module in loaded if module.startswith("handloom.isaac")]

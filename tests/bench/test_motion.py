@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from handloom.bench import collision, ik, plan, trajectory
-from handloom.bench.planning_problems import KINDS, arm_setup, planning_problems
+from handloom.bench.motion import collision, ik, plan, trajectory
+from handloom.bench.motion.planning_problems import KINDS, arm_setup, planning_problems
 
 
 def test_inverse_kinematics_is_measured_beside_mink():

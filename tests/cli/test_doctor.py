@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from handloom.cli.doctor import _requirements
 from handloom.cli.main import DONE, main
+from handloom.cli.verbs.doctor import _requirements
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -49,7 +49,7 @@ def test_a_verb_that_is_stopped_says_so_without_a_traceback(capsys, monkeypatch)
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("handloom.cli.bench.run", stop)
+    monkeypatch.setattr("handloom.cli.verbs.bench.run", stop)
     assert main(["bench"]) == FAILED
     assert capsys.readouterr().err == "handloom bench: stopped\n"
 
@@ -58,7 +58,7 @@ def test_what_the_system_refuses_is_one_message(capsys, monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "somewhere")
 
-    monkeypatch.setattr("handloom.cli.bench.run", refuse)
+    monkeypatch.setattr("handloom.cli.verbs.bench.run", refuse)
     assert main(["bench"]) == FAILED
     assert capsys.readouterr().err == "handloom bench: somewhere: Permission denied\n"
 
@@ -98,7 +98,7 @@ def not_reached() -> None:
     ],
 )
 def test_wrong_flags_of_generate_write_and_compile_nothing(flags, expected, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.generate.compile_kernels", not_reached)
+    monkeypatch.setattr("handloom.cli.verbs.generate.compile_kernels", not_reached)
     out = tmp_path / "run"
     assert main(["generate", "fr3_pick_cube", "-o", str(out), *flags]) == BAD_INPUT
     assert expected in capsys.readouterr().err
@@ -116,7 +116,7 @@ def test_wrong_flags_of_generate_write_and_compile_nothing(flags, expected, tmp_
     ],
 )
 def test_wrong_flags_of_render_compile_nothing(flags, expected, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.dataset.compile_kernels", not_reached)
+    monkeypatch.setattr("handloom.cli.verbs.dataset.compile_kernels", not_reached)
     RunDirectory.begin(tmp_path / "run", RunSettings.of_task(load_task("fr3_pick_cube"), seed=0))
     (tmp_path / "run" / "dataset" / "meta").mkdir(parents=True)
     (tmp_path / "run" / "dataset" / "meta" / "info.json").write_text("{}")
@@ -125,7 +125,7 @@ def test_wrong_flags_of_render_compile_nothing(flags, expected, tmp_path, capsys
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.generate.compile_kernels", not_reached)
+    monkeypatch.setattr("handloom.cli.verbs.generate.compile_kernels", not_reached)
     (tmp_path / "file").write_text("")
     assert main(["generate", "fr3_pick_cube", "-n", "1", "-o", str(tmp_path / "file" / "run")]) == BAD_INPUT
     error = capsys.readouterr().err

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from handloom.dataset import EpisodeArchive, read_archive
-from handloom.dataset.archive import ARCHIVE_FILES, read_npz, write_archive, write_npz
-from handloom.dataset.certificate import Certificate, array_hash, platform_facts
+from handloom.dataset.episodes.archive import ARCHIVE_FILES, read_npz, write_archive, write_npz
+from handloom.dataset.episodes.certificate import Certificate, array_hash, platform_facts
 from handloom.errors import FileError, InputError
 
 

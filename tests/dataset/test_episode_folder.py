@@ -19,7 +19,7 @@ from handloom.dataset import (
     find_episodes,
     remove_unfinished,
 )
-from handloom.dataset.parquet_files import numpy_column
+from handloom.dataset.files.parquet_files import numpy_column
 from handloom.errors import FileError, InputError, StateError
 
 
@@ -170,7 +170,7 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 from handloom.dataset import *
-from handloom.dataset.video_writer import VideoWriter
+from handloom.dataset.video.video_writer import VideoWriter
 from handloom.errors import FileError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 video = sys.argv[2] == "video"

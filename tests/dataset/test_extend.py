@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from handloom.dataset import MergeOptions, merge_episodes
-from handloom.dataset import extend as extending
-from handloom.dataset.extend import extend_dataset, finish_extension
-from handloom.dataset.file_list import changed_files
+from handloom.dataset.lerobot import extend as extending
+from handloom.dataset.lerobot.extend import extend_dataset, finish_extension
+from handloom.dataset.lerobot.file_list import changed_files
 from handloom.errors import FileError, InputError
 
 SMALL = MergeOptions(data_files_size_in_mb=0.001, video_files_size_in_mb=0.02)
@@ -53,7 +53,7 @@ def test_a_dataset_is_extended_again_and_again(episodes: list[Path], tmp_path: P
 def test_row_groups_of_the_episode_table_are_filled(
     episodes: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from handloom.dataset import merge, tables
+    from handloom.dataset.lerobot import merge, tables
 
     for module in (merge, tables, extending):
         for name, value in (("ROWS_PER_GROUP", 2), ("ROWS_PER_FILE", 5)):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from handloom.dataset import find_episodes, merge_episodes
-from handloom.dataset.durable import json_bytes
-from handloom.dataset.file_list import FILE_LIST, changed_files, check_files, list_bytes, refuse_strange_files
+from handloom.dataset.files.durable import json_bytes
+from handloom.dataset.lerobot.file_list import FILE_LIST, changed_files, check_files, list_bytes, refuse_strange_files
 from handloom.errors import FileError
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from handloom.dataset import FeatureTable, MergeOptions, check_layout, find_episodes, merge_episodes, video_feature
-from handloom.dataset.video_writer import VideoWriter
+from handloom.dataset.video.video_writer import VideoWriter
 
 HEAD = "observation.images.head"
 

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from handloom.dataset import FeatureTable, MergeOptions, column_feature, find_episodes, merge_episodes
-from handloom.dataset.statistics import QUANTILES
-from handloom.dataset.video_reader import read_frames, read_packets
+from handloom.dataset.lerobot.statistics import QUANTILES
+from handloom.dataset.video.video_reader import read_frames, read_packets
 from handloom.errors import FileError, InputError
 
 

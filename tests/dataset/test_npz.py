@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handloom.dataset.archive import read_npz, write_npz
+from handloom.dataset.episodes.archive import read_npz, write_npz
 from handloom.errors import FileError
 
 

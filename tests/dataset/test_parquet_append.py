@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from handloom.dataset import parquet_append
-from handloom.dataset.parquet_append import append_groups
-from handloom.dataset.parquet_files import write_plain
+from handloom.dataset.files import parquet_append
+from handloom.dataset.files.parquet_append import append_groups
+from handloom.dataset.files.parquet_files import write_plain
 from handloom.errors import FileError
 
 SCHEMA = pa.schema(

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from handloom.dataset.parquet_files import numpy_column, open_parquet
+from handloom.dataset.files.parquet_files import numpy_column, open_parquet
 from handloom.errors import FileError
 
 PAIR = pa.list_(pa.float32(), 2)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from handloom.dataset.reading import check_shape, damage_named, parse_json, read_bytes, read_json
-from handloom.dataset.shapes import Info, Timeline
+from handloom.dataset.files.reading import check_shape, damage_named, parse_json, read_bytes, read_json
+from handloom.dataset.files.shapes import Info, Timeline
 from handloom.errors import FileError, InputError, NotAllowedError
 
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from handloom.dataset import merge_episodes
-from handloom.dataset.durable import json_bytes
-from handloom.dataset.replacing import check_replaceable, foreign_files, remove_dataset, settle, swap_in
+from handloom.dataset.files.durable import json_bytes
+from handloom.dataset.files.replacing import check_replaceable, foreign_files, remove_dataset, settle, swap_in
 from handloom.errors import FileError
 
 

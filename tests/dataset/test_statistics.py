@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from handloom.dataset.statistics import QUANTILES, ImageHistogram, column_statistics
+from handloom.dataset.lerobot.statistics import QUANTILES, ImageHistogram, column_statistics
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from handloom.dataset import video_feature
-from handloom.dataset.video_codec import CODECS
-from handloom.dataset.video_join import cut_video, join_videos
-from handloom.dataset.video_reader import read_frames, read_packets
-from handloom.dataset.video_writer import VideoWriter
+from handloom.dataset.video.video_codec import CODECS
+from handloom.dataset.video.video_join import cut_video, join_videos
+from handloom.dataset.video.video_reader import read_frames, read_packets
+from handloom.dataset.video.video_writer import VideoWriter
 from handloom.errors import FileError, InputError, NotFoundError
 
 

@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from handloom.engine.executor import say_alive
+from handloom.engine.executors.executor import say_alive
 
 
 def square(value: int) -> int:

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from handloom.dataset import DatasetReader
-from handloom.dataset.certificate import array_hash
-from handloom.dataset.durable import json_bytes, sha256_of, write_json
-from handloom.dataset.file_list import FILE_LIST, list_files
-from handloom.dataset.parquet_files import write_plain
-from handloom.dataset.tables import LANGUAGE_COLUMNS
-from handloom.dataset.tables import _repeated as repeated_list
+from handloom.dataset.episodes.certificate import array_hash
+from handloom.dataset.files.durable import json_bytes, sha256_of, write_json
+from handloom.dataset.files.parquet_files import write_plain
+from handloom.dataset.lerobot.file_list import FILE_LIST, list_files
+from handloom.dataset.lerobot.tables import LANGUAGE_COLUMNS
+from handloom.dataset.lerobot.tables import _repeated as repeated_list
 from handloom.engine import InlineExecutor, verify_dataset
-from handloom.engine.verify import dataset_faults
+from handloom.engine.verification.verify import dataset_faults
 
 
 def copied(folder: Path, target: Path) -> Path:

@@ -17,7 +17,7 @@ from handloom.engine import (
     generate_run,
     verify_dataset,
 )
-from handloom.engine.executor import Finished, with_retries
+from handloom.engine.executors.executor import Finished, with_retries
 from handloom.errors import FileError
 from handloom.tasks import load_task
 

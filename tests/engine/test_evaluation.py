@@ -9,9 +9,9 @@ import onnx
 import pytest
 
 from handloom.cli.main import main
-from handloom.engine.evaluation import evaluation_of, wilson
-from handloom.engine.journal import Receipt
-from handloom.engine.policies import OnnxPolicy, policy_source
+from handloom.engine.policy.evaluation import evaluation_of, wilson
+from handloom.engine.policy.policies import OnnxPolicy, policy_source
+from handloom.engine.runs.journal import Receipt
 from handloom.errors import FileError, InputError
 from handloom.seeding import TEST_SEEDS
 

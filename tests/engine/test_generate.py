@@ -20,9 +20,9 @@ from handloom.engine import (
     verify_dataset,
 )
 from handloom.engine.generate import GoalTracker
-from handloom.engine.journal import Journal
 from handloom.engine.reporting import write_page
 from handloom.engine.reporting.diversity import diversity_of
+from handloom.engine.runs.journal import Journal
 from handloom.errors import ConfigError, FileError, InputError
 from handloom.tasks import load_task
 

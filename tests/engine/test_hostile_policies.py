@@ -12,10 +12,10 @@ import numpy as np
 import onnx
 import pytest
 
-from handloom.control.policy import load_network
-from handloom.engine import policies
-from handloom.engine.policies import OnnxPolicy, policy_source
+from handloom.engine.policy import policies
+from handloom.engine.policy.policies import OnnxPolicy, policy_source
 from handloom.errors import HandloomError, InputError
+from handloom.isaac.policy import load_network
 
 CASES = int(os.environ.get("HANDLOOM_HOSTILE", "300"))
 """How many files are tried of each kind; 5,000 of each were, once."""

@@ -3,7 +3,7 @@
 import pytest
 
 from handloom.engine import Receipt
-from handloom.engine.journal import Journal
+from handloom.engine.runs.journal import Journal
 from handloom.errors import FileError
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from handloom.config import allow_code
 from handloom.dataset import column_feature, video_feature
-from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run, lerobot_policy
-from handloom.engine.lerobot_policy import LeRobotPolicy
-from handloom.engine.policies import policy_source
+from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
+from handloom.engine.policy import lerobot_policy
+from handloom.engine.policy.lerobot_policy import LeRobotPolicy
+from handloom.engine.policy.policies import policy_source
 from handloom.episode.observer import Observer, chosen_cameras
 from handloom.episode.policy_source import check_inputs
 from handloom.errors import FileError, InputError, MissingExtraError, NotAllowedError

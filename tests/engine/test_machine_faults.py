@@ -15,8 +15,8 @@ import pytest
 
 from handloom.config import allow_code
 from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, attempt, generate_run
-from handloom.engine.executor import Finished
-from handloom.engine.machine_faults import crash_fault, machine_fault
+from handloom.engine.executors.executor import Finished
+from handloom.engine.executors.machine_faults import crash_fault, machine_fault
 from handloom.errors import FileError, InputError, MachineError, MissingExtraError, StateError
 from handloom.tasks import load_task
 

@@ -7,8 +7,8 @@ import pytest
 
 from handloom.dataset import DatasetReader, extract_episode, folder_name, merge_episodes
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
-from handloom.engine.merge_run import merge_run
 from handloom.engine.rerender import RenderOverrides, rerender_run
+from handloom.engine.runs.merge_run import merge_run
 from handloom.errors import ConfigError, FileError
 from handloom.tasks import load_task
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from handloom.engine import ProcessExecutor, executor
+from handloom.engine import ProcessExecutor
+from handloom.engine.executors import executor
 from handloom.errors import InputError, StateError
 
 # Workers import their function by name, so its folder must be on the path of this process and of theirs.

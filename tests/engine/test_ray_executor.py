@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
-from handloom.engine.ray_executor import RayExecutor
-from handloom.engine.remote_attempt import Storage
+from handloom.engine.executors.ray_executor import RayExecutor
+from handloom.engine.executors.remote_attempt import Storage
 from handloom.errors import StateError
 from handloom.tasks import load_task
 

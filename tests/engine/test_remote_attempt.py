@@ -7,18 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from handloom.engine import (
-    Goal,
-    InlineExecutor,
-    Receipt,
-    RunDirectory,
-    RunSettings,
-    attempt,
-    generate_run,
-    remote_attempt,
-)
-from handloom.engine.executor import Finished
-from handloom.engine.remote_attempt import Storage, packed, unpacked
+from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, attempt, generate_run
+from handloom.engine.executors import remote_attempt
+from handloom.engine.executors.executor import Finished
+from handloom.engine.executors.remote_attempt import Storage, packed, unpacked
 from handloom.errors import FileError, InputError, MachineError, MissingExtraError, StateError
 from handloom.tasks import load_task
 

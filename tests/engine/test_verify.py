@@ -12,16 +12,16 @@ import pytest
 
 from handloom.cli.main import main
 from handloom.dataset import DatasetReader, merge_datasets
-from handloom.dataset.archive import read_npz, write_npz
-from handloom.dataset.certificate import Certificate
-from handloom.dataset.file_list import FILE_LIST
-from handloom.dataset.parquet_files import write_plain
-from handloom.dataset.statistics import column_statistics
-from handloom.dataset.table_check import check_tables
+from handloom.dataset.episodes.archive import read_npz, write_npz
+from handloom.dataset.episodes.certificate import Certificate
+from handloom.dataset.files.parquet_files import write_plain
+from handloom.dataset.lerobot.file_list import FILE_LIST
+from handloom.dataset.lerobot.statistics import column_statistics
+from handloom.dataset.lerobot.table_check import check_tables
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run, verify_dataset
 from handloom.engine.augmentation import augmenting_source
 from handloom.engine.rerender import RenderOverrides, rerender_run
-from handloom.engine.verify import dataset_faults, verify_episode
+from handloom.engine.verification.verify import dataset_faults, verify_episode
 from handloom.tasks import load_task
 
 sys.path.insert(0, str(Path(__file__).parent))

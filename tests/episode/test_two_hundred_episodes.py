@@ -9,7 +9,7 @@ import pytest
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode import replay
 from handloom.episode.examine import examine
-from handloom.skills.arm_controller import JOINT_SPEED
+from handloom.skills.arms.arm_controller import JOINT_SPEED
 from handloom.tasks import SamplingError, library, load_task
 
 EPISODES = int(os.environ.get("HANDLOOM_TEST_EPISODES", "3"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handloom.engine.verify import archives_of, verify_episode
+from handloom.engine.verification.verify import archives_of, verify_episode
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "retarget" / "stack_cubes.py"
 

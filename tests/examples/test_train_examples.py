@@ -52,7 +52,7 @@ def test_an_exported_policy_answers_like_the_trained_one(
     from model import Trained
     from train import train
 
-    from handloom.engine.policies import OnnxPolicy
+    from handloom.engine.policy.policies import OnnxPolicy
     from handloom.gym import TaskEnvironment
 
     weights = tmp_path / "model.pt"

@@ -7,10 +7,10 @@ from types import ModuleType, SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
-from tests.control.policy.onnx_files import write_linear
+from tests.isaac.policy.onnx_files import write_linear
 
-from handloom.control.policy import PolicyController, PolicyEnv
-from handloom.control.wheeled import floor_world
+from handloom.isaac.policy import PolicyController, PolicyEnv
+from handloom.isaac.wheeled import floor_world
 from handloom.robots import RobotDescription, load_robot
 
 FOLDER = Path(__file__).parents[2] / "examples" / "train_walking"

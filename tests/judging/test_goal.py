@@ -7,7 +7,7 @@ import pytest
 from tests.judging.conftest import put
 
 from handloom.engine.attempt import Stopwatch, simulate
-from handloom.engine.run_settings import RunSettings
+from handloom.engine.runs.run_settings import RunSettings
 from handloom.errors import HandloomError
 from handloom.judging.words import in_words
 from handloom.scene import Scene, build_scene

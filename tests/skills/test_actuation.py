@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from handloom.skills.actuation import HandMotions, JointAxis, KeyFrames, perturbed
+from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis, KeyFrames, perturbed
 from handloom.skills.configs.articulated import KeypointConstraint, PlannerSetting, RandomPose
 from handloom.spatial import make_pose, matrix_from_rotvec, pose_error
 

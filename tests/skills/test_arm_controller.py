@@ -7,14 +7,14 @@ from tests.skills.conftest import FRANKA, run_with, table_instance, thing
 from handloom.episode.examine import examine
 from handloom.robots import load_robot, robot_names
 from handloom.scene import build_scene
-from handloom.skills.arm_controller import (
+from handloom.skills.arms.arm_controller import (
     JOINT_ACCELERATION,
     JOINT_SPEED,
     SHARE_OF_LIMITS,
     ArmController,
     motion_limits,
 )
-from handloom.skills.arm_motion import LIMIT_MARGIN
+from handloom.skills.arms.arm_motion import LIMIT_MARGIN
 from handloom.tasks import load_task, sample_task
 
 ARMS = [arm for name in robot_names() for arm in load_robot(name).arms]

@@ -8,7 +8,7 @@ import pytest
 from handloom.motion.kinematics import Chain, IkSolver
 from handloom.motion.trajectory import MotionLimits
 from handloom.robots import load_robot
-from handloom.skills.arm_motion import ROUNDING, attainable, play
+from handloom.skills.arms.arm_motion import ROUNDING, attainable, play
 from handloom.spatial import make_pose, matrix_from_euler_deg
 
 

@@ -8,9 +8,9 @@ from tests.skills.conftest import run_with, table_instance, thing
 from handloom.episode.loop import USER_INPUTS
 from handloom.objects.keypoints import write_keypoints
 from handloom.scene import build_scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.articulated_objects.mobile_open import Open
 from handloom.skills.configs import SKILL_CONFIGS
-from handloom.skills.mobile_open import Open
 
 
 def fixed(name, category, at, **keys):

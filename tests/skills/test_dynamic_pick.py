@@ -13,10 +13,10 @@ from handloom.grasping import write_grasps
 from handloom.motion.planning import Move, PlanResult
 from handloom.robots import load_robot
 from handloom.scene import Scene, build_scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.picks import DynamicPickConfig
-from handloom.skills.dynamic_pick import DynamicPick
-from handloom.skills.meeting import Motion, evenly, lasting, stretched
+from handloom.skills.picking.dynamic_pick import DynamicPick
+from handloom.skills.picking.meeting import Motion, evenly, lasting, stretched
 from handloom.tasks import load_task
 from handloom.values import EpisodeRecord
 

@@ -9,7 +9,7 @@ from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.errors import ConfigError
 from handloom.robots import load_robot
-from handloom.skills.flip_and_scan import hand_facing, right_ahead_up
+from handloom.skills.held_objects.flip_and_scan import hand_facing, right_ahead_up
 from handloom.values import FunnelStage, TaskInstance
 
 PICK: dict[str, Any] = {

@@ -12,12 +12,12 @@ from handloom.judging.checks import grasped
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
-from handloom.skills.arm_controller import ArmController
-from handloom.skills.arm_motion import imagined_at
-from handloom.skills.meeting import Carried
-from handloom.skills.pick import Pick
-from handloom.skills.place import Place
-from handloom.skills.tool_motions import GotoPose
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.arms.arm_motion import imagined_at
+from handloom.skills.motions.tool_motions import GotoPose
+from handloom.skills.picking.meeting import Carried
+from handloom.skills.picking.pick import Pick
+from handloom.skills.placing.place import Place
 from handloom.spatial import invert_pose, make_pose
 from handloom.tasks import load_task, sample_task, worded_skills
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.skills.conftest import run_with, table_instance, thing
 
-from handloom.skills.rotate_held import upright_towards
+from handloom.skills.held_objects.rotate_held import upright_towards
 from handloom.spatial import matrix_from_euler_deg, random_rotations, rotvec_from_matrix
 from handloom.values import FunnelStage, TaskInstance
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from handloom.scene import build_scene
-from handloom.skills.arm_controller import ArmController
-from handloom.skills.held_parts import HeldAxis, HeldParts
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.arms.held_parts import HeldAxis, HeldParts
 from handloom.spatial import (
     invert_pose,
     make_pose,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from handloom.errors import ConfigError, NotFoundError
+from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
 from handloom.skills.configs.articulated import KeypointConstraint
-from handloom.skills.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
 from handloom.spatial import random_rotations
 
 TOOL = {

@@ -22,7 +22,7 @@ from handloom.errors import ConfigError
 from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
 from handloom.scene.mobile_base import MobileBase
-from handloom.skills.base_planner import BasePlanner
+from handloom.skills.mobile_base.base_planner import BasePlanner
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.rehearsal import rehearse
 from handloom.values import EpisodeRecord, FunnelStage, ObjectInstance, TaskInstance

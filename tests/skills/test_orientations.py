@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from handloom.skills.arms.orientations import BASE_AXIS as BASE
+from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations, widened
 from handloom.skills.configs.parts import Filters
-from handloom.skills.orientations import BASE_AXIS as BASE
-from handloom.skills.orientations import Alignment, direction_mask, sample_orientations, widened
 from handloom.spatial import make_pose, random_rotations
 
 Z = np.array([0.0, 0.0, 1.0])

@@ -14,7 +14,7 @@ from handloom.judging.checks import holds
 from handloom.scene import build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.registry import skill_class
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.tasks import load_task, sample_task, worded_skills

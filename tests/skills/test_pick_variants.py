@@ -9,13 +9,13 @@ import pytest
 from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.dataset import archive_of_record, outcome_of_record, record_of_archive
-from handloom.dataset.record_archive import segments_of
+from handloom.dataset.episodes.record_archive import segments_of
 from handloom.episode import replay
 from handloom.episode.columns import robot_series
 from handloom.scene import build_scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.picks import ManualPickConfig
-from handloom.skills.pick_variants import ManualPick
+from handloom.skills.picking.pick_variants import ManualPick
 from handloom.spatial import make_pose, random_rotations, rotvec_from_matrix
 from handloom.values import FunnelStage, TaskInstance
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from handloom.errors import ConfigError
+from handloom.skills.arms.orientations import Alignment, sample_orientations
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.landing import BESIDE, HeldSize, place_points
-from handloom.skills.orientations import Alignment, sample_orientations
+from handloom.skills.placing.landing import BESIDE, HeldSize, place_points
 from handloom.spatial import random_rotations
 
 HELD = HeldSize(rise=0.03, half_width=0.02)

@@ -4,10 +4,10 @@ import numpy as np
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.scene import build_scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.motions import PourConfig
-from handloom.skills.pour import LEAVING, Pour
-from handloom.skills.rotate_held import HeldObject
+from handloom.skills.held_objects.pour import LEAVING, Pour
+from handloom.skills.held_objects.rotate_held import HeldObject
 from handloom.tasks import load_task, sample_task
 
 

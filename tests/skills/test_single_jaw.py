@@ -13,10 +13,10 @@ from handloom.judging.checks import holds
 from handloom.motion.planning import PointAndAxis
 from handloom.scene import Scene, build_scene
 from handloom.skills import Schedule
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.picks import PickConfig
-from handloom.skills.grasp_poses import Preshape, annotated_grasps, attainable_grasps, gripper_of
-from handloom.skills.pick import Pick
+from handloom.skills.picking.grasp_poses import Preshape, annotated_grasps, attainable_grasps, gripper_of
+from handloom.skills.picking.pick import Pick
 from handloom.spatial import invert_pose
 from handloom.tasks import load_task, sample_task, worded_skills
 from handloom.values import Check

@@ -13,7 +13,7 @@ from reference_rigs import CONFIGS, arena, on, rigid, task
 from task_files import region, thing
 
 from handloom.cli.main import DONE, main
-from handloom.engine.run_settings import RunSettings
+from handloom.engine.runs.run_settings import RunSettings
 from handloom.episode import replay, run_episode
 from handloom.errors import ConfigError
 from handloom.objects import make_object

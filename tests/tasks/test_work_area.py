@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from handloom.scene import build_scene
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.work_area import reached_band, reached_points
 

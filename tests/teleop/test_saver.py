@@ -16,7 +16,7 @@ from test_teleop_run import IDLE, SEED, Script, begun, task_of
 
 from handloom.dataset import DatasetReader
 from handloom.engine import InlineExecutor, verify_dataset
-from handloom.engine.journal import Receipt
+from handloom.engine.runs.journal import Receipt
 from handloom.retarget import DeviceRecording
 from handloom.teleop import saver as saver_module
 from handloom.teleop.saver import BackgroundSaver, SaveJob

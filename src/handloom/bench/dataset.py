@@ -24,8 +24,8 @@ from handloom.dataset import (
     merge_episodes,
     video_feature,
 )
-from handloom.dataset.video_reader import read_frames
-from handloom.dataset.video_writer import VideoWriter, quiet_encoder
+from handloom.dataset.video.video_reader import read_frames
+from handloom.dataset.video.video_writer import VideoWriter, quiet_encoder
 
 SIZE, FPS, FRAMES = 224, 30, 150
 JOINTS = [f"joint{i}" for i in range(8)]

@@ -9,8 +9,8 @@ from typing import Any
 
 from handloom.bench.result import BenchResult
 from handloom.dataset import DatasetReader, EpisodeFolder, extract_episode, folder_name
-from handloom.dataset.durable import json_bytes
-from handloom.dataset.episode_folder import SHEET
+from handloom.dataset.episodes.episode_folder import SHEET
+from handloom.dataset.files.durable import json_bytes
 from handloom.engine import (
     Executor,
     Goal,

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from handloom.bench.result import BenchResult
-from handloom.control.policy import Walker
-from handloom.control.wheeled import floor_world
-from handloom.motion_generation import Cuboid, RmpFlow, load_supported_motion_policy_config
+from handloom.isaac.motion_generation import Cuboid, RmpFlow, load_supported_motion_policy_config
+from handloom.isaac.policy import Walker
+from handloom.isaac.wheeled import floor_world
 from handloom.robots import load_robot
 
 ROBOTS = ("go2", "h1")

@@ -15,8 +15,8 @@ BENCHES: dict[str, tuple[str, str]] = {
     "walking": ("handloom.bench.walking", "attempts of the legged robots at walking, turning, standing, being pushed"),
     "rooms": ("handloom.bench.rooms", "driving and carrying through random furnished rooms, contacts counted"),
     "policy": ("handloom.bench.policy", "one step of a walking policy, and of RMPflow at 1 kHz, on one core"),
-    "ik": ("handloom.bench.ik", "inverse kinematics of every arm, beside mink"),
-    "collision": ("handloom.bench.collision", "sphere and exact collision checks per second"),
-    "plan": ("handloom.bench.plan", "tabletop, shelf and cage planning problems, all paths verified"),
-    "trajectory": ("handloom.bench.trajectory", "timing of planned paths, beside toppra and ruckig"),
+    "ik": ("handloom.bench.motion.ik", "inverse kinematics of every arm, beside mink"),
+    "collision": ("handloom.bench.motion.collision", "sphere and exact collision checks per second"),
+    "plan": ("handloom.bench.motion.plan", "tabletop, shelf and cage planning problems, all paths verified"),
+    "trajectory": ("handloom.bench.motion.trajectory", "timing of planned paths, beside toppra and ruckig"),
 }

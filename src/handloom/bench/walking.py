@@ -9,9 +9,9 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.bench.result import BenchResult
-from handloom.control.policy import Walker
-from handloom.control.wheeled.lap import attach_robot, floor_spec
 from handloom.errors import unknown_name
+from handloom.isaac.policy import Walker
+from handloom.isaac.wheeled.laps.lap import attach_robot, floor_spec
 from handloom.robots import RobotDescription, load_robot
 from handloom.sim import World
 

@@ -29,28 +29,32 @@ class Verb:
 
 
 VERBS = {
-    "demo": Verb("handloom.cli.generate:demo", "a few verified demonstrations, from nothing to a dataset"),
-    "list": Verb("handloom.cli.list:run", "robots, objects, tasks and skills that exist"),
-    "doctor": Verb("handloom.cli.doctor:run", "what this machine can do, and what to do about each gap"),
-    "warmup": Verb("handloom.cli.doctor:warmup", "compile the kernels before they are needed"),
-    "check": Verb("handloom.cli.task:check", "validate task files"),
-    "show": Verb("handloom.cli.task:show", "print a task with everything written out"),
-    "sample": Verb("handloom.cli.task:sample", "print one sampled scene"),
-    "preview": Verb("handloom.cli.task:preview", "draw sampled scenes"),
-    "generate": Verb("handloom.cli.generate:run", "make demonstrations and write a dataset; resumes"),
-    "verify": Verb("handloom.cli.dataset:verify", "replay every episode and compare the bits"),
-    "render": Verb("handloom.cli.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
-    "merge": Verb("handloom.cli.dataset:merge", "join the shards of a run, or several datasets"),
-    "export": Verb("handloom.cli.dataset:export", "a dataset in another format"),
-    "report": Verb("handloom.cli.report:run", "funnel, failure reasons and rates of a run"),
-    "teleop": Verb("handloom.cli.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
-    "augment": Verb("handloom.cli.augment:run", "new demonstrations in new scenes, made of a few that exist"),
-    "evaluate": Verb("handloom.cli.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"),
-    "object": Verb("handloom.cli.object", "show: draw variants of an object; import: read one from a file"),
-    "grasp": Verb("handloom.cli.grasp:run", "find grasps of an object for a gripper, draw them, test them in physics"),
-    "robot": Verb("handloom.cli.robot", "show: draw a robot; check: look it over; add: bring your own"),
-    "drive": Verb("handloom.cli.drive:run", "drive a course in physics, measure it, draw it"),
-    "bench": Verb("handloom.cli.bench:run", "measure, beside peers where they are installed"),
+    "demo": Verb("handloom.cli.verbs.generate:demo", "a few verified demonstrations, from nothing to a dataset"),
+    "list": Verb("handloom.cli.verbs.list:run", "robots, objects, tasks and skills that exist"),
+    "doctor": Verb("handloom.cli.verbs.doctor:run", "what this machine can do, and what to do about each gap"),
+    "warmup": Verb("handloom.cli.verbs.doctor:warmup", "compile the kernels before they are needed"),
+    "check": Verb("handloom.cli.verbs.task:check", "validate task files"),
+    "show": Verb("handloom.cli.verbs.task:show", "print a task with everything written out"),
+    "sample": Verb("handloom.cli.verbs.task:sample", "print one sampled scene"),
+    "preview": Verb("handloom.cli.verbs.task:preview", "draw sampled scenes"),
+    "generate": Verb("handloom.cli.verbs.generate:run", "make demonstrations and write a dataset; resumes"),
+    "verify": Verb("handloom.cli.verbs.dataset:verify", "replay every episode and compare the bits"),
+    "render": Verb("handloom.cli.verbs.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
+    "merge": Verb("handloom.cli.verbs.dataset:merge", "join the shards of a run, or several datasets"),
+    "export": Verb("handloom.cli.verbs.dataset:export", "a dataset in another format"),
+    "report": Verb("handloom.cli.verbs.report:run", "funnel, failure reasons and rates of a run"),
+    "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
+    "augment": Verb("handloom.cli.verbs.augment:run", "new demonstrations in new scenes, made of a few that exist"),
+    "evaluate": Verb(
+        "handloom.cli.verbs.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"
+    ),
+    "object": Verb("handloom.cli.verbs.object", "show: draw variants of an object; import: read one from a file"),
+    "grasp": Verb(
+        "handloom.cli.verbs.grasp:run", "find grasps of an object for a gripper, draw them, test them in physics"
+    ),
+    "robot": Verb("handloom.cli.verbs.robot", "show: draw a robot; check: look it over; add: bring your own"),
+    "drive": Verb("handloom.cli.verbs.drive:run", "drive a course in physics, measure it, draw it"),
+    "bench": Verb("handloom.cli.verbs.bench:run", "measure, beside peers where they are installed"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from handloom.compat.published import add_modules
 
-MODULES = {"usd": {"get_context": "handloom.compat.isaacsim.stage:get_context"}}
+MODULES = {"usd": {"get_context": "handloom.isaac.names.stage:get_context"}}
 """Path below ``omni`` > published name > ``"module:object"``."""
 
 add_modules(__name__, MODULES)

@@ -1,20 +1,20 @@
 """Episodes on disk: folders, archives, video, and LeRobot v3 datasets made of them."""
 
-from handloom.dataset.archive import EpisodeArchive, read_archive
-from handloom.dataset.certificate import Certificate
-from handloom.dataset.dataset_reader import DatasetReader
-from handloom.dataset.episode_folder import EpisodeFolder, find_episodes, folder_name, remove_unfinished
-from handloom.dataset.episode_outcome import EpisodeOutcome, Segment
-from handloom.dataset.episode_writer import EpisodeWriter
+from handloom.dataset.episodes.archive import EpisodeArchive, read_archive
+from handloom.dataset.episodes.certificate import Certificate
+from handloom.dataset.episodes.episode_folder import EpisodeFolder, find_episodes, folder_name, remove_unfinished
+from handloom.dataset.episodes.episode_outcome import EpisodeOutcome, Segment
+from handloom.dataset.episodes.episode_writer import EpisodeWriter
+from handloom.dataset.episodes.record_archive import archive_of_record, outcome_of_record, record_of_archive
 from handloom.dataset.export_hdf5 import export_hdf5
-from handloom.dataset.feature import Feature, FeatureTable, column_feature, video_feature
-from handloom.dataset.layout_check import check_layout
-from handloom.dataset.merge import merge_episodes
-from handloom.dataset.merge_datasets import extract_episode, merge_datasets
-from handloom.dataset.merge_plan import MergeOptions
-from handloom.dataset.record_archive import archive_of_record, outcome_of_record, record_of_archive
+from handloom.dataset.lerobot.dataset_reader import DatasetReader
+from handloom.dataset.lerobot.feature import Feature, FeatureTable, column_feature, video_feature
+from handloom.dataset.lerobot.layout_check import check_layout
+from handloom.dataset.lerobot.merge import merge_episodes
+from handloom.dataset.lerobot.merge_datasets import extract_episode, merge_datasets
+from handloom.dataset.lerobot.merge_plan import MergeOptions
 from handloom.dataset.robot_columns import ArmSeries, Columns, RobotSeries, robot_columns
-from handloom.dataset.video_codec import DepthRange
+from handloom.dataset.video.video_codec import DepthRange
 
 __all__ = [
     "ArmSeries",

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.dataset.archive import EpisodeArchive
-from handloom.dataset.dataset_reader import DatasetEpisode, DatasetReader
-from handloom.dataset.durable import atomic_write
-from handloom.dataset.feature import Feature
-from handloom.dataset.reading import damage_named
-from handloom.dataset.record_archive import STATES
+from handloom.dataset.episodes.archive import EpisodeArchive
+from handloom.dataset.episodes.record_archive import STATES
+from handloom.dataset.files.durable import atomic_write
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import DatasetEpisode, DatasetReader
+from handloom.dataset.lerobot.feature import Feature
 from handloom.errors import FileError, InputError, require
 
 PICTURE_DIMENSIONS = 3

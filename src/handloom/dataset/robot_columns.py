@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.dataset.feature import Feature, column_feature
+from handloom.dataset.lerobot.feature import Feature, column_feature
 from handloom.errors import InputError, unknown_name
 from handloom.spatial import euler_deg_from_matrix, pos_quat_from_pose
 

@@ -1,13 +1,13 @@
 """The data engine: work ledger, executors, attempts to episodes to datasets."""
 
-from handloom.engine.executor import Executor, InlineExecutor, ProcessExecutor
+from handloom.engine.executors.executor import Executor, InlineExecutor, ProcessExecutor
 from handloom.engine.generate import Goal, RunOutcome, generate_run
-from handloom.engine.journal import Receipt
-from handloom.engine.merge_run import merge_run
 from handloom.engine.report import RunReport, Tally, report_of
-from handloom.engine.run_directory import RunDirectory
-from handloom.engine.run_settings import RunSettings
-from handloom.engine.verify import Verification, verify_dataset
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.merge_run import merge_run
+from handloom.engine.runs.run_directory import RunDirectory
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.verification.verify import Verification, verify_dataset
 
 __all__ = [
     "Executor",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from handloom.dataset import DatasetReader
-from handloom.dataset.file_list import refuse_strange_files
+from handloom.dataset.lerobot.file_list import refuse_strange_files
 from handloom.errors import FileError
 
 

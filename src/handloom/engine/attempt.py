@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
-from handloom.engine.executor import say_alive
-from handloom.engine.journal import Receipt
-from handloom.engine.machine_faults import OF_THE_SETTINGS, machine_fault
-from handloom.engine.policies import PREFIX as POLICY
-from handloom.engine.run_directory import ALL, RunDirectory
-from handloom.engine.run_settings import EXPERT, RunSettings, source_factory
+from handloom.engine.executors.executor import say_alive
+from handloom.engine.executors.machine_faults import OF_THE_SETTINGS, machine_fault
+from handloom.engine.policy.policies import PREFIX as POLICY
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_directory import ALL, RunDirectory
+from handloom.engine.runs.run_settings import EXPERT, RunSettings, source_factory
 from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.episode.disturbance import Disturbance

@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from handloom.dataset.reading import damage_named
+from handloom.dataset.files.reading import damage_named
 from handloom.engine.archives import archives_of
 from handloom.engine.trust import trusted_record
 from handloom.episode.augmented_source import AugmentedSource

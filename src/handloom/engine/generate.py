@@ -5,11 +5,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from handloom.dataset import remove_unfinished
-from handloom.engine.executor import Executor
-from handloom.engine.goal import Goal, GoalTracker
-from handloom.engine.journal import Receipt
-from handloom.engine.merge_run import merge_run
-from handloom.engine.run_directory import ALL, RunDirectory
+from handloom.engine.executors.executor import Executor
+from handloom.engine.runs.goal import Goal, GoalTracker
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.merge_run import merge_run
+from handloom.engine.runs.run_directory import ALL, RunDirectory
 from handloom.engine.work import ReceiptCallback, Work, missing_units
 from handloom.errors import FileError
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handloom.engine.journal import Receipt
+from handloom.engine.runs.journal import Receipt
 from handloom.values import FunnelStage
 
 DAY = 86_400.0

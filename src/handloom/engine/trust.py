@@ -12,7 +12,7 @@ from typing import Any
 from handloom.config.own_code import allow_folders, allow_outside, allowed_folders, is_outside_allowed
 from handloom.config.search import demand_inside, is_inside, search_folders
 from handloom.dataset import EpisodeArchive, read_archive, record_of_archive
-from handloom.dataset.reading import damage_named
+from handloom.dataset.files.reading import damage_named
 from handloom.errors import NotAllowedError
 from handloom.robots import robot_names
 from handloom.tasks import Task

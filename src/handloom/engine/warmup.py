@@ -1,19 +1,17 @@
 """Compiles every kernel that an attempt uses, once per machine and version."""
 
+import importlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from handloom.dataset.video_writer import VideoWriter
+from handloom.dataset.video.video_writer import VideoWriter
 from handloom.engine.attempt import run_attempt
-from handloom.engine.executor import ProcessExecutor
-from handloom.engine.run_settings import RunSettings
+from handloom.engine.executors.executor import ProcessExecutor
+from handloom.engine.runs.run_settings import RunSettings
 from handloom.episode.columns import video_features
 from handloom.errors import StateError
-from handloom.kernels import warm_marker
-from handloom.motion_generation import RmpFlow, RmpFlowSmoothed, load_supported_motion_policy_config
+from handloom.kernels import GENERATE, STEPS, is_warm, warm_marker
 from handloom.render import Renderer
 from handloom.scene import build_scene
 from handloom.tasks import load_task, sample_task
@@ -22,42 +20,42 @@ TASK = "fr3_pick_cube"
 TINY = ("cameras.0.size=[16, 16]", "cameras.1.size=[16, 16]")
 
 
-def is_warm() -> bool:
-    """Return whether the kernels of this version were compiled on this machine."""
-    return warm_marker().is_file()
-
-
-def warm_up(*, on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
-    """Compile and cache all kernels by running a tiny example of each; does nothing when that was done before.
+def warm_up(steps: Sequence[str] = GENERATE, *, on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
+    """Compile and cache kernels by running a tiny example of each; a step that was done before is left out.
 
     They compile side by side, a process each. Workers that start afterwards read the cache.
 
     Args:
+        steps: Rows of ``STEPS``.
         on_step: Told what is finished, how many steps are done and how many there are.
     """
-    if is_warm():
+    cold = [name for name in steps if not is_warm([name])]
+    if not cold:
         return
-    on_step(", ".join(STEPS), 0, len(STEPS))
-    for done, finished in enumerate(ProcessExecutor(len(STEPS)).run(compile_step, iter(STEPS)), start=1):
+    on_step(", ".join(cold), 0, len(cold))
+    for done, finished in enumerate(ProcessExecutor(len(cold)).run(compile_step, iter(cold)), start=1):
         if finished.crash:
             raise StateError(f"compiling the kernels for {finished.item} failed: {finished.crash}")
-        on_step(f"{finished.item} is ready", done, len(STEPS))
-    warm_marker().parent.mkdir(parents=True, exist_ok=True)
-    warm_marker().touch()
+        on_step(f"{finished.item} is ready", done, len(cold))
+        warm_marker(finished.item).parent.mkdir(parents=True, exist_ok=True)
+        warm_marker(finished.item).touch()
 
 
 def compile_step(name: str) -> None:
     """Run one of the examples, in a worker."""
-    STEPS[name]()
+    module, _, function = STEPS[name].code.partition(":")
+    getattr(importlib.import_module(module), function)()
 
 
-def _plan_and_write() -> None:
+def plan_and_write() -> None:
+    """Carry out one attempt without pictures."""
     task = load_task(TASK, overrides=TINY)
     with tempfile.TemporaryDirectory() as folder:
         run_attempt(RunSettings.of_task(task, seed=0, render="none"), task, 0, Path(folder))
 
 
-def _draw() -> None:
+def draw() -> None:
+    """Draw one picture and encode it."""
     instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
     scene = build_scene(instance)
     images = Renderer(scene.world.model, "quality").render(scene.world.data, instance.cameras)
@@ -66,17 +64,6 @@ def _draw() -> None:
         video.add(images[instance.cameras[0].name]["rgb"])
 
 
-def _pour() -> None:
+def pour() -> None:
+    """Make one physics step of a scene with grains."""
     build_scene(sample_task(load_task("fr3_pour_cup_bowl"), 0, 0)).world.step()
-
-
-def _follow() -> None:
-    policy = RmpFlow(**(load_supported_motion_policy_config("fr3") or {}))
-    q, none = policy.robot.default_q, np.zeros(0)
-    for smoothed in (policy, RmpFlowSmoothed(**(load_supported_motion_policy_config("fr3") or {}))):
-        smoothed.set_end_effector_target((0.4, 0.0, 0.4))
-        smoothed.compute_joint_targets(q, np.zeros_like(q), none, none, smoothed.maximum_substep_size)
-
-
-STEPS = {"drawing": _draw, "planning": _plan_and_write, "motion policies": _follow, "pouring": _pour}
-"""What is compiled side by side; the longer step first."""

@@ -8,11 +8,11 @@ from functools import partial
 
 from handloom.config.own_code import with_permission
 from handloom.engine.attempt import Unit, run_unit
-from handloom.engine.executor import MAX_TRIES, Executor, Finished
-from handloom.engine.goal import GoalTracker
-from handloom.engine.journal import Receipt
-from handloom.engine.remote_attempt import run_remotely, store_result
-from handloom.engine.run_directory import ALL, RunDirectory
+from handloom.engine.executors.executor import MAX_TRIES, Executor, Finished
+from handloom.engine.executors.remote_attempt import run_remotely, store_result
+from handloom.engine.runs.goal import GoalTracker
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_directory import ALL, RunDirectory
 from handloom.errors import MachineError
 
 ReceiptCallback = Callable[[dict[int, Receipt]], None]

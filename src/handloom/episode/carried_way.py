@@ -11,8 +11,8 @@ from handloom.episode.demonstration import HandWay, WaySegment, tcp_chain
 from handloom.motion.clearance import Clearance
 from handloom.objects.symmetry import ANGLES
 from handloom.scene import Scene, SceneArm
-from handloom.skills.arm_controller import motion_limits
-from handloom.skills.arm_motion import POSE
+from handloom.skills.arms.arm_controller import motion_limits
+from handloom.skills.arms.arm_motion import POSE
 from handloom.spatial import (
     invert_pose,
     make_pose,

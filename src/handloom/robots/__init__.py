@@ -1,19 +1,18 @@
 """Robots as data: configuration, description, the zoo."""
 
+import importlib
+from typing import Any
+
 from handloom.robots.drive_config import DriveConfig
 from handloom.robots.grasp_poses import constrained_rows, tool_poses_of_grasps
 from handloom.robots.load import (
     TARGET_CLASSES,
     load_robot,
-    make_robot,
     published_robot,
-    register_robot,
-    robot_class,
     robot_names,
 )
 from handloom.robots.robot_config import CameraMount, ExtraDepth, Keypoints, PhysicsOptions, RobotConfig
 from handloom.robots.robot_description import Arm, RobotDescription
-from handloom.robots.template_robot import TemplateRobot
 
 __all__ = [
     "TARGET_CLASSES",
@@ -25,13 +24,14 @@ __all__ = [
     "PhysicsOptions",
     "RobotConfig",
     "RobotDescription",
-    "TemplateRobot",
     "constrained_rows",
     "load_robot",
-    "make_robot",
     "published_robot",
-    "register_robot",
-    "robot_class",
     "robot_names",
     "tool_poses_of_grasps",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name that was here before; the wrappers of robots are part of the Isaac shell."""
+    return importlib.import_module("handloom.compat.moved").moved_name(__name__, name)

@@ -15,7 +15,7 @@ from handloom.scene.fixtures import add_surface
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import bind_base, free_base
 from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
-from handloom.scene.suction import add_suction, bind_suction
+from handloom.scene.surface_gripper.suction import add_suction, bind_suction
 from handloom.sim import World
 from handloom.spatial import matrix_from_quat
 from handloom.values import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance

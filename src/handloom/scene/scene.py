@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.control.surface_gripper import SurfaceGripper
 from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
 from handloom.robots import Arm, RobotDescription
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import MobileBase
+from handloom.scene.surface_gripper import SurfaceGripper
 from handloom.sim import World
 from handloom.values import TaskInstance
 

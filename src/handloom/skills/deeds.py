@@ -15,7 +15,8 @@ from handloom.judging.relations import upright_terms
 from handloom.scene import Scene
 from handloom.scene.fixtures import FIXTURES
 from handloom.scene.measures import world_box
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.articulated_objects.joint_manners import OPENED, SHUT
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, ArtPreplanConfig, CloseConfig
 from handloom.skills.configs.motions import PourConfig, PourWaterSuccConfig
 from handloom.skills.configs.parts import SkillConfig
@@ -30,12 +31,11 @@ from handloom.skills.configs.places import (
     RotateObjConfig,
     ScanConfig,
 )
-from handloom.skills.flip_and_scan import MARGIN as SCAN_MARGIN
-from handloom.skills.flip_and_scan import SIDE_UP
-from handloom.skills.hang import RAISED as HUNG
-from handloom.skills.joint_manners import OPENED, SHUT
-from handloom.skills.landing import attitude_checks, outcome_checks, relation_checks
-from handloom.skills.pour import container_checks
+from handloom.skills.held_objects.flip_and_scan import MARGIN as SCAN_MARGIN
+from handloom.skills.held_objects.flip_and_scan import SIDE_UP
+from handloom.skills.held_objects.pour import container_checks
+from handloom.skills.placing.hang import RAISED as HUNG
+from handloom.skills.placing.landing import attitude_checks, outcome_checks, relation_checks
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.schedule import Stages, make_skill
 from handloom.spatial import matrix_from_rotvec

@@ -13,13 +13,13 @@ from handloom.errors import ConfigError
 from handloom.judging.checks import unrest
 from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
-from handloom.skills.arm_controller import TIMELESS, ArmController, Way
+from handloom.skills.arms.arm_controller import TIMELESS, ArmController, Way
+from handloom.skills.arms.traffic import MARGIN, Traffic
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.configs.places import MoveConfig
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.skill import Phase, Skill, plan_failure
-from handloom.skills.traffic import MARGIN, Traffic
 from handloom.values import Command, Failure, FunnelStage, SkillSpan
 
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]

@@ -12,7 +12,7 @@ from handloom.errors import InputError
 from handloom.judging.checks import holds
 from handloom.motion.planning import PlanResult, PlanStatus
 from handloom.scene import Scene, SceneArm
-from handloom.skills.arm_controller import CLOSED, INSTANT, ArmController
+from handloom.skills.arms.arm_controller import CLOSED, INSTANT, ArmController
 from handloom.skills.configs.parts import SkillConfig
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check, Command, Failure, FunnelStage

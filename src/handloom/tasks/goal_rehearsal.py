@@ -8,7 +8,7 @@ from handloom.scene import Scene, build_scene
 from handloom.skills.configs.articulated import CloseConfig, OpenConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.deeds import make_judge
-from handloom.skills.place_in import NoCavityError, cavities_of, entries_into
+from handloom.skills.placing.place_in import NoCavityError, cavities_of, entries_into
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.sampling.sample_task import sample_task

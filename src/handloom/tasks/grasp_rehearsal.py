@@ -11,14 +11,14 @@ from handloom.motion.kinematics import Chain
 from handloom.scene import Scene, SceneArm
 from handloom.scene.measures import world_box
 from handloom.skills import SkillConfig
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.grasp_poses import annotated_grasps, attainable_grasps, filtered
-from handloom.skills.pick import Pick
-from handloom.skills.place import WIDER, Place
+from handloom.skills.picking.grasp_poses import annotated_grasps, attainable_grasps, filtered
+from handloom.skills.picking.pick import Pick
+from handloom.skills.placing.place import WIDER, Place
 from handloom.skills.registry import skill_class
 from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task

@@ -7,8 +7,8 @@ import numpy as np
 from handloom.scene import Scene
 from handloom.scene.measures import world_box
 from handloom.skills import SkillConfig
-from handloom.skills.arm_controller import ArmController
-from handloom.skills.articulated import ArticulatedSkill
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.articulated_objects.articulated import ArticulatedSkill
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, OpenConfig
 from handloom.skills.registry import skill_class
 from handloom.tasks.config.task import Task

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from handloom.arrays import Array
 from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
-from handloom.skills.arm_controller import ArmController
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.articulated import OpenConfig
 from handloom.tasks.config.loading import load_task
 from handloom.tasks.sampling.sample_task import sample_task

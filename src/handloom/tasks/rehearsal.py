@@ -11,11 +11,11 @@ from handloom.scene import Scene, SceneArm, build_scene
 from handloom.scene.measures import world_box
 from handloom.scene.mobile_base import MobileBase
 from handloom.skills import SkillConfig
-from handloom.skills.base_planner import BasePlanner
 from handloom.skills.configs import DRIVING, skill_name
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.motions import NavigateConfig
-from handloom.skills.mobile import driving_goals
+from handloom.skills.mobile_base.base_planner import BasePlanner
+from handloom.skills.mobile_base.mobile import driving_goals
 from handloom.tasks.camera_rehearsal import behind, blind, cut_off, framing, hidden
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills

@@ -9,9 +9,9 @@ from handloom.arrays import Array
 from handloom.objects import Link
 from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
-from handloom.skills.arm_controller import ArmController
-from handloom.skills.arm_motion import POSE
-from handloom.skills.articulated import ArticulatedSkill
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.arms.arm_motion import POSE
+from handloom.skills.articulated_objects.articulated import ArticulatedSkill
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.registry import skill_class
 from handloom.spatial import matrix_from_quat, quat_from_rotvec, quat_multiply

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.planning import Move
-from handloom.skills.arm_controller import ArmController
-from handloom.skills.arm_motion import POSE
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.arms.arm_motion import POSE
 from handloom.spatial import invert_pose, make_pose, translation
 
 YAWS = 6

@@ -16,7 +16,7 @@ from handloom.retarget import (
 )
 from handloom.scene import Scene
 from handloom.scene.mobile_base import MobileBase
-from handloom.skills.mobile import base_limits
+from handloom.skills.mobile_base.mobile import base_limits
 from handloom.spatial import make_pose, matrix_from_quat, matrix_from_rotvec
 from handloom.teleop.arm_teleop import ArmTeleop
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handloom.config.own_code import with_permission
-from handloom.dataset.durable import remove_folder
+from handloom.dataset.files.durable import remove_folder
 from handloom.engine.attempt import Stopwatch, receipt_of, write_episode
-from handloom.engine.executor import ProcessExecutor
-from handloom.engine.journal import Receipt
-from handloom.engine.run_settings import RunSettings
+from handloom.engine.executors.executor import ProcessExecutor
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_settings import RunSettings
 from handloom.scene import build_scene
 from handloom.teleop.takes import Take
 from handloom.values import EpisodeRecord

@@ -10,7 +10,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
-from handloom.dataset.durable import atomic_write
+from handloom.dataset.files.durable import atomic_write
 from handloom.retarget import DeviceRecording
 
 NAME = re.compile(r"episode_(\d{6,})(?:_take_(\d+))?\.jsonl")

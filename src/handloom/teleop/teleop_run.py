@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from handloom.dataset import folder_name, remove_unfinished
-from handloom.engine.journal import Receipt
-from handloom.engine.merge_run import merge_run
-from handloom.engine.run_directory import RunDirectory
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.merge_run import merge_run
+from handloom.engine.runs.run_directory import RunDirectory
 from handloom.episode import run_episode
 from handloom.errors import HandloomError, InputError
 from handloom.retarget import DeviceRecording

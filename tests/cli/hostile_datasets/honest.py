@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from handloom.dataset.durable import write_json
+from handloom.dataset.files.durable import write_json
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
 from handloom.engine.attempt import run_attempt
 from handloom.tasks import load_task

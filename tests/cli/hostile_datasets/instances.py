@@ -46,7 +46,15 @@ def instance_numbers(value: Any, rng: Random) -> None:
 
 @instance
 def instance_code(value: Any, rng: Random) -> None:
-    names = ["stranger:brick", "os:system", "shutil:rmtree", "builtins:exec", "handloom.cli.generate:run", ":", "a.b:c"]
+    names = [
+        "stranger:brick",
+        "os:system",
+        "shutil:rmtree",
+        "builtins:exec",
+        "handloom.cli.verbs.generate:run",
+        ":",
+        "a.b:c",
+    ]
     value["objects"][-1]["category"] = rng.choice(names)
 
 

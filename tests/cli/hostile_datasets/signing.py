@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from handloom.dataset.certificate import array_hash
+from handloom.dataset.episodes.certificate import array_hash
 
 COMPACT: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
 

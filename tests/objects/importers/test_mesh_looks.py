@@ -7,8 +7,8 @@ from PIL import Image
 
 from handloom.objects import import_object
 from handloom.objects.importers.import_options import ReportDraft
-from handloom.objects.importers.mesh_blueprint import SourceMesh, convex_parts, thinned
-from handloom.objects.importers.obj_materials import texture_reference
+from handloom.objects.importers.meshes.mesh_blueprint import SourceMesh, convex_parts, thinned
+from handloom.objects.importers.meshes.obj_materials import texture_reference
 from handloom.objects.portrait import portrait
 
 COLORS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "yellow": (255, 255, 0)}

@@ -7,7 +7,8 @@ import pytest
 
 from handloom.cache import user_cache
 from handloom.errors import ConfigError, FileError, InputError, NotAllowedError
-from handloom.robots import TemplateRobot, load_robot, robot_class, robot_names
+from handloom.isaac.articulation import TemplateRobot, robot_class
+from handloom.robots import load_robot, robot_names
 from handloom.robots.checks import RobotAtHome, check_robot
 from handloom.robots.proposal import propose_robot, reachable_points, write_proposal
 

@@ -3,17 +3,17 @@
 from handloom.compat.isaac import PUBLISHED
 from handloom.compat.published import same_names
 
-STAGE = "handloom.compat.isaacsim.stage"
-PRIMS = "handloom.compat.isaacsim.prims"
-WORLD = "handloom.compat.isaacsim.world"
-EXPERIMENTAL = "handloom.compat.isaacsim.experimental_wheeled"
-WHEELED = "handloom.control.wheeled"
+STAGE = "handloom.isaac.names.stage"
+PRIMS = "handloom.isaac.names.prims"
+WORLD = "handloom.isaac.names.world"
+EXPERIMENTAL = "handloom.isaac.names.experimental_wheeled"
+WHEELED = "handloom.isaac.wheeled"
 
 _TYPES = same_names("handloom.values", "ArticulationAction ArticulationActions JointsState DOFInfo")
-_BASE = {"BaseController": "handloom.control.controller:BaseController"}
-_CONTROLLER = same_names("handloom.articulation", "ArticulationController")
-_SUBSET = same_names("handloom.articulation", "ArticulationSubset")
-_GRIPPER = same_names("handloom.articulation", "ArticulationGripper")
+_BASE = {"BaseController": "handloom.isaac.controller:BaseController"}
+_CONTROLLER = same_names("handloom.isaac.articulation", "ArticulationController")
+_SUBSET = same_names("handloom.isaac.articulation", "ArticulationSubset")
+_GRIPPER = same_names("handloom.isaac.articulation", "ArticulationGripper")
 _DIFFERENTIAL = same_names(WHEELED, "DifferentialController")
 _HOLONOMIC = same_names(WHEELED, "HolonomicController")
 _ACKERMANN = same_names(WHEELED, "AckermannController")
@@ -40,11 +40,11 @@ def _flat(package: str) -> dict[str, str]:
     return {name: row for name, row in PUBLISHED.items() if row.partition(":")[0] == package}
 
 
-_MOTION = _flat("handloom.motion_generation")
+_MOTION = _flat("handloom.isaac.motion_generation")
 _OBJECTS = {n: row for n, row in _MOTION.items() if n.startswith(("Visual", "Dynamic", "Fixed", "GroundPlane"))}
 _RMPFLOW = {n: row for n, row in _MOTION.items() if n == "RMPFlowController"}
-_GRIPPERS = _flat("handloom.control.surface_gripper")
-_POLICIES = _flat("handloom.control.policy")
+_GRIPPERS = _flat("handloom.scene.surface_gripper")
+_POLICIES = _flat("handloom.isaac.policy")
 
 MODULES: dict[str, dict[str, str]] = {
     "core.utils.stage": same_names(STAGE, "add_reference_to_stage get_current_stage create_new_stage"),

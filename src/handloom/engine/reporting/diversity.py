@@ -8,7 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.dataset import DatasetReader, record_of_archive
-from handloom.dataset.reading import damage_named
+from handloom.dataset.files.reading import damage_named
 from handloom.engine.trust import demand_trusted
 from handloom.robots import Arm, load_robot
 from handloom.spatial import matrix_from_quat

@@ -10,13 +10,13 @@ import numpy as np
 from PIL import Image
 
 from handloom.dataset import DatasetReader
-from handloom.dataset.durable import atomic_write
-from handloom.engine.journal import Receipt
+from handloom.dataset.files.durable import atomic_write
 from handloom.engine.report import RunReport, report_of
 from handloom.engine.reporting.charts import MOST_ROWS, bars, rose, strips, top_view
 from handloom.engine.reporting.diversity import Diversity, diversity_of
 from handloom.engine.reporting.drawing import ROLES, Drawing
-from handloom.engine.run_directory import RunDirectory
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_directory import RunDirectory
 from handloom.errors import InputError
 from handloom.render import contact_sheet, write_png
 

@@ -11,7 +11,7 @@ from handloom.motion.kinematics import Chain, IkOptions, IkSolver, Orientation
 from handloom.motion.kinematics.ik_kernels import IkProblem
 from handloom.motion.kinematics.joint_tree import rotation_of_z_to
 from handloom.motion.planning.arm_group import ArmGroup, no_arm
-from handloom.motion.planning.hold_kernels import HeldArms
+from handloom.motion.planning.trees.hold_kernels import HeldArms
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

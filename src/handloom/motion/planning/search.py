@@ -11,14 +11,14 @@ from handloom.arrays import Array
 from handloom.motion.collision import PathCollision
 from handloom.motion.kinematics import IkSolver
 from handloom.motion.planning.arm_group import ArmGroup, no_arm
-from handloom.motion.planning.hold_kernels import hold_rrt_connect, hold_shorten
-from handloom.motion.planning.jt_rrt import PulledArm, PulledArms, jt_rrt
 from handloom.motion.planning.moves import KeptHold
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
-from handloom.motion.planning.rrt_connect import Budget, rrt_connect
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.motion.planning.shortcut import shorten
+from handloom.motion.planning.trees.hold_kernels import hold_rrt_connect, hold_shorten
+from handloom.motion.planning.trees.jt_rrt import PulledArm, PulledArms, jt_rrt
+from handloom.motion.planning.trees.rrt_connect import Budget, rrt_connect
+from handloom.motion.planning.trees.shortcut import shorten
 
 MORE_PADDING = 0.003
 """Added per retry after exact verification refused a path [m]."""

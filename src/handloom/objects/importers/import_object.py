@@ -20,18 +20,18 @@ from handloom.objects.object_asset import ObjectAsset
 Reader = Callable[[Path, ImportOptions, ReportDraft], ObjectAsset]
 
 READERS: Final[dict[str, str]] = {
-    ".xml": "handloom.objects.importers.model_files:read_mjcf",
-    ".mjcf": "handloom.objects.importers.model_files:read_mjcf",
-    ".urdf": "handloom.objects.importers.model_files:read_urdf",
-    ".obj": "handloom.objects.importers.mesh_files:read_mesh",
-    ".stl": "handloom.objects.importers.mesh_files:read_mesh",
-    ".ply": "handloom.objects.importers.mesh_files:read_mesh",
-    ".glb": "handloom.objects.importers.mesh_files:read_mesh",
-    ".gltf": "handloom.objects.importers.mesh_files:read_mesh",
-    ".dae": "handloom.objects.importers.mesh_files:read_mesh",
-    ".usd": "handloom.objects.importers.usd_files:read_usd",
-    ".usda": "handloom.objects.importers.usd_files:read_usd",
-    ".usdc": "handloom.objects.importers.usd_files:read_usd",
+    ".xml": "handloom.objects.importers.models.model_files:read_mjcf",
+    ".mjcf": "handloom.objects.importers.models.model_files:read_mjcf",
+    ".urdf": "handloom.objects.importers.models.model_files:read_urdf",
+    ".obj": "handloom.objects.importers.meshes.mesh_files:read_mesh",
+    ".stl": "handloom.objects.importers.meshes.mesh_files:read_mesh",
+    ".ply": "handloom.objects.importers.meshes.mesh_files:read_mesh",
+    ".glb": "handloom.objects.importers.meshes.mesh_files:read_mesh",
+    ".gltf": "handloom.objects.importers.meshes.mesh_files:read_mesh",
+    ".dae": "handloom.objects.importers.meshes.mesh_files:read_mesh",
+    ".usd": "handloom.objects.importers.usd.usd_files:read_usd",
+    ".usda": "handloom.objects.importers.usd.usd_files:read_usd",
+    ".usdc": "handloom.objects.importers.usd.usd_files:read_usd",
 }
 """File ending > ``module:function``."""
 

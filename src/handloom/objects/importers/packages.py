@@ -21,7 +21,7 @@ from handloom.child_process import call_apart
 from handloom.config.search import demand_inside, enclosing_folders
 from handloom.errors import HandloomError, InputError, NotFoundError, suggest
 from handloom.objects.importers.import_object import Imported, import_object
-from handloom.objects.importers.model_files import ImportedSource
+from handloom.objects.importers.models.model_files import ImportedSource
 from handloom.objects.object_asset import PARENTS
 from handloom.safe_paths import below, safe_name
 from handloom.sim.model_file import demand_files_inside, read_xml

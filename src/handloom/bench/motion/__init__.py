@@ -1,0 +1,1 @@
+"""Benchmarks of inverse kinematics, collision checks, planning and timing."""

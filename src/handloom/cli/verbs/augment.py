@@ -1,0 +1,152 @@
+"""handloom augment: make demonstrations in new scenes of a few that exist."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from handloom.cli.flags import (
+    Backend,
+    Codec,
+    ColumnStyle,
+    LerobotFeature,
+    OptionalNumber,
+    OptionalOutput,
+    OptionalText,
+    Overrides,
+    Preset,
+    Run,
+    Seconds,
+)
+from handloom.cli.verbs.doctor import compile_kernels
+from handloom.cli.verbs.generate import carry_out, executor_of, unit_size_of
+from handloom.config import own_code
+from handloom.engine import Goal, RunDirectory, RunSettings
+from handloom.engine.augmentation import augmenting_source, check_demonstrations, demonstrations_of
+from handloom.engine.executors.executor import HANG_LIMIT
+from handloom.engine.runs.run_directory import MANIFEST
+from handloom.engine.trust import trust_task, trusted_task
+from handloom.errors import InputError
+from handloom.render.run_drawing import drawing_for
+from handloom.safe_paths import safe_name
+from handloom.tasks import Task, load_task
+
+
+def run(
+    run: Run,
+    *,
+    n: Annotated[int | None, tyro.conf.arg(aliases=["-n"], metavar="N", help_behavior_hint="(default: 100)")] = None,
+    attempts: OptionalNumber = None,
+    output: OptionalOutput = None,
+    seed: OptionalNumber = None,
+    demonstrations: OptionalNumber = None,
+    task: OptionalText = None,
+    workers: OptionalNumber = None,
+    executor: Literal["process", "inline"] = "process",
+    render: Literal["now", "later", "none"] = "now",
+    preset: Preset = "balanced",
+    backend: Backend = "cpu",
+    codec: Codec = "h264",
+    columns: tuple[ColumnStyle, ...] = ("canonical",),
+    lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
+    keep_failures: bool = False,
+    keep_going: bool = False,
+    max_attempts: OptionalNumber = None,
+    attempt_seconds: Seconds = HANG_LIMIT,
+    skip_stuck: bool = False,
+    set: Overrides = (),
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    json: bool = False,
+) -> int:
+    """Make many demonstrations of a few: their ways are moved with the objects of new scenes and carried out again.
+
+    Physics and the success terms of the task judge every attempt; what succeeds is written as generate writes it. The
+    same command again resumes.
+
+    Args:
+        run: Folder of a run of teleop or generate, or its dataset.
+        n: Demonstrations wanted.
+        attempts: Attempts to make instead, whatever comes out.
+        output: Folder of the new run. Default: out/augment_TASK.
+        seed: Seed of the new scenes. Default: the one after that of the demonstrations.
+        demonstrations: Use the first so many only. Default: all that succeeded.
+        task: The task, if RUN is a dataset without its run, or to use its file as it is now, with wider regions say.
+            Default: the task as it was recorded.
+        workers: Worker processes; default one per core.
+        executor: Where work runs: in worker processes, or inline in this one.
+        render: Draw the cameras now, later with `handloom render`, or not at all.
+        preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        codec: Video codec: h264 or av1.
+        columns: Names of the columns, as for generate.
+        lerobot_features: What is written only when asked for, as for generate.
+        keep_failures: Also write failed attempts, into a dataset of their own.
+        keep_going: Go on although the first attempts all failed for the same reason.
+        max_attempts: Bound on the attempts; default ten per demonstration.
+        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        set: Overrides of the task given with --task.
+        allow_code: Run Python code that the task names.
+        allow_outside: Let the run, its archives and the task name files outside their folders and those around them.
+        json: Print the report as JSON instead of the progress display.
+    """
+    if allow_code:
+        own_code.allow_code()
+    if allow_outside:
+        own_code.allow_outside()
+    given = None if task is None else load_task(task, overrides=set, allow_outside=allow_outside)
+    if given is not None:
+        trust_task(given)
+    source = augmenting_source(run, most=demonstrations)
+    loaded = _recorded_task(run, set) if given is None else given
+    chosen_seed = check_demonstrations(source, loaded, seed)
+    goal = Goal(
+        successes=n if n is not None or attempts is not None else 100, attempts=attempts, max_attempts=max_attempts
+    )
+    chosen = executor_of(executor, workers, attempt_seconds)
+    settings = RunSettings.of_task(
+        loaded,
+        seed=chosen_seed,
+        source=source,
+        unit_size=unit_size_of(goal, chosen.workers),
+        render=render,
+        preset=preset,
+        backend=backend,
+        codec=codec,
+        columns=columns,
+        lerobot_features=lerobot_features,
+        keep_failures=keep_failures,
+    )
+    directory = RunDirectory.begin(output or Path("out") / safe_name(f"augment_{loaded.name}"), settings)
+    if not json:
+        print(_parts(source), file=sys.stderr)
+    compile_kernels()
+    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+        return carry_out(
+            directory, goal, chosen, name=loaded.name, keep_going=keep_going, skip_stuck=skip_stuck, json=json
+        )
+
+
+def _recorded_task(path: Path, overrides: tuple[str, ...]) -> Task:
+    """Return the task of a run as it was recorded."""
+    if overrides:
+        raise InputError("--set changes a task given with --task; without it the task stays as it was recorded")
+    if not any((folder / MANIFEST).is_file() for folder in (path, path.parent)):
+        raise InputError(f"{path} is a dataset without its run; say with --task TASK of which task it is")
+    run = RunDirectory.open(path)
+    task = trusted_task(run.settings.loaded_task(), run.path)
+    trust_task(task)
+    return task
+
+
+def _parts(source: str) -> str:
+    """Say in one line what the demonstrations were taken apart into."""
+    known = demonstrations_of(source)
+    counts: Counter[str] = Counter(
+        segment.object or "the base" for d in known for hand in d.hands for segment in hand.segments
+    )
+    parts = ", ".join(f"{count} relative to {name}" for name, count in counts.items())
+    return f"{len(known)} demonstrations taken apart into {sum(counts.values())} segments: {parts}"

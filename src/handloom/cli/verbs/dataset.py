@@ -1,0 +1,256 @@
+"""``handloom verify|merge|export|render``: verbs that read a finished run or a dataset."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from functools import partial
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from rich.console import Console
+from rich.progress import Progress, track
+
+from handloom.cli.flags import Backend, Codec, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
+from handloom.cli.terminal import plain
+from handloom.cli.verbs.doctor import compile_kernels, cores
+from handloom.config import own_code
+from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, merge_datasets, record_of_archive
+from handloom.dataset.lerobot.file_list import FILE_LIST, check_files, refuse_strange_files
+from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
+from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
+from handloom.engine.trust import demand_trusted
+from handloom.engine.verification.verify import Verification, archives_of, dataset_faults, dataset_of
+from handloom.errors import FileError, InputError
+from handloom.render.run_drawing import drawing_for
+from handloom.scene import build_scene
+from handloom.scene.model_xml import model_xml
+
+
+def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
+    """Return the dataset at a path, or of the run there, after comparing its files with their hashes."""
+    root = dataset_of(path)
+    check_files(root, hashes=not skip_hashes)
+    if skip_hashes:
+        print(plain(f"note: the files of {root} were not compared with their hashes, as asked"), file=sys.stderr)
+    elif not (root / FILE_LIST).is_file():
+        print(plain(f"note: {root} has no {FILE_LIST}, so its files have no hashes to compare with"), file=sys.stderr)
+    return root
+
+
+def checked_run(path: Path) -> RunDirectory:
+    """Open the run at a path, in which no link leads elsewhere: verbs write there, too."""
+    directory = RunDirectory.open(path)
+    refuse_strange_files(directory.path)
+    return directory
+
+
+def _allow(*, code: bool, outside: bool) -> None:
+    """Give what was given on the command line; nothing else can."""
+    if code:
+        own_code.allow_code()
+    if outside:
+        own_code.allow_outside()
+
+
+MOST_FAULTS = 100
+"""Faults that are told to people; machines get all of them."""
+
+
+def verify(
+    path: Run,
+    *,
+    workers: OptionalNumber = None,
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    json: bool = False,
+) -> int:
+    """Simulate every episode again, judge it again, compute all tables anew, and compare every bit; check every file.
+
+    Args:
+        path: A run folder or a dataset.
+        workers: Worker processes; default one per core; 0 runs in this process.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
+        json: Print one JSON object instead of a table.
+    """
+    _allow(code=allow_code, outside=allow_outside)
+    faults = list(dataset_faults(path))
+    try:
+        total = len(archives_of(path))
+    except FileError:  # The faults say why.
+        total = 0
+    count = workers if workers is not None else min(cores(), max(total, 1))
+    executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
+    console = Console(stderr=True, quiet=json)
+    replays = verify_dataset(path, executor) if total else ()
+    verdicts = list(track(replays, "replaying", total=total, console=console, transient=True))
+    verdicts.sort(key=lambda verdict: verdict.episode)
+    good = sum(verdict.good for verdict in verdicts)
+    if json:
+        rows = [{"episode": v.episode, "verdict": v.verdict, "frames": v.frames, "detail": v.detail} for v in verdicts]
+        told = {"compared": _united(v.compared for v in verdicts), "not_compared": _united(_gaps(path, verdicts))}
+        print(dumps({"episodes": total, "verified": good, "faults": faults, "rows": rows, **told}))
+    else:
+        for verdict in verdicts:
+            if verdict.verdict != "exact":
+                print(plain(f"{verdict.episode}  {verdict.verdict}: {verdict.detail}"))
+        for fault in faults[:MOST_FAULTS]:
+            print(plain(f"fault: {fault}"))
+        if len(faults) > MOST_FAULTS:
+            print(f"and {len(faults) - MOST_FAULTS} more faults")
+        exact = sum(verdict.verdict == "exact" for verdict in verdicts)
+        print(
+            f"{exact} of {total} episodes replay bit for bit"
+            + (f", {good - exact} within tolerance" if good > exact else "")
+        )
+        if compared := _united(verdict.compared for verdict in verdicts):
+            print(plain(f"compared: {', '.join(compared)}; files, tables and statistics of the whole dataset"))
+        for gap in _united(_gaps(path, verdicts)):
+            print(plain(f"not compared: {gap}"))
+    return 0 if total and good == total and not faults else 1
+
+
+def _united(parts: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(part for some in parts for part in some))
+
+
+def _gaps(path: Path, verdicts: Iterable[Verification]) -> Iterator[tuple[str, ...]]:
+    """Yield what was not compared."""
+    yield from (verdict.not_compared for verdict in verdicts)
+    if dataset_of(path) == path / "dataset":
+        others = [path / name for name in ("failures", "rendered") if (path / name / "meta" / "info.json").is_file()]
+        yield tuple(f"{other}: handloom verify {other}" for other in others)
+
+
+def merge(
+    paths: Runs,
+    *,
+    output: OptionalOutput = None,
+    skip_hashes: bool = False,
+) -> None:
+    """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
+
+    Args:
+        paths: One run folder; or, with -o, runs and datasets in the order they are to have.
+        output: Folder of the new dataset.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    if output is None:
+        if len(paths) != 1:
+            raise InputError("give one run folder, or several datasets and -o for the new one")
+        directory = checked_run(paths[0])
+        with directory.locked():
+            merge_run(directory, directory.counted(), hashes=not skip_hashes)
+        print(f"dataset: {directory.dataset}")
+        return
+    datasets = [checked_dataset(path, skip_hashes=skip_hashes) for path in paths]
+    print(f"dataset: {merge_datasets(datasets, output)}")
+
+
+def export(
+    path: Run,
+    *,
+    output: Output,
+    format: Literal["hdf5"] = "hdf5",
+    no_images: bool = False,
+    no_models: bool = False,
+    next_obs: bool = False,
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    skip_hashes: bool = False,
+) -> None:
+    """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
+
+    Args:
+        path: A run folder or a dataset.
+        output: File to write.
+        format: Format of the file.
+        no_images: Leave the pictures of the cameras out; the file is a hundredth of the size then.
+        no_models: Leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
+        next_obs: Also write each observation a second time as that of the frame before, under next_obs; a reader can
+            take the next frame of obs instead, and needs half the disk.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    exporters = {"hdf5": export_hdf5}
+    _allow(code=allow_code, outside=allow_outside)
+    dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
+    model_file = None if no_models else partial(_model_file, dataset.root)
+    print(exporters[format](dataset, output, images=not no_images, model_file=model_file, next_obs=next_obs))
+
+
+def _model_file(root: Path, archive: EpisodeArchive) -> str:
+    """Return the model of an episode, or refuse when it would be another than the recorded one."""
+    record = record_of_archive(archive)
+    demand_trusted(record.instance, root / "extras")
+    same = build_scene(record.instance).world.model_hash() == record.model_hash
+    if not same and not archive.certificate.differences_from_here():
+        raise FileError(
+            f"the files of robots or objects have changed since attempt {record.instance.episode} was recorded, so its "
+            "model cannot be written; export with --no-models"
+        )
+    return model_xml(record.instance)
+
+
+def render(
+    path: Run,
+    *,
+    output: OptionalOutput = None,
+    preset: Preset = "balanced",
+    backend: Backend = "cpu",
+    codec: Codec = "h264",
+    size: Annotated[tuple[int, int] | None, tyro.conf.arg(metavar="WIDTH HEIGHT", help_behavior_hint="")] = None,
+    cameras: OptionalFile = None,
+    relight: OptionalNumber = None,
+    retexture: OptionalNumber = None,
+    depth: bool = False,
+    segmentation: bool = False,
+    workers: OptionalNumber = None,
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    skip_hashes: bool = False,
+) -> None:
+    """Draw the recorded states of a run into a new dataset: other cameras, lights, textures, presets; the same motion.
+
+    Args:
+        path: A run folder.
+        output: Folder of the new dataset; default: rendered/ in the run.
+        preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        codec: Video codec: h264 or av1.
+        size: Width and height of every camera [px]; default as recorded.
+        cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
+        relight: Seed of new lights; default keeps the recorded ones.
+        retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
+        depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
+        segmentation: Also write a stream of instance ids per camera.
+        workers: Worker processes; default one per core; 0 runs in this process.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    _allow(code=allow_code, outside=allow_outside)
+    directory = checked_run(path)
+    views = read_cameras(cameras) if cameras else ()
+    look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
+    # Refuses unknown words at once.
+    how = {"preset": preset, "backend": backend, "codec": codec, "depth": depth, "segmentation": segmentation}
+    drawn_settings(directory.settings, **how)
+    executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
+    checked_dataset(directory.path, skip_hashes=skip_hashes)
+    total = len(archives_of(directory.path))
+    compile_kernels()
+    drawing = drawing_for(backend, workers=0 if workers == 0 else executor.workers)
+    with drawing, Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("drawing", total=total)
+        dataset = rerender_run(
+            directory,
+            output or directory.path / "rendered",
+            executor,
+            look=look,
+            on_episode=lambda: progress.advance(bar),
+            **how,
+        )
+    print(f"dataset: {dataset}")

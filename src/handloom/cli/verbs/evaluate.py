@@ -1,0 +1,133 @@
+"""handloom evaluate: let a policy carry out unseen scenes of a task, and report its success with its error."""
+
+import sys
+from collections.abc import Iterable
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from handloom.cli.flags import Backend, Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Seconds, Task
+from handloom.cli.terminal import plain
+from handloom.cli.verbs.doctor import compile_kernels
+from handloom.cli.verbs.generate import executor_of
+from handloom.cli.verbs.generate_display import GenerateDisplay
+from handloom.config import own_code
+from handloom.dataset.files.durable import write_json
+from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
+from handloom.engine.executors.executor import HANG_LIMIT
+from handloom.engine.policy.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos, is_fault
+from handloom.engine.policy.policies import policy_source, try_policy
+from handloom.engine.reporting import write_page
+from handloom.engine.trust import trust_task
+from handloom.render.run_drawing import drawing_for
+from handloom.safe_paths import safe_name
+from handloom.tasks import load_task
+
+
+def run(
+    task: Task,
+    *,
+    policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
+    weights: OptionalFile = None,
+    policy_python: OptionalFile = None,
+    scenes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 100,
+    seed: Number = 0,
+    output: OptionalOutput = None,
+    workers: OptionalNumber = None,
+    executor: Literal["process", "inline"] = "process",
+    backend: Backend = "cpu",
+    videos: Number = 4,
+    keep: bool = False,
+    attempt_seconds: Seconds = HANG_LIMIT,
+    skip_stuck: bool = False,
+    set: Overrides = (),
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    json: bool = False,
+) -> int:
+    """Let a policy do a task on unseen scenes: success with its 95 % interval, how far it came, videos of failures.
+
+    Test scenes come from run seeds that generate leaves alone. The same command again resumes.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
+            checkpoint.
+        weights: File that the class is given.
+        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
+        scenes: How many scenes.
+        seed: Which set of test scenes.
+        output: Folder of the results. Default: out/evaluate_TASK.
+        workers: Worker processes; default one per core.
+        executor: Where work runs: in worker processes, or inline in this one.
+        backend: What draws what the policy sees: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        videos: Failures to draw as videos.
+        keep: Keep the policy's successes as a dataset with pictures, as generate would.
+        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task or the checkpoint names.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        json: Print one JSON object instead of text.
+    """
+    own_code.allow_code(policy)  # Named by the user himself.
+    if allow_code:
+        own_code.allow_code()
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    trust_task(loaded)
+    goal = Goal(attempts=scenes)
+    settings = RunSettings.of_task(
+        loaded,
+        seed=evaluation_seed(seed),
+        source=policy_source(policy, weights, policy_python),
+        unit_size=1,
+        render="now" if keep else "none",
+        backend=backend,
+        keep_failures=True,
+    )
+    try_policy(settings.source, loaded, settings.seed)
+    chosen = executor_of(executor, workers, attempt_seconds)
+    directory = RunDirectory.begin(output or Path("out") / safe_name(f"evaluate_{loaded.name}"), settings)
+    compile_kernels()
+    drawing = drawing_for(backend, workers=chosen.workers if executor == "process" else 0)
+    with drawing, GenerateDisplay(goal, quiet=json) as display:
+        outcome = generate_run(directory, goal, chosen, skip_stuck=skip_stuck, on_receipts=display.update)
+    result = evaluation_of(outcome.receipts.values(), seed=settings.seed)
+    write_json(directory.path / "evaluation.json", result.to_json())
+    page = write_page(directory, directory.path / "report")
+    drawn = [str(file) for file in failure_videos(directory, directory.path / "videos", most=videos)]
+    if json:
+        print(dumps({**result.to_json(), "page": str(page), "videos": drawn}))
+    else:
+        _tell(result, str(page), drawn)
+    return _judged(result, (r.detail for r in outcome.receipts.values() if is_fault(r.reason)))
+
+
+def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:
+    """Return the exit code; a rate that faults have made is no rate."""
+    if not result.faults:
+        return 0
+    print(
+        plain(
+            f"{result.faults} of {result.scenes} scenes ended with a fault, which says nothing about the policy; the "
+            f"first: {next(iter(details), 'unknown')}"
+        ),
+        file=sys.stderr,
+    )
+    return 1 if result.faults == result.scenes else 0
+
+
+def _tell(result: PolicyEvaluation, page: str, videos: list[str]) -> None:
+    low, high = result.interval
+    print(
+        f"success: {result.successes} of {result.scenes} scenes, {result.success_rate:.0%} "
+        f"(95 % interval {low:.0%} to {high:.0%}), seed {result.seed}"
+    )
+    for skill, count in result.achieved.items():
+        print(plain(f"  {skill}: achieved in {count}"))
+    for reason, count in result.failure_reasons.items():
+        print(plain(f"  {count:>5}  {reason}"))
+    for file in (page, *videos):
+        print(f"wrote:   {file}")

@@ -1,0 +1,364 @@
+"""``handloom generate TASK`` and ``handloom demo``: make demonstrations."""
+
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from handloom.cli.flags import (
+    Backend,
+    Codec,
+    ColumnStyle,
+    LerobotFeature,
+    Number,
+    OptionalNumber,
+    OptionalOutput,
+    OptionalText,
+    Output,
+    Overrides,
+    Preset,
+    Seconds,
+    Task,
+)
+from handloom.cli.verbs.dataset import verify
+from handloom.cli.verbs.doctor import compile_kernels, cores
+from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
+from handloom.config import own_code
+from handloom.engine import (
+    Executor,
+    Goal,
+    InlineExecutor,
+    ProcessExecutor,
+    Receipt,
+    RunDirectory,
+    RunOutcome,
+    RunSettings,
+    generate_run,
+    report_of,
+)
+from handloom.engine.executors.executor import HANG_LIMIT
+from handloom.engine.executors.ray_executor import RayExecutor
+from handloom.engine.executors.remote_attempt import Storage
+from handloom.engine.reporting import write_page
+from handloom.engine.reporting.page import dataset_sheet
+from handloom.engine.runs.run_directory import ALL
+from handloom.engine.trust import trust_task
+from handloom.errors import InputError
+from handloom.render.run_drawing import drawing_for
+from handloom.safe_paths import safe_name
+from handloom.tasks import load_task
+from handloom.tasks.config.loading import variety_notes
+
+TURN_PER_METRE = 5.0
+"""How much a disturbed hand is turned for how far it is pushed [rad/m]."""
+
+
+def run(
+    task: Task,
+    *,
+    n: Annotated[
+        int | None,
+        tyro.conf.arg(aliases=["-n", "--episodes"], name="successes", metavar="N", help_behavior_hint="(default: 10)"),
+    ] = None,
+    attempts: OptionalNumber = None,
+    output: OptionalOutput = None,
+    overwrite: bool = False,
+    seed: Number = 0,
+    source: Annotated[str, tyro.conf.arg(metavar="SOURCE")] = "expert",
+    workers: OptionalNumber = None,
+    executor: Literal["process", "inline", "ray"] = "process",
+    ray_address: OptionalText = None,
+    staging: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
+    render: Literal["now", "later", "none"] = "now",
+    preset: Preset = "balanced",
+    backend: Backend = "cpu",
+    codec: Codec = "h264",
+    columns: tuple[ColumnStyle, ...] = ("canonical",),
+    lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
+    disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
+    keep_failures: bool = False,
+    keep_going: bool = False,
+    max_attempts: OptionalNumber = None,
+    attempt_seconds: Seconds = HANG_LIMIT,
+    skip_stuck: bool = False,
+    unit_size: OptionalNumber = None,
+    shard: Annotated[str, tyro.conf.arg(metavar="I/N")] = "0/1",
+    proxy_assets: bool = False,
+    set: Overrides = (),
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    json: bool = False,
+) -> int:
+    """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        n: Demonstrations wanted: the lowest-numbered successful attempts.
+        attempts: Attempts to make instead, whatever comes out.
+        output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
+        overwrite: Delete the run in that folder and begin anew; a folder with anything else in it is left alone.
+        seed: Seed of the run.
+        source: Who carries the task out: the scripted expert, or a class of yours, written my_module:MySource.
+        workers: Worker processes; default one per core, of this machine or of the Ray cluster.
+        executor: Where work runs: in worker processes, inline in this one, or on a Ray cluster (extra ray).
+        ray_address: Address of a running Ray cluster; default starts one here.
+        staging: On Ray: hand episodes over by way of this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
+            instead of through Ray itself.
+        render: Draw the cameras now, later with `handloom render`, or not at all.
+        preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        codec: Video codec: h264 or av1.
+        columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
+            master_actions.*) or both.
+        lerobot_features: What is written only when asked for: depth (a stream per camera; LeRobot reads it from 0.6
+            on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
+        disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
+            recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
+        keep_going: Go on although the first attempts all failed for the same reason.
+        keep_failures: Also write failed attempts, into a dataset of their own.
+        max_attempts: Bound on the attempts; default ten per demonstration.
+        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, with nothing beside
+            it; after three times the run stops and nothing is recorded.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
+        shard: i/N, for job arrays that share the folder: run every N-th unit from i on of the attempts that are needed
+            in any case; the shard that ends last runs what else it takes, and merges.
+        proxy_assets: Replace asset files that are not there by library objects of the same category.
+        set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        json: Print the report as JSON instead of the progress display.
+    """
+    if allow_code:
+        own_code.allow_code()
+    own_code.allow_code(source)  # Named by the user himself.
+    overrides = (*set, "proxy_assets=true") if proxy_assets else set
+    if disturb:
+        overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
+    loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
+    trust_task(loaded)
+    for line in loaded.stand_ins:
+        print(f"stand-in: {line}", file=sys.stderr)
+    for line in () if json else variety_notes(loaded):
+        print(f"note: {line}", file=sys.stderr)
+    goal = Goal(
+        successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
+    )
+    settings = RunSettings.of_task(
+        loaded,
+        seed=seed,
+        source=source,
+        unit_size=unit_size if unit_size is not None else unit_size_of(goal, workers or cores()),
+        render=render,
+        preset=preset,
+        backend=backend,
+        codec=codec,
+        columns=columns,
+        lerobot_features=lerobot_features,
+        keep_failures=keep_failures,
+    )
+    part = _shard(shard)
+    if staging is not None:
+        if executor != "ray":
+            raise InputError("--staging is for --executor ray; workers of this machine write into the run folder")
+        Storage(staging).check()
+    chosen = executor_of(executor, workers, attempt_seconds, ray_address)
+    if n is None and attempts is None and not json:
+        print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
+    folder = output or Path("out") / safe_name(loaded.name)
+    if overwrite:
+        if part != ALL:
+            raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")
+        RunDirectory.discard(folder)
+    directory = RunDirectory.begin(folder, settings)
+    compile_kernels()
+    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+        return carry_out(
+            directory,
+            goal,
+            chosen,
+            name=task,
+            shard=part,
+            staging=staging or "",
+            keep_going=keep_going,
+            skip_stuck=skip_stuck,
+            json=json,
+        )
+
+
+def carry_out(
+    directory: RunDirectory,
+    goal: Goal,
+    executor: Executor,
+    *,
+    name: str,
+    shard: tuple[int, int] = ALL,
+    staging: str = "",
+    keep_going: bool = False,
+    skip_stuck: bool = False,
+    json: bool = False,
+) -> int:
+    """Run attempts with the progress display until the goal is reached, tell what came out, return the exit code.
+
+    Args:
+        directory: The run.
+        goal: When to stop.
+        executor: Runs the attempts.
+        name: What the user calls the task.
+        shard: Part of the run.
+        staging: URL by way of which episodes come back.
+        keep_going: Go on although the first attempts all failed for the same reason.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        json: Print the report as JSON instead of the progress display.
+    """
+    display = GenerateDisplay(goal, quiet=json, advise=True)
+    stop_file = directory.stop_file(shard)
+    hopeless = HopelessRun(stop_file, enabled=goal.successes is not None and not keep_going)
+
+    def on_receipts(receipts: dict[int, Receipt]) -> None:
+        display.update(receipts)
+        hopeless.update(receipts)
+
+    with display, _stop_on_interrupt(stop_file, display):
+        outcome = generate_run(
+            directory, goal, executor, shard=shard, staging=staging, skip_stuck=skip_stuck, on_receipts=on_receipts
+        )
+    if hopeless.reason:
+        print(
+            f"stopped: attempts 0 to {FIRST_ATTEMPTS - 1} all failed with {hopeless.reason}; see below, and "
+            f"handloom check {name}; --keep-going goes on all the same",
+            file=sys.stderr,
+        )
+    return _tell(outcome, goal, workers=executor.workers, as_json=json)
+
+
+def unit_size_of(goal: Goal, workers: int) -> int:
+    """Return a unit size that leaves every worker several units."""
+    wanted = goal.successes or goal.bound
+    return min(4, max(1, wanted // (8 * max(workers, 1))))
+
+
+def executor_of(name: str, workers: int | None, timeout: float, ray_address: str | None = None) -> Executor:
+    """Return the executor that the flags ask for."""
+    if name == "ray":
+        cluster = RayExecutor(workers, address=ray_address, timeout=timeout)
+        cluster.connect()
+        return cluster
+    if name == "inline":
+        return InlineExecutor()
+    return ProcessExecutor(cores() if workers is None else workers, timeout=timeout)
+
+
+def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:
+    from json import dumps
+
+    from handloom.cli.verbs.report import print_report
+
+    report = report_of(outcome.receipts.values())
+    if as_json:
+        print(dumps(report.to_json(workers=workers)))
+    else:
+        print_report(report, workers=workers)
+    if outcome.shard_done:
+        print("this shard is done; the one that ends last merges, or the same command once all are", file=sys.stderr)
+        return 0
+    if not outcome.complete:
+        print(f"not complete; go on with: {shlex.join(['handloom', *sys.argv[1:]])}", file=sys.stderr)
+        return 1
+    if report.episodes == 0:
+        print(
+            f"no attempt of {report.attempts} succeeded, so there is no dataset; see the reasons above", file=sys.stderr
+        )
+        return 1
+    if not as_json:
+        print(f"dataset: {outcome.run.dataset}")
+        print(f"check:   handloom verify {outcome.run.path}")
+    if goal.successes is None or report.episodes >= goal.successes:
+        return 0
+    print(
+        f"{report.episodes} of {goal.successes} demonstrations after {report.attempts} attempts; for more, give the "
+        "same command a larger --max-attempts",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def _shard(text: str) -> tuple[int, int]:
+    first, _, count = text.partition("/")
+    if not (first.isdecimal() and count.isdecimal() and int(first) < int(count)):
+        raise InputError(f"--shard is written i/N with i from 0 to N-1, e.g. 0/4, got {text!r}")
+    return int(first), int(count)
+
+
+class HopelessRun:
+    """Stops a run of which attempts 0 to 9 all failed for the same reason: a mistake in the task, most likely.
+
+    Which attempts those are does not depend on which finish first, so the same run is judged alike on every machine.
+    """
+
+    def __init__(self, stop_file: Path, *, enabled: bool) -> None:
+        self.stop_file = stop_file
+        self.reason = ""
+        """Why the run was stopped; empty while it was not."""
+        self._enabled = enabled
+        self._reasons: dict[int, str] = {}
+
+    def update(self, receipts: dict[int, Receipt]) -> None:
+        """Look at further attempts."""
+        if not self._enabled or len(self._reasons) == FIRST_ATTEMPTS:
+            return
+        first = {episode: r for episode, r in receipts.items() if episode < FIRST_ATTEMPTS}
+        self._reasons |= {episode: "" if r.success else r.reason for episode, r in first.items()}
+        found = set(self._reasons.values())
+        if len(self._reasons) == FIRST_ATTEMPTS and len(found) == 1 and found != {""}:
+            (self.reason,) = found
+            self.stop_file.touch()
+
+
+class _stop_on_interrupt:  # noqa: N801 - reads as a statement
+    """While inside, SIGINT (Ctrl-C) and SIGTERM (a job scheduler) let the workers finish their present attempt.
+
+    A second signal ends at once.
+    """
+
+    def __init__(self, stop_file: Path, display: GenerateDisplay) -> None:
+        self.stop_file = stop_file
+        self.display = display
+
+    def __enter__(self) -> None:
+        self.before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _interrupt(self, *_: object) -> None:
+        if self.stop_file.exists():
+            raise KeyboardInterrupt
+        self.stop_file.touch()
+        self.display.note("finishing the attempts that are running; Ctrl-C again ends at once")
+
+
+def demo(
+    *,
+    task: Annotated[str, tyro.conf.arg(metavar="TASK")] = "fr3_pick_place",
+    episodes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 10,
+    output: Output = Path("out/demo"),
+) -> int:
+    """Generate and verify a few demonstrations, draw them on one sheet, and say what to try next.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        episodes: How many demonstrations.
+        output: Folder of the run.
+    """
+    failed = run(task, n=episodes, output=output) or verify(output)
+    if failed:
+        return failed
+    print(f"picture: {dataset_sheet(output / 'dataset', output / 'contact_sheet.png', episodes=episodes)}")
+    print(f"page:    {write_page(RunDirectory.open(output), output / 'report', workers=cores())}")
+    print(f"try:     handloom generate {task} -n 100 -o out/first")
+    return 0

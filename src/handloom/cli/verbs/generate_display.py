@@ -1,0 +1,94 @@
+"""What is shown while attempts run: a bar in a terminal, a line now and then anywhere else."""
+
+import time
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from handloom.cli.terminal import plain
+from handloom.cli.verbs.report import advice
+from handloom.engine import Goal, Receipt, Tally
+
+FIRST_ATTEMPTS = 10
+"""After so many attempts a run is judged: it gets advice when most of them failed, and ends when all failed alike."""
+LEAST_STEP, MOST_LINES = 5, 20
+"""Where there is no terminal for a bar, a line is printed after every so many attempts, and so many in all."""
+
+
+class GenerateDisplay:
+    """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons.
+
+    Args:
+        goal: When the run ends.
+        quiet: Show nothing.
+        advise: Say what to change when most of the first attempts fail.
+    """
+
+    def __init__(self, goal: Goal, *, quiet: bool = False, advise: bool = False) -> None:
+        self.goal = goal
+        self.advise = advise
+        self.console = Console(stderr=True, quiet=quiet)
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self.console,
+        )
+        total = goal.successes if goal.successes is not None else goal.bound
+        self.bar = self.progress.add_task("demonstrations" if goal.successes is not None else "attempts", total=total)
+        self.line = Text("starting workers")
+        self.live = Live(Group(self.progress, self.line), console=self.console, refresh_per_second=4, transient=True)
+        self.begin = time.monotonic()
+        self.tally: Tally | None = None
+        self.told: set[str] = set()
+        """Failure reasons that were shown once in words."""
+        self.step = max(LEAST_STEP, int(total) // MOST_LINES)
+        self.next_line = self.step
+
+    def __enter__(self) -> "GenerateDisplay":
+        self.live.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.live.__exit__(None, None, None)
+
+    def note(self, text: str) -> None:
+        """Show a line above the display."""
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def update(self, receipts: dict[int, Receipt]) -> None:
+        """Show the state of the run after these further attempts; those of an earlier call come first of all."""
+        if self.tally is None:
+            self.tally = Tally(receipts.values())
+            before = self.tally.report()
+            self.episodes_before, self.hours_before = before.episodes, before.robot_hours
+        else:
+            self.tally.add(receipts.values())
+        report = self.tally.report()
+        done = report.episodes if self.goal.successes is not None else report.attempts
+        total = self.progress.tasks[self.bar].total
+        self.progress.update(self.bar, completed=min(done, total or done))  # Workers may be ahead of the goal.
+        for receipt in receipts.values():
+            if not receipt.success and receipt.reason not in self.told:
+                self.told.add(receipt.reason)
+                self.note(plain(f"attempt {receipt.episode} failed, {receipt.reason}: {receipt.detail}"))
+        hours = max(time.monotonic() - self.begin, 1e-9) / 3600.0
+        reasons = ", ".join(f"{name} {count}" for name, count in list(report.failure_reasons.items())[:3])
+        self.line.plain = (
+            f"{report.attempts} attempts, {report.success_rate:.0%} succeed, "
+            f"{(report.episodes - self.episodes_before) / hours:,.0f} episodes/h, "
+            f"{(report.robot_hours - self.hours_before) / hours:.2f} robot-hours/h, "
+            f"{report.realtime_factor:.1f}x real time per core" + (f", failures: {reasons}" if reasons else "")
+        )
+        if not self.console.is_terminal and report.attempts >= self.next_line:
+            self.next_line = report.attempts - report.attempts % self.step + self.step
+            counted = f"{report.attempts} attempts, {report.episodes} succeeded"
+            self.note(plain(counted + (f", failures: {reasons}" if reasons else "")))
+        if self.advise and report.attempts >= FIRST_ATTEMPTS:
+            self.advise = False
+            if report.success_rate < 0.5:
+                self.note(plain(advice(report)))

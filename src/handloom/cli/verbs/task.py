@@ -1,0 +1,161 @@
+"""``handloom check|sample|preview TASK``: validate task files, print and draw sampled scenes."""
+
+import json
+from pathlib import Path
+
+from handloom.cli.flags import Number, Output, Overrides, Preset, Task, Tasks
+from handloom.cli.verbs.doctor import tell_of_cold_kernels
+from handloom.config import forbid_code, own_code
+from handloom.errors import HandloomError
+from handloom.tasks import load_task, sample_task
+from handloom.tasks.config.checking import refused_code
+from handloom.tasks.config.loading import variety_notes
+from handloom.tasks.goal_rehearsal import goal_in_words
+from handloom.tasks.rehearsal import rehearse
+
+
+def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outside: bool = False) -> int:
+    """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
+
+    Scenes are sampled and looked at: objects without a place, out of reach or out of every picture, skills that cannot
+    run. Python code that a task names is never run here: a note says what it is, and such a task is not sampled.
+
+    Args:
+        files: Task names, YAML files or folders.
+        fast: Only read the files: keys, names and numbers; sample no scene.
+        set: Overrides such as data.max_episode_length=500, applied to every file.
+        allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
+    """
+    from handloom.cli.main import BAD_INPUT, DONE
+
+    forbid_code()
+    if not fast:
+        tell_of_cold_kernels()
+    wrong = 0
+    for name in _expanded(files):
+        notices: tuple[str, ...] = ()
+        try:
+            task = load_task(name, overrides=set, allow_outside=allow_outside)
+            notices = (*task.notices, *task.stand_ins, *variety_notes(task))
+            mistakes = ""
+            if not fast and not refused_code(task):
+                rehearsal = rehearse(task)
+                mistakes, notices = "\n".join(rehearsal.mistakes), (*notices, *rehearsal.notes)
+        except HandloomError as error:
+            mistakes = str(error)
+        if mistakes:
+            wrong += 1
+            print(f"wrong {name}")
+            print("  " + mistakes.replace("\n", "\n  "))
+            continue
+        print(f"ok {name}")
+        for notice in notices:
+            print(f"  note: {notice}")
+    return BAD_INPUT if wrong else DONE
+
+
+def _expanded(files: tuple[str, ...]) -> list[str]:
+    """Replace folders by the YAML files in them; a folder without any stays, and is refused as a file."""
+    names: list[str] = []
+    for name in files:
+        path = Path(name)
+        inside = sorted(str(file) for file in path.rglob("*.y*ml") if not file.is_dir()) if path.is_dir() else []
+        names += inside or [name]
+    return names
+
+
+def show(task: Task, *, set: Overrides = (), allow_outside: bool = False) -> None:
+    """Print a task as it is carried out: base files merged, short forms written out, overrides applied.
+
+    What it is judged by stands below it, in words.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        set: Overrides such as data.max_episode_length=500.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+    """
+    import yaml
+
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    values = loaded.config.model_dump(mode="json", exclude_unset=True, by_alias=True)
+    print(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
+    if not refused_code(loaded):
+        print("# How it is judged, in the first scene of seed 0:")
+        for line in goal_in_words(loaded):
+            print(f"# - {line}")
+
+
+def sample(
+    task: Task,
+    *,
+    seed: Number = 0,
+    episode: Number = 0,
+    set: Overrides = (),
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    compact: bool = False,
+) -> None:
+    """Print the scene of one episode as JSON: every random choice in plain numbers.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        seed: Seed of the run.
+        episode: Attempt index.
+        set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task names, such as an object my_module:my_function.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        compact: One line instead of indented text.
+    """
+    if allow_code:
+        own_code.allow_code()
+    text = sample_task(load_task(task, overrides=set, allow_outside=allow_outside), seed, episode).to_json()
+    print(text if compact else json.dumps(json.loads(text), indent=2))
+
+
+def preview(
+    task: Task,
+    *,
+    seed: Number = 0,
+    episodes: Number = 4,
+    output: Output = Path("out/preview.png"),
+    preset: Preset = "quality",
+    set: Overrides = (),
+    allow_outside: bool = False,
+) -> None:
+    """Sample a few scenes and draw every camera, labelled, on one sheet.
+
+    Python code that a task names is never run here.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        seed: Seed of the run.
+        episodes: How many scenes.
+        output: Picture to write.
+        preset: fast, balanced or quality.
+        set: Overrides such as data.max_episode_length=500.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+    """
+    from handloom.config import forbid_code
+    from handloom.errors import InputError
+    from handloom.render import Renderer, contact_sheet, write_png
+    from handloom.scene import build_scene
+    from handloom.tasks import load_task, sample_task
+
+    forbid_code()
+    if episodes < 1:
+        raise InputError(f"--episodes must be at least 1, got {episodes}")
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    if not loaded.config.cameras:
+        raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
+    tell_of_cold_kernels()
+    images, labels = [], []
+    for episode in range(episodes):
+        instance = sample_task(loaded, seed, episode)
+        scene = build_scene(instance)
+        pictures = Renderer(scene.world.model, preset).render(scene.world.data, instance.cameras)
+        for camera in instance.cameras:
+            images.append(pictures[camera.name]["rgb"])
+            labels.append(f"episode {episode}  {camera.name}")
+    per_scene = len(loaded.config.cameras)
+    columns = per_scene * max(1, round((episodes / per_scene) ** 0.5))
+    print(write_png(output, contact_sheet(images, labels, columns=columns)))

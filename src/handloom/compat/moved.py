@@ -1,0 +1,185 @@
+"""Import paths that were, and where their modules and names are now: old paths import the very same objects.
+
+``import handloom`` asks here only after an import of ``handloom.something`` found nothing. A path of this table gives
+the module that took its place, with a DeprecationWarning that says where it is; a path that never was stays an
+ImportError.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import warnings
+from types import ModuleType
+from typing import Any
+
+FOLDERS = {
+    "handloom.control": "handloom.isaac",
+    "handloom.articulation": "handloom.isaac.articulation",
+    "handloom.motion_generation": "handloom.isaac.motion_generation",
+    "handloom.control.wheeled": "handloom.isaac.wheeled",
+    "handloom.control.graph": "handloom.isaac.graph",
+    "handloom.control.graph.nodes": "handloom.isaac.graph.nodes",
+    "handloom.control.policy": "handloom.isaac.policy",
+    "handloom.control.surface_gripper": "handloom.scene.surface_gripper",
+}
+"""Old folder > new folder; modules keep their names unless ``MODULES`` lists them."""
+
+MODULES = {
+    ("handloom.scene", "handloom.scene.surface_gripper"): "suction",
+    ("handloom.motion_generation", "handloom.isaac.motion_generation.rmpflow"): (
+        "rmpflow rmpflow_config rmpflow_kernels rmpflow_layout rmpflow_space rmpflow_visuals"
+    ),
+    ("handloom.motion_generation", "handloom.isaac.motion_generation.trajectories"): (
+        "cubic_spline path_conversion path_segments s_curve task_space_path trajectory_generator"
+    ),
+    ("handloom.motion_generation", "handloom.isaac.motion_generation.descriptions"): (
+        "describe_robot description_files motion_robot supported_robots urdf"
+    ),
+    ("handloom.control.wheeled", "handloom.isaac.wheeled.controllers"): (
+        "ackermann_controller differential_controller holonomic_controller holonomic_robot_setup "
+        "wheel_base_pose_controller"
+    ),
+    ("handloom.control.wheeled", "handloom.isaac.wheeled.paths"): "path_shapes path_tracker quintic_path stanley",
+    ("handloom.control.wheeled", "handloom.isaac.wheeled.laps"): (
+        "base_driver courses driver drives lap track_picture track_video"
+    ),
+    ("handloom.compat.isaacsim", "handloom.isaac.names"): "experimental_wheeled prims stage world",
+    ("handloom.robots", "handloom.isaac.articulation"): "template_robot",
+    ("handloom.dataset", "handloom.dataset.lerobot"): (
+        "dataset_reader extend feature file_list info_file layout_check merge merge_datasets merge_plan "
+        "statistics table_check tables total_statistics"
+    ),
+    ("handloom.dataset", "handloom.dataset.episodes"): (
+        "archive certificate episode_folder episode_outcome episode_writer record_archive"
+    ),
+    ("handloom.dataset", "handloom.dataset.video"): "colour_planes video_codec video_join video_reader video_writer",
+    ("handloom.dataset", "handloom.dataset.files"): "durable parquet_append parquet_files reading replacing shapes",
+    ("handloom.skills", "handloom.skills.arms"): (
+        "arm_controller arm_motion arm_pair candidates held_parts orientations traffic"
+    ),
+    ("handloom.skills", "handloom.skills.picking"): (
+        "dexterous dynamic_pick grasp_moves grasp_poses meeting pick pick_variants"
+    ),
+    ("handloom.skills", "handloom.skills.placing"): "foresight hang landing place place_in",
+    ("handloom.skills", "handloom.skills.articulated_objects"): (
+        "actuation art_preplan articulated joint_manners joint_ways keypoint_solver mobile_open"
+    ),
+    ("handloom.skills", "handloom.skills.held_objects"): "carry flip_and_scan pour rotate_held",
+    ("handloom.skills", "handloom.skills.motions"): "joint_skills tool_motions track",
+    ("handloom.skills", "handloom.skills.mobile_base"): "base_planner mobile",
+    ("handloom.engine", "handloom.engine.executors"): "executor machine_faults ray_executor remote_attempt",
+    ("handloom.engine", "handloom.engine.runs"): "goal journal merge_run run_directory run_settings",
+    ("handloom.engine", "handloom.engine.policy"): (
+        "evaluation lerobot_checkpoint lerobot_policy lerobot_worker policies"
+    ),
+    ("handloom.engine", "handloom.engine.verification"): "recomputed resampled verify",
+    ("handloom.objects.importers", "handloom.objects.importers.meshes"): (
+        "mesh_blueprint mesh_files mesh_looks obj_materials"
+    ),
+    ("handloom.objects.importers", "handloom.objects.importers.models"): (
+        "handle_finder model_asset model_files model_looks model_pieces normal_form"
+    ),
+    ("handloom.objects.importers", "handloom.objects.importers.usd"): "usd_files usd_joints usd_meshes",
+    ("handloom.cli", "handloom.cli.verbs"): (
+        "augment bench dataset doctor drive evaluate generate generate_display grasp list object report robot "
+        "task teleop"
+    ),
+    ("handloom.bench", "handloom.bench.motion"): "collision ik plan planning_problems trajectory",
+    ("handloom.motion.planning", "handloom.motion.planning.trees"): "hold_kernels jt_rrt rrt_connect shortcut",
+}
+"""(Old folder, new folder) > the modules that went from the one to the other."""
+
+NAMES = {
+    "handloom.robots:TemplateRobot": "handloom.isaac.articulation:TemplateRobot",
+    "handloom.robots:make_robot": "handloom.isaac.articulation:make_robot",
+    "handloom.robots:register_robot": "handloom.isaac.articulation:register_robot",
+    "handloom.robots:robot_class": "handloom.isaac.articulation:robot_class",
+}
+"""Names that left a folder which is still there: ``"old folder:name"`` > ``"new folder:name"``."""
+
+_PLACES = FOLDERS | {
+    f"{old}.{name}": f"{new}.{name}" for (old, new), names in MODULES.items() for name in names.split()
+}
+
+
+def new_place(module: str) -> str | None:
+    """Return where a module is now; None when its path is in no table."""
+    if module in _PLACES:
+        return _PLACES[module]
+    folder, _, name = module.rpartition(".")
+    return f"{FOLDERS[folder]}.{name}" if folder in FOLDERS else None
+
+
+def find_moved(module: str) -> importlib.machinery.ModuleSpec | None:
+    """Return how to import a module by its old path; None when the path is in no table.
+
+    Raises:
+        ModuleNotFoundError: Its folder has a function of the same name, which an import of the old path would hide.
+    """
+    place = new_place(module)
+    if place is None:
+        return None
+    folder, _, name = module.rpartition(".")
+    public = getattr(sys.modules[folder], name, None)
+    if folder not in FOLDERS and public is not None and not isinstance(public, ModuleType):
+        raise ModuleNotFoundError(f"the module {module} is now {place}; {folder} has {name} itself", name=module)
+    return importlib.machinery.ModuleSpec(module, _Moved(place))
+
+
+def moved_name(folder: str, name: str) -> Any:
+    """Return an object by the folder that had it before.
+
+    Raises:
+        AttributeError: The folder never had that name.
+    """
+    row = NAMES.get(f"{folder}:{name}")
+    if row is None:
+        raise AttributeError(f"module {folder!r} has no attribute {name!r}")
+    place, _, attribute = row.partition(":")
+    warnings.warn(f"{folder}.{name} is now {place}.{attribute}", DeprecationWarning, stacklevel=3)
+    return getattr(importlib.import_module(place), attribute)
+
+
+class OldFolder(ModuleType):
+    """A folder by its old path: its names are those of the new one, its modules are looked up in this table.
+
+    It has no path of its own, so that no module is read from its file a second time under an old name.
+    """
+
+    def __init__(self, name: str, folder: ModuleType) -> None:
+        super().__init__(name, folder.__doc__)
+        self.__path__ = []
+        self.__all__ = list(getattr(folder, "__all__", ()))
+        self._folder = folder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._folder, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.__dict__.get("__all__", ()):  # A module must not hide a function of the same name.
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._folder)
+
+
+class _Moved(importlib.abc.Loader):
+    """Loads a module by its old path: the module of the new path, as it is."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.spec: importlib.machinery.ModuleSpec | None = None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """Return the module of the new path."""
+        module = importlib.import_module(self.place)
+        warnings.warn(f"{spec.name} is now {self.place}", DeprecationWarning, stacklevel=2)
+        if spec.name in FOLDERS:
+            module = OldFolder(spec.name, module)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its own spec back; it ran when it was imported from its new path."""
+        module.__spec__ = self.spec

@@ -1,1 +1,0 @@
-"""Controllers above the articulation layer: wheeled robots and execution graphs."""

@@ -1,0 +1,1 @@
+"""One finished episode on disk: frames, videos, archive and certificate."""

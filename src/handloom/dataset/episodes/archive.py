@@ -1,0 +1,191 @@
+"""The archive of an episode: everything needed to replay, check and render it again."""
+
+import hashlib
+import io
+import math
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.dataset.episodes.certificate import Certificate, array_hash, certify
+from handloom.dataset.files.durable import file_errors, json_bytes
+from handloom.dataset.files.reading import checked_size, damage_named, read_json
+from handloom.dataset.files.shapes import CertificateFile, PlainObject
+from handloom.errors import FileError, InputError
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The earliest date a zip file can hold."""
+
+_KINDS = "biufU"
+"""Kinds of arrays that archives hold: truth values, numbers and text."""
+
+MOST_ARRAYS = 100
+LEAST_BOUND = 256 * 2**20
+"""Arrays of this size together are read from any file [bytes]."""
+MOST_RATIO = 50
+"""How much larger than its file larger arrays may be."""
+
+_LEVEL = 1
+"""Deflate level: simulation states shrink almost as far as at level 9, in a tenth of the time."""
+
+
+def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write named arrays so that ``numpy.load`` reads them and equal arrays give equal bytes; not synced yet."""
+    with file_errors("write", path), zipfile.ZipFile(path, "w", allowZip64=True) as archive:
+        for name in sorted(arrays):
+            array = np.asarray(arrays[name])
+            if array.dtype.hasobject:
+                raise InputError(f"array {name!r} holds Python objects; archives keep plain numbers and text only")
+            entry = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+            entry.external_attr = 0o644 << 16
+            entry.create_system = 3
+            archive.writestr(entry, _npy(array), compress_type=zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+
+
+def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """Read all arrays of an archive, or say that it is missing or damaged.
+
+    What an array says it takes is compared with what the file holds before any room is made for it.
+    """
+    most = max(LEAST_BOUND, MOST_RATIO * checked_size(path))
+    with file_errors("read", path), damage_named(path), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        total = sum(member.file_size for member in members)
+        if len(members) > MOST_ARRAYS or total > most:
+            raise FileError(
+                f"{path} says that it holds {len(members)} arrays of {total} bytes; at most {MOST_ARRAYS} of {most} "
+                "are read from a file of its size; it is damaged or made to do harm"
+            )
+        return {_array_name(path, member.filename): _read_array(archive, member) for member in members}
+
+
+def _array_name(path: Path, member: str) -> str:
+    if not member.endswith(".npy"):
+        raise FileError(f"{path} holds {member!r}, which is no array; generate the episode again")
+    return member.removesuffix(".npy")
+
+
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """Read one array whose header agrees with the bytes that follow it."""
+    with cast(Any, archive.open(member)) as stream:
+        version = np.lib.format.read_magic(stream)
+        if version != (1, 0):
+            raise ValueError(f"{member.filename} has the array format {version}, not 1.0")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+        if dtype.kind not in _KINDS or min(shape, default=0) < 0:
+            raise ValueError(f"{member.filename} is an array of {dtype} with the shape {shape}")
+        size = math.prod(shape) * dtype.itemsize
+        if size != member.file_size - stream.tell():
+            raise ValueError(f"{member.filename} has the shape {shape}, which does not fit its size")
+        array = np.empty(shape, dtype, order="F" if fortran else "C")
+        if cast(Any, stream).readinto(array.reshape(-1, order="A").view(np.uint8)) != size or stream.read(1):
+            raise ValueError(f"{member.filename} is cut short")
+    return array
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    """Return an array in NumPy's file format, in C order and little-endian."""
+    plain = np.ascontiguousarray(array).reshape(array.shape)
+    plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, plain, version=(1, 0), allow_pickle=False)
+    return buffer.getvalue()
+
+
+ARCHIVE_FILES = ("instance.json", "commands.npz", "states.npz", "timeline.json", "certificate.json")
+"""Files of an archive, in the order they are written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeArchive:
+    """One episode as it was sampled, commanded and simulated."""
+
+    instance: Mapping[str, Any]
+    """The sampled scene, as plain JSON values."""
+    commands: Mapping[str, NDArray[Any]]
+    """Commands asked and applied, one row per frame."""
+    states: Mapping[str, NDArray[Any]]
+    """Integration states, one row per frame, and what else a replay compares."""
+    timeline: Mapping[str, Any]
+    """Which skill was active when, as plain JSON values."""
+    certificate: Certificate
+    """Versions, platform and hashes."""
+
+    @classmethod
+    def made_here(
+        cls,
+        *,
+        instance: Mapping[str, Any],
+        commands: Mapping[str, NDArray[Any]],
+        states: Mapping[str, NDArray[Any]],
+        timeline: Mapping[str, Any],
+    ) -> "EpisodeArchive":
+        """Return an archive with the certificate of this machine."""
+        certificate = certify(_hashes(instance, commands, states, timeline))
+        return cls(instance=instance, commands=commands, states=states, timeline=timeline, certificate=certificate)
+
+    def tampering(self) -> tuple[str, ...]:
+        """Return which parts do not have the hash the certificate gives; empty when all do."""
+        now, then = _hashes(self.instance, self.commands, self.states, self.timeline), self.certificate.hashes
+        return tuple(
+            [f"{name} was changed after it was certified" for name in now if then.get(name, now[name]) != now[name]]
+            + [f"{name} is missing" for name in then if name not in now]
+            + [f"{name} was added after the rest was certified" for name in now if name not in then]
+        )
+
+
+def write_archive(folder: Path, archive: EpisodeArchive) -> None:
+    """Write the files of an archive into a folder; equal archives give equal bytes; not synced yet."""
+    _write_json(folder / "instance.json", archive.instance)
+    write_npz(folder / "commands.npz", archive.commands)
+    write_npz(folder / "states.npz", archive.states)
+    _write_json(folder / "timeline.json", archive.timeline)
+    _write_json(folder / "certificate.json", archive.certificate.to_json())
+
+
+def read_archive(folder: Path, *, check: bool = True) -> EpisodeArchive:
+    """Read an archive.
+
+    Args:
+        folder: An episode folder, or ``extras/episode_XXXXXX`` of a dataset.
+        check: Compare every part with the hashes of the certificate.
+
+    Raises:
+        FileError: A file is missing or damaged, or a part is not the one that was certified.
+    """
+    archive = EpisodeArchive(
+        instance=read_json(folder / "instance.json", PlainObject),
+        commands=read_npz(folder / "commands.npz"),
+        states=read_npz(folder / "states.npz"),
+        timeline=read_json(folder / "timeline.json", PlainObject),
+        certificate=Certificate.from_json(read_json(folder / "certificate.json", CertificateFile)),
+    )
+    if check and (faults := archive.tampering()):
+        raise FileError(f"the archive {folder} is not as it was written: {'; '.join(faults)}; generate it again")
+    return archive
+
+
+def _write_json(path: Path, value: Any) -> None:
+    """Write a JSON file that people may want to read."""
+    with file_errors("write", path):
+        path.write_bytes(json_bytes(value, indent=1))
+
+
+def _hashes(
+    instance: Mapping[str, Any],
+    commands: Mapping[str, NDArray[Any]],
+    states: Mapping[str, NDArray[Any]],
+    timeline: Mapping[str, Any],
+) -> dict[str, str]:
+    """Return the hash of every part by the name it has in the certificate."""
+    texts = {"instance": instance, "timeline": timeline}
+    return {
+        **{name: hashlib.sha256(json_bytes(value)).hexdigest() for name, value in texts.items()},
+        **{f"commands/{name}": array_hash(commands[name]) for name in sorted(commands)},
+        **{f"states/{name}": array_hash(states[name]) for name in sorted(states)},
+    }

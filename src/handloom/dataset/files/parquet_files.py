@@ -1,0 +1,189 @@
+"""Parquet with every choice pinned: equal tables give equal bytes, on any number of threads, at any time."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from handloom.dataset.files.durable import atomic_write, file_errors
+from handloom.dataset.files.reading import checked_size
+from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
+from handloom.errors import FileError
+
+OPTIONS: dict[str, Any] = {
+    "version": "2.6",
+    "data_page_version": "1.0",
+    "compression": "snappy",
+    "use_dictionary": ["episode_index", "task_index", "subtask_index", "tasks.list.element"],
+    "write_statistics": True,
+    "data_page_size": 1 << 20,
+    "write_page_index": False,
+    "write_page_checksum": True,
+    "store_schema": True,
+}
+"""Numbers that hardly repeat are stored plainly; the few columns that do are dictionaries."""
+
+LEAST_BOUND = 512 * 2**20
+"""Memory that reading any file may take [bytes]."""
+MOST_RATIO = 16
+"""Further memory that it may take, as a multiple of the file's size."""
+
+ARROW_DTYPES = {"float32": pa.float32(), "float64": pa.float64(), "int64": pa.int64(), "bool": pa.bool_()}
+
+
+def column_field(feature: Feature) -> pa.Field:
+    """Return the Arrow field of a column: a plain value for one entry, a fixed-size list for more."""
+    entry = ARROW_DTYPES[feature.dtype]
+    return pa.field(feature.name, entry if feature.shape == (1,) else pa.list_(entry, feature.shape[0]))
+
+
+def column_array(feature: Feature, values: NDArray[Any]) -> pa.Array:
+    """Return a column ``(frames, n)`` as an Arrow array."""
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1), type=ARROW_DTYPES[feature.dtype])
+    return flat if feature.shape == (1,) else pa.FixedSizeListArray.from_arrays(flat, feature.shape[0])
+
+
+def numpy_column(table: pa.Table, name: str, dtype: str) -> NDArray[Any]:
+    """Return a column of a table as an array ``(frames, n)``."""
+    column = table.column(name).combine_chunks()
+    array = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    lists = pa.types.is_fixed_size_list(array.type)
+    flat, width = (array.flatten(), array.type.list_size) if lists else (array, 1)
+    if flat.type != ARROW_DTYPES[dtype] or array.null_count or flat.null_count:
+        raise FileError(f"the column {name!r} must hold {dtype} without gaps; it is {array.type}")
+    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=COLUMN_DTYPES[dtype]).reshape(-1, width)
+
+
+def bookkeeping_field(name: str) -> pa.Field:
+    """Return the Arrow field of a column that the format adds."""
+    return pa.field(name, ARROW_DTYPES[BOOKKEEPING[name]])
+
+
+def write_groups(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Write a Parquet file whole, with one row group per table."""
+    with atomic_write(path) as partial:
+        write_plain(partial, schema, tables)
+
+
+def write_plain(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Write a Parquet file with one row group per table; not synced yet."""
+    with file_errors("write", path), pq.ParquetWriter(str(path), schema, **OPTIONS) as writer:
+        for table in tables:
+            writer.write_table(table.cast(schema).combine_chunks(), row_group_size=max(table.num_rows, 1))
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file, or say that it is missing or damaged."""
+    with open_parquet(path) as file:
+        return file.read(columns=None if columns is None else list(columns), use_threads=False)
+
+
+@contextmanager
+def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file for reading; what is wrong with it comes out as a ``FileError``.
+
+    Within the block memory is bounded by the size of the file: a few bytes can stand for as many equal values as one
+    likes, and only reading them shows it.
+    """
+    if not path.exists():
+        raise FileError(f"{path} is missing; generate or merge again")
+    size = checked_size(path)
+    with file_errors("read", path), _memory.within(LEAST_BOUND + MOST_RATIO * size):
+        try:
+            with pq.ParquetFile(str(path), page_checksum_verification=True, pre_buffer=True) as file:
+                # A row takes a byte at least.
+                if file.metadata.num_rows > size:
+                    raise FileError(
+                        f"{path} says that its {size} bytes hold {file.metadata.num_rows} rows; it is damaged"
+                    )
+                yield file
+        except MemoryError as error:
+            raise FileError(f"{path} takes far more memory than its {size} bytes; it is made to do harm") from error
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            raise FileError(f"{path} is damaged or cut short ({first}); generate or merge again") from error
+
+
+class _MemoryBound:
+    """The limit on this process's data while files are read, by any number of readers at a time, in any order."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._bounds: list[int] = []
+        """One per reader [bytes]; the least is in force."""
+        self._before = (0, 0)
+        """Soft and hard limit without readers [bytes]."""
+
+    @contextmanager
+    def within(self, more: int) -> Iterator[None]:
+        """Let this process take at most so much more memory [bytes] within the block, where the system sees to that."""
+        status = Path("/proc/self/status")
+        if not status.is_file():
+            yield
+            return
+        taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(encoding="utf-8"), re.MULTILINE)
+        bound = (int(taken[1]) * 1024 if taken else 0) + more
+        self._change(self._bounds.append, bound)
+        try:
+            yield
+        finally:
+            self._change(self._bounds.remove, bound)
+
+    def _change(self, change: Callable[[int], None], bound: int) -> None:
+        import resource  # Not on Windows.
+
+        with self._lock:
+            if not self._bounds:
+                self._before = resource.getrlimit(resource.RLIMIT_DATA)
+            change(bound)
+            soft, hard = self._before
+            limits = [limit for limit in (soft, hard, *self._bounds) if limit != resource.RLIM_INFINITY]
+            least = min(limits, default=resource.RLIM_INFINITY) if self._bounds else soft
+            resource.setrlimit(resource.RLIMIT_DATA, (least, hard))
+
+
+_memory = _MemoryBound()
+
+
+def names_table(names: Sequence[str], column: str) -> pa.Table:
+    """Return a table as pandas would store it: the names are the index, ``column`` numbers them.
+
+    LeRobot reads ``tasks.parquet`` with pandas and looks tasks up by index, hence the description in the schema.
+    """
+    described = {
+        "index_columns": ["__index_level_0__"],
+        "column_indexes": [
+            {
+                "name": None,
+                "field_name": None,
+                "pandas_type": "unicode",
+                "numpy_type": "object",
+                "metadata": {"encoding": "UTF-8"},
+            }
+        ],
+        "columns": [
+            {"name": column, "field_name": column, "pandas_type": "int64", "numpy_type": "int64", "metadata": None},
+            {
+                "name": None,
+                "field_name": "__index_level_0__",
+                "pandas_type": "unicode",
+                "numpy_type": "object",
+                "metadata": None,
+            },
+        ],
+        "attributes": {},
+        "creator": {"library": "pyarrow", "version": pa.__version__},
+        "pandas_version": "2.2.0",
+    }
+    table = pa.table(
+        {column: pa.array(range(len(names)), pa.int64()), "__index_level_0__": pa.array(list(names), pa.string())}
+    )
+    return table.replace_schema_metadata({"pandas": json.dumps(described)})

@@ -1,0 +1,141 @@
+"""The one rule for outputs that are there already: only what Handloom wrote is replaced or removed.
+
+What it wrote is known by the list of a dataset's files with their hashes. Files of others in the folder of a dataset
+are carried over to the dataset that takes its place; a folder that is no dataset of ours, or one in which a file of
+ours was changed since, is refused. Everything here can be killed at any moment: ``settle`` goes on from there.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from handloom.dataset.files.durable import PARTIAL, file_errors, sha256_of, sync_folder
+from handloom.dataset.lerobot.file_list import FILE_LIST, read_list
+from handloom.errors import FileError
+
+RECEIPT = "meta/merge.json"
+"""Says which plan a dataset was made from, and with which versions; it marks a folder as one of ours."""
+REPLACED = f".replaced{PARTIAL}"
+"""Ending of the name of a dataset while another takes its place."""
+
+
+def check_replaceable(out: Path) -> None:
+    """Refuse a place whose contents may not be replaced.
+
+    Raises:
+        FileError: There is a file, a link, a folder that is no dataset of ours, or one with files changed since.
+    """
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        what = "a link" if out.is_symlink() else "a file"
+        raise FileError(f"{out} is {what}, and a dataset is a folder; nothing was changed; choose another one with -o")
+    if not out.exists() or not any(out.iterdir()):
+        return
+    if not ((out / RECEIPT).is_file() and (out / FILE_LIST).is_file()):
+        names = ", ".join(sorted(entry.name for entry in out.iterdir())[:3])
+        raise FileError(
+            f"{out} holds things that are no dataset written by Handloom ({names}), so it is not replaced; nothing was "
+            "changed; choose another folder with -o, or move them away"
+        )
+    for name, written in read_list(out).items():
+        file = out / name
+        if os.path.lexists(file) and (
+            file.is_symlink() or file.stat().st_size != written["bytes"] or sha256_of(file) != written["sha256"]
+        ):
+            raise FileError(
+                f"{file} was changed after it was written, and replacing the dataset would lose that; nothing was "
+                "changed; choose another folder with -o, or move this one away"
+            )
+
+
+def foreign_files(dataset: Path) -> Iterator[str]:
+    """Yield the files below the folder of a dataset, or links, that are not in its list, by their paths there."""
+    ours = {*read_list(dataset), FILE_LIST} if (dataset / FILE_LIST).is_file() else set()
+    for folder, folders, files in os.walk(dataset):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for entry in (*files, *links):
+            name = Path(folder, entry).relative_to(dataset).as_posix()
+            if name not in ours and name.removesuffix(PARTIAL) not in ours:
+                yield name
+
+
+def swap_in(work: Path, out: Path) -> None:
+    """Give a finished dataset its name; one that was there is removed, and files of others in it are carried over.
+
+    Raises:
+        FileError: A file of others has the name of a new one.
+    """
+    sync_folder(work)
+    if out.exists():
+        for name in foreign_files(out) if any(out.iterdir()) else ():
+            if os.path.lexists(work / name):
+                raise FileError(
+                    f"{out / name} is not one of the dataset's files and in the way of a new one; move it away and run "
+                    "again"
+                )
+        os.replace(out, _replaced(out))
+    os.replace(work, out)
+    sync_folder(out.parent)
+    settle(out)
+
+
+def settle(out: Path) -> None:
+    """Finish what a kill interrupted while a dataset was replaced; does nothing where nothing was."""
+    old = _replaced(out)
+    if not old.is_dir() or old.is_symlink():
+        return
+    with file_errors("write", out):
+        if not out.exists() and (old / FILE_LIST).is_file():
+            os.replace(old, out)  # The new one had not got its name.
+            return
+        if (old / FILE_LIST).is_file():
+            for name in list(foreign_files(old)):
+                target = out / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if not os.path.lexists(target):
+                    os.replace(old / name, target)
+        remove_dataset(old)
+
+
+def remove_dataset(dataset: Path) -> None:
+    """Remove the files of a dataset and the folders that are empty then; files of others stay where they are.
+
+    The list goes last, so that what a kill leaves is still known to be ours.
+    """
+    with file_errors("delete", dataset):
+        if (dataset / FILE_LIST).is_file():
+            for name in sorted(read_list(dataset), reverse=True):
+                (dataset / name).unlink(missing_ok=True)
+                (dataset / f"{name}{PARTIAL}").unlink(missing_ok=True)
+            (dataset / FILE_LIST).unlink()
+        _remove_empty(dataset)
+
+
+def remove_unnamed(work: Path) -> None:
+    """Remove what an interrupted merge left; its receipt goes last, so that this can be interrupted, too.
+
+    Raises:
+        FileError: It is something else.
+    """
+    if not os.path.lexists(work):
+        return
+    receipt = work / RECEIPT
+    beginning = receipt.with_name(receipt.name + PARTIAL)
+    others = [path for path in work.rglob("*") if not path.is_dir() and path not in (receipt, beginning)]
+    if work.is_symlink() or not work.is_dir() or (others and not receipt.is_file()):
+        raise FileError(f"{work} is in the way and no interrupted merge; move it away and run again")
+    for path in (*others, beginning, receipt):
+        path.unlink(missing_ok=True)
+    _remove_empty(work)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove a folder and those in it, except those with files."""
+    for path, folders, _ in os.walk(folder, topdown=False):
+        for name in (*folders, "."):
+            part = Path(path, name)
+            if not part.is_symlink() and part.is_dir() and not any(part.iterdir()):
+                part.rmdir()
+
+
+def _replaced(out: Path) -> Path:
+    return out.with_name(out.name + REPLACED)

@@ -1,0 +1,1 @@
+"""LeRobot v3 datasets: tables, statistics, merging, reading, checking."""

@@ -1,0 +1,128 @@
+"""Take episodes out of a dataset, and make one dataset of several, without encoding anything again.
+
+Datasets are merged and split by way of episode folders: extract what is kept, merge it anew. The files come out with
+the bytes that a direct merge would have given.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from handloom.dataset.episodes.episode_folder import COPIES, FRAMES, SHEET, EpisodeFolder, folder_name, video_file
+from handloom.dataset.files.durable import (
+    atomic_folder,
+    interrupted_calls,
+    json_bytes,
+    link_or_copy,
+    name_of_call,
+    remove_folder,
+    sha256_of,
+)
+from handloom.dataset.files.parquet_files import bookkeeping_field, column_field, write_plain
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import DatasetReader
+from handloom.dataset.lerobot.merge import merge_episodes
+from handloom.dataset.video.video_join import cut_video
+from handloom.errors import FileError, InputError
+
+
+def extract_episode(dataset: DatasetReader, index: int, folder: Path) -> EpisodeFolder:
+    """Write one episode of a dataset as an episode folder.
+
+    Args:
+        dataset: A dataset that was merged here; its ``extras/`` hold the sheets of the episodes.
+        index: Number of the episode.
+        folder: The folder to make; one that is there already is kept.
+    """
+    if (folder / SHEET).is_file():
+        return EpisodeFolder.open(folder)
+    extras = dataset.archive_folder(index)
+    if not (extras / SHEET).is_file():
+        raise FileError(f"{extras / SHEET} is missing; only datasets that were merged here can be taken apart")
+    with atomic_folder(folder) as work:
+        _fill(work, dataset, index, extras)
+    return EpisodeFolder.open(folder)
+
+
+def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
+    """Put the files of an episode into a folder."""
+    episode, row = EpisodeFolder.open(extras), dataset.episode(index)
+    if difference := dataset.table.difference(episode.table):
+        raise FileError(f"{extras / SHEET} does not belong to {dataset.root}: {difference}")
+    if episode.length != row.length:
+        raise FileError(f"{extras / SHEET} has {episode.length} frames, its row in {dataset.root} {row.length}")
+    for name in episode.archive_files():
+        if name != SHEET:
+            link_or_copy(episode.checked_file(name), work / name)
+    table, data = episode.table, dataset.root / "data" / row.data.path("parquet")
+    names = [*(feature.name for feature in table.columns), "timestamp", "frame_index"]
+    schema = pa.schema([*map(column_field, table.columns), *map(bookkeeping_field, names[-2:])])
+    with damage_named(data):
+        frames = dataset.rows(index).select(names).cast(schema)
+    write_plain(work / FRAMES, schema, [frames])
+    for feature in table.videos:
+        cut_video(
+            dataset.video_path(index, feature.name),
+            work / video_file(feature.name),
+            start=dataset.first_video_frame(index, feature.name),
+            length=episode.length,
+            fps=table.fps,
+        )
+    # The sheet stays as it is, so that a merge gives the bytes it gave before. Where the container of what was cut out
+    # is another than the one that was written, its size and hash stand beside the sheet.
+    link_or_copy(extras / SHEET, work / SHEET)
+    cut = [work / FRAMES, *(work / video_file(feature.name) for feature in table.videos)]
+    copies = {file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)} for file in cut}
+    copies = {name: entry for name, entry in copies.items() if entry != episode.sheet["files"][name]}
+    if copies:
+        (work / COPIES).write_bytes(json_bytes(copies))
+
+
+def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
+    """Write the episodes of several datasets as a new one, in the given order; return ``out``.
+
+    Killed and called again with the same datasets, it goes on.
+
+    Raises:
+        FileError: The datasets hold different features, or successes and failures.
+        InputError: An episode is there twice.
+    """
+    readers = [DatasetReader(path) for path in datasets]
+    if not readers:
+        raise InputError("there is no dataset to merge; give at least one")
+    success = _checked(readers)
+    known = "\n".join(f"{reader.root.resolve()} {sha256_of(reader.root / 'meta' / 'info.json')}" for reader in readers)
+    # Named for what goes in: a call that was killed is taken up by the same call only.
+    work = name_of_call(out, known.encode())
+    folders: list[Path] = []
+    for reader in readers:
+        for episode in reader.episodes:
+            folder = work / folder_name(len(folders))
+            folders.append(extract_episode(reader, episode.index, folder).path)
+    merge_episodes(folders, out, success=success)
+    for left in {work, *interrupted_calls(out)}:
+        remove_folder(left)
+    return out
+
+
+def _checked(readers: Sequence[DatasetReader]) -> bool:
+    """Return whether the datasets hold successes or failures, or say why they cannot share a dataset."""
+    first, places, outcomes = readers[0], {}, {}
+    for reader in readers:
+        if difference := first.table.difference(reader.table):
+            raise FileError(f"{first.root} and {reader.root} cannot share a dataset: {difference}")
+        for episode in reader.episodes:
+            outcomes.setdefault(bool(episode.columns.get("success", True)), reader.root)
+            # The hash of the states names an episode that was simulated; others are known by their sheet.
+            sheet = reader.archive_folder(episode.index) / SHEET
+            if not sheet.is_file():
+                raise FileError(f"{sheet} is missing; only datasets that were merged here can be taken apart")
+            key = str(episode.columns.get("state_hash") or sha256_of(sheet))
+            place = f"episode {episode.index} of {reader.root}"
+            if key in places:
+                raise InputError(f"{places[key]} and {place} are the same episode; give it once")
+            places[key] = place
+    if len(outcomes) > 1:
+        raise FileError(f"{outcomes[True]} holds successes and {outcomes[False]} failures; they never share a dataset")
+    return next(iter(outcomes), True)

@@ -1,0 +1,224 @@
+"""The two parquet tables of a dataset: one row per frame, one row per episode."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from handloom.dataset.episodes.episode_folder import FRAMES, EpisodeFolder
+from handloom.dataset.episodes.episode_outcome import EpisodeOutcome
+from handloom.dataset.files.parquet_files import bookkeeping_field, column_field, read_table
+from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES
+from handloom.dataset.lerobot.merge_plan import FilePlace, MergePlan, PlannedEpisode
+from handloom.dataset.lerobot.statistics import STATISTICS, column_statistics
+from handloom.errors import FileError
+
+SUBTASK_INDEX = "subtask_index"
+
+# The Arrow types LeRobot 0.6 declares for its language columns.
+_ROLE, _CONTENT = pa.field("role", pa.string(), nullable=False), pa.field("content", pa.string())
+_STYLE, _CAMERA = pa.field("style", pa.string()), pa.field("camera", pa.string())
+_TIME = pa.field("timestamp", pa.float32(), nullable=False)
+_TOOLS = pa.field("tool_calls", pa.list_(pa.json_(pa.string())))
+LANGUAGE_COLUMNS = {
+    "language_persistent": pa.list_(pa.struct([_ROLE, _CONTENT, _STYLE, _TIME, _CAMERA, _TOOLS])),
+    "language_events": pa.list_(pa.struct([_ROLE, _CONTENT, _STYLE, _CAMERA, _TOOLS])),
+}
+
+
+def frame_schema(plan: MergePlan) -> pa.Schema:
+    """Return the schema of the data files."""
+    fields = [*map(column_field, plan.table.columns), *map(bookkeeping_field, BOOKKEEPING)]
+    if plan.subtasks:
+        fields.append(pa.field(SUBTASK_INDEX, pa.int64()))
+    if plan.options.language:
+        fields += [pa.field(name, kind) for name, kind in LANGUAGE_COLUMNS.items()]
+    return pa.schema(fields)
+
+
+def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
+    """Return the rows of one episode as they stand in a data file."""
+    episode = EpisodeFolder.open(planned.folder)
+    path = episode.checked_file(FRAMES)
+    stored, added, schema = read_table(path), added_columns(plan, planned, episode), frame_schema(plan)
+    with damage_named(path):
+        arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder) -> dict[str, pa.Array]:
+    """Return the columns that an episode has in a data file beside its features, by name."""
+    count, first = planned.length, planned.first_frame
+    frames = np.arange(count, dtype=np.int64)
+    added = {
+        "timestamp": pa.array((frames / plan.table.fps).astype(np.float32)),
+        "frame_index": pa.array(frames),
+        "episode_index": pa.array(np.full(count, planned.episode_index, np.int64)),
+        "index": pa.array(frames + first),
+        "task_index": pa.array(np.full(count, planned.task_index, np.int64)),
+    }
+    if plan.subtasks:
+        numbers = {label: number for number, label in enumerate(plan.subtasks)}
+        labels = [numbers[label] for label in episode.outcome.labels(count)]
+        added[SUBTASK_INDEX] = pa.array(labels, pa.int64())
+    if plan.options.language:
+        added |= _language(episode)
+    return added
+
+
+def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:
+    """Return the language columns: every sub-task with the time it starts, the same on each frame; no events."""
+    segments, count = episode.outcome.segments, episode.length
+    fields = {
+        "role": ["assistant"] * len(segments),
+        "content": [segment.label for segment in segments],
+        "style": ["subtask"] * len(segments),
+        "timestamp": [segment.start / episode.table.fps for segment in segments],
+    }
+    return {
+        "language_persistent": _repeated(LANGUAGE_COLUMNS["language_persistent"], fields, len(segments), count),
+        "language_events": _repeated(LANGUAGE_COLUMNS["language_events"], {}, 0, count),
+    }
+
+
+def _repeated(kind: pa.ListType, fields: dict[str, list[Any]], length: int, count: int) -> pa.Array:
+    """Return a column with the same list of structs in each of ``count`` rows; fields not given are null."""
+    arrays = [
+        pa.array(fields[field.name] * count, field.type)
+        if field.name in fields
+        else pa.nulls(length * count, field.type)
+        for field in kind.value_type
+    ]
+    structs = pa.StructArray.from_arrays(arrays, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(np.arange(count + 1) * length, pa.int32()), structs, type=kind)
+
+
+ROWS_PER_GROUP = 100
+"""Rows held in memory at a time; statistics make a row a few kilobytes."""
+
+ROWS_PER_FILE = 10_000
+"""Episodes per file of the table: tens of megabytes, below every limit on file sizes."""
+
+_OUTCOME = {
+    "attempt_index": pa.int64(),
+    "success": pa.bool_(),
+    "failure_reason": pa.string(),
+    "seed": pa.int64(),
+    "robot": pa.string(),
+    "duration_s": pa.float64(),
+    "attempts": pa.int64(),
+}
+_SEGMENTS = pa.list_(pa.struct([("label", pa.string()), ("start", pa.int64()), ("stop", pa.int64())]))
+_SCALARS = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+
+
+def column_types(plan: MergePlan) -> dict[str, pa.DataType]:
+    """Return the types of the outcomes' own columns over all episodes; int and float together are float."""
+    kinds: dict[str, set[type]] = {}
+    for planned in plan.episodes:
+        for name, value in EpisodeFolder.open(planned.folder).outcome.columns.items():
+            kinds.setdefault(name, set()).update(() if value is None else (type(value),))
+    types = {}
+    for name, found in kinds.items():
+        if len(found) > 1 and found != {int, float}:
+            kinds_found = ", ".join(sorted(kind.__name__ for kind in found))
+            raise FileError(f"episode column {name!r} holds {kinds_found}; use one type")
+        types[name] = _SCALARS[float if float in found else next(iter(found), str)]
+    return types
+
+
+def episode_schema(plan: MergePlan, extra: dict[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of the episode table."""
+    numbers = ("length", "data/chunk_index", "data/file_index", "dataset_from_index", "dataset_to_index")
+    fields: list[tuple[str, Any]] = [("episode_index", pa.int64()), ("tasks", pa.list_(pa.string()))]
+    fields += [(name, pa.int64()) for name in numbers]
+    for video in plan.table.videos:
+        fields += [(f"videos/{video.name}/{name}", pa.int64()) for name in ("chunk_index", "file_index")]
+        fields += [(f"videos/{video.name}/{name}", pa.float64()) for name in ("from_timestamp", "to_timestamp")]
+    for feature in plan.table:
+        image = feature.is_video
+        fields += [(f"stats/{feature.name}/{s}", _statistic_type(feature.dtype, s, image=image)) for s in STATISTICS]
+    for name, dtype in BOOKKEEPING.items():
+        fields += [(f"stats/{name}/{s}", _statistic_type(dtype, s, image=False)) for s in STATISTICS]
+    fields += [(f"meta/episodes/{name}", pa.int64()) for name in ("chunk_index", "file_index")]
+    fields += [*_OUTCOME.items(), ("segments", _SEGMENTS), *extra.items()]
+    return pa.schema(fields)
+
+
+def episode_groups(
+    plan: MergePlan, schema: pa.Schema, episodes: tuple[PlannedEpisode, ...], place: FilePlace
+) -> Iterator[pa.Table]:
+    """Yield the rows of some episodes in groups, as they go into the file at ``place``."""
+    for start in range(0, len(episodes), ROWS_PER_GROUP):
+        group = episodes[start : start + ROWS_PER_GROUP]
+        rows = [_row(plan, planned, place) for planned in group]
+        with damage_named(group[0].folder.parent):
+            table = pa.Table.from_pylist(
+                [{name: row.get(name) for name in schema.names} for row in rows], schema=schema
+            )
+        yield table
+
+
+def outcome_columns(outcome: EpisodeOutcome) -> dict[str, Any]:
+    """Return the columns that say what became of an episode."""
+    return {
+        "tasks": [outcome.task],
+        "attempt_index": outcome.index,
+        "success": outcome.success,
+        "failure_reason": outcome.failure_reason,
+        "seed": outcome.seed,
+        "robot": outcome.robot,
+        "attempts": outcome.attempts,
+        "segments": [{"label": s.label, "start": s.start, "stop": s.stop} for s in outcome.segments],
+        **outcome.columns,
+    }
+
+
+def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str, Any]:
+    """Return one row of the table."""
+    episode = EpisodeFolder.open(planned.folder)
+    outcome, fps = episode.outcome, plan.table.fps
+    row: dict[str, Any] = {
+        "episode_index": planned.episode_index,
+        "length": planned.length,
+        "data/chunk_index": planned.data.chunk,
+        "data/file_index": planned.data.file,
+        "dataset_from_index": planned.first_frame,
+        "dataset_to_index": planned.first_frame + planned.length,
+        "meta/episodes/chunk_index": place.chunk,
+        "meta/episodes/file_index": place.file,
+        "duration_s": episode.duration_s,
+        **outcome_columns(outcome),
+    }
+    for name, (video, start) in planned.videos.items():
+        row[f"videos/{name}/chunk_index"], row[f"videos/{name}/file_index"] = video.chunk, video.file
+        row[f"videos/{name}/from_timestamp"] = start / fps
+        row[f"videos/{name}/to_timestamp"] = (start + planned.length) / fps
+    for feature, statistics in {**episode.statistics, **_bookkeeping_statistics(plan, planned)}.items():
+        row |= {f"stats/{feature}/{name}": value for name, value in statistics.items()}
+    return row
+
+
+def _bookkeeping_statistics(plan: MergePlan, planned: PlannedEpisode) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of the columns that the format adds."""
+    frames = np.arange(planned.length)
+    values = {
+        "timestamp": (frames / plan.table.fps).astype(np.float32),
+        "frame_index": frames,
+        "episode_index": np.full(planned.length, planned.episode_index),
+        "index": frames + planned.first_frame,
+        "task_index": np.full(planned.length, planned.task_index),
+    }
+    return {name: column_statistics(array[:, None]).as_lists() for name, array in values.items()}
+
+
+def _statistic_type(dtype: str, statistic: str, *, image: bool) -> pa.DataType:
+    """Return the type of a statistic's column: nested for images, whole numbers where they are exact."""
+    if statistic == "count":
+        return pa.list_(pa.int64())
+    if image:
+        return pa.list_(pa.list_(pa.list_(pa.float64())))
+    exact = statistic in ("min", "max") and not np.issubdtype(COLUMN_DTYPES[dtype], np.floating)
+    return pa.list_(pa.int64() if exact else pa.float64())

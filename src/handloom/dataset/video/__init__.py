@@ -1,0 +1,1 @@
+"""Video files: codecs, writing, reading, joining without encoding again."""

@@ -1,0 +1,205 @@
+"""Encode one episode of one camera while it is being rendered."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from av.error import FFmpegError
+from av.video.frame import PictureType
+from numpy.typing import NDArray
+
+from handloom.dataset.files.durable import file_errors
+from handloom.dataset.lerobot.feature import Feature
+from handloom.dataset.video.colour_planes import colour_planes
+from handloom.dataset.video.video_codec import ID_COLOURS, codec_named
+from handloom.errors import InputError, StateError
+
+HIGHEST_LEVEL = 186
+"""Level 6.2, in thirtieths."""
+SEQUENCE_PARAMETERS = 33
+"""Type of the HEVC unit whose level readers look at."""
+LEVEL_AT = 14
+"""Where its level stands: after two bytes of header, one of layers and eleven of profile."""
+
+
+def bound_level(path: Path) -> None:
+    """Write the highest real level into the sequence parameters of a closed HEVC MP4 file.
+
+    A level bounds the bit rate, and x265 puts "no bound" (8.5) into lossless streams; rerun takes such a file for one
+    without a video. Decoders ignore the level, so the highest real one, 6.2, is written instead.
+    """
+    content = bytearray(path.read_bytes())
+    box = content.rfind(b"hvcC") + 4
+    arrays, at = content[box + 22], box + 23
+    for _ in range(arrays):
+        kind, count, at = content[at] & 0x3F, int.from_bytes(content[at + 1 : at + 3], "big"), at + 3
+        for _ in range(count):
+            size, at = int.from_bytes(content[at : at + 2], "big"), at + 2
+            if kind == SEQUENCE_PARAMETERS:
+                level = at + _escaped(bytes(content[at : at + size]), LEVEL_AT)
+                content[level] = min(content[level], HIGHEST_LEVEL)
+            at += size
+    path.write_bytes(content)
+
+
+def _escaped(unit: bytes, index: int) -> int:
+    """Return where byte ``index`` of a unit is, counting the 3 that is put after every two zeros."""
+    place, zeros = 0, 0
+    for _ in range(index):
+        zeros = zeros + 1 if unit[place] == 0 else 0
+        place += 1
+        if zeros == 2 and unit[place] == 3:
+            place, zeros = place + 1, 0
+    return place
+
+
+MUX_OPTIONS = {"fflags": "+bitexact"}
+"""Keeps dates and library versions out of the container, so that equal frames give equal files."""
+
+
+class VideoWriter:
+    """A streaming encoder: frames go in one at a time, an MP4 with a keyframe first comes out.
+
+    Memory is a few frames, whatever the length. Frame ``i`` has the time ``i / fps`` exactly.
+
+    Example::
+
+        feature = video_feature("observation.images.head", height=224, width=224)
+        with VideoWriter(Path("head.mp4"), feature, fps=30) as video:
+            for image in images:  # (224, 224, 3) uint8
+                video.add(image)
+    """
+
+    def __init__(self, path: Path, feature: Feature, *, fps: int) -> None:
+        self.path = path
+        self.feature = feature
+        self.frame_count = 0
+        self._codec = codec_named(feature.codec or "")
+        height, width = feature.shape[:2]
+        with file_errors("write", path), quiet_encoder():
+            self._container = av.open(str(path), "w", format="mp4", options=MUX_OPTIONS)
+            self._stream: Any = self._container.add_stream(
+                self._codec.encoder, rate=fps, options=dict(self._codec.options)
+            )
+            self._stream.width, self._stream.height = width, height
+            self._stream.pix_fmt = self._codec.encoder_format or self._codec.pixel_format
+            self._stream.codec_context.thread_count = 1
+            self._stream.codec_context.time_base = Fraction(1, fps)
+        self._open = True
+
+    def add(self, image: NDArray[Any]) -> None:
+        """Encode the next frame.
+
+        Args:
+            image: Colour ``(h, w, 3)`` uint8, depth ``(h, w)`` or ``(h, w, 1)`` [m] for a depth stream, or ids
+                ``(h, w)`` uint8 for a stream of them. An odd size is extended by its last row or column to the size in
+                the feature.
+        """
+        if not self._open:
+            raise StateError(f"the video {self.path} is closed; frames cannot be added any more")
+        frame = self._frame(image)
+        frame.pts, frame.time_base = self.frame_count, self._stream.codec_context.time_base
+        # Readers look up an episode by its first frame, so that one must decode on its own.
+        frame.pict_type = PictureType.I if self.frame_count == 0 else PictureType.NONE
+        with file_errors("write", self.path):
+            if self.frame_count == 0:
+                with quiet_encoder():  # The encoder opens, and talks, at its first frame.
+                    packets = self._stream.encode(frame)
+            else:
+                packets = self._stream.encode(frame)
+            self._container.mux(packets)
+        self.frame_count += 1
+
+    def close(self) -> None:
+        """Flush the encoder and finish the file; closing twice is allowed."""
+        if not self._open:
+            return
+        self._open = False
+        with file_errors("write", self.path):
+            try:
+                if self.frame_count:
+                    self._container.mux(self._stream.encode(None))
+            finally:
+                self._container.close()
+            if self._codec.is_depth and self.frame_count:
+                bound_level(self.path)
+
+    @property
+    def header(self) -> str:
+        """SHA-256 of the stream's parameter sets; only videos with equal headers may share a file."""
+        return hashlib.sha256(bytes(self._stream.codec_context.extradata or b"")).hexdigest()
+
+    def abandon(self) -> None:
+        """Close the file without caring what is in it, for an episode that is being thrown away."""
+        if self._open:
+            self._open = False
+            with suppress(OSError, FFmpegError):
+                self._container.close()
+
+    def __enter__(self) -> "VideoWriter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _frame(self, image: NDArray[Any]) -> av.VideoFrame:
+        """Return the image as a frame of the coded size."""
+        height, width, channels = self.feature.shape
+        if self._codec.is_depth:
+            depth = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
+            self._check(
+                depth, expected=(height, width), dtype="floating [m]", good=np.issubdtype(depth.dtype, np.floating)
+            )
+            assert self.feature.depth is not None
+            codes = np.ascontiguousarray(_extended(self.feature.depth.codes(depth), height, width))
+            return av.VideoFrame.from_ndarray(codes, format=self._codec.pixel_format)
+        if self._codec.is_segmentation:
+            self._check(image, expected=(height, width), dtype="uint8", good=image.dtype == np.uint8)
+            return av.VideoFrame.from_ndarray(ID_COLOURS[_extended(image, height, width)], format="rgb24")
+        self._check(image, expected=(height, width, channels), dtype="uint8", good=image.dtype == np.uint8)
+        frame = av.VideoFrame(width, height, self._codec.pixel_format)
+        buffers: Any = frame.planes
+        planes = [np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size) for plane in buffers]
+        colour_planes(np.ascontiguousarray(_extended(image, height, width)), *planes)
+        return frame
+
+    def _check(self, image: NDArray[Any], *, expected: tuple[int, ...], dtype: str, good: bool) -> None:
+        """Refuse an image of another size or type than the feature says."""
+        coded = tuple(n + n % 2 for n in image.shape[:2]) + image.shape[2:]
+        if not good or coded != expected:
+            raise InputError(
+                f"{self.feature.name!r}, frame {self.frame_count}: expected {dtype} images of shape {expected}, "
+                f"got {image.dtype} {image.shape}"
+            )
+
+
+def _extended(image: NDArray[Any], height: int, width: int) -> NDArray[Any]:
+    """Return the image with its last row and column repeated up to the coded size."""
+    rows, columns = height - image.shape[0], width - image.shape[1]
+    if not rows and not columns:
+        return image
+    return np.pad(image, ((0, rows), (0, columns), *[(0, 0)] * (image.ndim - 2)), mode="edge")
+
+
+@contextmanager
+def quiet_encoder() -> Iterator[None]:
+    """Open an encoder without traces: the AV1 library talks on the terminal, and as root makes the caller real-time.
+
+    A real-time process takes its core from every other program, and two threads of it that wait by spinning hang.
+    """
+    had = os.environ.get("SVT_LOG")
+    os.environ["SVT_LOG"] = had or "1"  # The library only listens to this variable.
+    policy = (os.sched_getscheduler(0), os.sched_getparam(0)) if hasattr(os, "sched_getscheduler") else None
+    try:
+        yield
+    finally:
+        if had is None:
+            os.environ.pop("SVT_LOG", None)
+        if policy is not None:
+            os.sched_setscheduler(0, *policy)

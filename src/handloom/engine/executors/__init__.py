@@ -1,0 +1,1 @@
+"""Who runs work: this process, worker processes, a Ray cluster."""

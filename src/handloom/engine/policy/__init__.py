@@ -1,0 +1,1 @@
+"""Trained policies: loading them, running them, measuring their success."""

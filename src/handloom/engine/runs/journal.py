@@ -1,0 +1,102 @@
+"""What workers report of every attempt: receipts, and the append-only journals that hold them."""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Required
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from handloom.dataset.files.durable import file_errors
+from handloom.dataset.files.reading import JSON_LIMIT, parse_json, read_bytes
+from handloom.dataset.files.shapes import Count, Text, Time
+
+LONGEST_DETAIL = 10_000
+"""Characters of an error's text that are kept."""
+
+
+class ReceiptLine(TypedDict, total=False):
+    """A line of a journal, as it must be to become a receipt."""
+
+    episode: Required[Annotated[Count, Field(lt=2**31)]]
+    success: Required[bool]
+    stage: Text
+    reason: Text
+    detail: Text
+    frames: Annotated[Count, Field(lt=2**31)]
+    fps: Annotated[int, Field(ge=1, le=10_000)]
+    seconds: dict[str, Time]
+    cpu_seconds: Time
+    skills: dict[str, Time]
+    take: Annotated[Count, Field(lt=2**31)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """One attempt's line in a journal."""
+
+    episode: int
+    """Attempt index."""
+    success: bool
+    stage: str = ""
+    """Stage of the funnel in which it failed; empty on success."""
+    reason: str = ""
+    """Typed reason of the failure."""
+    detail: str = ""
+    frames: int = 0
+    fps: int = 30
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Wall time by stage [s]."""
+    cpu_seconds: float = 0.0
+    """Processor time of all stages together [s]; less than their wall time on a machine that is shared."""
+    skills: dict[str, float] = field(default_factory=dict)
+    """Simulated time by skill [s]."""
+    take: int = 0
+    """Which of a person's takes of this scene it was, from 1; 0 for attempts that nobody drove."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values that can be read again, whatever an error had to say."""
+        detail = self.detail[:LONGEST_DETAIL].encode("utf-8", "replace").decode()
+        record = {**asdict(self), "detail": detail}
+        return record if self.take else {key: value for key, value in record.items() if key != "take"}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Receipt":
+        """Read what ``to_json`` wrote; keys of a newer version are left out."""
+        known = cls.__dataclass_fields__
+        return cls(**{key: item for key, item in value.items() if key in known})
+
+
+class Journal:
+    """A file of receipts. A line that a kill cut short is not a receipt and is overwritten by the next one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[int, Receipt]:
+        """Return the receipts by attempt index."""
+        if not self.path.is_file():
+            return {}
+        whole, _, _ = read_bytes(self.path, limit=JSON_LIMIT).rpartition(b"\n")
+        lines = [line for line in whole.split(b"\n") if line.strip()]
+        receipts = [Receipt.from_json(parse_json(line, ReceiptLine, source=str(self.path))) for line in lines]
+        return {receipt.episode: receipt for receipt in receipts}
+
+    def append(self, receipt: Receipt) -> None:
+        """Add a receipt and wait until it is on the disk."""
+        with file_errors("write", self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab+") as file:
+                file.seek(0)
+                file.truncate(_whole_length(file.read()))
+                file.seek(0, os.SEEK_END)
+                file.write(json.dumps(receipt.to_json(), separators=(",", ":")).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+
+def _whole_length(content: bytes) -> int:
+    """Return the length of the part that ends with a newline."""
+    return content.rfind(b"\n") + 1

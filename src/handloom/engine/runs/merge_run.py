@@ -1,0 +1,116 @@
+"""The dataset of a run, made of its episodes; the episodes' own folders go when the dataset is there."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folder_name, merge_episodes
+from handloom.dataset.files.durable import PARTIAL, REMOVED, remove_folder
+from handloom.dataset.files.parquet_files import read_table
+from handloom.dataset.files.reading import check_shape, damage_named
+from handloom.dataset.files.replacing import remove_unnamed, settle
+from handloom.dataset.files.shapes import Count
+from handloom.dataset.lerobot.extend import MORE, extend_dataset, finish_extension
+from handloom.dataset.lerobot.file_list import check_files
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_directory import RunDirectory
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.errors import FileError
+
+
+def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool = True) -> None:
+    """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
+
+    Killed at any moment and called again, it goes on. Where more attempts come after those of an earlier merge, they
+    are added to its dataset, at the cost of what is added. Otherwise the dataset is replaced: episodes are taken from
+    their folders, and those whose folders are gone from the dataset.
+
+    Args:
+        run: The run. Nothing else may merge it meanwhile; a second merge waits.
+        receipts: The attempts that count, by index.
+        hashes: Compare the files of a dataset that episodes are taken from with their hashes.
+    """
+    wins = [episode for episode, receipt in receipts.items() if receipt.success]
+    kept = run.settings.keep_failures
+    losses = [episode for episode, receipt in receipts.items() if kept and not receipt.success and receipt.frames]
+    with run.locked(".merge", wait=True):
+        for attempts, out, success in ((wins, run.dataset, True), (losses, run.failures, False)):
+            settle(out)
+            finish_extension(out)
+            if attempts:
+                _merge(run, attempts, out, success=success, hashes=hashes)
+            for ending in (PARTIAL, MORE):
+                remove_unnamed(out.with_name(out.name + ending))
+        _remove_merged(run, {*wins, *losses})
+
+
+def _merge(run: RunDirectory, attempts: list[int], out: Path, *, success: bool, hashes: bool) -> None:
+    """Bring a dataset to the given attempts."""
+    merged, options = _attempts_in(out), merge_options(run.settings)
+    if attempts == merged:
+        return
+    if merged and attempts[: len(merged)] == merged:
+        folders = [run.episodes / folder_name(episode) for episode in attempts[len(merged) :]]
+        _demand_folders(run, folders)
+        if extend_dataset(out, folders, options=options, success=success, hashes=hashes):
+            return
+    folders = _episode_folders(run, attempts, out, hashes=hashes)
+    merge_episodes(folders, out, options=options, success=success, replace=True)
+
+
+def _remove_merged(run: RunDirectory, attempts: set[int]) -> None:
+    """Remove the folders of merged attempts; those beyond the goal stay, for a later call that wants more."""
+    if not run.episodes.is_dir():
+        return
+    names = {folder_name(episode) for episode in attempts}
+    for folder in list(run.episodes.iterdir()):
+        if folder.name.removesuffix(REMOVED) in names:
+            remove_folder(folder.with_name(folder.name.removesuffix(REMOVED)))
+    with suppress(OSError):
+        run.episodes.rmdir()
+
+
+def merge_options(settings: RunSettings) -> MergeOptions:
+    """Return the options of a run's datasets."""
+    return MergeOptions(language="language" in settings.lerobot_features)
+
+
+def _attempts_in(dataset: Path) -> list[int]:
+    """Return the numbers of the attempts that a dataset holds; none when there is no dataset."""
+    if not (dataset / "meta" / "info.json").is_file():
+        return []
+    attempts: list[Any] = []
+    for path in sorted((dataset / "meta" / "episodes").glob("*/*.parquet")):
+        with damage_named(path):
+            attempts += read_table(path, ["attempt_index"]).column("attempt_index").to_pylist()
+    check_shape(attempts, list[Count], source=f"{dataset}: attempt_index")
+    return attempts
+
+
+def _demand_folders(run: RunDirectory, folders: list[Path]) -> None:
+    """Refuse to go on without the episode of an attempt that succeeded."""
+    for folder in folders:
+        if not folder.is_dir():
+            episode = int(folder.name.rpartition("_")[2])
+            journal = run.journal(episode // run.settings.unit_size).path
+            raise FileError(
+                f"attempt {episode} of {run.path} succeeded, but its files are gone; remove {journal} to make it again"
+            )
+
+
+def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashes: bool) -> list[Path]:
+    """Return the folders of attempts; what is only in the dataset by now is taken out of it.
+
+    That goes for episodes that are not wanted this time, too: the dataset is about to be replaced, and they stay in
+    their folders for a later call that wants more.
+    """
+    merged = {episode: index for index, episode in enumerate(_attempts_in(out))}
+    folders = {episode: run.episodes / folder_name(episode) for episode in sorted({*attempts, *merged})}
+    missing = [episode for episode, folder in folders.items() if not folder.is_dir()]
+    _demand_folders(run, [folders[episode] for episode in missing if episode not in merged])
+    if missing:
+        check_files(out, hashes=hashes)
+        reader = DatasetReader(out)
+        for episode in missing:
+            extract_episode(reader, merged[episode], folders[episode])
+    return [folders[episode] for episode in attempts]

@@ -1,0 +1,183 @@
+"""What a run is: everything that decides its data, fixed in ``run.yaml`` when the run begins."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from handloom.config import Config, import_named, load_config, read_document
+from handloom.dataset.robot_columns import DETAILED, STYLES
+from handloom.dataset.video.video_codec import CODECS
+from handloom.engine import augmentation
+from handloom.engine.policy import policies
+from handloom.episode.loop import Source
+from handloom.errors import ConfigError, InputError, NotFoundError, suggest, unknown_name
+from handloom.render.preset import CPU_PRESETS
+from handloom.safe_paths import below
+from handloom.scene import Scene
+from handloom.scene.object_config import ArenaConfig
+from handloom.skills.schedule import Stages
+from handloom.tasks import Task, TaskConfig
+from handloom.tasks.config.checking import demand_code
+from handloom.version import VERSION
+
+EXPERT = "expert"
+TELEOP = "teleop"
+SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.operator_source:OperatorSource"}
+"""Name of a source > ``module:Class``."""
+
+
+class SourceFactory(Protocol):
+    """Makes the source of one attempt; a class whose constructor takes this will do."""
+
+    def __call__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> Source:
+        """Return a source.
+
+        Args:
+            scene: The scene in its first state.
+            stages: The skills of the task, as its file nests them; the expert carries them out, others may ignore them.
+            rng: The only source of randomness: with any other an attempt would not come out the same again.
+        """
+        ...
+
+
+def source_factory(name: str) -> SourceFactory:
+    """Return what makes the sources of a run, by name or, for a user's own, by ``my_module:MySource``.
+
+    Raises:
+        NotFoundError: There is no source of that name.
+        NotAllowedError: It is a user's own, and that was not allowed.
+        InputError: A user's own cannot be imported.
+    """
+    if name.startswith(policies.PREFIX):
+        return policies.policy_factory(name)
+    if name.startswith(augmentation.PREFIX):
+        return augmentation.augmenting_factory(name)
+    if ":" not in name and name not in SOURCES:
+        raise NotFoundError(f"no source named {name!r}; {suggest(name, SOURCES)}; write your own as my_module:MySource")
+    return import_named("source", name, SOURCES, own="my_module:MySource")
+
+
+MANIFEST_VERSION = 1
+LEROBOT_FEATURES = ("depth", "segmentation", "language")
+RenderWhen = Literal["now", "later", "none"]
+
+
+class RunSettings(Config):
+    """The manifest of a run. Two runs with equal manifests write equal data."""
+
+    manifest_version: Literal[1] = MANIFEST_VERSION
+    handloom_version: str = VERSION
+    task_name: str
+    task_path: str
+    """File the task was read from; relative paths in the task start there."""
+    task: dict[str, Any]
+    """The task, with base files, references and overrides resolved."""
+    arena: dict[str, Any]
+    """The arena, resolved."""
+    stand_ins: tuple[str, ...] = ()
+    """What of ours stands in for what the task names and was not there; one line each."""
+    seed: int = Field(ge=0)
+    source: str = EXPERT
+    """Who carries the task out: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
+    unit_size: int = Field(default=4, ge=1)
+    """Attempts per work unit."""
+    render: RenderWhen = "now"
+    preset: str = "balanced"
+    backend: Literal["cpu", "cuda"] = "cpu"
+    """What draws; the pictures are the same bits, and still no dataset has those of both."""
+    codec: str = "h264"
+    columns: tuple[str, ...] = ("canonical",)
+    """Which names the columns have: ``canonical``, ``reference`` or both."""
+    lerobot_features: tuple[str, ...] = ()
+    """What is written only when asked for: ``depth`` and ``segmentation`` streams, ``language`` columns."""
+    keep_failures: bool = False
+
+    @model_validator(mode="after")
+    def _known_words(self) -> "RunSettings":
+        """Refuse a preset, codec or column style before anything is written."""
+        if self.preset not in CPU_PRESETS:
+            raise unknown_name("render preset", self.preset, CPU_PRESETS)
+        if self.codec not in CODECS:
+            raise unknown_name("video codec", self.codec, CODECS)
+        for style in self.columns:
+            if style not in (*STYLES, DETAILED):
+                raise unknown_name("column style", style, (*STYLES, DETAILED))
+        if not self.columns:
+            raise InputError(f"a dataset needs columns; choose from {', '.join(STYLES)}")
+        for feature in self.lerobot_features:
+            if feature not in LEROBOT_FEATURES:
+                raise unknown_name("optional feature", feature, LEROBOT_FEATURES)
+        return self
+
+    @classmethod
+    def of_task(cls, task: Task, **options: Any) -> "RunSettings":
+        """Return the manifest of a new run of a task.
+
+        Raises:
+            HandloomError: An option has a wrong value, or names something that does not exist.
+            NotAllowedError: The task or the source is code that the user did not allow.
+        """
+        demand_code(task)
+        try:
+            settings = cls(
+                task_name=task.name,
+                task_path=str(task.path.resolve()),
+                task=_plain(task.config),
+                arena=_plain(task.arena),
+                stand_ins=task.stand_ins,
+                **options,
+            )
+        except ValidationError as error:
+            raise InputError("; ".join(map(_mistake, error.errors(include_url=False)))) from error
+        source_factory(settings.source)  # Here only: a run can be read where the module of its source is not.
+        return settings
+
+    def loaded_task(self) -> Task:
+        """Return the task as it was when the run began, whatever its file says by now."""
+        try:
+            config, arena = TaskConfig.model_validate(self.task), ArenaConfig.model_validate(self.arena)
+        except ValidationError as error:
+            raise ConfigError(f"the manifest of the run does not hold a task: {str(error).splitlines()[-2]}") from error
+        return Task(name=self.task_name, config=config, arena=arena, path=Path(self.task_path))
+
+    def fingerprint(self) -> str:
+        """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
+        left_out = {"task_path", "unit_size"} if self.stand_ins else {"task_path", "unit_size", "stand_ins"}
+        # Runs of earlier versions, which all drew with the processor, can be resumed.
+        left_out |= {"backend"} if self.backend == "cpu" else set()
+        values = self.model_dump(mode="json", exclude=left_out)
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+    def to_yaml(self) -> str:
+        """Return the text of ``run.yaml``."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=120)
+
+    @classmethod
+    def read(cls, file: Path) -> "RunSettings":
+        """Read a manifest; a link to one elsewhere is refused."""
+        below(file.parent, file.name, what=str(file.parent))
+        values = read_document(file).values
+        version = values.get("manifest_version") if isinstance(values, dict) else None
+        if version != MANIFEST_VERSION:
+            writer = values.get("handloom_version", "unknown") if isinstance(values, dict) else "unknown"
+            raise ConfigError(
+                f"{file}: this is no run manifest of version {MANIFEST_VERSION}: it has version {version!r} and was "
+                f"written by Handloom {writer}; go on with that Handloom, or choose another folder with -o"
+            )
+        return load_config(file, cls)
+
+
+def _mistake(item: Any) -> str:
+    """Write one pydantic error for who gave the option, e.g. ``seed: input should be ... equal to 0, got -1``."""
+    what = item["msg"].removeprefix("Value error, ")
+    name = ".".join(map(str, item["loc"]))
+    return f"{name}: {what[0].lower()}{what[1:]}, got {item['input']!r}" if name else what
+
+
+def _plain(config: Config) -> dict[str, Any]:
+    return config.model_dump(mode="json", exclude_unset=True, by_alias=True)

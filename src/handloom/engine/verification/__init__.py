@@ -1,0 +1,1 @@
+"""Verification of a dataset: replay, columns computed again, scenes sampled again."""

@@ -1,0 +1,130 @@
+"""The scene of an episode, sampled anew from the task of its run, and what the run says of the commands."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from handloom.dataset.lerobot.table_check import short
+from handloom.engine.runs.run_directory import MANIFEST
+from handloom.engine.runs.run_settings import EXPERT, TELEOP, RunSettings
+from handloom.engine.trust import trusted_task
+from handloom.episode.columns import asked_controls
+from handloom.scene import Scene
+from handloom.seeding import generator
+from handloom.skills.deeds import make_judge
+from handloom.tasks import sample_task, worded_skills
+from handloom.values import EpisodeRecord, TaskInstance
+
+DATASETS = ("dataset", "failures", "rendered")
+"""Folders of a run whose episodes its task gives."""
+GOAL_TOLERANCE = 1e-9
+"""Largest difference of a figure in a goal, as a share of it or of one: heights are computed anew."""
+DRAWN = "rendered"
+"""The one whose looks ``handloom render`` may have changed."""
+
+
+def run_of(dataset: Path) -> RunSettings | None:
+    """Return the manifest of the run that a dataset belongs to; None where there is no run around it.
+
+    Raises:
+        HandloomError: There is a manifest, and it cannot be used.
+    """
+    file = dataset.parent / MANIFEST
+    if dataset.name not in DATASETS or not file.is_file():
+        return None
+    facts = file.stat()
+    stamp = (str(file), facts.st_mtime_ns, facts.st_size, facts.st_ino)
+    if stamp not in _RUNS:
+        _RUNS.clear()
+        _RUNS[stamp] = RunSettings.read(file)
+    return _RUNS[stamp]
+
+
+_RUNS: dict[tuple[Any, ...], RunSettings] = {}
+"""The manifest that was read last."""
+
+
+def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, tolerance: float = 0.0) -> str:
+    """Return where an archived scene is not the one that the run's task gives; empty when it is.
+
+    Args:
+        run: The manifest.
+        dataset: The dataset in the run's folder.
+        instance: The scene in the archive.
+        tolerance: Largest difference of a number on another platform; 0 compares bits.
+
+    Raises:
+        NotAllowedError: The task needs code, or files elsewhere, that were not allowed.
+    """
+    for name, told in (("task", run.task_name), ("seed", run.seed)):
+        if getattr(instance, name) != told:
+            return f"{name} is {short(getattr(instance, name))} in the archive, {short(told)} in {MANIFEST}"
+    right = sample_task(trusted_task(run.loaded_task(), dataset.parent), run.seed, instance.episode)
+    if run.source == TELEOP:
+        right = replace(right, instruction=instance.instruction)  # The operator may have said it in other words.
+    there, wanted = (from_json(value.to_json()) for value in (instance, right))
+    if dataset.name == DRAWN:
+        there, wanted = _undrawn(there), _undrawn(wanted)
+    found = next(_tree_differs("", there, wanted, tolerance), "")
+    return f"the scene is not the one that {MANIFEST} gives: {found}" if found else ""
+
+
+def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
+    """Return how the goal by which an episode was judged is not that of the run's task; empty when it is.
+
+    Args:
+        run: The manifest.
+        dataset: The dataset in the run's folder.
+        scene: The scene of the episode, in any state.
+        record: The episode.
+    """
+    task = trusted_task(run.loaded_task(), dataset.parent)
+    now = scene.world.save_state()
+    scene.world.restore_state(record.states[0])
+    draws = None if run.source == EXPERT else generator(run.seed, record.instance.episode, "skills", task=task.name)
+    wanted = make_judge(scene, worded_skills(task, record.instance), draws).goal
+    scene.world.restore_state(now)
+    there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (record.goal, wanted))
+    found = next(_tree_differs("goal", dict(enumerate(there)), dict(enumerate(right)), GOAL_TOLERANCE), "")
+    return f"the episode was judged by another goal than the task has: {found}" if found else ""
+
+
+def _undrawn(instance: dict[str, Any]) -> dict[str, Any]:
+    """Return the plain values of an instance without what drawing it again may change."""
+    kept = {name: value for name, value in instance.items() if name not in ("cameras", "lights")}
+    for obj in kept["objects"]:
+        for part in ("parameters", "look"):
+            obj[part] = {name: value for name, value in obj[part].items() if name != "texture_seed"}
+    return kept
+
+
+def _tree_differs(place: str, there: Any, wanted: Any, tolerance: float) -> Iterator[str]:
+    """Yield the places at which two trees of plain values differ."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        for name in {**wanted, **there}:
+            yield from _tree_differs(f"{place}.{name}", there.get(name), wanted.get(name), tolerance)
+    elif isinstance(there, list) and isinstance(wanted, list) and len(there) == len(wanted):
+        for number, (a, b) in enumerate(zip(there, wanted, strict=True)):
+            yield from _tree_differs(f"{place}.{number}", a, b, tolerance)
+    elif there != wanted and not _near(there, wanted, tolerance):
+        yield f"{place.removeprefix('.')} is {short(there)} in the archive, sampled anew {short(wanted)}"
+
+
+def _near(there: Any, wanted: Any, tolerance: float) -> bool:
+    numbers = all(isinstance(value, float) for value in (there, wanted))
+    return numbers and abs(there - wanted) <= tolerance * max(1.0, abs(there), abs(wanted))
+
+
+def commands_differ(scene: Scene, record: EpisodeRecord) -> bool:
+    """Return whether physics got other controls than were asked for, as in an episode that was disturbed."""
+    applied = record.applied[:, : scene.world.model.nu]
+    return bool((asked_controls(scene, record) != applied).any())
+
+
+def may_be_disturbed(run: RunSettings) -> bool:
+    """Return whether attempts of a run are disturbed: then physics gets other controls than are asked for."""
+    return run.source == EXPERT and run.loaded_task().config.disturbance.any

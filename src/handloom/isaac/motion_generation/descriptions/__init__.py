@@ -1,0 +1,1 @@
+"""Robots as motion generation reads them: URDF, description files, XRDF."""

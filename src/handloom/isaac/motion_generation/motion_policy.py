@@ -1,0 +1,148 @@
+"""Motion policies say at every physics step where the joints go next: the interface, and how a robot follows one."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handloom.arrays import Array
+from handloom.errors import InputError
+from handloom.isaac.articulation import ArticulationSubset, SingleArticulation
+from handloom.isaac.motion_generation.world_interface import MotionObstacle, WorldInterface
+from handloom.values import ArticulationAction
+
+
+class MotionPolicy(WorldInterface):
+    """Published interface of a policy; this one stays where it is."""
+
+    def compute_joint_targets(
+        self,
+        active_joint_positions: ArrayLike,
+        active_joint_velocities: ArrayLike,
+        watched_joint_positions: ArrayLike,
+        watched_joint_velocities: ArrayLike,
+        frame_duration: float,
+    ) -> tuple[Array, Array]:
+        """Return position and velocity targets (n,) of the active joints for the next frame.
+
+        Args:
+            active_joint_positions: (n,) [rad or m], in the order of ``get_active_joints``.
+            active_joint_velocities: (n,) [rad/s or m/s].
+            watched_joint_positions: Of ``get_watched_joints``.
+            watched_joint_velocities: Of ``get_watched_joints``.
+            frame_duration: Time until the next call [s].
+        """
+        del active_joint_velocities, watched_joint_positions, watched_joint_velocities, frame_duration
+        q = np.array(active_joint_positions, float)
+        return q, np.zeros_like(q)
+
+    def get_active_joints(self) -> list[str]:
+        """Return the joints that the policy moves, in its order."""
+        return []
+
+    def get_watched_joints(self) -> list[str]:
+        """Return the joints that the policy reads but does not move."""
+        return []
+
+    def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
+        """Pull the joints to a configuration (n,)."""
+
+    def set_end_effector_target(
+        self, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
+    ) -> None:
+        """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go."""
+
+
+class ArticulationMotionPolicy:
+    """Maps a policy's joints to a robot's.
+
+    Args:
+        robot_articulation: The robot; it may be initialised later.
+        motion_policy: The policy.
+        default_physics_dt: Time between calls that give none [s].
+    """
+
+    def __init__(
+        self, robot_articulation: SingleArticulation, motion_policy: MotionPolicy, default_physics_dt: float = 1 / 60
+    ) -> None:
+        self._robot, self.motion_policy = robot_articulation, motion_policy
+        self.physics_dt = default_physics_dt
+        self._active = ArticulationSubset(robot_articulation, motion_policy.get_active_joints())
+        watched = motion_policy.get_watched_joints()
+        self._watched = ArticulationSubset(robot_articulation, watched) if watched else None
+
+    def move(self, physics_dt: float | None = None) -> None:
+        """Compute the next action and apply it."""
+        self._robot.apply_action(self.get_next_articulation_action(physics_dt))
+
+    def get_next_articulation_action(self, physics_dt: float | None = None) -> ArticulationAction:
+        """Return the next action for the robot; other joints keep their targets."""
+        step = self.physics_dt if physics_dt is None else physics_dt
+        q, qd = self._active.get_joint_positions(), self._active.get_joint_velocities()
+        seen = (np.empty(0), np.empty(0))
+        if self._watched is not None:
+            seen = self._watched.get_joint_positions(), self._watched.get_joint_velocities()
+        targets = self.motion_policy.compute_joint_targets(q, qd, *seen, step)
+        return self._active.make_articulation_action(*targets)
+
+    def get_active_joints_subset(self) -> ArticulationSubset:
+        """Return the joints that are moved."""
+        return self._active
+
+    def get_watched_joints_subset(self) -> ArticulationSubset | None:
+        """Return the joints that are read; None when there are none."""
+        return self._watched
+
+    def get_robot_articulation(self) -> SingleArticulation:
+        """Return the robot."""
+        return self._robot
+
+    def get_motion_policy(self) -> MotionPolicy:
+        """Return the policy."""
+        return self.motion_policy
+
+    def get_default_physics_dt(self) -> float:
+        """Return the time between calls that give none [s]."""
+        return self.physics_dt
+
+    def set_default_physics_dt(self, physics_dt: float) -> None:
+        """Change the time between calls that give none [s]."""
+        if not physics_dt > 0:
+            raise InputError(f"physics_dt is a positive number of seconds, got {physics_dt}")
+        self.physics_dt = physics_dt
+
+
+class MotionPolicyController:
+    """A policy as a controller: ``forward`` takes a target and returns an action."""
+
+    def __init__(self, name: str, articulation_motion_policy: ArticulationMotionPolicy) -> None:
+        self.name, self._driver = name, articulation_motion_policy
+        self._policy = articulation_motion_policy.get_motion_policy()
+
+    def forward(
+        self, target_end_effector_position: ArrayLike, target_end_effector_orientation: ArrayLike | None = None
+    ) -> ArticulationAction:
+        """Set the target in the world, take over where obstacles are, and return the next action."""
+        self._policy.set_end_effector_target(target_end_effector_position, target_end_effector_orientation)
+        self._policy.update_world()
+        return self._driver.get_next_articulation_action()
+
+    def add_obstacle(self, obstacle: MotionObstacle, static: bool = False) -> None:
+        """Add an obstacle to the policy's world."""
+        self._policy.add_obstacle(obstacle, static)
+
+    def remove_obstacle(self, obstacle: MotionObstacle) -> None:
+        """Take an obstacle out of the policy's world."""
+        self._policy.remove_obstacle(obstacle)
+
+    def reset(self) -> None:
+        """Forget all obstacles and targets."""
+        self._policy.reset()
+
+    def get_articulation_motion_policy(self) -> ArticulationMotionPolicy:
+        """Return what drives the robot."""
+        return self._driver
+
+    def get_motion_policy(self) -> Any:
+        """Return the policy."""
+        return self._policy

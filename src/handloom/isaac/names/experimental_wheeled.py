@@ -1,0 +1,125 @@
+"""Wheeled robots as Isaac Sim 6 publishes them: controllers take keywords and return arrays, robots take paths."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handloom.arrays import Array
+from handloom.errors import InputError
+from handloom.isaac.names.prims import StageWheeledRobot
+from handloom.isaac.wheeled import AckermannController, DifferentialController, HolonomicController
+from handloom.values import ArticulationAction
+
+
+def _speeds(action: ArticulationAction) -> Array:
+    return np.asarray(action.joint_velocities, dtype=np.float64)
+
+
+class ArrayDifferentialController:
+    """Turns ``[linear speed, angular speed]`` into wheel speeds (left, right) [rad/s].
+
+    Args:
+        settings: What ``DifferentialController`` takes besides its name.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self._controller = DifferentialController("differential", **settings)
+
+    def forward(self, command: ArrayLike) -> Array:
+        """Return the wheel speeds (2,) of a command ``[v [m/s], w [rad/s]]``."""
+        return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
+
+    def reset(self) -> None:
+        """Start anew."""
+        self._controller.reset()
+
+
+class ArrayHolonomicController:
+    """Turns ``[forward, lateral, yaw]`` speeds into those of the wheels [rad/s].
+
+    Args:
+        settings: What ``HolonomicController`` takes besides its name.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self._controller = HolonomicController("holonomic", **settings)
+
+    def forward(self, command: ArrayLike) -> Array:
+        """Return the wheel speeds (n,) of a command ``[vx [m/s], vy [m/s], w [rad/s]]``."""
+        return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
+
+    def reset(self) -> None:
+        """Start anew."""
+        self._controller.reset()
+
+
+class ArrayAckermannController:
+    """Turns a steering angle and a speed into angles of the steered wheels [rad] and speeds of all wheels [rad/s].
+
+    Args:
+        settings: What ``AckermannController`` takes besides its name.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self._controller = AckermannController("ackermann", **settings)
+
+    def forward(self, command: ArrayLike) -> tuple[Array, Array]:
+        """Return angles (left, right) and speeds (front left, front right, rear left, rear right).
+
+        Args:
+            command: ``[steer, steer_rate, speed, acceleration, dt]`` in rad, rad/s, m/s, m/s^2, s.
+        """
+        action = self._controller.forward(np.asarray(command, dtype=np.float64))
+        return np.asarray(action.joint_positions, dtype=np.float64), _speeds(action)
+
+    def reset(self) -> None:
+        """Start the ramps at rest, steering straight."""
+        self._controller.reset()
+
+
+class PathWheeledRobot(StageWheeledRobot):
+    """A robot with wheels at a path; it is found in the world when it is first used.
+
+    Args:
+        paths: Where the robot is, or shall be; one path, or a list of one.
+        wheel_dof_names: Wheel joints.
+        wheel_dof_indices: The same as indices.
+        usd_path: File or published asset of a robot that is not on the stage yet.
+        positions: Place of the base (3,) or (1, 3) [m].
+        orientations: How the base is turned, wxyz (4,) or (1, 4).
+    """
+
+    def __init__(
+        self,
+        paths: str | Sequence[str],
+        *,
+        wheel_dof_names: Sequence[str] | None = None,
+        wheel_dof_indices: Sequence[int] | None = None,
+        usd_path: str | None = None,
+        positions: ArrayLike | None = None,
+        orientations: ArrayLike | None = None,
+    ) -> None:
+        listed = [paths] if isinstance(paths, str) else list(paths)
+        if len(listed) != 1:
+            raise InputError(f"a wheeled robot has one path here, got {listed}; make one object per robot")
+        super().__init__(
+            listed[0],
+            wheel_dof_names=wheel_dof_names,
+            wheel_dof_indices=wheel_dof_indices,
+            usd_path=usd_path,
+            create_robot=usd_path is not None,
+            position=None if positions is None else np.asarray(positions, dtype=np.float64).reshape(-1, 3)[0],
+            orientation=None if orientations is None else np.asarray(orientations, dtype=np.float64).reshape(-1, 4)[0],
+        )
+
+    def apply_wheel_actions(  # pyright: ignore[reportIncompatibleMethodOverride] - published name of the argument
+        self, velocities: ArrayLike | ArticulationAction
+    ) -> None:
+        """Give the wheels speeds (k,) or (1, k) [rad/s]."""
+        if not self.handles_initialized:
+            self.initialize()
+        if not isinstance(velocities, ArticulationAction):
+            velocities = ArticulationAction(joint_velocities=np.asarray(velocities, dtype=np.float64).reshape(-1))
+        super().apply_wheel_actions(velocities)

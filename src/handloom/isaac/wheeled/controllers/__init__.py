@@ -1,0 +1,1 @@
+"""Controllers of wheeled robots: a command for the base becomes targets of its wheels."""

@@ -1,0 +1,293 @@
+"""Omni and mecanum wheels: where they stand and push, body twist to wheel speeds and back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handloom.arrays import Array
+from handloom.errors import InputError
+from handloom.isaac.controller import BaseController
+from handloom.isaac.wheeled.arguments import (
+    finite_array,
+    finite_number,
+    finite_result,
+    finite_vector,
+    float_array,
+    limit,
+)
+from handloom.spatial import quat_from_axis_angle, quat_multiply, quat_normalize, quat_rotate
+from handloom.values import ArticulationAction
+
+# The smallest normal number: keeps a division by the largest entry from dividing by zero.
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HolonomicLayout:
+    """Wheels with rollers, seen from the centre of the base; built by ``HolonomicLayout.of``.
+
+    Wheel i pushes along ``d_i = Rot(up, angle_i) R(q_i) wheel_axis``: the axle, turned by the roller angle. By that
+    published convention a positive speed at 90 degrees moves the hub along ``up x axle``; a joint that follows
+    the right-hand rule rolls the other way, so its model states the angle negative (-90 for an omni wheel).
+    """
+
+    radius: Array
+    """Wheel radii (n,) [m]."""
+    positions: Array
+    """Wheel centres in the base (n, 3) [m]."""
+    directions: Array
+    """Unit vectors (n, 3) along which the wheels push."""
+    grip: Array
+    """|sin| of the roller angles (n,): the share of the rim speed that acts along the direction."""
+
+    @classmethod
+    @np.errstate(all="ignore")  # What overflows is refused when the layout is used.
+    def of(
+        cls,
+        *,
+        wheel_radius: ArrayLike,
+        wheel_positions: ArrayLike,
+        wheel_orientations: ArrayLike,
+        mecanum_angles: ArrayLike,
+        wheel_axis: ArrayLike,
+        up_axis: ArrayLike,
+    ) -> "HolonomicLayout":
+        """Build a layout from the published arguments.
+
+        Args:
+            wheel_radius: One radius or one per wheel, > 0 [m].
+            wheel_positions: Wheel centres (n, 3) [m].
+            wheel_orientations: Wheel frames (n, 4), wxyz; any length but zero.
+            mecanum_angles: One roller angle or one per wheel [deg].
+            wheel_axis: Axle in the wheel frame (3,).
+            up_axis: Up in the base (3,).
+
+        Raises:
+            InputError: A shape that does not fit, a radius that is not > 0, a zero axis or quaternion, not finite.
+        """
+        positions = finite_array(wheel_positions, (-1, 3), "wheel_positions")
+        count = len(positions)
+        orientations = finite_array(wheel_orientations, (count, 4), "wheel_orientations")
+        orientations = quat_normalize(
+            orientations / np.maximum(np.max(np.abs(orientations), axis=1, keepdims=True), TINY)
+        )
+        radius = _per_wheel(wheel_radius, count, "wheel_radius")
+        if np.any(radius <= 0.0):
+            raise InputError(f"wheel_radius must be > 0 for every wheel, got {radius.tolist()}")
+        angles = np.deg2rad(_per_wheel(mecanum_angles, count, "mecanum_angles"))
+        axis = _unit(finite_array(wheel_axis, (3,), "wheel_axis"), "wheel_axis")
+        up = _unit(finite_array(up_axis, (3,), "up_axis"), "up_axis")
+        turned = quat_multiply(quat_from_axis_angle(up, angles), orientations)
+        return cls(
+            radius=radius, positions=positions, directions=quat_rotate(turned, axis), grip=np.abs(np.sin(angles))
+        )
+
+    @property
+    def sums(self) -> Array:
+        """Matrix (3, n) of the published equalities: sums of drive vectors in x and y, and of their moments."""
+        drive = self.directions[:, :2] * self.radius[:, None]
+        moment = drive[:, 0] * self.positions[:, 1] - drive[:, 1] * self.positions[:, 0]
+        return np.stack([drive[:, 0], drive[:, 1], moment])
+
+    @property
+    def rolling(self) -> Array:
+        """Matrix (n, 3) that maps a body twist (vx, vy, w) to the speed each hub needs along its direction [m/s]."""
+        d, p = self.directions, self.positions
+        return np.stack([d[:, 0], d[:, 1], d[:, 1] * p[:, 0] - d[:, 0] * p[:, 1]], axis=1)
+
+
+def _per_wheel(values: ArrayLike, count: int, what: str) -> Array:
+    """Return one value per wheel (count,), from one value or from one per wheel."""
+    array = float_array(values, what)
+    if array.size == 1 and array.ndim <= 1:
+        array = np.full(count, array.reshape(-1)[0])
+    return finite_array(array, (count,), what)
+
+
+def _unit(vector: Array, what: str) -> Array:
+    scaled = vector / (np.max(np.abs(vector)) or 1.0)
+    norm = float(np.linalg.norm(scaled))
+    if norm == 0.0:
+        raise InputError(f"{what} has length zero and gives no direction")
+    return scaled / norm
+
+
+# Singular values below this share of the largest count as zero: a direction the wheels cannot drive.
+RANK_TOLERANCE = 1e-9
+
+
+class HolonomicController(BaseController):
+    """Wheel speeds of a robot whose wheels carry rollers, so that it can move in every direction.
+
+    ``kinematics="published"`` (the default) gives what ported code expects: the wheel speeds ``x`` with the
+    smallest ``x' P x``, ``P = diag(r) / |r|``, among those with ``A x = (vx, vy, w)``, where ``A`` sums the drive
+    vectors ``r_i d_i`` and their moments ``r_i d_i x p_i``. It is solved in closed form, so it is the exact
+    minimum; the test values printed for the original are where its iterative solver stopped, 0.03 % away.
+    That problem adds up the pushes of the wheels. It does not ask each wheel to follow the body: a robot with
+    three omni wheels at distance d moves at 2/3 of the speed asked and turns at -1 / (3 d^2) times the rate, unless
+    ``linear_gain`` and ``angular_gain`` undo it.
+
+    ``kinematics="rigid_body"`` does ask it: ``x_i = d_i . (v + w z x p_i) / (r_i |sin angle_i|)``. A robot on the
+    floor then moves as told, without gains.
+
+    When the wheels cannot make a motion (all parallel, say), both return the least-squares answer with the
+    smallest wheel speeds; ``unreachable`` says what is missing.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        wheel_radius: ArrayLike,
+        wheel_positions: ArrayLike,
+        wheel_orientations: ArrayLike,
+        mecanum_angles: ArrayLike,
+        wheel_axis: ArrayLike = (1.0, 0.0, 0.0),
+        up_axis: ArrayLike = (0.0, 0.0, 1.0),
+        max_linear_speed: float = 1e20,
+        max_angular_speed: float = 1e20,
+        max_wheel_speed: float = 1e20,
+        linear_gain: float = 1.0,
+        angular_gain: float = 1.0,
+        *,
+        kinematics: Literal["published", "rigid_body"] = "published",
+        keep_heading: bool = False,
+    ) -> None:
+        """Keep the layout and solve for the wheel speeds of unit commands once.
+
+        Args:
+            name: What the controller is called.
+            wheel_radius: One radius or one per wheel, > 0 [m].
+            wheel_positions: Wheel centres in the base (n, 3) [m]; z is ignored.
+            wheel_orientations: Wheel frames in the base (n, 4), wxyz.
+            mecanum_angles: Roller angle against the axle, one or one per wheel [deg]; 90 for omni wheels.
+            wheel_axis: Axle in the wheel frame (3,).
+            up_axis: Up in the base (3,).
+            max_linear_speed: Limit of the length of (vx, vy) [m/s].
+            max_angular_speed: Limit of |w| [rad/s].
+            max_wheel_speed: Limit of the fastest wheel [rad/s]; all wheels are scaled together.
+            linear_gain: Factor on (vx, vy).
+            angular_gain: Factor on w.
+            kinematics: See the class.
+            keep_heading: Scale (vx, vy) and w by one factor when either meets its limit.
+
+        Raises:
+            InputError: Shapes that do not fit, radii that are not > 0, negative limits, values not finite.
+        """
+        super().__init__(name)
+        self.layout = HolonomicLayout.of(
+            wheel_radius=wheel_radius,
+            wheel_positions=wheel_positions,
+            wheel_orientations=wheel_orientations,
+            mecanum_angles=mecanum_angles,
+            wheel_axis=wheel_axis,
+            up_axis=up_axis,
+        )
+        self.max_linear_speed = limit(max_linear_speed, "max_linear_speed")
+        self.max_angular_speed = limit(max_angular_speed, "max_angular_speed")
+        self.max_wheel_speed = limit(max_wheel_speed, "max_wheel_speed")
+        self.linear_gain = finite_number(linear_gain, "linear_gain")
+        self.angular_gain = finite_number(angular_gain, "angular_gain")
+        self.keep_heading = keep_heading
+        if kinematics not in {"published", "rigid_body"}:
+            raise InputError(f"kinematics must be 'published' or 'rigid_body', got {kinematics!r}")
+        self.kinematics = kinematics
+        self.build_base()
+
+    def build_base(self) -> None:
+        """Solve for the wheel speeds of unit commands; again after ``layout`` or ``kinematics`` was replaced."""
+        solve = _least_effort if self.kinematics == "published" else _rolling_inverse
+        self._wheels_of_twist = solve(self.layout)
+
+    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    def forward(self, command: Sequence[float] | Array) -> ArticulationAction:
+        """Return the wheel speeds for a body twist.
+
+        Args:
+            command: ``[vx, vy, w]``: forward and left speed [m/s], yaw rate [rad/s].
+
+        Returns:
+            An action with ``joint_velocities`` (n,) [rad/s], in the order of the wheels given.
+
+        Raises:
+            InputError: Not three finite numbers.
+        """
+        vx, vy, w = finite_vector(command, ("vx [m/s]", "vy [m/s]", "w [rad/s]"), "holonomic command")
+        twist = self._limited(np.array([vx, vy]) * self.linear_gain, w * self.angular_gain)
+        wheels = self._wheels_of_twist @ twist
+        fastest = float(np.max(np.abs(wheels)))
+        if fastest > self.max_wheel_speed:
+            wheels = wheels * (self.max_wheel_speed / fastest)
+        return ArticulationAction(joint_velocities=finite_result(wheels, "the wheel speed of a holonomic drive"))
+
+    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    def body_twist(self, wheel_velocities: Sequence[float] | Array) -> Array:
+        """Return the twist (3,) = (vx, vy [m/s], w [rad/s]) that fits wheel speeds (n,) [rad/s] best, if none slips.
+
+        This is the motion of the body on the floor, the least-squares solution over all wheels, whichever
+        ``kinematics`` made the command.
+        """
+        wheels = finite_array(wheel_velocities, (len(self.layout.radius),), "wheel velocities")
+        hub_speeds = self.layout.radius * self.layout.grip * wheels
+        twist = _scaled_pinv(self.layout.rolling, column_scale=self._twist_scale) @ hub_speeds
+        return finite_result(twist, "the twist of a holonomic drive")
+
+    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    def unreachable(self, command: Sequence[float] | Array) -> Array:
+        """Return the part (3,) of a twist ``[vx, vy, w]`` that these wheels cannot make on the floor; zeros if none."""
+        twist = finite_vector(command, ("vx [m/s]", "vy [m/s]", "w [rad/s]"), "holonomic command")
+        rolling = self.layout.rolling
+        reached = _scaled_pinv(rolling, column_scale=self._twist_scale) @ (rolling @ twist)
+        return finite_result(twist - reached, "the missing part of a twist")
+
+    def reset(self) -> None:
+        """Do nothing: this controller has no memory. Present because every controller has it."""
+
+    @property
+    def _twist_scale(self) -> Array:
+        return np.array([1.0, 1.0, 1.0 / _arm(self.layout)])
+
+    def _limited(self, linear: Array, angular: float) -> Array:
+        speed = float(finite_result(np.hypot(linear[0], linear[1]), "the speed of a holonomic drive"))
+        linear_share = self.max_linear_speed / speed if speed > self.max_linear_speed else 1.0
+        angular_share = self.max_angular_speed / abs(angular) if abs(angular) > self.max_angular_speed else 1.0
+        if self.keep_heading:
+            linear_share = angular_share = min(linear_share, angular_share)
+        return np.array([linear[0] * linear_share, linear[1] * linear_share, angular * angular_share])
+
+
+def _arm(layout: HolonomicLayout) -> float:
+    """Return how far out the wheels stand [m], to weigh turning against moving; 1 if all are in the centre."""
+    return float(np.max(np.hypot(layout.positions[:, 0], layout.positions[:, 1]))) or 1.0
+
+
+@np.errstate(all="ignore")  # What overflows is refused by finite_result.
+def _scaled_pinv(matrix: Array, *, column_scale: Array) -> Array:
+    """Return the pseudo-inverse after scaling columns, so that metres and radians do not decide the rank."""
+    scaled = finite_result(matrix * column_scale, "a wheel layout")
+    return column_scale[:, None] * np.linalg.pinv(scaled, rcond=RANK_TOLERANCE)
+
+
+@np.errstate(all="ignore")  # What overflows is refused by finite_result.
+def _least_effort(layout: HolonomicLayout) -> Array:
+    """Return the matrix (n, 3) from (vx, vy, w) to the x that minimises x' P x under A x = (vx, vy, w).
+
+    With y = sqrt(P) x the problem is the minimum norm solution of (A P^-1/2) y = b, a pseudo-inverse.
+    Only the ratio of the radii matters in P, so its norm drops out.
+    """
+    root = np.sqrt(layout.radius / np.max(layout.radius))
+    # The moment row has the unit of the others after division by a length; an exact solution does not change.
+    row_scale = np.array([1.0, 1.0, 1.0 / _arm(layout)]) / np.max(layout.radius)
+    scaled = finite_result(row_scale[:, None] * layout.sums / root, "a wheel layout")
+    inverse = np.linalg.pinv(scaled, rcond=RANK_TOLERANCE) * row_scale
+    return finite_result(inverse / root[:, None], "a wheel layout")
+
+
+@np.errstate(all="ignore")  # What overflows is refused by finite_result.
+def _rolling_inverse(layout: HolonomicLayout) -> Array:
+    """Return the matrix (n, 3) from a body twist to wheel speeds that roll with it."""
+    if np.any(layout.grip < RANK_TOLERANCE):
+        raise InputError("a roller angle of 0 or 180 degrees lets the wheel spin without pushing; omni wheels have 90")
+    return finite_result(layout.rolling / (layout.radius * layout.grip)[:, None], "a wheel layout")

@@ -1,0 +1,1 @@
+"""Paths over the floor and how closely they are followed."""

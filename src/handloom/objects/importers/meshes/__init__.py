@@ -1,0 +1,1 @@
+"""Objects from mesh files: OBJ, STL, PLY, GLB, DAE."""

@@ -1,0 +1,1 @@
+"""Objects from MJCF and URDF files."""

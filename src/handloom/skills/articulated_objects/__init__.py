@@ -1,0 +1,1 @@
+"""Skills that open, close and turn joints of objects."""

@@ -1,0 +1,1 @@
+"""Skills with an object in the hand: carry, pour, turn, show."""

@@ -1,0 +1,1 @@
+"""Skills that drive the base."""

@@ -1,0 +1,1 @@
+"""Skills that only move an arm or its gripper."""

@@ -1,0 +1,1 @@
+"""Skills that grasp: grasp candidates, approach, close, lift."""

@@ -1,0 +1,200 @@
+"""Grasp an object and lift it."""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.judging.checks import holds
+from handloom.skills.arms.orientations import widened
+from handloom.skills.configs.picks import PickConfig
+from handloom.skills.picking.grasp_moves import GraspMoves
+from handloom.skills.picking.grasp_poses import (
+    Preshape,
+    Source,
+    annotated_grasps,
+    attainable_grasps,
+    clear_grasps,
+    drawn_by_score,
+    filtered,
+    grasp_file,
+    gripper_of,
+    levers,
+)
+from handloom.skills.placing.place_in import INTO
+from handloom.skills.skill import Phase, Skill, between
+from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
+from handloom.values import Check, FunnelStage
+
+MOVED = 0.008
+"""An object that moved further than this since the grasp was chosen is grasped anew [m]."""
+STILL = 0.05
+"""Speed below which an object that was moved is grasped where it lies [m/s]."""
+WIDER = 3
+"""Steps in which an approach is widened."""
+WIDER_FILTERS = (20.0, 25.0)
+"""How much the filters of a stand-in's grasps are widened, one after the other [deg]: they were written for others."""
+TESTED = 128
+"""Candidates that are tested at most."""
+
+
+WIDEST_INTO = 100.0
+"""How far from that way a hand may point where nothing else is possible [deg]."""
+
+
+class Pick(Skill[PickConfig]):
+    """The published pick: candidates, filters, reach test, approach, close, lift."""
+
+    Config: ClassVar = PickConfig
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Choose a grasp that can be reached, and write the commands of approach, grasp and lift."""
+        through_a_front = getattr(self.follower, "through_a_front", None)
+        # Who says how steeply to come says it for a place from above.
+        if through_a_front is not None and self.config.approach_widest is not None and through_a_front():
+            self.config = self.config.model_copy(update={"approach": INTO, "approach_widest": WIDEST_INTO})
+        config = self.config
+        name = config.objects[0]
+        self._from = self.scene.object_pose(name)[:3, 3].copy()
+        lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
+        self._moves = self.moves(float(lift))
+        self._choose(name)
+        for angle in self._wider():
+            if self.manip_list:
+                return
+            self.failure, self.config = None, self.config.model_copy(update={"approach": angle})
+            self._choose(name)
+        for degrees in WIDER_FILTERS if self.scene.assets[name].stands_in else ():
+            if self.manip_list or self.failure is None:
+                return
+            self.failure, self.config = None, widened(self.config, degrees)
+            self._choose(name)
+        if self.failure is not None and self.failure.stage is FunnelStage.REACH and self._may_take_lying(name):
+            self._take_lying(name)
+
+    def _wider(self) -> list[tuple[str, float]]:
+        """Return further approaches to be tried, each wider than the one before."""
+        given, widest = self.config.approach, self.config.approach_widest
+        if given is None or isinstance(given, str) or widest is None or widest <= given[1]:
+            return []
+        return [(given[0], float(angle)) for angle in np.linspace(given[1], widest, WIDER + 1)[1:]]
+
+    def _choose(self, name: str) -> None:
+        """Write the commands of the first grasp whose moves are all possible, or say why there is none."""
+        candidates = self.grasps(name)
+        if len(candidates):
+            self.manip_list = self._moves.commands(self, candidates, lambda: self._lying_grasps(name))
+
+    def _lying_grasps(self, name: str) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) of the object as it lies, where it may be taken so."""
+        return self._candidates(name, "lying") if self._may_take_lying(name) else np.zeros((0, 4, 4))
+
+    def _may_take_lying(self, name: str) -> bool:
+        """Return whether the grasps looked at were those of the object in the air, and there are others of our own."""
+        suction = self.controller.arm.spec.suction is not None
+        return not (suction or self.controller.by_rim or grasp_file(self.scene.assets[name], self.config) is not None)
+
+    def _take_lying(self, name: str) -> None:
+        """Look at grasps of the object as it lies: many more come from above, where few of those in the air do."""
+        failure, self.failure = self.failure, None
+        candidates = self._candidates(name, "lying")
+        if len(candidates):
+            self.manip_list = self._moves.commands(self, candidates)
+        if not self.manip_list:
+            self.failure = failure
+
+    def grasps(self, name: str) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) of an object that pass the filters and touch nothing around it.
+
+        They are of the first kind that has any: the annotated ones, those of the object as it lies, those of its rim.
+        """
+        source: Source = "rim" if self.config.rim else "any"
+        candidates = self._candidates(name, source)
+        while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
+            self.failure, source = None, other
+            candidates = self._candidates(name, source)
+        self.controller.by_rim = source == "rim"
+        if source == "rim" and len(candidates):
+            self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
+        return candidates
+
+    def has_terms(self) -> bool:
+        """Return True: the terms need no plan."""
+        return True
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
+        config = self.config
+        return self._moves.checks(
+            self, from_z=float(self._from[2]), lift_th=config.lift_th, process_valid=config.process_valid
+        )
+
+    @property
+    def phase(self) -> Phase:
+        """On its way to the object until the fingers close."""
+        return "reach" if self.manip_list and self.manip_list[0].function == "open_gripper" else ""
+
+    def is_upset(self) -> bool:
+        """Return whether the object lies elsewhere than when the grasp was chosen, and the hand is not there yet."""
+        name = self.config.objects[0]
+        moved = np.linalg.norm(self.scene.object_pose(name)[:3, 3] - self._from)
+        if self.phase != "reach" or moved < MOVED:
+            return False
+        return holds(self.scene, Check(name="lying_still", arguments={"objects": [name], "speed": STILL}))
+
+    def moves(self, lift: float) -> GraspMoves:
+        """Return how the object is approached, closed upon and lifted by ``lift`` [m]."""
+        config = self.config
+        return GraspMoves(
+            object=config.objects[0],
+            pre_grasp_offset=config.pre_grasp_offset,
+            close_steps=self.frames(config.gripper_change_steps),
+            lift=lift,
+            final_state=config.final_gripper_state,
+            hold=config.pre_grasp_hold_vec_weight,
+            back=config.return_to_pregrasp,
+            test_mode=config.test_mode,
+        )
+
+    def adjusted(self, T_base_tool: Array) -> Array:
+        """Return grasps (n, 4, 4) after tuning; a pick takes them as they are."""
+        return T_base_tool
+
+    def _other_grasps(self, name: str, source: Source) -> Source | None:
+        """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
+
+        What touches the table is taken as it lies; stand-ins, whose annotation may have been of a rim, by theirs.
+        """
+        asset = self.scene.assets[name]
+        if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:
+            return None
+        if source == "any" and (asset.stands_in or self.failure.reason == "grasps_collide"):
+            return "lying"
+        return "rim" if asset.stands_in else None
+
+    def _candidates(self, name: str, source: Source) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
+        config = self.config
+        grasps = annotated_grasps(self, name, config, source=source)
+        if len(grasps.score) == 0:
+            return grasps.T_base_tool
+        if config.fixed_orientation is not None:
+            grasps.T_base_tool[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
+        T_base_tool, taken = attainable_grasps(self, name, grasps)
+        T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
+        passing = taken & filtered(
+            T_base_tool, config, self.controller.arm.spec.approach, config.direction_to_obj, T_base_object[1, 3]
+        )
+        T_base_tool = self.adjusted(T_base_tool)
+        if config.largest_lever is not None:
+            turns = levers(self, name, T_base_tool) > config.largest_lever
+            if passing.any() and not (passing & ~turns).any():
+                detail = f"{name} would turn between the fingers of all {passing.sum()} grasps; raise largest_lever"
+                self.fail(FunnelStage.GRASP, "levers_leave_nothing", detail, candidates=len(passing))
+                return T_base_tool[:0]
+            passing &= ~turns
+        gripper = gripper_of(self)
+        level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
+        kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
+        return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]

@@ -1,0 +1,1 @@
+"""Skills that put a held object down, into a cavity or on a peg."""

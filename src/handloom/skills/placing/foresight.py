@@ -1,0 +1,50 @@
+"""Looks ahead from a grasp: which of the places after it the arm gets to, and how far that is."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.skills.arms.arm_controller import ArmController
+
+FORESEEN = 8
+"""Poses tested per grasp when a pick looks ahead."""
+LINES = 3
+"""Of those, how many are tested for the straight way down at most."""
+
+
+def ways_to_places(
+    controller: ArmController, places: Sequence[tuple[Array, Array] | None], q: Array, ignore: Sequence[str]
+) -> Array:
+    """Return how far the joints go to the nearest place, per grasp (n,) [rad]; infinite where there is none.
+
+    Args:
+        controller: The arm.
+        places: For each grasp, poses of the hand before and at the places (m, 4, 4); None where there are none.
+        q: Joints at the grasp.
+        ignore: Obstacles that are left out.
+    """
+    before: list[Array] = []
+    at: list[Array] = []
+    owner: list[int] = []
+    for k, poses in enumerate(places):
+        if poses is not None:
+            before.extend(poses[0][:FORESEEN])
+            at.extend(poses[1][:FORESEEN])
+            owner += [k] * min(FORESEEN, len(poses[0]))
+    ways = np.full(len(places), np.inf)
+    if not owner:
+        return ways
+    controller.refresh()
+    start = controller.planner.free_ik(np.array(before), q, ignore=ignore)
+    far = np.where(start.free, np.linalg.norm(start.q - q, axis=1), np.inf)
+    lines = Counter[int]()
+    for i in np.argsort(far, kind="stable").tolist():
+        k = owner[i]
+        if not np.isfinite(far[i]) or far[i] >= ways[k] or lines[k] == LINES:
+            continue
+        lines[k] += 1
+        if controller.planner.plan_straight(start.q[i], at[i], ignore=ignore).ok:
+            ways[k] = far[i]
+    return ways

@@ -1,0 +1,247 @@
+"""Where a held object is put down, how far it can be lowered to what is below it, and how it must lie then."""
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.errors import ConfigError
+from handloom.judging.relations import relation_terms
+from handloom.scene import Scene
+from handloom.scene.measures import geom_box
+from handloom.skills.arms.orientations import Alignment
+from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.picking.grasp_poses import UNBOUNDED
+from handloom.skills.skill import between
+from handloom.values import Check
+
+BESIDE = (0.03, 0.06)
+"""Least and largest gap between an object and what it is put beside [m]."""
+GAP = 5e-4
+"""Distance that is left between the object and what it is put on [m]."""
+STEPS = 60
+"""Steps of the descent; each is as long as the nearest distance, so a few are enough above flat objects."""
+REACH = 0.3
+"""Nothing farther below than this is looked at [m]."""
+HALF = 0.5
+"""Success mode ``inside``: share of the object where the config gives none."""
+XY_MARGIN = 0.015
+"""Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
+MEANS = {"inside": "in", "resting": "on", "beside": "beside"}
+"""Our success modes > the relation that they mean."""
+CUP_RISE = 0.05
+"""Success mode ``cup``: how far above the bottom of the target [m]; published value."""
+
+
+class HeldSize(NamedTuple):
+    """How the held object reaches around its origin, as it is held."""
+
+    rise: float
+    """Height of the origin above the lowest point [m]."""
+    half_width: float
+    """Half the extent along world x [m]."""
+
+
+def place_points(
+    config: PlaceConfig,
+    box: Array,
+    R_world_target: Array,
+    count: int,
+    rng: np.random.Generator,
+    *,
+    hand_to_object: float,
+    held: HeldSize,
+) -> tuple[Array, Array]:
+    """Return points before (n, 3) and at the place (n, 3) in the world [m].
+
+    Args:
+        config: Ratios, offsets and directions.
+        box: World box of the target (2, 3) [m].
+        R_world_target: Orientation of the target (3, 3).
+        count: Number of points.
+        rng: Generator of this choice.
+        hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
+        held: The held object.
+    """
+    ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
+    ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
+    inside = box[0] + ratios * (box[1] - box[0])
+    if config.beside is not None:
+        away = held.half_width + between(rng, BESIDE[0], BESIDE[1], (count,))
+        inside[:, 0] = box[1, 0] + away if config.beside == "right" else box[0, 0] - away
+    if config.place_direction == "vertical":
+        level = box[0, 2] if config.rest_on == "support" else box[1, 2]
+        level += held.rise if config.rest_on is not None else 0.0
+        return _at_height(inside, level + config.pre_place_z_offset), _at_height(inside, level + config.place_z_offset)
+    return _beside(config, inside, R_world_target, hand_to_object)
+
+
+def _at_height(points: Array, z: float) -> Array:
+    raised = points.copy()
+    raised[:, 2] = z
+    return raised
+
+
+def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_object: float) -> tuple[Array, Array]:
+    if config.align_place_obj_axis is None:
+        raise ConfigError("place: place_direction horizontal needs align_place_obj_axis, the way in, in target axes")
+    along = R_world_target @ np.asarray(config.align_place_obj_axis, float)
+    if config.position_constraint == "gripper":
+        pre, place = (z + hand_to_object for z in (config.pre_place_z_offset, config.place_z_offset))
+        return inside - along * pre, inside - along * place
+    offset = R_world_target @ np.asarray(config.offset_place_obj_axis or (0.0, 0.0, 0.0), float)
+    return (
+        inside + along * config.pre_place_align + offset * config.pre_place_offset,
+        inside + along * config.place_align + offset * config.place_offset,
+    )
+
+
+def asked_alignment(
+    config: PlaceConfig, up: Array, R_tool_object: Array, R_base_target: Array, R_start: Array
+) -> Alignment | None:
+    """Return how the config asks the object to be turned at the place; None when any turn will do.
+
+    Args:
+        config: Axes and tolerances.
+        up: The world's up in the arm base (3,).
+        R_tool_object: How the object is held (3, 3).
+        R_base_target: Orientation of the target (3, 3).
+        R_start: Orientation of the hand from where it sets out (3, 3).
+    """
+    tolerance = float(np.deg2rad(config.align_obj_tol or 0.0))
+    if config.level_obj_axis is not None:
+        level = R_tool_object @ unit(config.level_obj_axis)
+        return Alignment(axis_tool=level, axis_base=up, tolerance=tolerance, across=True)
+    if config.keep_upright is not None:
+        upright = float(np.deg2rad(config.keep_upright))
+        return Alignment(axis_tool=R_start.T @ up, axis_base=up, tolerance=upright)
+    if config.align_pick_obj_axis is None or config.align_place_obj_axis is None or config.align_obj_tol is None:
+        return None
+    held, wanted = R_tool_object @ unit(config.align_pick_obj_axis), R_base_target @ unit(config.align_place_obj_axis)
+    return Alignment(axis_tool=held, axis_base=wanted, tolerance=tolerance)
+
+
+def unit(vector: tuple[float, float, float]) -> Array:
+    """Return a vector (3,) of length one."""
+    v = np.asarray(vector, float)
+    return v / np.linalg.norm(v)
+
+
+def drop_height(scene: Scene, name: str, T_world_object: Array) -> float:
+    """Return how far an object at a pose (4, 4) can move straight down until it touches anything but robots [m].
+
+    The object is moved down by its distance from everything else, again and again: it never jumps through a wall. 0
+    where it touches already, ``REACH`` where nothing is below.
+    """
+    model = scene.world.model
+    data = mujoco.MjData(model)
+    data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = (
+        scene.world.data.qpos,
+        scene.world.data.mocap_pos,
+        scene.world.data.mocap_quat,
+    )
+    start = int(model.jnt_qposadr[model.body_jntadr[scene.world.body_index(scene.body_of(name))]])
+    data.qpos[start : start + 3] = T_world_object[:3, 3]
+    mujoco.mju_mat2Quat(data.qpos[start + 3 : start + 7], np.ascontiguousarray(T_world_object[:3, :3]).ravel())
+    mujoco.mj_kinematics(model, data)
+    own, others = _solids(scene, name)
+    pairs = [(a, b) for a in own for b in others if _may_meet(model, data, a, b)]
+    dropped = 0.0
+    for _ in range(STEPS):
+        # Planes have no distance function; a floor is far below everything that stands on it.
+        apart = min((mujoco.mj_geomDistance(model, data, a, b, REACH, None) for a, b in pairs), default=REACH)
+        if apart <= 2 * GAP or dropped >= REACH:
+            break
+        dropped += apart - GAP
+        data.qpos[start + 2] = T_world_object[2, 3] - dropped
+        mujoco.mj_kinematics(model, data)
+    return min(dropped, REACH)
+
+
+def _solids(scene: Scene, name: str) -> tuple[list[int], list[int]]:
+    """Return the solid geoms of an object, and those of everything else but robots and planes."""
+    model = scene.world.model
+    bodies = {scene.world.body_index(body) for body in scene.world.subtree(scene.body_of(name))}
+    robots = tuple(f"{robot}/" for robot in scene.robots)
+    own, others = [], []
+    for geom in range(model.ngeom):
+        if not (model.geom_contype[geom] or model.geom_conaffinity[geom]):
+            continue
+        body = model.geom_bodyid[geom]
+        if body in bodies:
+            own.append(geom)
+        elif model.geom_type[geom] not in UNBOUNDED and not model.body(body).name.startswith(robots):
+            others.append(geom)
+    return own, others
+
+
+def _may_meet(model: mujoco.MjModel, data: mujoco.MjData, above: int, below: int) -> bool:
+    """Return whether a geom that moves straight down may come to touch another."""
+    a, b = geom_box(model, data, above), geom_box(model, data, below)
+    beside = np.any(a[0, :2] > b[1, :2] + GAP) or np.any(b[0, :2] > a[1, :2] + GAP)
+    return not beside and b[0, 2] < a[1, 2] and b[1, 2] > a[0, 2] - REACH
+
+
+def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, near: float) -> tuple[Check, ...]:
+    """Return the terms of a success mode about where an object is at the end, and that another hand held the target.
+
+    Args:
+        config: Success mode and thresholds.
+        side: Robot, arm and object of the place.
+        below: Mode ``height``: what the object must be lower than, in the base of the arm [m].
+        near: Mode ``beside``: largest distance between the origins, seen from above [m].
+    """
+    held, target = config.objects[:2]
+    pair = {"object": held, "target": target, "part": config.place_part_prim_path}
+    overlap = Check(name="overlapping", arguments={**pair, "above": config.success_th})
+    over = Check(name="over_box", arguments={**pair, "margin": 0.0})
+    modes = {
+        "relation": (),
+        "3diou": (overlap,),
+        "xybbox": (Check(name="over_box", arguments={**pair, "margin": XY_MARGIN}),),
+        "height": (Check(name="lower_than", arguments={**side, "height": below}),),
+        "left": (Check(name="left_of", arguments={**pair, "distance": config.threshold}),),
+        "right": (Check(name="right_of", arguments={**pair, "distance": config.threshold}),),
+        "flower": (over, overlap),
+        "cup": (Check(name="raised_above", arguments={**pair, "by": CUP_RISE}), overlap),
+        "resting": (
+            over,
+            Check(name="touches", arguments={"object": held, "target": target, "through": True}),
+            Check(name="released", arguments=side),
+        ),
+        "inside": (
+            Check(name="inside", arguments={**pair, "share": config.success_th or HALF}),
+            Check(name="released", arguments=side),
+        ),
+        "beside": (
+            Check(name=f"{config.beside}_of", arguments={**pair, "distance": 0.0}),
+            Check(name="near", arguments={"object": held, "target": target, "distance": near, "flat": True}),
+            Check(name="lying_still", arguments={"objects": [held]}),
+            Check(name="released", arguments=side),
+        ),
+    }
+    in_a_hand = (Check(name="held_up", arguments={"object": target}, share=1.0),) if config.target_held else ()
+    return (*modes[config.success_mode], *in_a_hand)
+
+
+def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
+    """Return the terms of what a place says in words: in, on, stacked on or beside, standing upright if it stands."""
+    return relation_terms(
+        scene,
+        *(config.objects[0], config.relation or MEANS.get(config.success_mode, "on"), config.objects[1]),
+        part=config.place_part_prim_path,
+        side=config.beside,
+        upright=config.upright,
+    )
+
+
+def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
+    """Return the terms about how an object must lie or stand at the end."""
+    name, terms = config.objects[0], []
+    if config.success_tilt is not None:
+        terms.append(Check(name="level", arguments={"object": name, "angle": float(np.deg2rad(config.success_tilt))}))
+    if config.success_upright is not None:
+        up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.success_upright))}
+        terms.append(Check(name="points_up", arguments=up))
+    return tuple(terms)
