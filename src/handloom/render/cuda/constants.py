@@ -81,6 +81,6 @@ def _literal(value: Any) -> str:
     """Return a number, or several, as C has them; the shortest digits that stand for the very bits."""
     if isinstance(value, tuple):
         return "{" + ", ".join(_literal(item) for item in value) + "}"
-    if isinstance(value, np.float32):
+    if isinstance(value, np.floating):
         return f"{float(value)!r}f"
     return repr(value)

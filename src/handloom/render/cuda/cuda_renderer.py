@@ -9,7 +9,7 @@ import numpy as np
 
 from handloom.errors import InputError
 from handloom.render.cpu.arrays import FrameArrays
-from handloom.render.cuda.drawing_client import DRAWING, SLOTS, Drawing, make_drawing
+from handloom.render.cuda.drawing_client import DRAWING, SLOTS, CardDrawing, make_drawing
 from handloom.render.cuda.moment_reader import MomentReader
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
@@ -32,7 +32,7 @@ class CudaRenderer:
         StateError: There is no card.
     """
 
-    def __init__(self, model: mujoco.MjModel, preset: CpuPreset, drawing: Drawing | None = None) -> None:
+    def __init__(self, model: mujoco.MjModel, preset: CpuPreset, drawing: CardDrawing | None = None) -> None:
         self._drawing = drawing or shared_drawing(preset)
         self._reader = MomentReader(model, mirrors=preset.mirrors)
 
@@ -111,10 +111,10 @@ def _moment(images: FrameArrays, k: int) -> FrameArrays:
     return FrameArrays(*own)
 
 
-_DRAWINGS: dict[tuple[CpuPreset, str | None], Drawing] = {}
+_DRAWINGS: dict[tuple[CpuPreset, str | None], CardDrawing] = {}
 
 
-def shared_drawing(preset: CpuPreset) -> Drawing:
+def shared_drawing(preset: CpuPreset) -> CardDrawing:
     """Return what draws with a preset in this process; one for all renderers, which draw one after the other."""
     key = preset, os.environ.get(DRAWING)
     if key not in _DRAWINGS:

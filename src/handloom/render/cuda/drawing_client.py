@@ -23,7 +23,7 @@ SLOTS = 2
 """Requests of one worker at a time: one is drawn while the images of the other are used."""
 
 
-class Drawing(Protocol):
+class CardDrawing(Protocol):
     """Draws moments in the order in which they are handed in, at most SLOTS at a time."""
 
     card: str

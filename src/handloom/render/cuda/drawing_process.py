@@ -24,7 +24,7 @@ from handloom.render.cuda.drawing_client import DRAWING, PARTS, SLOTS
 from handloom.render.cuda.find_card import cupy_and_cards, find_cards
 from handloom.render.cuda.machine import Machine
 from handloom.render.cuda.moments import TABLES, DrawnModel, Moments
-from handloom.render.cuda.shared_arrays import MEMORY, Place, array_at, open_segment
+from handloom.render.cuda.shared_arrays import MEMORY, ArrayPlace, array_at, open_segment
 from handloom.render.preset import CpuPreset
 
 START_UP = 120.0
@@ -183,7 +183,7 @@ class _Client:
         moments = Moments(self._model, **dict(zip(PARTS, sent, strict=False)))
         return _Request(moments, asked["kinds"], make_images(moments, frozenset(asked["kinds"]), lambda _: next(drawn)))
 
-    def _arrays(self, path: Path, places: Sequence[Place]) -> list[NDArray[Any]]:
+    def _arrays(self, path: Path, places: Sequence[ArrayPlace]) -> list[NDArray[Any]]:
         """Return arrays of a segment; those in use stay mapped, older ones were replaced by larger ones."""
         if path not in self._segments:
             self._segments[path] = open_segment(path)

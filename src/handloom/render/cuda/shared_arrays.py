@@ -18,7 +18,7 @@ MEMORY = Path("/dev/shm")
 """Where files are memory, on Linux."""
 
 
-class Place(NamedTuple):
+class ArrayPlace(NamedTuple):
     """Where an array lies in a segment."""
 
     start: int
@@ -41,11 +41,11 @@ class SharedArrays:
         self._map: mmap.mmap | None = None
         self.path = folder
 
-    def places(self, shapes: Sequence[Shape]) -> list[Place]:
+    def places(self, shapes: Sequence[Shape]) -> list[ArrayPlace]:
         """Return where arrays of these shapes and types lie, one after the other, in a segment made large enough."""
         start, found = 0, []
         for shape, dtype in shapes:
-            found.append(Place(start, tuple(shape), np.dtype(dtype).str))
+            found.append(ArrayPlace(start, tuple(shape), np.dtype(dtype).str))
             start += -(-int(np.prod(shape)) * np.dtype(dtype).itemsize // ALIGNMENT) * ALIGNMENT
         if self._map is None or len(self._map) < start:
             self.remove()
@@ -55,12 +55,12 @@ class SharedArrays:
                 self._map = mmap.mmap(file.fileno(), 0)
         return found
 
-    def array(self, place: Place) -> NDArray[Any]:
+    def array(self, place: ArrayPlace) -> NDArray[Any]:
         """Return an array of the segment."""
         assert self._map is not None
         return array_at(self._map, place)
 
-    def write(self, arrays: Sequence[NDArray[Any]]) -> list[Place]:
+    def write(self, arrays: Sequence[NDArray[Any]]) -> list[ArrayPlace]:
         """Copy arrays into the segment and return where they are."""
         places = self.places([(array.shape, array.dtype) for array in arrays])
         for array, place in zip(arrays, places, strict=True):
@@ -74,7 +74,7 @@ class SharedArrays:
             self._map = None
 
 
-def array_at(memory: mmap.mmap, place: Place) -> NDArray[Any]:
+def array_at(memory: mmap.mmap, place: ArrayPlace) -> NDArray[Any]:
     """Return an array that lies in a segment."""
     return np.ndarray(place.shape, place.dtype, memory, place.start)
 

@@ -19,6 +19,6 @@ _INCLUDE = re.compile(r'^#include "([a-z_]+\.cuh)"\n', re.MULTILINE)
 def source(settings: Settings) -> str:
     """Return the source of one build."""
     shadows, occlusion, smoothing = settings
-    text = _INCLUDE.sub(lambda found: (KERNELS / found[1]).read_text(), (KERNELS / "draw.cu").read_text())
+    text = _INCLUDE.sub(lambda found: (KERNELS / found[1]).read_text("utf-8"), (KERNELS / "draw.cu").read_text("utf-8"))
     text = text.replace("#pragma once\n", "")
     return definitions(SHADOWS=shadows, OCCLUSION=occlusion, SMOOTHING=smoothing) + text
