@@ -95,7 +95,9 @@ class CardIk:
         if not finite.all():
             raise not_finite(int(xp.argmin(finite)), len(poses))
         products = ((x, x, 1), (y, y, 1), (z, z, 1), (x, y, 0), (y, z, 0), (z, x, 0))
-        skewed = sum((xp.abs((a * b).sum(axis=1) - one) > SKEWED for a, b, one in products), xp.zeros(len(x), bool))
+        skewed = xp.zeros(len(x), bool)
+        for a, b, wanted in products:
+            skewed |= xp.abs((a * b).sum(axis=1) - wanted) > SKEWED
         if skewed.any() or ((xp.cross(x, y) * z).sum(axis=1) < 0).any():
             raise no_rotation()
 
