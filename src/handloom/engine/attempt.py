@@ -176,7 +176,10 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
     videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
     table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
     with EpisodeWriter(folder, table) as writer:
-        renderer = Renderer(scene.world.model, settings.preset, backend=settings.backend) if render else None
+        renderer = None
+        if render:
+            model, looks = scene.world.model, scene.looks
+            renderer = Renderer(model, settings.preset, looks=looks, backend=settings.backend)
         frames = iter(())
         if renderer is not None:
             frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds, renderer=renderer)

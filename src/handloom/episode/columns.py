@@ -208,7 +208,7 @@ def rendered_frames(
         renderer: What draws the scene's model; by default the processor, with the preset.
     """
     world, cameras = scene.world, record.instance.cameras
-    renderer = renderer or Renderer(world.model, preset)
+    renderer = renderer or Renderer(world.model, preset, looks=scene.looks)
     known = instances(world.model)
     states = record.states[record.kept]
 

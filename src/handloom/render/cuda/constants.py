@@ -6,13 +6,26 @@ from typing import Any
 import numpy as np
 
 from handloom.render.cpu import frame, layout, reflect, smooth, trace
-from handloom.render.cpu.light import occlude, penumbra, shading, shadow_culling
+from handloom.render.cpu.light import occlude, penumbra, shading, shadow_culling, turned_light
 from handloom.render.cpu.model import bvh, placement, texture
-from handloom.render.cpu.rays import beads, space, triangles, wide_tests
+from handloom.render.cpu.rays import beads, space, triangles, turned, wide_tests
 
 FROM_LAYOUT = (
     *("TILE_WIDTH", "TILE_HEIGHT", "LANES", "GROUPS", "POSE", "GEOM_COLUMNS", "LIGHT_COLUMNS", "VIEW_COLUMNS"),
-    *("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "MESH", "TRIANGLES", "BEADS", "BIG", "TINY"),
+    *(
+        "PLANE",
+        "SPHERE",
+        "CAPSULE",
+        "ELLIPSOID",
+        "CYLINDER",
+        "BOX",
+        "MESH",
+        "TRIANGLES",
+        "BEADS",
+        "TURNED",
+        "BIG",
+        "TINY",
+    ),
 )
 """Names taken from ``layout`` beside the columns of its tables."""
 COLUMNS = ("G_", "L_", "W_", "V_")
@@ -33,6 +46,9 @@ OTHERS: dict[str, Any] = {
     "MITRE": triangles.MITRE,
     "SHADOW_START": triangles.SHADOW_START,
     "BEAD_CORNER": beads.CORNER,
+    "TURNED_SEAM": turned.SEAM,
+    "TURNED_LEVEL": turned.LEVEL,
+    "SUNK": turned_light.SUNK,
     "CONTACT": penumbra.CONTACT,
     "LIGHT_NEAR": shadow_culling.LIGHT_NEAR,
     "PLACE_LIGHT_NEAR": placement.LIGHT_NEAR,

@@ -11,6 +11,7 @@ from handloom.errors import InputError
 from handloom.render.cpu.arrays import FrameArrays
 from handloom.render.cuda.drawing_client import DRAWING, SLOTS, CardDrawing, make_drawing
 from handloom.render.cuda.moment_reader import MomentReader
+from handloom.render.looks import Look
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 from handloom.values.camera import PIXELS, most_pixels
@@ -26,15 +27,23 @@ class CudaRenderer:
         model: The model to draw. Shapes, colours, lights and textures are read once, here.
         preset: Which effects are on; those of the processor's ray caster.
         drawing: What draws; by default the drawing process of the run, or a card of this process.
+        looks: What is drawn in place of which geoms.
 
     Raises:
         MissingExtraError: CuPy is not installed.
         StateError: There is no card.
     """
 
-    def __init__(self, model: mujoco.MjModel, preset: CpuPreset, drawing: CardDrawing | None = None) -> None:
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        preset: CpuPreset,
+        drawing: CardDrawing | None = None,
+        *,
+        looks: Sequence[Look] = (),
+    ) -> None:
         self._drawing = drawing or shared_drawing(preset)
-        self._reader = MomentReader(model, mirrors=preset.mirrors)
+        self._reader = MomentReader(model, mirrors=preset.mirrors, looks=looks)
 
     @property
     def card(self) -> str:

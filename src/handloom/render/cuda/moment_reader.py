@@ -27,10 +27,12 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.model.geom_table import build_geom_table, drawn_geoms, split_beads
 from handloom.render.cpu.model.light_table import active_lights, build_world, make_light_table, place_lamps
+from handloom.render.cpu.model.look_rows import PlacedLooks, apply_looks
 from handloom.render.cpu.model.texture import texture_arrays
 from handloom.render.cpu.rays.beads import place_beads
 from handloom.render.cpu.reflect import mirror_rows, mirrored_view
 from handloom.render.cuda.moments import BEAD_BOX, DrawnModel, Moments, named
+from handloom.render.looks import Look
 from handloom.values import CameraSpec
 
 
@@ -40,12 +42,15 @@ class MomentReader:
     Args:
         model: The model to draw. Shapes, colours, lights and textures are read once, here.
         mirrors: Whether mirrors are drawn.
+        looks: What is drawn in place of which geoms.
     """
 
-    def __init__(self, model: mujoco.MjModel, *, mirrors: bool) -> None:
+    def __init__(self, model: mujoco.MjModel, *, mirrors: bool, looks: Sequence[Look] = ()) -> None:
         self._model = model
-        self._ids, self._bead_ids = split_beads(model, drawn_geoms(model))
-        shapes = build_geom_table(model, self._ids, self._bead_ids)
+        ids, shown = apply_looks(model, drawn_geoms(model), looks)
+        self._ids, self._bead_ids = split_beads(model, ids)
+        self._looks = PlacedLooks(model, self._ids, shown)
+        shapes = build_geom_table(model, self._ids, self._bead_ids, [shown.get(geom) for geom in self._ids.tolist()])
         textures, texels = texture_arrays(model, shapes.textures)
         self._lights = active_lights(model)
         self._light_table = make_light_table(model)
@@ -77,8 +82,9 @@ class MomentReader:
         poses = np.zeros(len(self.drawn.geoms) * POSE + BEAD_BOX, np.float32)
         rows = poses[:-BEAD_BOX].reshape(-1, POSE)
         count = len(self._ids)
-        rows[:count, :9] = data.geom_xmat[self._ids]
-        rows[:count, 9:] = data.geom_xpos[self._ids]
+        positions, rotations = data.geom_xpos[self._ids], data.geom_xmat[self._ids]
+        self._looks.place(data, positions, rotations)
+        rows[:count, :9], rows[:count, 9:] = rotations, positions
         centres = data.geom_xpos[self._bead_ids]
         if len(centres):
             place_beads(self._bead_row, self._bead_table, centres)

@@ -54,6 +54,16 @@ DEVICE void close_in(Lane& lane, const Tile& tile, int g, float low, float high)
     float dx = p.r0 * lane.nx + p.r3 * lane.ny + p.r6 * lane.nz;
     float dy = p.r1 * lane.nx + p.r4 * lane.ny + p.r7 * lane.nz;
     float dz = p.r2 * lane.nx + p.r5 * lane.ny + p.r8 * lane.nz;
+    if (kind == TURNED) {
+        const float* outline = tile.model->hulls + 4 * (int)row[G_HULL];
+        int count = (int)row[G_HULL_COUNT];
+        float ax = x + low * dx, ay = y + low * dy, bx = x + high * dx, by = y + high * dy;
+        float a = outline_distance(outline, count, sqrtf(ax * ax + ay * ay), z + low * dz);
+        float b = outline_distance(outline, count, sqrtf(bx * bx + by * by), z + high * dz);
+        lane.near_gap = least(lane.near_gap, a);
+        lane.far_gap = least(lane.far_gap, b);
+        return;
+    }
     if (kind == BOX || kind == MESH) x -= row[G_BOX], y -= row[G_BOX + 1], z -= row[G_BOX + 2];
     float near = distance_to(row, kind, x + low * dx, y + low * dy, z + low * dz);
     float far = distance_to(row, kind, x + high * dx, y + high * dy, z + high * dz);
@@ -111,8 +121,10 @@ DEVICE void occlude(Lane& lane, Tile& tile, const float* surface) {
     if (!all_of_tile(lane.id == sole)) sole = -1;
     Middle space = middle_of(above);
     int count = list_chosen(tile, model.geom_count, [&](int g) {
-        if (g == sole || !(least_gap(tile.world->boxes + g * BOX_COLUMNS, space) < far)) return false;
-        return (int)geom_row(tile, g)[G_TYPE] != PLANE || height_above(pose_row(tile, g), above) < far;
+        int kind = (int)geom_row(tile, g)[G_TYPE];
+        // A convex geom leaves the space above itself free, a vessel does not.
+        if ((g == sole && kind != TURNED) || !(least_gap(tile.world->boxes + g * BOX_COLUMNS, space) < far)) return false;
+        return kind != PLANE || height_above(pose_row(tile, g), above) < far;
     });
     if (count > 0) {
         Group groups[GROUPS];

@@ -74,8 +74,8 @@ DEVICE void shade_beads(Lane& lane, const Tile& tile, int g, const float* caster
             float t = limit(-(ox * x + oy * y + oz * z) * lane.nearness * lane.nearness, 0.0f, 1.0f);
             float p = ox + t * x, q = oy + t * y, r = oz + t * z;
             float gap = sqrtf(p * p + q * q + r * r) - radius;
-            float hidden = least(0.5f - 0.5f * gap / (disc * t + CONTACT), 1.0f);
-            lane.shade = hidden > lane.shade && k != own ? hidden : lane.shade;
+            float hidden = limit(0.5f - 0.5f * gap / (disc * t + CONTACT), 0.0f, 1.0f);
+            lane.shade = least(lane.shade + (k != own ? hidden : 0.0f), 1.0f);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include "visibility.cuh"
 #include "triangles.cuh"
 #include "beads.cuh"
+#include "turned.cuh"
 #include "texture.cuh"
 #include "surface.cuh"
 #include "penumbra.cuh"

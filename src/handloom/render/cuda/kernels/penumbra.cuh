@@ -1,8 +1,6 @@
 // Soft shadows: how much of a lamp's disc does a geom hide from a surface point; see cpu/light/penumbra.py.
 #pragma once
 
-DEVICE float clamp01(float t) { return limit(t, 0.0f, 1.0f); }
-
 // The signed distance and where on the segment it is; 1 where the solid is not between point and lamp.
 DEVICE float within(float gap, float t0, float t1, float along, float extent, float& t) {
     bool hits = t0 <= t1;
@@ -73,32 +71,39 @@ DEVICE float ellipsoid_gap(Vector o, Vector d, const float* size, float& t) {
     return (sqrtf(p * p + q * q + r * r) - 1.0f) * smallest;
 }
 
-// Clip the segment by the half spaces; the gap is the largest plane distance at the middle of what is left.
+// Clip the segment by the half spaces; the gap is the distance to the edge of the last face entered and first left.
 DEVICE float polytope_gap(const Lane& lane, const Pose& pose, const float* caster, const float* hull, int count, float& t) {
-    float enter = -BIG, leave = BIG, gap = -BIG;
-    for (int stage = 0; stage < 2; stage++) {
-        for (int f = 0; f < count; f++) {
-            float p = hull[4 * f], q = hull[4 * f + 1], r = hull[4 * f + 2], offset = hull[4 * f + 3];
-            float lamp = p * caster[K_POS] + q * caster[K_POS + 1] + r * caster[K_POS + 2] - offset;
-            float nx = pose.r0 * p + pose.r1 * q + pose.r2 * r;
-            float ny = pose.r3 * p + pose.r4 * q + pose.r5 * r;
-            float nz = pose.r6 * p + pose.r7 * q + pose.r8 * r;
-            float c = offset + nx * pose.x + ny * pose.y + nz * pose.z;
-            float here = lane.px * nx + lane.py * ny + lane.pz * nz - c;
-            if (stage == 0) {
-                float slope = lamp - here + TINY;
-                float at = -here / slope;
-                enter = slope < 0.0f && at > enter ? at : enter;
-                leave = slope > 0.0f && at < leave ? at : leave;
-            } else
-                gap = most(here + t * (lamp - here), gap);
-        }
-        if (stage == 0) t = clamp01(0.5f * (enter + leave));
+    float enter = -BIG, leave = BIG, s = -1.0f, e = 1.0f;
+    int entered = 0, left = 0;
+    for (int f = 0; f < count; f++) {
+        float p = hull[4 * f], q = hull[4 * f + 1], r = hull[4 * f + 2], offset = hull[4 * f + 3];
+        float lamp = p * caster[K_POS] + q * caster[K_POS + 1] + r * caster[K_POS + 2] - offset;
+        float nx = pose.r0 * p + pose.r1 * q + pose.r2 * r;
+        float ny = pose.r3 * p + pose.r4 * q + pose.r5 * r;
+        float nz = pose.r6 * p + pose.r7 * q + pose.r8 * r;
+        float c = offset + nx * pose.x + ny * pose.y + nz * pose.z;
+        float here = lane.px * nx + lane.py * ny + lane.pz * nz - c;
+        float slope = lamp - here + TINY;
+        float at = -here / slope;
+        bool later = slope < 0.0f && at > enter, sooner = slope > 0.0f && at < leave;
+        enter = later ? at : enter;
+        entered = later ? f : entered;
+        s = later ? slope : s;
+        leave = sooner ? at : leave;
+        left = sooner ? f : left;
+        e = sooner ? slope : e;
     }
-    return gap;
+    const float *a = hull + 4 * entered, *b = hull + 4 * left;
+    float cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    float apart = sqrtf(most(s * s + e * e - (s + s) * e * cosine, TINY * TINY));
+    float gap = (enter - leave) * fabsf(s * e) / apart;
+    t = 0.5f * (enter + leave);
+    bool between = enter < leave ? leave > 0.0f && enter < 1.0f : t > 0.0f && t < 1.0f;
+    t = clamp01(t);
+    return between ? gap : BIG;
 }
 
-// Raise the shade where a geom hides the light from the surface point.
+// Add to the shade what a geom hides of the light; see the processor's _darken for why it is a sum.
 DEVICE void shade_by(Lane& lane, const Tile& tile, int g, const float* caster, const float* light) {
     const float* row = geom_row(tile, g);
     const float* size = row + G_SIZE;
@@ -119,6 +124,6 @@ DEVICE void shade_by(Lane& lane, const Tile& tile, int g, const float* caster, c
         else if (kind == SPHERE) gap = capsule_gap(o, d, size[0], 0.0f, lane.nearness, t);
         else gap = ellipsoid_gap(o, d, size, t);
     }
-    float hidden = least(0.5f - 0.5f * gap / (light[L_RADIUS] * t + CONTACT), 1.0f);
-    lane.shade = hidden > lane.shade && lane.id != g ? hidden : lane.shade;
+    float hidden = limit(0.5f - 0.5f * gap / (light[L_RADIUS] * t + CONTACT), 0.0f, 1.0f);
+    lane.shade = least(lane.shade + (lane.id != g ? hidden : 0.0f), 1.0f);
 }

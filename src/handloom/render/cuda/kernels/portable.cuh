@@ -83,3 +83,4 @@ template <int COUNT> DEVICE void tile_greatest(Fold& fold, float* values) {
 DEVICE float least(float a, float b) { return fminf(a, b); }
 DEVICE float most(float a, float b) { return fmaxf(a, b); }
 DEVICE float limit(float x, float low, float high) { return fminf(fmaxf(x, low), high); }
+DEVICE float clamp01(float t) { return limit(t, 0.0f, 1.0f); }

@@ -94,14 +94,15 @@ DEVICE void cast_shadows(Lane& lane, Tile& tile, int k, const float* surface) {
         int g = tile.list[j];
         const float* caster = casters + g * CASTER_COLUMNS;
         int kind = (int)geom_row(tile, g)[G_TYPE];
-        bool hollow = kind == TRIANGLES || kind == BEADS;
-        // A convex geom throws no shadow on itself, a mesh does, and a bead on another.
+        bool hollow = kind == TRIANGLES || kind == BEADS || kind == TURNED;
+        // A convex geom throws no shadow on itself; a mesh or a vessel does, and a bead on another.
         if (!endless) {
             bool behind = is_behind(lane, caster, light[L_RADIUS]) && (hollow || lane.id != g) && lane.shade < 1.0f;
             if (!any_of_tile(behind)) continue;
         }
         if (kind == TRIANGLES) shade_triangles(lane, tile, g, caster, light, endless);
         else if (kind == BEADS) shade_beads(lane, tile, g, caster, light, patch);
+        else if (kind == TURNED) shade_turned(lane, tile, g, caster, light);
         else shade_by(lane, tile, g, caster, light);
     }
     tile_sync();  // The list is free again.

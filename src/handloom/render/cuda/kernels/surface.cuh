@@ -1,12 +1,6 @@
 // Surface: point, normal, face and material where a ray hit; see cpu/rays/surface.py.
 #pragma once
 
-DEVICE void turn(Lane& lane, const Pose& pose, float nx, float ny, float nz) {
-    lane.nx = pose.r0 * nx + pose.r1 * ny + pose.r2 * nz;
-    lane.ny = pose.r3 * nx + pose.r4 * ny + pose.r5 * nz;
-    lane.nz = pose.r6 * nx + pose.r7 * ny + pose.r8 * nz;
-}
-
 DEVICE void orient_box(Lane& lane, const Pose& pose, const float* size, float x, float y, float z) {
     float p = fabsf(x) * (1.0f / size[0]), q = fabsf(y) * (1.0f / size[1]), r = fabsf(z) * (1.0f / size[2]);
     bool on_x = p >= q && p >= r;
@@ -24,6 +18,25 @@ DEVICE void orient_cylinder(Lane& lane, const Pose& pose, const float* size, flo
     bool cap = fabsf(z) - size[1] > radius - size[0];
     lane.face = cap ? 1.0f : 0.0f;
     turn(lane, pose, cap ? 0.0f : x * scale, cap ? 0.0f : y * scale, cap ? (z > 0.0f ? 1.0f : -1.0f) : 0.0f);
+}
+
+// Bend the normals of a box near its edges, as if they were rounded.
+DEVICE void round_box(Lane& lane, const Pose& pose, const float* size, float edge, float x, float y, float z) {
+    float nx = most(fabsf(x) - (size[0] - edge), 0.0f);
+    float ny = most(fabsf(y) - (size[1] - edge), 0.0f);
+    float nz = most(fabsf(z) - (size[2] - edge), 0.0f);
+    float scale = 1.0f / sqrtf(nx * nx + ny * ny + nz * nz + TINY * TINY);
+    turn(lane, pose, (x > 0.0f ? nx : -nx) * scale, (y > 0.0f ? ny : -ny) * scale, (z > 0.0f ? nz : -nz) * scale);
+}
+
+// Bend the normals of a cylinder near its rims, as if they were rounded.
+DEVICE void round_cylinder(Lane& lane, const Pose& pose, const float* size, float edge, float x, float y, float z) {
+    float radius = sqrtf(x * x + y * y + TINY * TINY);
+    float out = most(radius - (size[0] - edge), 0.0f);
+    float nz = most(fabsf(z) - (size[1] - edge), 0.0f);
+    float scale = 1.0f / sqrtf(out * out + nz * nz + TINY * TINY);
+    out *= scale / radius;
+    turn(lane, pose, x * out, y * out, (z > 0.0f ? nz : -nz) * scale);
 }
 
 // Normals of a capsule with half length ``length``, or of a sphere or ellipsoid whose axes (ex, ey, ez) weigh.
@@ -83,9 +96,14 @@ DEVICE void find_surface(Lane& lane, const Tile& tile) {
     lane.py = pose.r3 * x + pose.r4 * y + pose.r5 * z + pose.y;
     lane.pz = pose.r6 * x + pose.r7 * y + pose.r8 * z + pose.z;
     float mesh_u = 0.0f, mesh_v = 0.0f;
-    if (kind == BOX) orient_box(lane, pose, size, x, y, z);
-    else if (kind == PLANE) turn(lane, pose, 0.0f, 0.0f, 1.0f);
-    else if (kind == CYLINDER) orient_cylinder(lane, pose, size, x, y, z);
+    if (kind == BOX) {
+        orient_box(lane, pose, size, x, y, z);
+        if (row[G_EDGE] > 0.0f) round_box(lane, pose, size, row[G_EDGE], x, y, z);
+    } else if (kind == PLANE) turn(lane, pose, 0.0f, 0.0f, 1.0f);
+    else if (kind == CYLINDER) {
+        orient_cylinder(lane, pose, size, x, y, z);
+        if (row[G_EDGE] > 0.0f) round_cylinder(lane, pose, size, row[G_EDGE], x, y, z);
+    } else if (kind == TURNED) orient_turned(lane, *tile.model, row, pose, x, y, z);
     else if (kind == CAPSULE) orient_round(lane, pose, 1.0f, 1.0f, 1.0f, size[1], x, y, z);
     else if (kind == ELLIPSOID)
         orient_round(lane, pose, 1.0f / (size[0] * size[0]), 1.0f / (size[1] * size[1]), 1.0f / (size[2] * size[2]), 0.0f, x,
@@ -114,7 +132,8 @@ DEVICE void find_surface(Lane& lane, const Tile& tile) {
     lane.metal = row[G_METAL];
     lane.glow = row[G_GLOW];
     lane.opacity = row[G_ALPHA];
-    if (row[G_TEXTURE] >= 0.0f) sample_texture(lane, *tile.model, row, x, y, z, mesh_u, mesh_v, view[V_PIXEL]);
+    if (kind == TURNED) paint_band(lane, row, z);
+    if (row[G_TEXTURE] >= 0.0f) sample_texture(lane, *tile.model, row, pose, x, y, z, mesh_u, mesh_v, view[V_PIXEL]);
 }
 
 // The face alone, of the kinds that have creases.
@@ -124,7 +143,7 @@ DEVICE void find_face(Lane& lane, const Tile& tile) {
     const float* row = geom_row(tile, lane.id);
     int kind = (int)row[G_TYPE];
     if (kind == BEADS) lane.face = (float)lane.triangle;
-    if (kind != BOX && kind != CYLINDER && kind != MESH) return;
+    if (kind != BOX && kind != CYLINDER && kind != MESH && kind != TURNED) return;
     Rays r = read_rays(seen_row(tile, lane.id));
     const float* size = row + G_SIZE;
     float x = r.ox + lane.t * (lane.u * r.ax + lane.v * r.bx + r.cx);
@@ -133,6 +152,7 @@ DEVICE void find_face(Lane& lane, const Tile& tile) {
     Pose pose = read_pose(pose_row(tile, lane.id));
     if (kind == BOX) orient_box(lane, pose, size, x, y, z);
     else if (kind == CYLINDER) orient_cylinder(lane, pose, size, x, y, z);
+    else if (kind == TURNED) orient_turned(lane, *tile.model, row, pose, x, y, z);
     else
         lane.face = (float)nearest_plane(
             tile.model->hulls + 4 * (int)row[G_HULL], (int)row[G_HULL_COUNT], x, y, z);

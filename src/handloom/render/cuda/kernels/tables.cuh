@@ -109,6 +109,13 @@ DEVICE Pose read_pose(const float* p) {
     return pose;
 }
 
+// Write a normal given in the geom frame.
+DEVICE void turn(Lane& lane, const Pose& pose, float nx, float ny, float nz) {
+    lane.nx = pose.r0 * nx + pose.r1 * ny + pose.r2 * nz;
+    lane.ny = pose.r3 * nx + pose.r4 * ny + pose.r5 * nz;
+    lane.nz = pose.r6 * nx + pose.r7 * ny + pose.r8 * nz;
+}
+
 struct Rays {
     float ox, oy, oz, ax, ay, az, bx, by, bz, cx, cy, cz;
 };

@@ -33,6 +33,7 @@ DEVICE void cast_all(Lane& lane, Tile& tile, int count, int layer) {
         int kind = (int)geom_row(tile, g)[G_TYPE];
         if (kind == BEADS) cast_beads(lane, tile, g);
         else if (kind == TRIANGLES) cast_triangles(lane, tile, g);
+        else if (kind == TURNED) cast_turned(lane, tile, g);
         else cast(lane, tile, g, layer);
     }
 }
