@@ -10,12 +10,14 @@ import pytest
 
 from handloom.bench.render import build_scene, front_camera, hand_camera, move
 from handloom.render import KINDS, Renderer, spec_of_mjcf_camera
+from handloom.render.cpu.layout import G_TYPE, TURNED
 from handloom.render.cuda.batch_layout import EYE, MODEL, VIEW, WORLD
 from handloom.render.cuda.card import Card
 from handloom.render.cuda.card_drawer import CardDrawer
 from handloom.render.cuda.find_card import find_cards
 from handloom.render.cuda.moment_reader import MomentReader
 from handloom.render.preset import cpu_preset
+from handloom.scene import build_scene as scene_of
 from handloom.tasks import load_task, sample_task
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -85,18 +87,18 @@ def meshes():
 SCENES = {"glass and mirrors": glass_and_mirrors, "arm over table": arm_over_table, "meshes": meshes}
 
 
-def drawn_by(machine, preset, reads):
+def drawn_by(machine, preset, reads, looks=()):
     """Draw one moment of each model on a machine."""
     moments = []
     for model, data, cameras in reads:
-        reader = MomentReader(model, mirrors=cpu_preset(preset).mirrors)
+        reader = MomentReader(model, mirrors=cpu_preset(preset).mirrors, looks=looks)
         reader.read(data, cameras)
         moments.append(reader.take(cameras))
     return CardDrawer(machine, cpu_preset(preset)).draw_many(moments, KINDS)
 
 
-def assert_same(frames, model, data, cameras, preset):
-    expected = Renderer(model, preset).render(data, cameras, KINDS)
+def assert_same(frames, model, data, cameras, preset, looks=()):
+    expected = Renderer(model, preset, looks=looks).render(data, cameras, KINDS)
     for camera, frame in zip(cameras, frames, strict=True):
         for kind in KINDS:
             np.testing.assert_array_equal(getattr(frame, kind)[0], expected[camera.name][kind], err_msg=kind)
@@ -117,15 +119,16 @@ def test_worlds_of_different_models_and_sizes_are_drawn_at_once(machine, monkeyp
         assert_same(frames, model, data, cameras, "balanced")
 
 
-def test_a_task_of_the_library_is_the_bits_of_the_processor(machine):
-    from handloom.scene import build_scene as build
-
-    scene = build(sample_task(load_task("fr3_pour_cup_bowl"), 3, 0))
-    world = scene.world
+@pytest.mark.parametrize(("task", "seed"), [("fr3_pour_cup_bowl", 3), ("fr3_pick_place", 1)])
+def test_tasks_with_their_looks_are_the_bits_of_the_processor(machine, task, seed):
+    """Beads and surfaces of revolution; reliefs and rounded edges."""
+    scene = scene_of(sample_task(load_task(task), seed, 0))
+    model, data, looks = scene.world.model, scene.world.data, scene.looks
     cameras = [camera.resized(80, 60) for camera in scene.instance.cameras]
-    mujoco.mj_forward(world.model, world.data)
-    (frames,) = drawn_by(machine, "balanced", [(world.model, world.data, cameras)])
-    assert_same(frames, world.model, world.data, cameras, "balanced")
+    mujoco.mj_forward(model, data)
+    (frames,) = drawn_by(machine, "balanced", [(model, data, cameras)], looks)
+    assert TURNED in MomentReader(model, mirrors=True, looks=looks).drawn.geoms[:, G_TYPE]
+    assert_same(frames, model, data, cameras, "balanced", looks)
 
 
 @lanes
