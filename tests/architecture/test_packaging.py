@@ -14,6 +14,7 @@ DISTRIBUTIONS = {
     "collada": "pycollada",
     "cupy": "cupy-cuda12x",
     "pxr": "usd-core",
+    "rerun": "rerun-sdk",
     "yaml": "pyyaml",
 }
 """Module > the distribution that brings it, where the names differ."""

@@ -1,5 +1,6 @@
 """One attempt, from sampling to an episode folder on disk, and the work units that group attempts."""
 
+import itertools
 import re
 import sysconfig
 import time
@@ -24,6 +25,8 @@ from handloom.episode.columns import drawing_facts, episode_columns, image_name,
 from handloom.episode.disturbance import Disturbance
 from handloom.episode.judged_source import JudgedSource
 from handloom.errors import FileError, HandloomError, InputError, MachineError
+from handloom.labels import EpisodeLabeller
+from handloom.labels.failure_facts import failure_facts
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
@@ -174,28 +177,36 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
     columns = episode_columns(scene, record, settings.columns)
     kinds = ("rgb", *(kind for kind in ("depth", "segmentation") if kind in settings.lerobot_features))
     videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
+    streams = [(image_name(c.name, kind), c.name, kind) for c in instance.cameras for kind in kinds if render]
     table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
     with EpisodeWriter(folder, table) as writer:
-        renderer = None
-        if render:
+        with watch.stage("label"):
+            labeller = EpisodeLabeller(scene, record, settings.labels, writer.work) if settings.labels else None
+        wanted = (*(kinds if render else ()), *(labeller.images if labeller is not None and instance.cameras else ()))
+        renderer, frames = None, iter(())
+        if wanted:
             model, looks = scene.world.model, scene.looks
             renderer = Renderer(model, settings.preset, looks=looks, backend=settings.backend)
-        frames = iter(())
-        if renderer is not None:
-            frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds, renderer=renderer)
-        while True:
+            frames = rendered_frames(scene, record, preset=settings.preset, kinds=wanted, renderer=renderer)
+        for number in itertools.count():
             with watch.stage("render"):
                 images = next(frames, None)
             if images is None:
                 break
+            if labeller is not None:
+                with watch.stage("label"):
+                    labeller.add(number, images)
             with watch.stage("encode"):
-                for camera, drawn in images.items():
-                    for kind, image in drawn.items():
-                        writer.add_image(image_name(camera, kind), image)
+                for feature, camera, kind in streams:
+                    writer.add_image(feature, images[camera][kind])
+        if labeller is not None:
+            with watch.stage("label"):
+                labeller.finish()
         with watch.stage("write"):
             archive = archive_of_record(record)
             card = renderer.card if renderer is not None else ""
-            how = drawing_facts(scene, videos, settings.preset, backend=settings.backend, card=card)
+            drawn = drawing_facts(scene, videos, settings.preset, backend=settings.backend, card=card)
+            how = {**drawn, **failure_facts(scene, record)}
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

@@ -125,6 +125,7 @@ def rerender_run(
     codec: str = "h264",
     depth: bool = False,
     segmentation: bool = False,
+    labels: tuple[str, ...] | None = None,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
     """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it goes on.
@@ -139,6 +140,7 @@ def rerender_run(
         codec: Video codec.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
+        labels: Kinds of labels to write; None: those of the run.
         on_episode: Called after each episode.
 
     Raises:
@@ -147,7 +149,13 @@ def rerender_run(
     look = look or RenderOverrides()
     _check_output(run, out)
     settings = drawn_settings(
-        run.settings, preset=preset, backend=backend, codec=codec, depth=depth, segmentation=segmentation
+        run.settings,
+        preset=preset,
+        backend=backend,
+        codec=codec,
+        depth=depth,
+        segmentation=segmentation,
+        labels=labels,
     )
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
     episodes = name_of_call(out, json_bytes([settings.fingerprint(), asdict(look)]))
@@ -220,16 +228,14 @@ def drawn_settings(
     codec: str,
     depth: bool,
     segmentation: bool = False,
+    labels: tuple[str, ...] | None = None,
 ) -> RunSettings:
     """Return the settings of a run whose episodes are drawn; refuses words that do not exist."""
     streams = {"depth": depth, "segmentation": segmentation}
     features = [name for name in settings.lerobot_features if name not in streams]
     features += [name for name, wanted in streams.items() if wanted]
-    changes = {
-        "render": "now",
-        "preset": preset,
-        "backend": backend,
-        "codec": codec,
-        "lerobot_features": tuple(features),
-    }
+    changes: dict[str, Any] = {"render": "now", "preset": preset, "backend": backend, "codec": codec}
+    changes["lerobot_features"] = tuple(features)
+    if labels is not None:
+        changes["labels"] = labels
     return RunSettings.model_validate(settings.model_dump() | changes)

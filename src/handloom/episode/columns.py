@@ -186,6 +186,8 @@ def _named(columns: Columns, prefix: str) -> Columns:
 
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+GEOMS = "geoms"
+"""Kind of image that shows geom ids, -1 for nothing."""
 
 
 def rendered_frames(
@@ -203,13 +205,15 @@ def rendered_frames(
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
         preset: How much work goes into a picture: fast, balanced or quality.
-        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it.
+        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
+            of geom ids, as the renderer gives it.
         frames: Which frames of the demonstration; None draws all.
         renderer: What draws the scene's model; by default the processor, with the preset.
     """
     world, cameras = scene.world, record.instance.cameras
     renderer = renderer or Renderer(world.model, preset, looks=scene.looks)
     known = instances(world.model)
+    drawn_kinds = tuple(dict.fromkeys("segmentation" if kind == GEOMS else kind for kind in kinds))
     states = record.states[record.kept]
 
     def placed() -> Iterator[mujoco.MjData]:
@@ -219,8 +223,10 @@ def rendered_frames(
             mujoco.mj_camlight(world.model, world.data)
             yield world.data
 
-    for images in renderer.render_each(placed(), cameras, kinds):
+    for images in renderer.render_each(placed(), cameras, drawn_kinds):
         for drawn in images.values():
+            if GEOMS in kinds:
+                drawn[GEOMS] = drawn["segmentation"] if "segmentation" in kinds else drawn.pop("segmentation")
             if "segmentation" in drawn:
                 drawn["segmentation"] = known.ids(drawn["segmentation"])
         yield images

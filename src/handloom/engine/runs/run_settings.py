@@ -16,6 +16,7 @@ from handloom.engine import augmentation
 from handloom.engine.policy import policies
 from handloom.episode.loop import Source
 from handloom.errors import ConfigError, InputError, NotFoundError, suggest, unknown_name
+from handloom.labels.kinds import chosen_kinds
 from handloom.render.preset import CPU_PRESETS
 from handloom.safe_paths import below
 from handloom.scene import Scene
@@ -96,6 +97,10 @@ class RunSettings(Config):
     lerobot_features: tuple[str, ...] = ()
     """What is written only when asked for: ``depth`` and ``segmentation`` streams, ``language`` columns."""
     keep_failures: bool = False
+    balanced: bool = False
+    """Keep as many failures as successes, the lowest-numbered of both."""
+    labels: tuple[str, ...] = ()
+    """Kinds of labels that are written beside the archives."""
 
     @model_validator(mode="after")
     def _known_words(self) -> "RunSettings":
@@ -112,6 +117,7 @@ class RunSettings(Config):
         for feature in self.lerobot_features:
             if feature not in LEROBOT_FEATURES:
                 raise unknown_name("optional feature", feature, LEROBOT_FEATURES)
+        chosen_kinds(self.labels)
         return self
 
     @classmethod
@@ -147,8 +153,10 @@ class RunSettings(Config):
 
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
-        left_out = {"task_path", "unit_size"} if self.stand_ins else {"task_path", "unit_size", "stand_ins"}
-        # Runs of earlier versions, which all drew with the processor, can be resumed.
+        # What came later and is not used is left out, so that runs keep their fingerprints.
+        left_out = {"task_path", "unit_size"} | {
+            name for name in ("stand_ins", "labels", "balanced") if not getattr(self, name)
+        }
         left_out |= {"backend"} if self.backend == "cpu" else set()
         values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
