@@ -93,6 +93,8 @@ KNOWN = {
     "objects/importers/usd/usd_meshes.py: name": CHECKED,
     "objects/importers/usd/usd_meshes.py: below": OWN,
     "objects/importers/usd/usd_meshes.py: Path(name).name": CHECKED,
+    "render/cuda/drawing_process.py: f'card{number}'": OWN,
+    "render/cuda/shared_arrays.py: secrets.token_hex(8)": OWN,
     "robots/load.py: TARGET_CLASSES[target]": OWN,
     "robots/load.py: ZOO[name_or_path]": OWN,
     "robots/load.py: Path(config.path).parent": CHECKED,
