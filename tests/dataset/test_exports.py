@@ -4,6 +4,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +95,7 @@ def test_lerobot_v21_has_a_file_per_episode_and_camera(dataset, tmp_path):
         video = out / info["video_path"].format(
             episode_chunk=0, episode_index=episode.index, video_key="observation.images.head"
         )
-        import av  # noqa: PLC0415
+        import av
 
         with av.open(str(video)) as container:
             assert sum(1 for _ in container.decode(video=0)) == episode.length
@@ -126,7 +127,7 @@ def test_zarr_opens_with_zarr(dataset, tmp_path):
 
 
 def test_zarr_chunks_hold_the_frames(dataset, tmp_path):
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     out = export_zarr(dataset, tmp_path / "z")
     described = json.loads((out / "data/action/.zarray").read_text())
@@ -136,13 +137,15 @@ def test_zarr_chunks_hold_the_frames(dataset, tmp_path):
     assert np.array_equal(stored, frames_of(dataset, "action"))
 
 
-def test_rerun_says_which_extra_it_needs_or_writes_a_recording(dataset, tmp_path):
-    try:
-        out = export_rerun(dataset, tmp_path / "x.rrd")
-    except MissingExtraError as error:
-        assert "handloom[rerun]" in str(error)
-    else:
-        assert out.read_bytes()[:4] in (b"RRF2", b"RRIO", b"RRF0")
+def test_rerun_writes_a_recording(dataset, tmp_path):
+    pytest.importorskip("rerun", reason="the package rerun-sdk is not installed")
+    assert export_rerun(dataset, tmp_path / "x.rrd").stat().st_size > 10_000
+
+
+def test_rerun_says_which_extra_it_needs(dataset, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rerun", None)
+    with pytest.raises(MissingExtraError, match=r"handloom\[rerun\]"):
+        export_rerun(dataset, tmp_path / "x.rrd")
 
 
 READERS = """

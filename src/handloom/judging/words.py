@@ -17,6 +17,7 @@ WORDS = {
     "inside": "{object} is inside {target}{of_part}",
     "joint_between": "{object}: {joint} stands between {low_short} and {high_short}",
     "let_go": "{object} is let go",
+    "level": "{object} lies level to {angle_deg} degrees",
     "lifted": "{object} is {by_cm} cm above where it was",
     "lying_still": "{listed} at rest",
     "next_to": "{object} is beside {target}{on_side}",

@@ -56,9 +56,9 @@ KITCHEN: tuple[Rule, ...] = (
     Rule(what=("jar", "food_tin"), where=COUNTERS, beside="stove", row="back", share=0.7, count=2, turn=180.0),
     Rule(what=("cereal_box", "bottle", "milk_carton"), where=COUNTERS, beside="fridge", row="back", share=0.6, count=2),
     Rule(what=("mug", "cup"), where=("shelf",), level="board_0", row="middle", share=0.9, count=3, turn=180.0),
-    Rule(what=("bowl", "plate"), where=("shelf",), level="board_1", row="middle", share=0.8, count=2, turn=180.0),
-    Rule(what=("jar", "food_tin", "teapot"), where=("shelf",), level="board_1", row="middle", share=0.8, count=2),
-    Rule(what=("potted_plant", "vase"), where=("shelf", "table", "island"), level="top", row="middle", share=0.5),
+    Rule(what=("bowl", "plate"), where=("high_shelf",), level="board_0", row="middle", share=0.8, count=2, turn=180.0),
+    Rule(what=("jar", "food_tin", "teapot"), where=("high_shelf",), level="board_0", row="middle", share=0.8, count=2),
+    Rule(what=("potted_plant", "vase"), where=("high_shelf", "table", "island"), level="top", row="middle", share=0.5),
     Rule(what=("mug", "glass"), where=("table", "island"), row="any", share=0.6, count=2, turn=180.0),
     Rule(what=("magazine_stack", "book"), where=("table", "island"), row="any", share=0.5, turn=30.0),
 )

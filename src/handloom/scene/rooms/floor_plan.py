@@ -228,8 +228,11 @@ class _Run:
             at = (x, -norms.UPPER_DEPTH / 2, norms.UPPER)
             return [self._new("upper_cabinet", "upper_cabinet", *at, parameters=parameters, level="upper")]
         if kind == "shelf":
-            parameters = {"width": wide - 0.04, "depth": 0.25, "boards": 2, "pitch": 0.34}
-            return [self._new("shelf", "wall_shelf", x, -0.138, norms.SHELF, parameters=parameters, level="upper")]
+            parameters = {"width": wide - 0.04, "depth": 0.25, "boards": 1}
+            return [
+                self._new(word, "wall_shelf", x, -0.138, height, parameters=parameters, level="upper")
+                for word, height in (("shelf", norms.SHELF), ("high_shelf", norms.SHELF + norms.BETWEEN))
+            ]
         if kind == "hood":
             height = min(self.ceiling - norms.HOOD, 0.95)
             parameters = {"width": wide - 0.01, "height": height}

@@ -25,6 +25,8 @@ UPPER = 1.46
 UPPER_DEPTH, UPPER_HEIGHT = 0.34, 0.70
 SHELF = 1.34
 """Lower edge of a wall shelf's brackets; its board is 9 cm higher."""
+BETWEEN = 0.36
+"""Distance of two wall shelves, one above the other."""
 HOOD = COUNTER + 0.68
 """Lower edge of a hood."""
 SILL = 1.46

@@ -32,7 +32,12 @@ def shipped() -> Path:
 
 
 def load_task(
-    name_or_path: str | Path, *, overrides: Sequence[str] = (), index: int = 0, allow_outside: bool = False
+    name_or_path: str | Path,
+    *,
+    overrides: Sequence[str] = (),
+    index: int = 0,
+    allow_outside: bool = False,
+    text: str | None = None,
 ) -> Task:
     """Read a task and check everything in it that can be checked without building a scene.
 
@@ -42,13 +47,14 @@ def load_task(
         index: Which entry of the file's ``tasks`` list.
         allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
             so may its assets.
+        text: What the file would say, such as the present text of an editor; None reads it.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
         NotFoundError: No such task in the library and no such file.
     """
     path = _find(name_or_path)
-    document = read_document(path, shipped=shipped(), allow_outside=allow_outside)
+    document = read_document(path, shipped=shipped(), allow_outside=allow_outside, text=text)
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
         _refuse_beside_tasks(document)
         root: tuple[str | int, ...] = ("tasks", index)

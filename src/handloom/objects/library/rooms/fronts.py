@@ -60,11 +60,12 @@ def panel(size: tuple[float, float], middle: tuple[float, float], style: FrontSt
     if style.kind == "flat" or min(x, z) < FRAMED:
         return [box((x, THICK, z), (u, -THICK / 2, w), **look)]
     rail = surface(style.finish, body=body, solid=False)
-    at = -THICK - PROUD / 2
+    # The frame reaches a little into the panel, so that the two have no face in common.
+    deep, at = PROUD + 0.001, -THICK - (PROUD - 0.001) / 2
     return [
         box((x, THICK, z), (u, -THICK / 2, w), **look),
-        *(box((x, PROUD, FRAME), (u, at, w + s * (z - FRAME) / 2), **rail) for s in (-1.0, 1.0)),
-        *(box((FRAME, PROUD, z - 2 * FRAME), (u + s * (x - FRAME) / 2, at, w), **rail) for s in (-1.0, 1.0)),
+        *(box((x, deep, FRAME), (u, at, w + s * (z - FRAME) / 2), **rail) for s in (-1.0, 1.0)),
+        *(box((FRAME, deep, z - 2 * FRAME), (u + s * (x - FRAME) / 2, at, w), **rail) for s in (-1.0, 1.0)),
     ]
 
 

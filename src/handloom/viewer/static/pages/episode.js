@@ -11,7 +11,7 @@ import { timeline } from "../lib/timeline.js";
 import { CameraViews } from "../lib/views.js";
 
 // Further panels beside the cameras, for episodes that have an archive: name > module with `mountScene`.
-const PANELS = {};
+const PANELS = { scene3d: () => import("../scene3d/episode_scene.js") };
 
 export async function show(root, { parts, query, site }) {
   const [source, episode] = parts;
@@ -35,20 +35,22 @@ export async function show(root, { parts, query, site }) {
       el("aside.stack", {}, outcomeCard(facts), tools, spans, factsCard(facts))),
     graphs));
 
-  const drawMarks = (events) => {
-    const line = timeline(clock, lanesOf(facts, events));
+  let events = [], touches = [];
+  const drawMarks = () => {
+    const line = timeline(clock, lanesOf(facts, events, touches));
     clear(marks, line.node);
     ends.push(line.destroy);
     const list = spanList(facts, events, clock);
     clear(spans, el("h2", {}, "What happens when"), list.node);
     ends.push(list.destroy);
   };
-  drawMarks([]);
+  drawMarks();
 
   let gone = false;
   getJson(`${base}/signals`).then((found) => {
     if (gone) return;
-    drawMarks(found.events);
+    events = found.events;
+    drawMarks();
     clear(graphs, el("h2", {}, "Signals"));
     const host = el("div");
     graphs.append(host);
@@ -57,6 +59,7 @@ export async function show(root, { parts, query, site }) {
   }).catch((error) => { if (!gone) clear(graphs, el("h2", {}, "Signals"), el("p", { class: "quiet" }, error.message)); });
 
   if (facts.has_archive && !exported) {
+    getJson(`${base}/contacts`).then((found) => { if (!gone && found.touches.length) { touches = found.touches; drawMarks(); } }).catch(() => {}); // Marks that are not there.
     for (const load of Object.values(PANELS)) {
       const host = el("figure.view", { class: "scene3d" });
       stage.append(host);
