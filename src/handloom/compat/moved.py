@@ -34,7 +34,7 @@ MODULES = {
         "cubic_spline path_conversion path_segments s_curve task_space_path trajectory_generator"
     ),
     ("handloom.motion_generation", "handloom.isaac.motion_generation.descriptions"): (
-        "describe_robot description_files motion_robot supported_robots urdf"
+        "describe_robot description_files motion_robot supported_robots"
     ),
     ("handloom.control.wheeled", "handloom.isaac.wheeled.controllers"): (
         "ackermann_controller differential_controller holonomic_controller holonomic_robot_setup "
@@ -90,7 +90,15 @@ MODULES = {
 }
 """(Old folder, new folder) > the modules that went from the one to the other."""
 
+RENAMED = {
+    "handloom.motion_generation.urdf": "handloom.sim.urdf",
+    "handloom.isaac.motion_generation.descriptions.urdf": "handloom.sim.urdf",
+    "handloom.retarget.urdf_kinematics": "handloom.sim.urdf",
+}
+"""Module > the module that has its code now: it has another name, or it became a part of that one."""
+
 NAMES = {
+    "handloom.motion.collision:convex_hull": "handloom.motion.collision:hull_shape",
     "handloom.robots:TemplateRobot": "handloom.isaac.articulation:TemplateRobot",
     "handloom.robots:make_robot": "handloom.isaac.articulation:make_robot",
     "handloom.robots:register_robot": "handloom.isaac.articulation:register_robot",
@@ -105,10 +113,12 @@ _PLACES = FOLDERS | {
 
 def new_place(module: str) -> str | None:
     """Return where a module is now; None when its path is in no table."""
-    if module in _PLACES:
-        return _PLACES[module]
+    place = _PLACES.get(module, module)
     folder, _, name = module.rpartition(".")
-    return f"{FOLDERS[folder]}.{name}" if folder in FOLDERS else None
+    if place == module and folder in FOLDERS:
+        place = f"{FOLDERS[folder]}.{name}"
+    place = RENAMED.get(module, RENAMED.get(place, place))
+    return None if place == module else place
 
 
 def find_moved(module: str) -> importlib.machinery.ModuleSpec | None:

@@ -19,7 +19,8 @@ from handloom.objects.importers.models.model_pieces import join_objects
 from handloom.objects.importers.models.normal_form import normal_form
 from handloom.objects.object_asset import ObjectAsset
 from handloom.safe_paths import safe_name
-from handloom.sim.model_file import demand_files_inside, demand_parts_inside, read_xml
+from handloom.sim.model_file import demand_files_inside, demand_parts_inside
+from handloom.sim.urdf import mujoco_compiler, urdf_element
 
 Loaded = TypeVar("Loaded")
 
@@ -87,15 +88,8 @@ def _keep_body(path: Path, spec: mujoco.MjSpec, name: str, draft: ReportDraft) -
 
 def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
     """Read a URDF file; visual shapes are kept, links are not merged."""
-    try:
-        root = ElementTree.fromstring(read_xml(path))
-    except ElementTree.ParseError as error:
-        raise FileError(f"{path}: not an XML file: {error}") from error
-    settings = root.find("mujoco")
-    settings = ElementTree.SubElement(root, "mujoco") if settings is None else settings
-    compiler = settings.find("compiler")
-    compiler = ElementTree.SubElement(settings, "compiler") if compiler is None else compiler
-    compiler.attrib.update(discardvisual="false", fusestatic="false", strippath="false")
+    root = urdf_element(path)
+    mujoco_compiler(root).attrib.update(discardvisual="false", fusestatic="false", strippath="false")
     folders = [path.parent, *path.parent.parents[:3], *options.folders]
     meshes = root.findall(".//mesh")
     contents = read_parts([m.attrib["filename"] for m in meshes], path, folders, options)
