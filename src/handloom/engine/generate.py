@@ -64,10 +64,10 @@ def generate_run(
             run.note_finished(None)
         try:
             if shard != ALL:
-                work.carry_out(executor, missing_units(run, goal.least, receipts, shard=shard), on_receipts)
+                work.run_units(executor, missing_units(run, goal.least, receipts, shard=shard), on_receipts)
             with _rest_of_the_run(run, goal, shard, receipts) as ours:
                 if ours:
-                    work.carry_out(executor, missing_units(run, goal.bound, receipts, stop=shard), on_receipts)
+                    work.run_units(executor, missing_units(run, goal.bound, receipts, stop=shard), on_receipts)
         finally:
             _tidy(run, shard)
         end = work.goal_tracker.update(receipts)

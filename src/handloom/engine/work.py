@@ -62,7 +62,7 @@ class Work:
         """Faults of the machine since an attempt was last finished."""
         self._supposed = GoalTracker(goal_tracker.goal)
 
-    def carry_out(self, executor: Executor, units: Iterator[Unit], on_receipts: ReceiptCallback) -> None:
+    def run_units(self, executor: Executor, units: Iterator[Unit], on_receipts: ReceiptCallback) -> None:
         """Run units in order until the goal is met, or the run is stopped, or nothing is left.
 
         Raises:

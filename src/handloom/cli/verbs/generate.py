@@ -170,7 +170,7 @@ def run(
         RunDirectory.discard(folder)
     directory = RunDirectory.begin(folder, settings)
     compile_kernels()
-    return carry_out(
+    return generate_shown(
         directory,
         goal,
         chosen,
@@ -183,7 +183,7 @@ def run(
     )
 
 
-def carry_out(
+def generate_shown(
     directory: RunDirectory,
     goal: Goal,
     executor: Executor,
