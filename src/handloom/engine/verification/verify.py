@@ -14,9 +14,8 @@ from handloom.dataset import DatasetReader, EpisodeArchive, check_layout
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.file_list import FILE_LIST, refuse_strange_files
 from handloom.dataset.lerobot.table_check import check_tables
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.executors.executor import Executor, with_retries
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.engine.verification.recomputed import columns_differ, facts_differ, reader_of
 from handloom.engine.verification.resampled import (
     commands_differ,

@@ -82,7 +82,7 @@ def packaged_objects(folder: Path, patterns: Sequence[str] = ()) -> tuple[Packag
     Raises:
         NotFoundError: There are none, or a pattern matches none.
     """
-    read = "handloom.objects.importers.packages:find_objects"
+    read = "handloom.objects.importers.object_packages:find_objects"
     found: tuple[PackagedObject, ...] = call_apart(read, folder, what=str(folder), seconds=LISTING_SECONDS)
     if not found:
         raise NotFoundError(
