@@ -20,7 +20,7 @@ from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.errors import FileError, HandloomError, MachineError
 from handloom.scene import Scene, build_scene
-from handloom.tasks import SamplingError, Task, sample_task
+from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
 
 
@@ -76,10 +76,11 @@ def simulate(
     """
     with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
+        stages = worded_skills(task, instance)
     with watch.stage("build"), files_of_the_run():
         scene = build_scene(instance)
     with watch.stage("build"):
-        commands, judge, disturbance = make_source(task, scene, source, seed, episode)
+        commands, judge, disturbance = make_source(task, scene, stages, source)
     record = run_episode(scene, commands, disturbance, goal=judge.goal)
     if source != EXPERT and record.success and not record.goal:
         detail = f"the task {task.name} has no goal to judge the source {source} by"

@@ -22,7 +22,7 @@ from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
-from handloom.tasks import Task, worded_skills
+from handloom.tasks import Task
 from handloom.values import Failure, SkillSpan
 
 
@@ -114,17 +114,14 @@ def source_factory(name: str) -> SourceFactory:
     return import_named("source", name, SOURCES, own="my_module:MySource")
 
 
-def make_source(
-    task: Task, scene: Scene, source: str, seed: int, episode: int
-) -> tuple[Source, Judge, Disturbance | None]:
+def make_source(task: Task, scene: Scene, stages: Stages, source: str) -> tuple[Source, Judge, Disturbance | None]:
     """Return what commands an attempt, the judge of its task, and what disturbs it.
 
     Args:
         task: The task.
         scene: The scene of the attempt in its first state.
+        stages: The skills of the task with the words of the attempt.
         source: Name of the source.
-        seed: Seed of the run.
-        episode: Attempt index.
 
     Raises:
         SourceNotLoadedError: The source cannot be loaded, or a policy does not fit the task.
@@ -132,7 +129,8 @@ def make_source(
     upset = task.config.disturbance.pushes or task.config.disturbance.drops
     with _loading(source):
         make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
-    stages, rng = worded_skills(task, scene.instance), generator(seed, episode, "skills", task=task.name)
+    seed, episode = scene.instance.seed, scene.instance.episode
+    rng = generator(seed, episode, "skills", task=task.name)
     # Whether a policy fits the task is known when it is given a scene, and the same for all of them.
     with _loading(source) if source.startswith(policies.PREFIX) else nullcontext():
         commands = make(scene, stages, rng)
