@@ -99,9 +99,8 @@ KNOWN = {
     "tasks/config/task.py: first": "only looked for; Task.inside and foreign_paths check what is found",
     "tasks/sampling/assets.py: name": "only looked for; Task.inside checks what is found",
     "tasks/sampling/distractors.py: name": OWN,
-    "teleop/certificate.py: f'{stem}.crt'": "the user's own address, letters and digits of it",
-    "teleop/certificate.py: f'{stem}.key'": "the user's own address, letters and digits of it",
-    "teleop/server.py: 'index.html' if path == '/' else path.removeprefix('/')": "compared with our own files",
+    "web/certificate.py: f'{stem}.crt'": "the user's own address, letters and digits of it",
+    "web/certificate.py: f'{stem}.key'": "the user's own address, letters and digits of it",
 }
 """``file: part`` > why it may stand there. Take out what is no longer needed; a test sees to that."""
 

@@ -43,6 +43,7 @@ VERBS = {
     "merge": Verb("handloom.cli.verbs.dataset:merge", "join the shards of a run, or several datasets"),
     "export": Verb("handloom.cli.verbs.dataset:export", "a dataset in another format"),
     "report": Verb("handloom.cli.verbs.report:run", "funnel, failure reasons and rates of a run"),
+    "view": Verb("handloom.cli.verbs.view:run", "look at datasets, episodes, tasks and runs in a browser"),
     "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
     "augment": Verb("handloom.cli.verbs.augment:run", "new demonstrations in new scenes, made of a few that exist"),
     "evaluate": Verb(

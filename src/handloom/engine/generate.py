@@ -195,6 +195,7 @@ def missing_units(
     *,
     shard: tuple[int, int] = ALL,
     stop: tuple[int, int] | None = None,
+    first: int = 0,
 ) -> Iterator[Unit]:
     """Yield the units of a shard that are not finished, in order.
 
@@ -204,19 +205,22 @@ def missing_units(
         receipts: What is finished.
         shard: ``(i, n)`` yields every n-th unit from i on.
         stop: Shard whose stop file the workers heed; by default the same.
+        first: Attempt to begin with.
     """
     size = run.settings.unit_size
     for index in itertools.count(shard[0], shard[1]):
-        first = index * size
-        if first >= end:
+        begin, after = max(index * size, first), min((index + 1) * size, end)
+        if index * size >= end:
             return
+        if begin >= after:
+            continue
         unit = Unit(
             run=str(run.path),
             settings=run.settings,
             shard=shard if stop is None else stop,
             index=index,
-            first=first,
-            count=min(size, end - first),
+            first=begin,
+            count=after - begin,
         )
         if any(episode not in receipts for episode in unit.attempts):
             yield unit
@@ -283,7 +287,9 @@ def generate_run(
                 work.run_units(executor, missing_units(run, goal.least, receipts, shard=shard), on_receipts)
             with _rest_of_the_run(run, goal, shard, receipts) as ours:
                 if ours:
-                    work.run_units(executor, missing_units(run, goal.bound, receipts, stop=shard), on_receipts)
+                    work.run_units(
+                        executor, missing_units(run, goal.bound, receipts, stop=shard, first=goal.first), on_receipts
+                    )
         finally:
             _tidy(run, shard)
         end = work.goal_tracker.update(receipts)
@@ -291,7 +297,7 @@ def generate_run(
             part = missing_units(run, goal.least, receipts, shard=shard)
             done = shard != ALL and next(part, None) is None and not run.stop_file(shard).exists()
             return RunOutcome(run=run, receipts=receipts, complete=False, shard_done=done)
-        counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
+        counted = {episode: receipts[episode] for episode in range(goal.first, end)}  # in order, however they came
         merge_run(run, counted)
         run.note_finished(end)
         return RunOutcome(run=run, receipts=counted, complete=True)

@@ -318,7 +318,7 @@ def rendered_frames(
         frames: Which frames of the demonstration; None draws all.
     """
     world, cameras = scene.world, record.instance.cameras
-    renderer = Renderer(world.model, preset)
+    renderer = Renderer(world.model, preset, looks=scene.looks)
     known = instances(world.model)
     states = record.states[record.kept]
     for state in states if frames is None else states[list(frames)]:

@@ -73,7 +73,7 @@ class Observer:
         if self._cameras:
             world = self._scene.world
             if self._renderer is None:
-                self._renderer = Renderer(world.model, self._preset)
+                self._renderer = Renderer(world.model, self._preset, looks=self._scene.looks)
             for camera, images in self._renderer.render(world.data, self._cameras).items():
                 seen[image_name(camera, "rgb")] = images["rgb"]
         return seen

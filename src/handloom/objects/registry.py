@@ -259,6 +259,7 @@ def asset_from_blueprint(category: str, blueprint: Blueprint, parameters: Mappin
         rests=blueprint.rests,
         up=blueprint.up,
         source=blueprint,
+        looks=blueprint.looks(),
     )
 
 

@@ -1,6 +1,7 @@
 """The backends: a literal table, and what works on this machine."""
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +10,7 @@ import mujoco
 from handloom.errors import unknown_name
 from handloom.render.cpu.arrays import FrameArrays
 from handloom.render.drivers import find_gl_platform, find_vulkan_device
+from handloom.render.looks import Look
 from handloom.values import CameraSpec
 
 # Name > (module, class, module and function that give its presets, one line about it).
@@ -22,6 +24,9 @@ BACKENDS: dict[str, tuple[str, str, str, str]] = {
     ),
     "gl": ("handloom.render.gl_renderer", "GlRenderer", "gl_preset", "MuJoCo's classic OpenGL renderer"),
 }
+
+# Backends that draw looks; the others draw the geoms that collide.
+DRAWS_LOOKS = frozenset({"cpu"})
 
 # Renderers that were looked at and left out, and why; ``handloom doctor`` shows it.
 LEFT_OUT: dict[str, str] = {
@@ -51,13 +56,14 @@ class BackendState:
     """Why, in a few words."""
 
 
-def make_backend(name: str, model: mujoco.MjModel, preset: str) -> Backend:
-    """Return a backend that draws a model."""
+def make_backend(name: str, model: mujoco.MjModel, preset: str, looks: Sequence[Look] = ()) -> Backend:
+    """Return a backend that draws a model; only our own draws looks."""
     if name not in BACKENDS:
         raise unknown_name("render backend", name, BACKENDS)
     module, class_name, presets, _ = BACKENDS[name]
     settings = getattr(importlib.import_module("handloom.render.preset"), presets)(preset)
-    return getattr(importlib.import_module(module), class_name)(model, settings)
+    made = getattr(importlib.import_module(module), class_name)
+    return made(model, settings, looks=looks) if name in DRAWS_LOOKS else made(model, settings)
 
 
 def probe_backends() -> list[BackendState]:

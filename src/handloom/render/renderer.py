@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from handloom.errors import InputError, unknown_name
 from handloom.render.backends import make_backend
 from handloom.render.cameras import spec_of_mjcf_camera
+from handloom.render.looks import Look
 from handloom.values import CameraSpec
 
 KINDS = ("rgb", "depth", "segmentation", "normals", "albedo")
@@ -22,14 +23,18 @@ class Renderer:
     Args:
         model: The model to draw; shapes, colours, lights and textures are read once, here.
         preset: ``fast``, ``balanced`` or ``quality``.
+        looks: What is drawn in place of which geoms; ``Scene.looks`` has those of a scene. Backends of MuJoCo's draw
+            the geoms.
         backend: Row of ``handloom.render.backends.BACKENDS``; never mix two in one dataset.
     """
 
-    def __init__(self, model: mujoco.MjModel, preset: str = "balanced", *, backend: str = "cpu") -> None:
+    def __init__(
+        self, model: mujoco.MjModel, preset: str = "balanced", *, looks: Sequence[Look] = (), backend: str = "cpu"
+    ) -> None:
         self.preset = preset
         self.backend = backend
         self._model = model
-        self._backend = make_backend(backend, model, preset)
+        self._backend = make_backend(backend, model, preset, looks)
 
     def render(
         self, data: mujoco.MjData, cameras: Sequence[CameraSpec | str], kinds: Iterable[str] = ("rgb",)

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from handloom.teleop.certificate import self_signed, token_of
 from handloom.teleop.live_input import LiveInput
 from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message, StereoMessage, ViewMessage
 from handloom.teleop.page_view import PageView
 from handloom.teleop.picture_stream import PictureStream
-from handloom.teleop.server import TeleopServer, is_loopback
+from handloom.teleop.server import TeleopServer
 from handloom.teleop.teleop_run import DISCARD, FINISH, RESET, REWIND, SAVE, UNDO, TeleopRun
+from handloom.web import is_loopback
+from handloom.web.certificate import self_signed, token_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -143,7 +143,7 @@ class LiveDrawing:
         self.scene, self.cameras = scene, cameras
         self._model = scene.world.model
         self._data = mujoco.MjData(self._model)
-        self._renderer = Renderer(self._model, preset)
+        self._renderer = Renderer(self._model, preset, looks=scene.looks)
 
     def files(self, state: Array) -> list[bytes]:
         """Return the pictures of a state as JPEG files, in the order of the cameras."""

@@ -126,6 +126,8 @@ def merge(
     paths: Runs,
     *,
     output: OptionalOutput = None,
+    drop_flagged: bool = False,
+    only_flagged: bool = False,
     skip_hashes: bool = False,
 ) -> None:
     """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
@@ -133,8 +135,14 @@ def merge(
     Args:
         paths: One run folder; or, with -o, runs and datasets in the order they are to have.
         output: Folder of the new dataset.
+        drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
+        only_flagged: Take nothing but those; needs -o.
         skip_hashes: Use the files even if they are not those that were written.
     """
+    if drop_flagged and only_flagged:
+        raise InputError("--drop-flagged and --only-flagged leave nothing; give one of them")
+    if output is None and (drop_flagged or only_flagged):
+        raise InputError("--drop-flagged and --only-flagged make a new dataset; say where with -o")
     if output is None:
         if len(paths) != 1:
             raise InputError("give one run folder, or several datasets and -o for the new one")
@@ -144,7 +152,8 @@ def merge(
         print(f"dataset: {directory.dataset}")
         return
     datasets = [checked_dataset(path, skip_hashes=skip_hashes) for path in paths]
-    print(f"dataset: {merge_datasets(datasets, output)}")
+    flagged = True if only_flagged else False if drop_flagged else None
+    print(f"dataset: {merge_datasets(datasets, output, flagged=flagged)}")
 
 
 def export(

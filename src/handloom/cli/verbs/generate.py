@@ -62,6 +62,7 @@ def run(
         tyro.conf.arg(aliases=["-n", "--episodes"], name="successes", metavar="N", help_behavior_hint="(default: 10)"),
     ] = None,
     attempts: OptionalNumber = None,
+    only: OptionalNumber = None,
     output: OptionalOutput = None,
     overwrite: bool = False,
     seed: Number = 0,
@@ -95,6 +96,7 @@ def run(
         task: A task of the library, or a YAML file.
         n: Demonstrations wanted: the lowest-numbered successful attempts.
         attempts: Attempts to make instead, whatever comes out.
+        only: Make this one attempt alone, 0 the first: the very episode that a longer run has under that number.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
         overwrite: Delete the run in that folder and begin anew; a folder with anything else in it is left alone.
         seed: Seed of the run.
@@ -140,9 +142,7 @@ def run(
         print(f"stand-in: {line}", file=sys.stderr)
     for line in () if json else variety_notes(loaded):
         print(f"note: {line}", file=sys.stderr)
-    goal = Goal(
-        successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
-    )
+    goal = _goal(n, attempts, only, max_attempts)
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
@@ -161,7 +161,7 @@ def run(
             raise InputError("--staging is for --executor ray; workers of this machine write into the run folder")
         Storage(staging).check()
     chosen = executor_of(executor, workers, attempt_seconds, ray_address)
-    if n is None and attempts is None and not json:
+    if n is None and attempts is None and only is None and not json:
         print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
     folder = output or Path("out") / safe_name(loaded.name)
     if overwrite:
@@ -227,6 +227,18 @@ def generate_shown(
             file=sys.stderr,
         )
     return _tell(outcome, goal, workers=executor.workers, as_json=json)
+
+
+def _goal(n: int | None, attempts: int | None, only: int | None, max_attempts: int | None) -> Goal:
+    """Return what the flags ask for: ten demonstrations if they ask for nothing."""
+    if only is not None:
+        if n is not None or attempts is not None or max_attempts is not None:
+            raise InputError("--only makes one attempt; leave -n, --attempts and --max-attempts out")
+        if only < 0:
+            raise InputError(f"--only takes the number of an attempt, 0 the first, got {only}")
+        return Goal(attempts=only + 1, first=only)
+    successes = n if n is not None or attempts is not None else 10
+    return Goal(successes=successes, attempts=attempts, max_attempts=max_attempts)
 
 
 def unit_size_of(goal: Goal, workers: int) -> int:

@@ -152,7 +152,7 @@ def preview(
     for episode in range(episodes):
         instance = sample_task(loaded, seed, episode)
         scene = build_scene(instance)
-        pictures = Renderer(scene.world.model, preset).render(scene.world.data, instance.cameras)
+        pictures = Renderer(scene.world.model, preset, looks=scene.looks).render(scene.world.data, instance.cameras)
         for camera in instance.cameras:
             images.append(pictures[camera.name]["rgb"])
             labels.append(f"episode {episode}  {camera.name}")

@@ -34,14 +34,15 @@ def token_of(run: Path, folder: Path | None = None) -> str:
     return token
 
 
-def self_signed(host: str, folder: Path | None = None) -> tuple[Path, Path]:
+def self_signed(host: str, folder: Path | None = None, *, extra: str = "teleop") -> tuple[Path, Path]:
     """Return a certificate and its key for an address, made once and kept; the browser asks once to accept it.
 
     Args:
         host: Name or address that the page is opened with.
         folder: Where the two files are kept; the user's cache if not given.
+        extra: The extra of Handloom that installs what this needs.
     """
-    require("cryptography", extra="teleop")
+    require("cryptography", extra=extra)
     folder = folder or user_cache() / "teleop"
     stem = "".join(c if c.isalnum() else "_" for c in host)
     certificate, key = folder / f"{stem}.crt", folder / f"{stem}.key"
@@ -66,7 +67,7 @@ def _write(host: str, certificate: Path, key: Path) -> None:
     from cryptography.x509.oid import NameOID
 
     private = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "handloom teleop")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "handloom")])
     now = datetime.datetime.now(datetime.UTC)
     try:
         subject: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))

@@ -21,8 +21,8 @@ pytest.importorskip("websockets")
 from websockets.sync.client import connect
 
 from handloom.dataset import DatasetReader
-from handloom.teleop import gate as gate_module
-from handloom.teleop.gate import MOST_WAITING, PATIENCE, RESERVED, Gate, listening
+from handloom.web import gate as gate_module
+from handloom.web.gate import MOST_WAITING, PATIENCE, RESERVED, Gate, listening
 
 STRANGERS = 1300
 LIMIT = 1024

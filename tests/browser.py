@@ -99,6 +99,22 @@ class Browser:
             entry = event["params"]["entry"]
             self.errors.append(f"{entry['text']} {entry.get('url', '')}")
 
+    def traced(self) -> float:
+        """End a trace and return how many frames were drawn per second of it."""
+        number = next(self._numbers)
+        request = {"id": number, "method": "Tracing.end", "params": {}, "sessionId": self._session}
+        self._socket.send(json.dumps(request))
+        times: list[float] = []
+        while True:
+            event = json.loads(self._socket.recv(timeout=PATIENCE))
+            if event.get("method") == "Tracing.dataCollected":
+                times += [entry["ts"] for entry in event["params"]["value"] if entry.get("name") == "DrawFrame"]
+            elif event.get("method") == "Tracing.tracingComplete":
+                times.sort()
+                return (len(times) - 1) / ((times[-1] - times[0]) * 1e-6) if len(times) > 1 else 0.0
+            else:
+                self._note(event)
+
     def open(self, address: str) -> None:
         """Go to a page."""
         self.call("Page.navigate", url=address)
