@@ -31,4 +31,9 @@ Overrides = Annotated[tuple[str, ...], arg(metavar="KEY=VALUE [KEY=VALUE ...]", 
 Preset = Literal["fast", "balanced", "quality"]
 Codec = Literal["h264", "av1"]
 ColumnStyle = Literal["canonical", "reference", "detailed"]
+LabelName = Literal[
+    "all", "steps", "objects", "cameras", "boxes", "masks", "points", "contacts", "traces", "grasps", "words", "depth",
+    "normals", "flow",
+]  # fmt: skip
+Labels = Annotated[tuple[LabelName, ...], arg(help_behavior_hint=NO_HINT)]
 LerobotFeature = Literal["depth", "segmentation", "language"]

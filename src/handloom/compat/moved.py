@@ -91,6 +91,8 @@ MODULES = {
 """(Old folder, new folder) > the modules that went from the one to the other."""
 
 RENAMED = {
+    "handloom.teleop.certificate": "handloom.web.certificate",
+    "handloom.teleop.gate": "handloom.web.gate",
     "handloom.motion.collision.lane_shapes": "handloom.motion.collision.lane_kernels",
     "handloom.episode.detailed_columns": "handloom.episode.columns",
     "handloom.objects.importers.packages": "handloom.objects.importers.object_packages",

@@ -1,5 +1,6 @@
 """One attempt, from sampling to an episode folder on disk, and the work units that group attempts."""
 
+import itertools
 import re
 import sysconfig
 import time
@@ -19,6 +20,8 @@ from handloom.engine.sources import EXPERT, SourceNotLoadedError, make_source
 from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.errors import FileError, HandloomError, MachineError
+from handloom.labels import EpisodeLabeller
+from handloom.labels.failure_facts import failure_facts
 from handloom.scene import Scene, build_scene
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
@@ -126,21 +129,30 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
     columns = episode_columns(scene, record, settings.columns)
     kinds = ("rgb", *(kind for kind in ("depth", "segmentation") if kind in settings.lerobot_features))
     videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
+    streams = [(image_name(c.name, kind), c.name, kind) for c in instance.cameras for kind in kinds if render]
     table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
     with EpisodeWriter(folder, table) as writer:
-        frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds) if render else iter(())
-        while True:
+        with watch.stage("label"):
+            labeller = EpisodeLabeller(scene, record, settings.labels, writer.work) if settings.labels else None
+        wanted = (*(kinds if render else ()), *(labeller.images if labeller is not None and instance.cameras else ()))
+        frames = rendered_frames(scene, record, preset=settings.preset, kinds=wanted) if wanted else iter(())
+        for number in itertools.count():
             with watch.stage("render"):
                 images = next(frames, None)
             if images is None:
                 break
+            if labeller is not None:
+                with watch.stage("label"):
+                    labeller.add(number, images)
             with watch.stage("encode"):
-                for camera, drawn in images.items():
-                    for kind, image in drawn.items():
-                        writer.add_image(image_name(camera, kind), image)
+                for feature, camera, kind in streams:
+                    writer.add_image(feature, images[camera][kind])
+        if labeller is not None:
+            with watch.stage("label"):
+                labeller.finish()
         with watch.stage("write"):
             archive = archive_of_record(record)
-            how = drawing_facts(scene, videos, settings.preset)
+            how = {**drawing_facts(scene, videos, settings.preset), **failure_facts(scene, record)}
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

@@ -123,6 +123,7 @@ def rerender_run(
     codec: str = "h264",
     depth: bool = False,
     segmentation: bool = False,
+    labels: tuple[str, ...] | None = None,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
     """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it goes on.
@@ -136,6 +137,7 @@ def rerender_run(
         codec: Video codec.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
+        labels: Kinds of labels to write; None: those of the run.
         on_episode: Called after each episode.
 
     Raises:
@@ -143,7 +145,9 @@ def rerender_run(
     """
     look = look or RenderOverrides()
     _check_output(run, out)
-    settings = drawn_settings(run.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
+    settings = drawn_settings(
+        run.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation, labels=labels
+    )
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
     episodes = name_of_call(out, json_bytes([settings.fingerprint(), asdict(look)]))
     jobs = [
@@ -208,11 +212,19 @@ def rerender_episode(job: _Job) -> None:
 
 
 def drawn_settings(
-    settings: RunSettings, *, preset: str, codec: str, depth: bool, segmentation: bool = False
+    settings: RunSettings,
+    *,
+    preset: str,
+    codec: str,
+    depth: bool,
+    segmentation: bool = False,
+    labels: tuple[str, ...] | None = None,
 ) -> RunSettings:
     """Return the settings of a run whose episodes are drawn; refuses words that do not exist."""
     streams = {"depth": depth, "segmentation": segmentation}
     features = [name for name in settings.lerobot_features if name not in streams]
     features += [name for name, wanted in streams.items() if wanted]
     changes = {"render": "now", "preset": preset, "codec": codec, "lerobot_features": tuple(features)}
+    if labels is not None:
+        changes["labels"] = labels
     return RunSettings.model_validate(settings.model_dump() | changes)

@@ -300,6 +300,10 @@ def _named(columns: Columns, prefix: str) -> Columns:
     )
 
 
+GEOMS = "geoms"
+"""Kind of image that shows geom ids, -1 for nothing."""
+
+
 def rendered_frames(
     scene: Scene,
     record: EpisodeRecord,
@@ -314,19 +318,23 @@ def rendered_frames(
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
         preset: How much work goes into a picture: fast, balanced or quality.
-        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it.
+        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
+            of geom ids, as the renderer gives it.
         frames: Which frames of the demonstration; None draws all.
     """
     world, cameras = scene.world, record.instance.cameras
     renderer = Renderer(world.model, preset, looks=scene.looks)
     known = instances(world.model)
+    drawn_kinds = tuple(dict.fromkeys("segmentation" if kind == GEOMS else kind for kind in kinds))
     states = record.states[record.kept]
     for state in states if frames is None else states[list(frames)]:
         mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
         mujoco.mj_kinematics(world.model, world.data)
         mujoco.mj_camlight(world.model, world.data)
-        images = renderer.render(world.data, cameras, kinds)
+        images = renderer.render(world.data, cameras, drawn_kinds)
         for drawn in images.values():
+            if GEOMS in kinds:
+                drawn[GEOMS] = drawn["segmentation"] if "segmentation" in kinds else drawn.pop("segmentation")
             if "segmentation" in drawn:
                 drawn["segmentation"] = known.ids(drawn["segmentation"])
         yield images

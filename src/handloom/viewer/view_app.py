@@ -8,6 +8,8 @@ from handloom.viewer.dataset_api import dataset_routes
 from handloom.viewer.episode_api import episode_routes
 from handloom.viewer.evaluation_api import evaluation_routes
 from handloom.viewer.library import Library
+from handloom.viewer.scene3d.scene_routes import scene_routes
+from handloom.viewer.task_page.task_routes import task_routes
 from handloom.web import Request, Response, Route, StaticFiles, WebApp, WebServer, is_loopback, json_response
 from handloom.web.certificate import self_signed, token_of
 
@@ -37,6 +39,8 @@ def routes_of(library: Library, *, edit: bool = False) -> list[Route]:
 
     return [
         Route("GET", "/api/site", site),
+        *scene_routes(library),
+        *task_routes(library, edit=edit),
         *dataset_routes(library),
         *episode_routes(library),
         *evaluation_routes(library),

@@ -11,6 +11,7 @@ import tyro
 from handloom.cli.flags import (
     Codec,
     ColumnStyle,
+    Labels,
     LerobotFeature,
     Number,
     OptionalNumber,
@@ -46,6 +47,7 @@ from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.runs.run_directory import ALL
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
+from handloom.kernels import GENERATE
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
@@ -77,6 +79,8 @@ def run(
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
     disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
+    labels: Labels = (),
+    keep: Literal["successes", "failures", "balanced"] = "successes",
     keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
@@ -113,10 +117,14 @@ def run(
             master_actions.*) or both.
         lerobot_features: What is written only when asked for: depth (a stream per camera; LeRobot reads it from 0.6
             on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
+        labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
+            lists them. handloom label adds them later.
         disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
             recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.
-        keep_failures: Also write failed attempts, into a dataset of their own.
+        keep: What is written: successes; failures too, into a dataset of their own with the reason and the frame in
+            which each went wrong; or balanced, as many failures as successes, for which attempts go on.
+        keep_failures: The same as --keep failures.
         max_attempts: Bound on the attempts; default ten per demonstration.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, with nothing beside
             it; after three times the run stops and nothing is recorded.
@@ -142,7 +150,7 @@ def run(
         print(f"stand-in: {line}", file=sys.stderr)
     for line in () if json else variety_notes(loaded):
         print(f"note: {line}", file=sys.stderr)
-    goal = _goal(n, attempts, only, max_attempts)
+    goal = _goal(n, attempts, only, max_attempts, balanced=keep == "balanced")
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
@@ -153,7 +161,9 @@ def run(
         codec=codec,
         columns=columns,
         lerobot_features=lerobot_features,
-        keep_failures=keep_failures,
+        labels=labels,
+        keep_failures=keep_failures or keep != "successes",
+        balanced=keep == "balanced",
     )
     part = _shard(shard)
     if staging is not None:
@@ -169,7 +179,7 @@ def run(
             raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")
         RunDirectory.discard(folder)
     directory = RunDirectory.begin(folder, settings)
-    compile_kernels()
+    compile_kernels((*GENERATE, "labels") if labels else None)
     return generate_shown(
         directory,
         goal,
@@ -229,7 +239,7 @@ def generate_shown(
     return _tell(outcome, goal, workers=executor.workers, as_json=json)
 
 
-def _goal(n: int | None, attempts: int | None, only: int | None, max_attempts: int | None) -> Goal:
+def _goal(n: int | None, attempts: int | None, only: int | None, max_attempts: int | None, *, balanced: bool) -> Goal:
     """Return what the flags ask for: ten demonstrations if they ask for nothing."""
     if only is not None:
         if n is not None or attempts is not None or max_attempts is not None:
@@ -238,7 +248,8 @@ def _goal(n: int | None, attempts: int | None, only: int | None, max_attempts: i
             raise InputError(f"--only takes the number of an attempt, 0 the first, got {only}")
         return Goal(attempts=only + 1, first=only)
     successes = n if n is not None or attempts is not None else 10
-    return Goal(successes=successes, attempts=attempts, max_attempts=max_attempts)
+    failures = successes if balanced and attempts is None else None
+    return Goal(successes=successes, attempts=attempts, max_attempts=max_attempts, failures=failures)
 
 
 def unit_size_of(goal: Goal, workers: int) -> int:

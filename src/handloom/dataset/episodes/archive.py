@@ -104,6 +104,8 @@ def _npy(array: NDArray[Any]) -> bytes:
 
 ARCHIVE_FILES = ("instance.json", "commands.npz", "states.npz", "timeline.json", "certificate.json")
 """Files of an archive, in the order they are written."""
+LABEL_FILES = ("labels.parquet", "label_pictures.parquet", "words.json")
+"""Files beside an archive that labels are in, where there are any: of frames, of frames and cameras, of the episode."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -267,10 +267,22 @@ def _feature(name: str, described: dict[str, Any]) -> Feature:
         name=name,
         dtype=described["dtype"],
         shape=tuple(described["shape"]),
-        names=tuple(names) if isinstance(names, list) else None,
+        names=_entry_names(names, described["shape"]),
         codec=codec,
         depth=depth,
     )
+
+
+def _entry_names(names: Any, shape: list[int]) -> tuple[str, ...] | None:
+    """Return what each entry of a feature is called; others also write them nested, or under a word of their own."""
+    if isinstance(names, dict) and len(names) == 1:
+        (names,) = names.values()
+    if isinstance(names, list) and len(names) == 1 and isinstance(names[0], list):
+        (names,) = names
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    fits = len(shape) != 1 or len(names) == shape[0]
+    return tuple(names) if fits else None
 
 
 def _names(path: Path, column: str) -> tuple[str, ...]:

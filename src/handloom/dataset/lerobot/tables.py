@@ -1,6 +1,7 @@
 """The two parquet tables of a dataset: one row per frame, one row per episode."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -69,18 +70,45 @@ def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFold
 
 
 def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:
-    """Return the language columns: every sub-task with the time it starts, the same on each frame; no events."""
+    """Return the language columns: every sub-task with the time it starts, and what labels say of the episode.
+
+    The words of an episode add its wordings, its plan, and questions with answers, which are events.
+    """
     segments, count = episode.outcome.segments, episode.length
-    fields = {
-        "role": ["assistant"] * len(segments),
-        "content": [segment.label for segment in segments],
-        "style": ["subtask"] * len(segments),
-        "timestamp": [segment.start / episode.table.fps for segment in segments],
-    }
+    told = [("assistant", s.label, "subtask", s.start / episode.table.fps) for s in segments]
+    said = episode.words()
+    told += [("user", wording["text"], "task_aug", 0.0) for wording in said.get("wordings", ())]
+    if said.get("plan"):
+        plan = "\n".join(f"{number}. {step}" for number, step in enumerate(said["plan"], start=1))
+        told.append(("assistant", plan, "plan", 0.0))
+    names = ("role", "content", "style", "timestamp")
+    fields = {name: [row[k] for row in told] for k, name in enumerate(names)}
     return {
-        "language_persistent": _repeated(LANGUAGE_COLUMNS["language_persistent"], fields, len(segments), count),
-        "language_events": _repeated(LANGUAGE_COLUMNS["language_events"], {}, 0, count),
+        "language_persistent": _repeated(LANGUAGE_COLUMNS["language_persistent"], fields, len(told), count),
+        "language_events": _events(episode, said.get("questions", ())),
     }
+
+
+def _events(episode: EpisodeFolder, questions: Iterable[dict[str, Any]]) -> pa.Array:
+    """Return the column of events: each question with its answer, on the frame that it is about."""
+    camera = next((feature.name for feature in episode.table.videos if feature.is_colour), None)
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(episode.length)]
+    for asked in questions:
+        both = (("user", asked["question"]), ("assistant", json.dumps({"answer": asked["answer"]})))
+        for role, content in both if camera and 0 <= asked["frame"] < episode.length else ():
+            rows[asked["frame"]].append(
+                {"role": role, "content": content, "style": "vqa", "camera": camera, "tool_calls": None}
+            )
+    kind = LANGUAGE_COLUMNS["language_events"]
+    flat = [event for events in rows for event in events]
+    fields = {name: [event[name] for event in flat] for name in ("role", "content", "style", "camera")}
+    arrays = [
+        pa.array(fields[field.name], field.type) if field.name in fields else pa.nulls(len(flat), field.type)
+        for field in kind.value_type
+    ]
+    structs = pa.StructArray.from_arrays(arrays, fields=list(kind.value_type))
+    offsets = np.concatenate([[0], np.cumsum([len(events) for events in rows])])
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs, type=kind)
 
 
 def _repeated(kind: pa.ListType, fields: dict[str, list[Any]], length: int, count: int) -> pa.Array:

@@ -15,6 +15,8 @@ class Goal:
     """Demonstrations wanted: the lowest-numbered successful attempts."""
     attempts: int | None = None
     """Attempts to make, whatever comes out."""
+    failures: int | None = None
+    """Failed attempts wanted beside the successes; None: whatever comes."""
     max_attempts: int | None = None
     """Bound on the attempts; None allows ten per wanted success and at least 50."""
     first: int = 0
@@ -55,12 +57,17 @@ class GoalTracker:
         """Number of attempts after which the run is done; None while it is not."""
         self._next = goal.first
         self._wins = 0
+        self._losses = 0
 
     def update(self, receipts: Mapping[int, Receipt]) -> int | None:
         """Go on through the attempts that are known by now; return ``end``."""
         while self.end is None and self._next in receipts:
-            self._wins += receipts[self._next].success
+            receipt = receipts[self._next]
+            self._wins += receipt.success
+            self._losses += not receipt.success and receipt.frames > 0
             self._next += 1
-            if self._next >= self.goal.bound or self._wins == self.goal.successes:
+            goal = self.goal
+            enough = goal.successes is not None and self._wins >= goal.successes
+            if self._next >= goal.bound or (enough and self._losses >= (goal.failures or 0)):
                 self.end = self._next
         return self.end

@@ -13,6 +13,7 @@ from handloom.dataset.robot_columns import DETAILED, STYLES
 from handloom.dataset.video.video_codec import CODECS
 from handloom.engine.sources import EXPERT, source_factory
 from handloom.errors import ConfigError, InputError, unknown_name
+from handloom.labels.kinds import chosen_kinds
 from handloom.render.preset import CPU_PRESETS
 from handloom.safe_paths import below
 from handloom.scene.object_config import ArenaConfig
@@ -52,6 +53,10 @@ class RunSettings(Config):
     lerobot_features: tuple[str, ...] = ()
     """What is written only when asked for: ``depth`` and ``segmentation`` streams, ``language`` columns."""
     keep_failures: bool = False
+    balanced: bool = False
+    """Keep as many failures as successes, the lowest-numbered of both."""
+    labels: tuple[str, ...] = ()
+    """Kinds of labels that are written beside the archives."""
 
     @model_validator(mode="after")
     def _known_words(self) -> "RunSettings":
@@ -68,6 +73,7 @@ class RunSettings(Config):
         for feature in self.lerobot_features:
             if feature not in LEROBOT_FEATURES:
                 raise unknown_name("optional feature", feature, LEROBOT_FEATURES)
+        chosen_kinds(self.labels)
         return self
 
     @classmethod
@@ -103,7 +109,10 @@ class RunSettings(Config):
 
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
-        left_out = {"task_path", "unit_size"} if self.stand_ins else {"task_path", "unit_size", "stand_ins"}
+        # What came later and is not used is left out, so that runs keep their fingerprints.
+        left_out = {"task_path", "unit_size"} | {
+            name for name in ("stand_ins", "labels", "balanced") if not getattr(self, name)
+        }
         values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 

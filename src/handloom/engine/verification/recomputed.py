@@ -15,6 +15,7 @@ from handloom.dataset.lerobot.table_check import short, statistic_differences
 from handloom.dataset.lerobot.tables import outcome_columns
 from handloom.dataset.robot_columns import DETAILED
 from handloom.episode.columns import drawing_facts, episode_columns, video_features
+from handloom.labels.failure_facts import failure_facts
 from handloom.scene import Scene
 from handloom.values import EpisodeRecord
 
@@ -115,6 +116,8 @@ def facts_differ(
     how = drawing_facts(scene, table.videos, preset)
     if not table.videos and "cameras" not in row.columns:
         how = {}  # A program that writes no pictures need not say what the cameras would have been.
+    extra = failure_facts(scene, record)
+    how |= {name: value for name, value in extra.items() if name in row.columns}
     outcome = outcome_of_record(record, archive, columns=how)
     right = outcome_columns(outcome)
     for source, told in (

@@ -5,6 +5,7 @@ import { clear, el, toast } from "./lib/dom.js";
 // Name in the address > module; each exports `show(root, { parts, query, site })`, which returns what ends the page.
 const PAGES = {
   "": () => import("./pages/start.js"),
+  task: () => import("./pages/task.js"),
   dataset: () => import("./pages/dataset.js"),
   episode: () => import("./pages/episode.js"),
   attempt: () => import("./pages/attempt.js"),

@@ -11,7 +11,7 @@ import { timeline } from "../lib/timeline.js";
 import { CameraViews } from "../lib/views.js";
 
 // Further panels beside the cameras, for episodes that have an archive: name > module with `mountScene`.
-const PANELS = {};
+const PANELS = { scene3d: () => import("../scene3d/episode_scene.js") };
 
 export async function show(root, { parts, query, site }) {
   const [source, episode] = parts;
