@@ -210,7 +210,7 @@ def dataset_sheet(dataset: Path, out: Path, *, first: int = 0, episodes: int = 5
     if not cameras:
         raise InputError(f"{dataset} has no pictures; `handloom render` draws them")
     if not 0 <= first < len(reader.episodes):
-        raise InputError(f"{dataset} has the episodes 0 to {len(reader.episodes) - 1}, there is no {first}")
+        raise InputError(f"{dataset}: episode {first} is out of range (0-{len(reader.episodes) - 1})")
     images, labels = [], []
     for episode in reader.episodes[first : first + episodes]:
         for camera in cameras:

@@ -13,6 +13,7 @@ from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.objects import Link
 from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
+from handloom.skills.arms.candidates import seen_from_base
 from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis, KeyFrames, perturbed
 from handloom.skills.articulated_objects.joint_manners import Job, Manner, hand_point, holding, pushing
 from handloom.skills.articulated_objects.joint_ways import JointWay, joint_way
@@ -312,8 +313,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         arm, link = self.controller.arm, self._keypoints.link
         T = self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
         x, y, z = (T[:3, :3] @ np.asarray(link.head) + T[:3, 3] - arm.T_world_base[:3, 3]).tolist()
-        where = f"{np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {z:+.2f} m higher"
-        return f"; the handle of {link.name} is {where}"
+        return f"; the handle of {link.name} is {seen_from_base(arm, x, y, z)}"
 
     def _followed(self, q: Array, goals: Array) -> tuple[list[JointWay], str]:
         """Return ways from joints (n, dof) before goals (n, 4, 4), nearest first, or why there is none."""
