@@ -29,7 +29,7 @@ def labels_of(folder: Path) -> dict[str, Any]:
     """Return the labels of an episode by camera and kind, one entry per frame; nothing where there are none.
 
     Boxes are ``[name, left, top, right, bottom]``, points ``[name, x, y]``, traces lists of ``[x, y]``, grasps four
-    corners, masks ``[parts, lengths]`` of runs of pixels, all in pixels of the camera.
+    corners, masks ``[parts, lengths]`` of runs of pixels, all in pixels of the camera. ``parts`` says whose they are.
     """
     if not (folder / LABEL_FILE).is_file():
         return {"cameras": {}, "parts": [], "words": {}}
@@ -42,7 +42,7 @@ def labels_of(folder: Path) -> dict[str, Any]:
                 rows = cameras.setdefault(item["camera"], {}).setdefault(kind, [[] for _ in range(found.frames)])
                 if (entry := SHAPES[kind](item, frame)) is not None:
                     rows[frame].append(entry)
-    parts = [" ".join(filter(None, (part["object"], part["part"]))) for part in found.metadata.get("parts", ())]
+    parts = [str(part["object"]) for part in found.metadata.get("parts", ())]
     said = found.words if (folder / WORDS_FILE).is_file() else {}
     return {"cameras": cameras, "parts": parts, "words": {key: said[key] for key in SAID if key in said}}
 
