@@ -55,6 +55,9 @@ KNOWN = {
     "labels/export_coco.py: picture_name(index, camera, frame)": "numbers, and letters and digits of the camera",
     "labels/export_coco.py: name": "from picture_name",
     "onnx_file.py: place": "it is resolved to be refused where it leads out of the folder",
+    "scene/rooms/room_files.py: kind": "one of KINDS",
+    "scene/rooms/room_files.py: part": OWN,
+    "scene/rooms/room_files.py: f'{name}.yaml'": LISTED,
     "teleop/takes.py: take.file_name": "made of two numbers",
     "cli/verbs/task.py: per_scene": NUMBERS,
     "child_process.py: f'/proc/{pid}/stat'": OWN,
@@ -90,6 +93,8 @@ KNOWN = {
     "objects/importers/usd/usd_meshes.py: name": CHECKED,
     "objects/importers/usd/usd_meshes.py: below": OWN,
     "objects/importers/usd/usd_meshes.py: Path(name).name": CHECKED,
+    "render/cuda/drawing_process.py: f'card{number}'": OWN,
+    "render/cuda/shared_arrays.py: secrets.token_hex(8)": OWN,
     "robots/load.py: TARGET_CLASSES[target]": OWN,
     "robots/load.py: ZOO[name_or_path]": OWN,
     "robots/load.py: Path(config.path).parent": CHECKED,
@@ -115,9 +120,8 @@ KNOWN = {
     "tasks/config/task.py: first": "only looked for; Task.inside and foreign_paths check what is found",
     "tasks/sampling/assets.py: name": "only looked for; Task.inside checks what is found",
     "tasks/sampling/distractors.py: name": OWN,
-    "teleop/certificate.py: f'{stem}.crt'": "the user's own address, letters and digits of it",
-    "teleop/certificate.py: f'{stem}.key'": "the user's own address, letters and digits of it",
-    "teleop/server.py: 'index.html' if path == '/' else path.removeprefix('/')": "compared with our own files",
+    "web/certificate.py: f'{stem}.crt'": "the user's own address, letters and digits of it",
+    "web/certificate.py: f'{stem}.key'": "the user's own address, letters and digits of it",
 }
 """``file: part`` > why it may stand there. Take out what is no longer needed; a test sees to that."""
 

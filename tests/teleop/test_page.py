@@ -17,9 +17,9 @@ import pytest
 
 pytest.importorskip("websockets")
 
-from browser import PROGRAM, Browser
 from expert_hand import expert_record, hand_recording
 
+from browser import PROGRAM, Browser
 from handloom.engine import InlineExecutor, RunDirectory, RunSettings, verify_dataset
 from handloom.engine.runs.run_settings import TELEOP
 from handloom.retarget import DeviceRecording

@@ -148,7 +148,7 @@ def _seen(share: Array) -> Array:
 
 def _shares(scene: Scene, record: EpisodeRecord, pictures: Sequence[int], camera: int) -> Array:
     """Return the share of a camera's picture (k,) that the objects in work cover; NaN in frames without one."""
-    renderer, spec = Renderer(scene.world.model, "fast"), record.instance.cameras[camera]
+    renderer, spec = Renderer(scene.world.model, "fast", looks=scene.looks), record.instance.cameras[camera]
     shares = np.full(len(pictures), np.nan)
     for k, frame in enumerate(pictures):
         spans = [span for span in record.timeline if span.start <= frame < span.end and span.objects]

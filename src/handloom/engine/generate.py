@@ -69,7 +69,9 @@ def generate_run(
                 work.carry_out(executor, missing_units(run, goal.least, receipts, shard=shard), on_receipts)
             with _rest_of_the_run(run, goal, shard, receipts) as ours:
                 if ours:
-                    work.carry_out(executor, missing_units(run, goal.bound, receipts, stop=shard), on_receipts)
+                    work.carry_out(
+                        executor, missing_units(run, goal.bound, receipts, stop=shard, first=goal.first), on_receipts
+                    )
         finally:
             _tidy(run, shard)
         end = work.goal_tracker.update(receipts)
@@ -77,7 +79,7 @@ def generate_run(
             part = missing_units(run, goal.least, receipts, shard=shard)
             done = shard != ALL and next(part, None) is None and not run.stop_file(shard).exists()
             return RunOutcome(run=run, receipts=receipts, complete=False, shard_done=done)
-        counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
+        counted = {episode: receipts[episode] for episode in range(goal.first, end)}  # in order, however they came
         merge_run(run, counted)
         run.note_finished(end)
         return RunOutcome(run=run, receipts=counted, complete=True)

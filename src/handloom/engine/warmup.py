@@ -63,7 +63,7 @@ def draw() -> None:
     """Draw one picture and encode it."""
     instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
     scene = build_scene(instance)
-    images = Renderer(scene.world.model, "quality").render(scene.world.data, instance.cameras)
+    images = Renderer(scene.world.model, "quality", looks=scene.looks).render(scene.world.data, instance.cameras)
     (feature, *_) = video_features(instance.cameras, "h264")
     with tempfile.TemporaryDirectory() as folder, VideoWriter(Path(folder) / "x.mp4", feature, fps=30) as video:
         video.add(images[instance.cameras[0].name]["rgb"])

@@ -198,6 +198,7 @@ def missing_units(
     *,
     shard: tuple[int, int] = ALL,
     stop: tuple[int, int] | None = None,
+    first: int = 0,
 ) -> Iterator[Unit]:
     """Yield the units of a shard that are not finished, in order.
 
@@ -207,19 +208,22 @@ def missing_units(
         receipts: What is finished.
         shard: ``(i, n)`` yields every n-th unit from i on.
         stop: Shard whose stop file the workers heed; by default the same.
+        first: Attempt to begin with.
     """
     size = run.settings.unit_size
     for index in itertools.count(shard[0], shard[1]):
-        first = index * size
-        if first >= end:
+        begin, after = max(index * size, first), min((index + 1) * size, end)
+        if index * size >= end:
             return
+        if begin >= after:
+            continue
         unit = Unit(
             run=str(run.path),
             settings=run.settings,
             shard=shard if stop is None else stop,
             index=index,
-            first=first,
-            count=min(size, end - first),
+            first=begin,
+            count=after - begin,
         )
         if any(episode not in receipts for episode in unit.attempts):
             yield unit

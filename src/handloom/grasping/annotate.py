@@ -13,7 +13,7 @@ from handloom.grasping.grasp_candidates import GraspCandidates, turned_around, t
 from handloom.grasping.grasp_file import CENTRE, DEPTH, FINGER_HEIGHT, HEIGHT, OBJECT, ROTATION, SCORE, WIDTH, GraspSet
 from handloom.grasping.gripper_shape import GripperShape, GripTable
 from handloom.objects import ObjectAsset
-from handloom.objects.geometry import geom_ids, posed
+from handloom.objects.geometry import Reach, geom_ids, posed
 from handloom.spatial import make_pose, matrix_from_quat
 
 STRAIGHT_DOWN = np.array([0.0, 0.0, -1.0])
@@ -43,6 +43,12 @@ class Ground:
         """Return the ground under one of an object's rest poses."""
         rest = asset.rest_poses
         return cls(matrix_from_quat(rest.quats[pose])[2], float(rest.heights[pose]))
+
+    @classmethod
+    def below(cls, asset: ObjectAsset, up: Array) -> "Ground":
+        """Return the ground under an object that lies with a direction (3,) of its own frame up."""
+        reach = Reach(asset.model, posed(asset.model))
+        return cls(up, float(reach(-up[None])[0]))
 
     @property
     def down(self) -> Array:

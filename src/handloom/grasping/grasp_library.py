@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.cache import user_cache
 from handloom.errors import HandloomError
 from handloom.grasping.annotate import Ground, annotate
@@ -27,6 +28,8 @@ RIM = AnnotateOptions(
 )
 """How rims are searched: fingers 20 mm apart hold what is up to 12 mm thick, and leave room for an arm that is a few
 millimetres off on its way."""
+DIRECTIONS = 6
+"""Steps of one in which the direction that is up is counted: seven degrees at most from the true one."""
 REST_POSES = 4
 """Rest poses of an object that are looked at."""
 ALGORITHM = 2
@@ -63,6 +66,23 @@ def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.fl
         gripper: Shape of the gripper.
     """
     return _cached(grasp_key(asset, gripper, LYING), partial(_lying, asset, gripper, LYING))
+
+
+def grasps_as_it_lies(asset: ObjectAsset, gripper: GripperShape, up: Array) -> NDArray[np.float32]:
+    """Return grasp rows (n, 17) of an object that lies on a table in the pose it has, whatever its rest poses are.
+
+    A lemon rolls: its rest pose is one of many, and grasps that come down on that one come from the side on others.
+
+    Args:
+        asset: The object.
+        gripper: Shape of the gripper.
+        up: Direction (3,) in the object's frame that is up.
+    """
+    coarse = np.round(np.asarray(up, float) * DIRECTIONS)
+    words = ("as it lies", grasp_key(asset, gripper, LYING), coarse.astype(int).tolist())
+    key = hashlib.sha256(repr(words).encode()).hexdigest()
+    ground = Ground.below(asset, coarse / np.linalg.norm(coarse))
+    return _cached(key, lambda rng: annotate(asset, gripper, LYING, rng, ground=ground).rows)
 
 
 def rim_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:

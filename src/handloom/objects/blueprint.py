@@ -9,9 +9,11 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.objects.finishes import edge_of, finish_of
 from handloom.objects.joint_feel import catch_of
 from handloom.objects.materials import BARE_METALS, substance
 from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
+from handloom.render.looks import Look, Turned
 from handloom.render.textures import add_texture
 from handloom.spatial import matrix_from_quat, quat_multiply
 
@@ -195,6 +197,31 @@ class Blueprint:
         for i, surface in enumerate(self.surfaces):
             _add_surface(spec, bodies[surface.body], surface, f"look_{i}")
         return spec
+
+    def looks(self) -> tuple[Look, ...]:
+        """Return what cameras see in place of the parts that are not drawn as they collide."""
+        hides: list[list[str]] = []
+        heads: list[Part] = []
+        for i, part in enumerate(self.parts):
+            name = f"{part.body}_{i}"
+            if part.drawn != "with the last":
+                heads.append(part)
+                hides.append([name])
+            else:
+                hides[-1].append(name)
+        return tuple(
+            Look(
+                body=p.body,
+                hides=tuple(names),
+                shape=p.drawn if isinstance(p.drawn, Turned) else "as collides",
+                position=p.position,
+                quat=p.quat,
+                edge=edge_of(p),
+                finish=finish_of(p, seed=i),
+            )
+            for i, (p, names) in enumerate(zip(heads, hides, strict=True))
+            if p.visible
+        )
 
     def _body_origins(self) -> dict[str, Array]:
         origins = {ROOT: np.zeros(3)}

@@ -17,6 +17,7 @@ from handloom.objects.geometry import Faces, triangles
 from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints
 from handloom.objects.parts import Axis, Keypoint, Link, Point
 from handloom.objects.rest_poses import RestPoses, find_rest_poses
+from handloom.render.looks import Look
 
 PARENTS = 3
 """How many folders around a file its parts may be in: the packages of ROS have models and meshes side by side."""
@@ -76,6 +77,8 @@ class ObjectAsset:
     """Which way is up in the object frame in the usual pose; stand-ins have y up, as the files they stand in for."""
     source: SpecSource
     """Builds the model."""
+    looks: tuple[Look, ...] = ()
+    """What cameras see in place of parts that collide; names are those of the object's own model."""
 
     def spec(self) -> mujoco.MjSpec:
         """Return a new model: root body ``object`` at the origin without a joint, ready for ``attach`` with a prefix.

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.objects.materials import Rgb
+from handloom.render.looks import Turned
 from handloom.spatial import matrix_from_quat, quat_rotate
 
 Shape = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "hull"]
@@ -36,7 +37,11 @@ class Part:
     color: Rgb = (0.5, 0.5, 0.5)
     """sRGB, each channel 0 to 1."""
     substance: str = "plastic"
-    """Key of ``handloom.objects.materials.SUBSTANCES``."""
+    """Key of ``handloom.objects.materials.SUBSTANCES``: what it weighs and how it slides."""
+    material: str | None = None
+    """Key of ``handloom.render.materials.MATERIALS``: what it looks like; None goes by substance and colour."""
+    edge: float | None = None
+    """Radius to which edges look rounded [m]; None goes by size."""
     fill: float = 1.0
     """Share of the volume that is material; 0 for paint and labels."""
     body: str = "object"
@@ -51,6 +56,9 @@ class Part:
     """Velocity of the surface in the part's frame [m/s]; for conveyor belts."""
     belt_turn: float = 0.0
     """Angular velocity of the surface about the part's z axis [rad/s]; for turntables."""
+    drawn: Turned | Literal["itself", "with the last"] = "itself"
+    """What cameras see: the solid itself, a surface of revolution in the part's frame, or nothing because the surface
+    of an earlier part shows this one too."""
 
     def __post_init__(self) -> None:
         """Refuse shapes without volume."""
@@ -71,6 +79,7 @@ class Part:
             size=tuple(s * scale for s in self.size),
             vertices=tuple(point(np.multiply(v, scale)) for v in self.vertices),
             position=point(np.multiply(self.position, scale)),
+            drawn=self.drawn.scaled(scale) if isinstance(self.drawn, Turned) else self.drawn,
         )
 
     def stretched(self, factors: Point) -> "Part":
@@ -86,6 +95,7 @@ class Part:
             position=point(middle),
             quat=UPRIGHT,
             belt_velocity=point(R @ self.belt_velocity),
+            drawn="itself",
         )
 
     def _corners(self) -> Array:

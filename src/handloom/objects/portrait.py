@@ -57,7 +57,11 @@ def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0, joints: 
         data.qpos[model.jnt_qposadr[joint]] = first + opened * (last - first)
     mujoco.mj_forward(model, data)
     camera = _camera(centre, radius, size)
-    return Renderer(model, preset="quality").render(data, [camera])[camera.name]["rgb"].astype(np.uint8)
+    return (
+        Renderer(model, preset="quality", looks=[look.under("object/") for look in obj.looks])
+        .render(data, [camera])[camera.name]["rgb"]
+        .astype(np.uint8)
+    )
 
 
 def variants_sheet(

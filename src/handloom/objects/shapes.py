@@ -1,7 +1,7 @@
 """The vocabulary that objects are drawn with: solids, shells, open boxes, arcs.
 
 Sizes are full lengths [m], not half lengths, because objects are drawn the way they are measured. ``look`` keywords
-(color, substance, fill, body, visible, solid, round) go to ``Part`` unchanged.
+(color, substance, material, edge, fill, body, visible, solid, round) go to ``Part`` unchanged.
 """
 
 import math
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.objects.materials import Rgb
 from handloom.objects.parts import UPRIGHT, Part, Point, Quat, point
+from handloom.render.looks import Turned
 from handloom.spatial import quat_from_axis_angle, quat_from_euler_deg, quat_rotate
 
 ORIGIN: Point = (0.0, 0.0, 0.0)
@@ -23,6 +24,8 @@ _SEAM = 0.01
 FOOT = 0.0006
 """Gap below the walls of objects that stand on their floor [m]. Sixteen walls flush with the floor would each touch the
 table in four points, and physics would spend most of its time on contacts that the floor alone can bear."""
+EDGE = 0.002
+"""Radius to which edges of round things are rounded in pictures [m]."""
 Profile = list[tuple[float, float]]
 """Pairs (radius, z) [m]."""
 
@@ -32,6 +35,8 @@ class Appearance(TypedDict, total=False):
 
     color: Rgb
     substance: str
+    material: str | None
+    edge: float | None
     fill: float
     body: str
     visible: bool
@@ -93,7 +98,7 @@ def lathe(profile: Profile, at: ArrayLike = ORIGIN, *, sides: int = 12, **look: 
     The polygon has the area of the circle, so that the volume (and with it the mass) is that of the round object.
     """
     rings = [_ring(r, z, sides) if r > 0.0 else np.array([[0.0, 0.0, z]]) for r, z in profile]
-    return hull(np.concatenate(rings), at, **look)
+    return replace(hull(np.concatenate(rings), at, **look), drawn=_turned_solid(profile))
 
 
 def slab(size: ArrayLike, radius: float, at: ArrayLike = ORIGIN, *, arc: int = 2, **look: Unpack[Appearance]) -> Part:
@@ -141,7 +146,23 @@ def shell(
         rim = np.stack([np.cos(edges), np.sin(edges)], axis=-1).tolist()
         corners = [(grow * r * x, grow * r * y, max(z, foot)) for r, z in (*outer, *inner) for x, y in rim]
         parts.append(hull(corners, at, **look))
-    return parts
+    parts[0] = replace(parts[0], drawn=_turned_shell(outer, inner, foot))
+    return [parts[0], *(replace(part, drawn="with the last") for part in parts[1:])]
+
+
+def _turned_solid(profile: Profile) -> Turned:
+    """Return the smooth solid of a convex profile, from the bottom up."""
+    rising = sorted(profile, key=lambda ring: ring[1])
+    height, radius = rising[-1][1] - rising[0][1], max(r for r, _ in rising)
+    return Turned(outer=tuple(rising), edge=min(EDGE, 0.2 * height, 0.2 * radius))
+
+
+def _turned_shell(outer: Profile, inner: Profile, foot: float) -> Turned:
+    """Return the smooth wall between two profiles; what has no inner profile of its own is closed by the hull."""
+    rising = sorted(((r, max(z, foot)) for r, z in outer), key=lambda ring: ring[1])
+    wall = sorted(((r, max(z, foot)) for r, z in inner), key=lambda ring: ring[1])
+    thick = min(abs(rising[-1][0] - wall[-1][0]), abs(rising[0][0] - wall[0][0]) or EDGE)
+    return Turned(outer=tuple(rising), inner=tuple(wall), through=True, edge=min(0.45 * max(thick, 1e-4), EDGE))
 
 
 def tube(
@@ -204,9 +225,20 @@ def arc(
     return [rod(a, b, thickness / 2, **look) for a, b in pairwise(knots)]
 
 
+def as_built(parts: list[Part]) -> list[Part]:
+    """Return the parts drawn one by one, with the corners they collide with: for walls that are not round."""
+    return [replace(part, drawn="itself") for part in parts]
+
+
 def striped(parts: list[Part], color: Rgb) -> list[Part]:
-    """Return the parts with every second one in another colour."""
-    return [replace(p, color=color) if i % 2 else p for i, p in enumerate(parts)]
+    """Return the parts with every second one in another colour; cameras see a band of it around the upper half."""
+    drawn = parts[0].drawn
+    painted = [replace(p, color=color) if i % 2 else p for i, p in enumerate(parts)]
+    if isinstance(drawn, Turned):
+        low, high = drawn.outer[0][1], drawn.outer[-1][1]
+        band = (low + 0.55 * (high - low), low + 0.85 * (high - low))
+        painted[0] = replace(painted[0], drawn=replace(drawn, band=band, band_color=color))
+    return painted
 
 
 def laid(part: Part, height: float) -> Part:

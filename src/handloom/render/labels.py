@@ -1,5 +1,6 @@
 """Labels computed from images and states: masks, boxes, visibility, keypoints, point clouds, optical flow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.render.cameras import project, unproject
 from handloom.render.cpu.cpu_renderer import CpuRenderer
+from handloom.render.looks import Look
 from handloom.render.preset import cpu_preset
 from handloom.spatial import invert_pose, transform_points
 from handloom.values import CameraSpec
@@ -139,9 +141,11 @@ def loose_box(camera: CameraSpec, T_world_camera: ArrayLike, corners: ArrayLike)
     return box if box.area > 0 else None
 
 
-def mask_alone(model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec, body: str) -> NDArray[np.bool_]:
+def mask_alone(
+    model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec, body: str, looks: Sequence[Look] = ()
+) -> NDArray[np.bool_]:
     """Return where a body would be seen with nothing in front of it (h, w): its amodal mask."""
-    only = CpuRenderer(model, cpu_preset("fast"), geoms=geoms_of_body(model, body))
+    only = CpuRenderer(model, cpu_preset("fast"), looks=looks, geoms=geoms_of_body(model, body))
     only.place(data)
     return only.draw(data, camera, ("segmentation",)).segmentation >= 0
 

@@ -1,7 +1,7 @@
 """A built scene: its world, robots, objects and cameras."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import mujoco
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
+from handloom.render.looks import Look
 from handloom.robots import Arm, RobotDescription
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import MobileBase
@@ -153,6 +154,16 @@ class Scene:
         model, robots = self.world.model, tuple(f"{name}/" for name in self.robots)
         owner = [model.body(int(body)).name for body in model.dof_bodyid]
         return np.array([dof for dof, body in enumerate(owner) if body.startswith(robots)], dtype=np.intp)
+
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """What cameras see in place of the parts of objects that collide, for the renderer."""
+        textured = {obj.name for obj in self.instance.objects if obj.look}
+        looks = [(name, look) for name, asset in self.assets.items() for look in asset.looks]
+        # An instance that gives an object another texture has it in the model.
+        return tuple(
+            replace(look.under(f"{name}/"), finish=None if name in textured else look.finish) for name, look in looks
+        )
 
     def grain_positions(self) -> Array:
         """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""

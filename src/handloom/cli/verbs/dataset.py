@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress, track
 
-from handloom.cli.flags import Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Preset, Run, Runs
+from handloom.cli.flags import Backend, Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Preset, Run, Runs
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
@@ -29,6 +29,7 @@ from handloom.engine.verification.verify import (
 )
 from handloom.errors import FileError, InputError
 from handloom.kernels import GENERATE
+from handloom.render.run_drawing import drawing_for
 
 
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
@@ -149,6 +150,8 @@ def merge(
     paths: Runs,
     *,
     output: OptionalOutput = None,
+    drop_flagged: bool = False,
+    only_flagged: bool = False,
     skip_hashes: bool = False,
 ) -> None:
     """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
@@ -156,8 +159,14 @@ def merge(
     Args:
         paths: One run folder; or, with -o, runs and datasets in the order they are to have.
         output: Folder of the new dataset.
+        drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
+        only_flagged: Take nothing but those; needs -o.
         skip_hashes: Use the files even if they are not those that were written.
     """
+    if drop_flagged and only_flagged:
+        raise InputError("--drop-flagged and --only-flagged leave nothing; give one of them")
+    if output is None and (drop_flagged or only_flagged):
+        raise InputError("--drop-flagged and --only-flagged make a new dataset; say where with -o")
     if output is None:
         if len(paths) != 1:
             raise InputError("give one run folder, or several datasets and -o for the new one")
@@ -167,7 +176,8 @@ def merge(
         print(f"dataset: {directory.dataset}")
         return
     datasets = [checked_dataset(path, skip_hashes=skip_hashes) for path in paths]
-    print(f"dataset: {merge_datasets(datasets, output)}")
+    flagged = True if only_flagged else False if drop_flagged else None
+    print(f"dataset: {merge_datasets(datasets, output, flagged=flagged)}")
 
 
 def render(
@@ -175,6 +185,7 @@ def render(
     *,
     output: OptionalOutput = None,
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     size: Annotated[tuple[int, int] | None, tyro.conf.arg(metavar="WIDTH HEIGHT", help_behavior_hint="")] = None,
     cameras: OptionalFile = None,
@@ -194,6 +205,7 @@ def render(
         path: A run folder.
         output: Folder of the new dataset; default: rendered/ in the run.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
@@ -212,25 +224,22 @@ def render(
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
     # Refuses unknown words at once.
-    drawn_settings(
-        directory.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation, labels=labels or None
-    )
+    how = {"preset": preset, "backend": backend, "codec": codec, "depth": depth, "segmentation": segmentation}
+    how["labels"] = labels or None
+    drawn_settings(directory.settings, **how)
     executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
     checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
     compile_kernels((*GENERATE, "labels") if labels else None)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    drawing = drawing_for(backend, workers=0 if workers == 0 else executor.workers)
+    with drawing, Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)
         dataset = rerender_run(
             directory,
             output or directory.path / "rendered",
             executor,
             look=look,
-            preset=preset,
-            codec=codec,
-            depth=depth,
-            segmentation=segmentation,
-            labels=labels or None,
             on_episode=lambda: progress.advance(bar),
+            **how,
         )
     print(f"dataset: {dataset}")

@@ -31,6 +31,7 @@ OWN = {
     "report": r"index\.html|[a-z0-9_]+\.png",
     "videos": r"scene_\d+_.*\.mp4",
     **dict.fromkeys(("evaluation.json", "finished.json", "contact_sheet.png"), ""),
+    **dict.fromkeys((f"{name}.flags.json" for name in (*DATASETS, "rendered")), ""),
 }
 """What commands write into the folder of a run, beside its manifest, locks and stop files; for folders that are no
 datasets, the names of what is in them."""

@@ -1,6 +1,7 @@
 """Pens, their holder, and what else lies on a desk."""
 
 import math
+from dataclasses import replace
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
@@ -9,6 +10,7 @@ from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,
+    as_built,
     bar,
     box,
     cylinder,
@@ -21,6 +23,7 @@ from handloom.objects.shapes import (
     slab,
     tube,
 )
+from handloom.render.looks import Turned
 
 
 def _print(color: tuple[float, float, float]) -> Appearance:
@@ -88,7 +91,11 @@ def pen_holder(c: Choices) -> Blueprint:
     grow = math.sqrt(2.0 * math.pi / (sides * math.sin(2.0 * math.pi / sides)))
     inside = radius - wall / 2
     parts = tube(radius, height, wall, sides=sides, foot=FOOT, **look)
-    parts.append(prism([(grow * inside * x, grow * inside * y) for x, y in outline], 0.004, (0.0, 0.0, 0.002), **look))
+    floor = prism([(grow * inside * x, grow * inside * y) for x, y in outline], 0.004, (0.0, 0.0, 0.002), **look)
+    if style == "round":
+        parts.append(replace(floor, drawn=Turned(outer=((inside, -0.002), (inside, 0.002)))))
+    else:
+        parts = [*as_built(parts), floor]
     return Blueprint(
         words=("pen holder", "pencil cup", "pen pot"),
         color=color,

@@ -6,7 +6,20 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, GLAZES, rgb, shade
 from handloom.objects.parts import Part, axes, points
-from handloom.objects.shapes import FOOT, Appearance, arc, cylinder, ellipsoid, hull, lathe, rod, shell, striped, tube
+from handloom.objects.shapes import (
+    FOOT,
+    Appearance,
+    arc,
+    as_built,
+    cylinder,
+    ellipsoid,
+    hull,
+    lathe,
+    rod,
+    shell,
+    striped,
+    tube,
+)
 
 
 def mug(c: Choices) -> Blueprint:
@@ -116,8 +129,8 @@ def watering_can(c: Choices) -> Blueprint:
     radius, height = c.number("radius", 0.032, 0.035), c.number("height", 0.095, 0.105)
     wall, reach, half, notch = 0.003, 0.040, 0.013, 0.72 * height
     look = Appearance(color=rgb(color), substance="plastic", fill=0.5)
-    parts = tube(radius, height, wall, foot=FOOT, **look)
-    low = tube(radius, notch, wall, foot=FOOT, **look)
+    parts = as_built(tube(radius, height, wall, foot=FOOT, **look))
+    low = as_built(tube(radius, notch, wall, foot=FOOT, **look))
     parts[0], parts[1], parts[-1] = low[0], low[1], low[-1]  # The three sides that face +x end where the spout begins.
     parts.append(cylinder(radius - wall / 2, 0.003, (0.0, 0.0, 0.0015), **look))
     near, tip = radius - wall, radius + reach

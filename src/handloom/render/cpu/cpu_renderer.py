@@ -1,6 +1,6 @@
 """The Python face of the ray caster: owns the arrays of one model, draws it from any camera."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import mujoco
 import numpy as np
@@ -39,12 +39,14 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.model.geom_table import build_geom_table, drawn_geoms, split_beads
 from handloom.render.cpu.model.light_table import active_lights, build_world, make_light_table, place_lamps
+from handloom.render.cpu.model.look_rows import PlacedLooks, apply_looks
 from handloom.render.cpu.model.outline import CORNERS, CUTS
 from handloom.render.cpu.model.placement import place_geoms, place_lights, place_view
 from handloom.render.cpu.model.texture import texture_arrays
 from handloom.render.cpu.rays.beads import place_beads
 from handloom.render.cpu.reflect import add_mirror_images, mirror_rows, mirrored_view
 from handloom.render.cpu.tile_reuse import find_changes
+from handloom.render.looks import Look
 from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 from handloom.values.camera import PIXELS, most_pixels
@@ -61,18 +63,28 @@ class CpuRenderer:
     Args:
         model: The model to draw. Shapes, colours, lights and textures are read once, here.
         preset: Which effects are on.
+        looks: What is drawn in place of which geoms.
         geoms: Ids of the geoms to draw; by default all that are visible. Hidden ones stay hidden.
     """
 
-    def __init__(self, model: mujoco.MjModel, preset: CpuPreset, *, geoms: NDArray[np.int32] | None = None) -> None:
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        preset: CpuPreset,
+        *,
+        looks: Sequence[Look] = (),
+        geoms: NDArray[np.int32] | None = None,
+    ) -> None:
         self._model = model
         self._preset = preset
         self._ids = drawn_geoms(model)
         if geoms is not None:
             self._ids = np.intersect1d(self._ids, geoms).astype(np.int32)
+        self._ids, shown = apply_looks(model, self._ids, looks)
         self._ids, self._bead_ids = split_beads(model, self._ids)
+        self._looks = PlacedLooks(model, self._ids, shown)
         self._ids_or_none = np.concatenate([np.array([-1], np.int32), self._ids, self._bead_ids])
-        shapes = build_geom_table(model, self._ids, self._bead_ids)
+        shapes = build_geom_table(model, self._ids, self._bead_ids, [shown.get(geom) for geom in self._ids.tolist()])
         textures, texels = texture_arrays(model, shapes.textures)
         self._lights = active_lights(model)
         lights = make_light_table(model)
@@ -107,6 +119,7 @@ class CpuRenderer:
             rotations = np.vstack([data.geom_xmat[self._ids], np.eye(3).ravel()])
         else:
             positions, rotations = data.geom_xpos[self._ids], data.geom_xmat[self._ids]
+        self._looks.place(data, positions, rotations)
         place_geoms(scene.geoms, scene.boxes, positions, rotations)
         lamps = data.light_xpos.tobytes() + data.light_xdir.tobytes()
         if lamps != self._lamps:

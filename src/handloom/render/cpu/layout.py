@@ -30,7 +30,7 @@ VECTOR = 16
     SHINE_R, SHINE_G, SHINE_B,      # highlights
     SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E, SPARE_F,
     SPARE_G, SPARE_H, SPARE_I, SPARE_J, SPARE_K,
-    TRIANGLE,                       # number of the triangle or bead hit
+    TRIANGLE,                       # number of the triangle, bead or piece of a surface of revolution hit
     NEARNESS,                       # one over the distance to the current light [1/m]
     LAMP_X, LAMP_Y, LAMP_INVERSE,   # place in the current light's picture plane, one over the distance along its axis
 ) = (LANES * k for k in range(45))
@@ -43,7 +43,8 @@ LANE_QUANTITIES = 45
     G_ROT, _, _, _, _, _, _, _, _,  # R_world_geom, row major
     G_POS, _, _,                    # p_world_geom [m]
     G_BOX, _, _, G_HALF, _, _,      # centre and half extents of the bounding box in the geom frame [m]
-    G_HULL, G_HULL_COUNT,           # half spaces of a polytope: first, number; of a mesh: root, grid; number of beads
+    G_HULL, G_HULL_COUNT,           # half spaces of a polytope: first, number; of a mesh: root, grid; number of beads;
+                                    # surface of revolution: first row, pieces
     G_COLOR, _, _, G_ALPHA,         # linear albedo, opacity
     G_SPECULAR, G_SHININESS, G_METAL, G_GLOW, G_MIRROR,
     G_TEXTURE, G_TEX_U, G_TEX_V,    # row of the texture table or -1; repeats per metre
@@ -53,8 +54,17 @@ LANE_QUANTITIES = 45
     G_BODY,                         # body that rigidly carries the geom
     G_INSIDE,                       # 1 when a camera inside sees the inner wall
     G_DEPTH,                        # no part of the geom is nearer to the camera than this, in planar depth [m]
-) = range(54)
-GEOM_COLUMNS = 64
+    G_EDGE,                         # radius to which the edges of a box or cylinder seem rounded [m]
+    G_OUTER, G_CAVITY,              # pieces of the outside and of the cavity of a surface of revolution: numbers
+    G_FLOOR,                        # height of that cavity's floor in the geom frame [m]
+    G_BAND_LOW, G_BAND_HIGH,        # heights of a painted band on it [m]
+    G_BAND_COLOR, _, _,             # linear albedo of the band
+    G_TEX_AROUND,                   # repeats of the texture around the z axis; 0: it is projected
+    G_TEX_ALONG,                    # axis of a box along which the texture runs: 0, 1, 2
+    G_TEX_SHIFT, _,                 # where the texture begins, in repeats
+    G_RELIEF,                       # height of the texture's relief [m]
+) = range(68)
+GEOM_COLUMNS = 80
 # fmt: on
 # Rotation and position lie side by side.
 POSE = 12
@@ -114,6 +124,10 @@ PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 0, 1, 2, 
 TRIANGLES = 9
 # Many balls of one size and material; always the last row of the geom table.
 BEADS = 10
+
+# A surface of revolution about z. Its rows in the table of half spaces, from G_HULL on: two per piece of its surface
+# (r0, z0, r1, z1; normal at both ends, radial and z), one per piece of its outside, one per piece of its cavity.
+TURNED = 11
 
 # Lanes are grouped by the geom they show; with more geoms than this in a batch, the last group takes all that are left.
 GROUPS = 4

@@ -41,6 +41,7 @@ from handloom.render.cpu.layout import (
     START,
     SURFACE,
     TRIANGLES,
+    TURNED,
     V_AXES,
     V_EYE,
     V_NEAR,
@@ -57,6 +58,7 @@ from handloom.render.cpu.rays.beads import cast_beads
 from handloom.render.cpu.rays.space import bound, greatest
 from handloom.render.cpu.rays.surface import covers, describe, find_face
 from handloom.render.cpu.rays.triangles import cast_triangles, orient_triangles
+from handloom.render.cpu.rays.turned import cast_turned
 from handloom.render.cpu.rays.visibility import cast
 
 # Surface points are lifted by this much before shadows are computed, against float32 noise [m].
@@ -147,6 +149,8 @@ def cast_all(lanes, candidates, count, scene, layer):
             cast_beads(lanes, geoms[g], scene.beads, np.float32(g))
         elif geoms[g, G_TYPE] == TRIANGLES:
             cast_triangles(lanes, geoms[g], scene.meshes, np.float32(g))
+        elif geoms[g, G_TYPE] == TURNED:
+            cast_turned(lanes, geoms[g], hulls, np.float32(g))
         else:
             cast(lanes, geoms, g, hulls, layer)
 

@@ -6,6 +6,8 @@ from functools import partial
 from handloom.seeding import generator
 from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task
+from handloom.tasks.rooms.room_lights import room_lights
+from handloom.tasks.rooms.room_of_episode import calmed, in_room
 from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
 from handloom.tasks.sampling.distractors import sample_distractors
 from handloom.tasks.sampling.fluid import sample_fluid
@@ -36,11 +38,13 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     rng = partial(generator, seed, episode, task=task.name)
     if task.config.data.variant == "randomized":
         task = randomized(task, rng("variant"))
+    task, place = in_room(task, rng("room"))
     config = task.config
     props = only_seen(task, sample_props(task, rng("objects")))
     robots = sample_robots(task, rng("robots"))
     held = {entry.name for entry in config.objects if entry.init_parent is not None}
-    lying = [obj for obj in props if obj.name not in held]
+    lying = [obj for obj in calmed(props, place) if obj.name not in held]
+    lying += place.clutter if place is not None else ()
     clutter = sample_distractors(task, props, rng("distractors"))
     objects, robots = sample_layout(task, lying, robots, clutter, rng("regions"))
     objects, robots = hold_objects(task, [obj for obj in props if obj.name in held], objects, robots)
@@ -55,7 +59,9 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         robots=robots,
         objects=(*objects, *camera_bodies(task, cameras)),
         cameras=cameras,
-        lights=sample_lights(config.env_map, rng("lights")),
+        lights=sample_lights(config.env_map, rng("lights"))
+        if place is None
+        else room_lights(place.room, config.env_map, rng("lights")),
         fps=config.data.fps,
         substeps=substeps(config.data.fps),
         max_frames=config.data.max_episode_length,
@@ -63,6 +69,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         neglect_collisions=config.neglect_collision_names,
         detailed_instruction=with_words(config.data.detailed_language_instruction, objects),
         fluid=sample_fluid(task, objects),
+        room={} if place is None else place.room.choices(),
     )
 
 

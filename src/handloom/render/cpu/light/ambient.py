@@ -2,8 +2,8 @@
 
 Two points are taken above the surface, at a small and a larger height. The distance from each to the nearest geom is
 its height in the open and less near a contact or in a corner. Distances are exact for box, sphere, capsule, cylinder
-and plane, and lower bounds for ellipsoids and convex meshes; meshes with hollows take no part. There is one loop per
-kind because a branch inside would not vectorise.
+and plane (``turned_light`` has surfaces of revolution), and lower bounds for ellipsoids and convex meshes; meshes with
+hollows take no part. There is one loop per kind because a branch inside would not vectorise.
 """
 
 import numpy as np
@@ -32,8 +32,10 @@ from handloom.render.cpu.layout import (
     SPHERE,
     TINY,
     TRIANGLES,
+    TURNED,
     ZERO,
 )
+from handloom.render.cpu.light.turned_light import close_in_turned
 from handloom.render.cpu.rays.geom_frame import position_of, rotation_of, size_of
 
 
@@ -155,7 +157,7 @@ def _close_plane(lanes, rotation, position, low, high):
 
 
 @picture_kernel
-def close_in(lanes, row, low, high):
+def close_in(lanes, row, hulls, low, high):
     """Lower NEAR_GAP and FAR_GAP to the distance of the geom from the points ``low`` and ``high`` above the surface."""
     kind = int(row[G_TYPE])
     size = size_of(row)
@@ -164,7 +166,9 @@ def close_in(lanes, row, low, high):
     if kind in (TRIANGLES, BEADS):
         # The bounding box of a hollow object, or of a heap, says nothing about the space inside it.
         return
-    if kind in (BOX, MESH):
+    if kind == TURNED:
+        close_in_turned(lanes, row, hulls, low, high)
+    elif kind in (BOX, MESH):
         center = (row[G_BOX], row[G_BOX + 1], row[G_BOX + 2])
         half = (row[G_HALF], row[G_HALF + 1], row[G_HALF + 2])
         _close_box(lanes, rotation, position, low, high, center, half)

@@ -18,6 +18,7 @@ from handloom.render.cpu.layout import (
     ONE,
     PLANE,
     SURFACE,
+    TURNED,
     VECTOR,
     W_AO_FLOOR,
     W_AO_HIGH,
@@ -63,7 +64,10 @@ def _list_near(scene, canvas, sole, far):
             continue
         canvas.touching_words[word] |= canvas.picked_words[word]
         for g in range(8 * word, 8 * word + 8):
-            if canvas.picked[g] != 0 and np.float32(g) != sole and is_near(scene.geoms[g], space, far):
+            if canvas.picked[g] == 0 or not is_near(scene.geoms[g], space, far):
+                continue
+            # A convex geom leaves the space above itself free, a vessel does not.
+            if np.float32(g) != sole or scene.geoms[g, G_TYPE] == TURNED:
                 canvas.near[count] = g
                 count += 1
     return count
@@ -126,7 +130,7 @@ def occlude(lanes, scene, canvas):
             near_left, far_left = greatest_gaps(lanes)
             closed = False
         if gap < far_left or low_gap < near_left:
-            close_in(lanes, scene.geoms[g], near, far)
+            close_in(lanes, scene.geoms[g], scene.hulls, near, far)
             closed = True
     a = HALF * (ONE - floor) / near
     b = HALF * (ONE - floor) / far

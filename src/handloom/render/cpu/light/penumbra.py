@@ -32,6 +32,9 @@ from handloom.render.cpu.layout import (
     SPARE_A,
     SPARE_B,
     SPARE_C,
+    SPARE_D,
+    SPARE_E,
+    SPARE_F,
     SPHERE,
     TINY,
     VECTOR,
@@ -134,48 +137,61 @@ def _ellipsoid_gap(ox, oy, oz, x, y, z, kx, ky, kz, smallest):
 
 @picture_kernel(inline="always")
 def _darken(lanes, i, gap, t, radius, gid):
-    """Keep the darkest caster; a convex geom never shades itself beyond its own horizon."""
-    hidden = min(HALF - HALF * gap / (radius * t + CONTACT), ONE)
-    before = lanes[i + SHADE]
-    lanes[i + SHADE] = hidden if (hidden > before) & (lanes[i + ID] != gid) else before
+    """Add what is hidden; a convex geom never shades itself beyond its own horizon.
+
+    Two pieces of one object that meet hide complementary parts of the lamp from a point that sees their seam, so the
+    sum leaves no light between them.
+    """
+    hidden = min(max(HALF - HALF * gap / (radius * t + CONTACT), ZERO), ONE)
+    lanes[i + SHADE] = min(lanes[i + SHADE] + (hidden if lanes[i + ID] != gid else ZERO), ONE)
 
 
 @picture_kernel
 def _shade_polytope(lanes, row, caster, hulls, radius, gid):
-    """Clip the segment by the half spaces; the gap is the largest plane distance at the middle of what is left."""
+    """Clip the segment by the half spaces; the gap is the distance to the edge of the last face entered and first left.
+
+    Where the segment passes a thin plate, these two are parallel and their edge is far away: all is hidden.
+    """
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
     lx, ly, lz = caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR]
     first = int(row[G_HULL])
-    last = first + int(row[G_HULL_COUNT])
     for i in range(LANES):
         lanes[i + SPARE_A] = -BIG
         lanes[i + SPARE_B] = BIG
-        lanes[i + SPARE_C] = -BIG
-    for stage in range(2):
-        for f in range(first, last):
-            p, q, r, offset = hulls[f, 0], hulls[f, 1], hulls[f, 2], hulls[f, 3]
-            lamp = p * lx + q * ly + r * lz - offset
-            nx, ny, nz = r0 * p + r1 * q + r2 * r, r3 * p + r4 * q + r5 * r, r6 * p + r7 * q + r8 * r
-            c = offset + nx * wx + ny * wy + nz * wz
-            if stage == 0:
-                for i in range(LANES):
-                    here = lanes[i + PX] * nx + lanes[i + PY] * ny + lanes[i + PZ] * nz - c
-                    slope = lamp - here + TINY
-                    t = -here / slope
-                    enter = lanes[i + SPARE_A]
-                    leave = lanes[i + SPARE_B]
-                    lanes[i + SPARE_A] = t if (slope < ZERO) & (t > enter) else enter
-                    lanes[i + SPARE_B] = t if (slope > ZERO) & (t < leave) else leave
-            else:
-                for i in range(LANES):
-                    here = lanes[i + PX] * nx + lanes[i + PY] * ny + lanes[i + PZ] * nz - c
-                    lanes[i + SPARE_C] = max(here + lanes[i + SPARE_A] * (lamp - here), lanes[i + SPARE_C])
-        if stage == 0:
-            for i in range(LANES):
-                lanes[i + SPARE_A] = _clamp01(HALF * (lanes[i + SPARE_A] + lanes[i + SPARE_B]))
+        lanes[i + SPARE_C] = ZERO
+        lanes[i + SPARE_D] = ZERO
+        lanes[i + SPARE_E] = -ONE
+        lanes[i + SPARE_F] = ONE
+    for k in range(int(row[G_HULL_COUNT])):
+        f = first + k
+        p, q, r, offset = hulls[f, 0], hulls[f, 1], hulls[f, 2], hulls[f, 3]
+        lamp = p * lx + q * ly + r * lz - offset
+        nx, ny, nz = r0 * p + r1 * q + r2 * r, r3 * p + r4 * q + r5 * r, r6 * p + r7 * q + r8 * r
+        c = offset + nx * wx + ny * wy + nz * wz
+        face = np.float32(k)
+        for i in range(LANES):
+            here = lanes[i + PX] * nx + lanes[i + PY] * ny + lanes[i + PZ] * nz - c
+            slope = lamp - here + TINY
+            t = -here / slope
+            later = (slope < ZERO) & (t > lanes[i + SPARE_A])
+            sooner = (slope > ZERO) & (t < lanes[i + SPARE_B])
+            lanes[i + SPARE_A] = t if later else lanes[i + SPARE_A]
+            lanes[i + SPARE_C] = face if later else lanes[i + SPARE_C]
+            lanes[i + SPARE_E] = slope if later else lanes[i + SPARE_E]
+            lanes[i + SPARE_B] = t if sooner else lanes[i + SPARE_B]
+            lanes[i + SPARE_D] = face if sooner else lanes[i + SPARE_D]
+            lanes[i + SPARE_F] = slope if sooner else lanes[i + SPARE_F]
     for i in range(LANES):
-        _darken(lanes, i, lanes[i + SPARE_C], lanes[i + SPARE_A], radius, gid)
+        enter, leave = lanes[i + SPARE_A], lanes[i + SPARE_B]
+        a, b = first + int(lanes[i + SPARE_C]), first + int(lanes[i + SPARE_D])
+        cosine = hulls[a, 0] * hulls[b, 0] + hulls[a, 1] * hulls[b, 1] + hulls[a, 2] * hulls[b, 2]
+        s, e = lanes[i + SPARE_E], lanes[i + SPARE_F]
+        apart = np.sqrt(max(s * s + e * e - (s + s) * e * cosine, TINY * TINY))
+        gap = (enter - leave) * abs(s * e) / apart
+        t = HALF * (enter + leave)
+        between = (leave > ZERO) & (enter < ONE) if enter < leave else (t > ZERO) & (t < ONE)
+        _darken(lanes, i, gap if between else BIG, _clamp01(t), radius, gid)
 
 
 @picture_kernel(inline="always")

@@ -53,10 +53,12 @@ from handloom.render.cpu.layout import (
     SURFACE,
     TINY,
     TRIANGLES,
+    TURNED,
     VECTOR,
     ZERO,
 )
 from handloom.render.cpu.light.penumbra import CONTACT, shade
+from handloom.render.cpu.light.turned_light import shade_turned
 from handloom.render.cpu.rays.beads import shade_beads
 from handloom.render.cpu.rays.space import bounds, box_along, middle_of
 from handloom.render.cpu.rays.triangles import MITRE, shade_triangles
@@ -206,12 +208,15 @@ def cast_shadows(lanes, scene, canvas, k):
             gid = np.float32(g)
             mesh = row[G_TYPE] == TRIANGLES
             beads = row[G_TYPE] == BEADS
-            # A convex geom throws no shadow on itself, a mesh does, and a bead on another.
-            if not (endless or _any_behind(lanes, caster, radius, BIG if mesh or beads else gid)):
+            turned = row[G_TYPE] == TURNED
+            # A convex geom throws no shadow on itself; a mesh or a vessel does, and a bead on another.
+            if not (endless or _any_behind(lanes, caster, radius, BIG if mesh or beads or turned else gid)):
                 continue
             if mesh:
                 shade_triangles(lanes, row, caster, scene.meshes, light, endless)
             elif beads:
                 shade_beads(lanes, row, gid, scene.beads, caster, light, patch)
+            elif turned:
+                shade_turned(lanes, row, caster, scene.hulls, light)
             else:
                 shade(lanes, row, gid, caster, scene.hulls, light)

@@ -1,5 +1,6 @@
 """The static part of the geom table: shapes and materials, read from the model."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import mujoco
@@ -15,16 +16,23 @@ from handloom.render.cpu.layout import (
     CYLINDER,
     ELLIPSOID,
     G_ALPHA,
+    G_BAND_COLOR,
+    G_BAND_HIGH,
+    G_BAND_LOW,
     G_BODY,
     G_BOX,
     G_CASTS,
+    G_CAVITY,
     G_COLOR,
+    G_EDGE,
+    G_FLOOR,
     G_GLOW,
     G_HALF,
     G_HULL,
     G_HULL_COUNT,
     G_METAL,
     G_MIRROR,
+    G_OUTER,
     G_SHININESS,
     G_SIZE,
     G_SPECULAR,
@@ -40,6 +48,7 @@ from handloom.render.cpu.layout import (
     PLANE,
     SPHERE,
     TRIANGLES,
+    TURNED,
 )
 from handloom.render.cpu.model.bvh import (
     Hierarchy,
@@ -48,6 +57,9 @@ from handloom.render.cpu.model.bvh import (
     triangles_of_height_field,
     triangles_of_mesh,
 )
+from handloom.render.cpu.model.finish_row import wrap_pattern, write_finish
+from handloom.render.cpu.model.texture import TextureKey
+from handloom.render.looks import Look, Turned, tables_of_turned
 from handloom.render.pictures import linear_from_srgb
 
 # Geom groups 0 to 2 are drawn, as in MuJoCo's own viewers; collision geoms live in group 3.
@@ -183,12 +195,20 @@ class GeomTable(NamedTuple):
     """Half spaces (k, 4)."""
     meshes: Hierarchy
     """Triangles of everything that is not a simple solid."""
-    textures: list[int]
-    """Ids of the textures in use, in the order of the texture table."""
+    textures: list[TextureKey]
+    """The textures in use, in the order of the texture table: ids in the model, or pattern and seed."""
 
 
-def build_geom_table(model: mujoco.MjModel, ids: NDArray[np.int32], beads: NDArray[np.int32]) -> GeomTable:
+def build_geom_table(
+    model: mujoco.MjModel, ids: NDArray[np.int32], beads: NDArray[np.int32], looks: Sequence[Look | None] = ()
+) -> GeomTable:
     """Read shapes and materials of the drawn geoms; beads get one row, the last.
+
+    Args:
+        model: The model.
+        ids: Geoms with a row each.
+        beads: Geoms that share the last row.
+        looks: What is drawn in place of each geom of ``ids``; None draws the geom itself. Empty: none has a look.
 
     Raises:
         InputError: A geom has a shape that cannot be drawn.
@@ -196,20 +216,32 @@ def build_geom_table(model: mujoco.MjModel, ids: NDArray[np.int32], beads: NDArr
     rows = np.concatenate([ids, beads[:1]])
     table = np.zeros((len(rows), GEOM_COLUMNS), np.float32)
     shapes = _ShapeTables(model)
-    textures: list[int] = []
-    for row, geom in zip(table, rows, strict=True):
+    textures: list[TextureKey] = []
+    given = [*looks, *[None] * (len(rows) - len(looks))]
+    for row, geom, look in zip(table, rows, given, strict=True):
         row[G_TYPE] = model.geom_type[geom]
         row[G_SIZE : G_SIZE + 3] = model.geom_size[geom]
         row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = _half_extents(model, geom)
         row[G_BODY] = model.body_weldid[model.geom_bodyid[geom]]
         _write_material(model, geom, row)
-        row[G_CASTS] = row[G_TYPE] != PLANE and row[G_ALPHA] > SHADOW_ALPHA
-        texture, row[G_TEX_U], row[G_TEX_V] = _texture_of(model, geom)
+        finish = look.finish if look is not None else None
+        if finish is None:
+            number, row[G_TEX_U], row[G_TEX_V] = _texture_of(model, geom)
+            texture = number if number >= 0 else None
+        else:
+            texture = write_finish(finish, row)
         row[G_TEX_DENSITY] = max(row[G_TEX_U], row[G_TEX_V])
-        if texture >= 0 and texture not in textures:
+        if texture is not None and texture not in textures:
             textures.append(texture)
-        row[G_TEXTURE] = textures.index(texture) if texture >= 0 else -1
-        shapes.write(geom, row)
+        row[G_TEXTURE] = textures.index(texture) if texture is not None else -1
+        row[G_CASTS] = row[G_TYPE] != PLANE and row[G_ALPHA] > SHADOW_ALPHA
+        row[G_EDGE] = look.edge if look is not None else 0.0
+        if look is not None and isinstance(look.shape, Turned):
+            shapes.write_turned(look.shape, row)
+        else:
+            shapes.write(geom, row)
+        if finish is not None and texture is not None:
+            wrap_pattern(finish, row)
     if len(beads):
         table[-1, [G_TYPE, G_HULL_COUNT, G_BODY]] = BEADS, len(beads), -1
     hulls, meshes = shapes.finish(table)
@@ -254,6 +286,22 @@ class _ShapeTables:
         if row[G_TEX_MAPPED]:
             row[G_TEX_U : G_TEX_V + 1] = self._repeats(geom)
             row[G_TEX_DENSITY] = row[G_TEX_U] / max(2 * float(row[G_HALF : G_HALF + 3].max()), 1e-6)
+
+    def write_turned(self, shape: Turned, row: NDArray[np.float32]) -> None:
+        """Write a surface of revolution and its bounding box."""
+        tables = tables_of_turned(shape)
+        rows = np.concatenate([tables.surface, tables.outer, tables.cavity]).astype(np.float32)
+        row[G_TYPE] = TURNED
+        row[G_HULL], row[G_HULL_COUNT] = self._next_face, len(tables.surface) // 2
+        row[G_OUTER], row[G_CAVITY], row[G_FLOOR] = len(tables.outer), len(tables.cavity), tables.floor
+        self._hulls.append(rows)
+        self._next_face += len(rows)
+        radius = float(tables.surface[0::2, [0, 2]].max())
+        low, high = float(tables.surface[0::2, [1, 3]].min()), float(tables.surface[0::2, [1, 3]].max())
+        row[G_BOX : G_BOX + 3] = 0.0, 0.0, (low + high) / 2
+        row[G_HALF : G_HALF + 3] = radius, radius, (high - low) / 2
+        row[G_BAND_LOW], row[G_BAND_HIGH] = shape.band
+        row[G_BAND_COLOR : G_BAND_COLOR + 3] = linear_from_srgb(np.array(shape.band_color))
 
     def finish(self, table: NDArray[np.float32]) -> tuple[NDArray[np.float32], Hierarchy]:
         """Return half spaces and joined triangles, and turn part numbers into node numbers."""

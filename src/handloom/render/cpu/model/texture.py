@@ -1,8 +1,10 @@
 """Textures: packed mip pyramids of the model's images, and their lookup.
 
-A texel is 32 bits, red in the lowest byte. Channels hold the square root of linear light: it spends the 8 bits much as
-sRGB does, and decoding is one multiplication.
+A texel is 32 bits, red in the lowest byte, the height of a relief in the highest. Colours hold the square root of
+linear light: it spends the 8 bits much as sRGB does, and decoding is one multiplication.
 """
+
+from functools import lru_cache
 
 import mujoco
 import numpy as np
@@ -14,8 +16,13 @@ from handloom.render.cpu.layout import (
     BOX,
     CYLINDER,
     FACE,
+    G_RELIEF,
+    G_ROT,
+    G_TEX_ALONG,
+    G_TEX_AROUND,
     G_TEX_DENSITY,
     G_TEX_MAPPED,
+    G_TEX_SHIFT,
     G_TEX_U,
     G_TEX_V,
     G_TEXTURE,
@@ -24,6 +31,9 @@ from handloom.render.cpu.layout import (
     HALF,
     ID,
     LANES,
+    NX,
+    NY,
+    NZ,
     ONE,
     PLANE,
     RED,
@@ -32,13 +42,25 @@ from handloom.render.cpu.layout import (
     SPARE_C,
     SPARE_D,
     SPARE_E,
+    SPARE_G,
+    SPARE_H,
+    SPARE_I,
+    SPARE_J,
+    TINY,
     TRIANGLES,
+    TURNED,
     ZERO,
     T,
 )
+from handloom.render.cpu.rays.geom_frame import rotation_of
 from handloom.render.cpu.rays.space import greatest
+from handloom.render.patterns import KEPT, pattern
 from handloom.render.pictures import linear_from_srgb
 
+TextureKey = int | tuple[str, int]
+"""A texture of the model by its id, or a pattern by its name and seed."""
+
+TWO, THREE = np.float32(2), np.float32(3)
 # A pixel may cover this many texels before a coarser level is used; higher is sharper and flickers more.
 SHARPNESS = np.float32(1.4)
 TEXEL_SCALE = np.float32(1.0 / (255.0 * 255.0))
@@ -72,9 +94,12 @@ def pyramid(image: NDArray[np.float32]) -> list[NDArray[np.float32]]:
 
 
 def pack(image: NDArray[np.float32]) -> NDArray[np.int32]:
-    """Pack linear light (h, w, 3) in 0..1 into texels (h * w,)."""
-    code = np.rint(255 * np.sqrt(np.clip(image, 0, 1))).astype(np.int32).reshape(-1, 3)
-    return code[:, 0] | code[:, 1] << 8 | code[:, 2] << 16
+    """Pack linear light (h, w, 3) in 0..1, with or without a fourth channel of heights, into texels (h * w,)."""
+    code = np.rint(255 * np.sqrt(np.clip(image[..., :3], 0, 1))).astype(np.uint32).reshape(-1, 3)
+    texels = code[:, 0] | code[:, 1] << 8 | code[:, 2] << 16
+    if image.shape[-1] > 3:
+        texels |= np.rint(255 * np.clip(image[..., 3], 0, 1)).astype(np.uint32).ravel() << 24
+    return texels.view(np.int32)
 
 
 def texture_image(model: mujoco.MjModel, texture: int) -> NDArray[np.float32]:
@@ -87,17 +112,34 @@ def texture_image(model: mujoco.MjModel, texture: int) -> NDArray[np.float32]:
     return LINEAR[color]
 
 
-def texture_arrays(model: mujoco.MjModel, wanted: list[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def texture_arrays(model: mujoco.MjModel, wanted: list[TextureKey]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the texture table (k, 4) of first texel, width, height, levels, and all texels in one array."""
     table, parts, start = [], [np.zeros(1, np.int32)], 1
     for texture in wanted:
-        levels = pyramid(power_of_two(texture_image(model, texture)))
-        while max(levels[0].shape[:2]) > MAX_SIDE:
-            levels = levels[1:]
-        table.append((start, levels[0].shape[1], levels[0].shape[0], len(levels)))
-        parts += [pack(level) for level in levels]
-        start += sum(level.shape[0] * level.shape[1] for level in levels)
+        if isinstance(texture, int):
+            sizes, packed = _packed(texture_image(model, texture))
+        else:
+            sizes, packed = _packed_pattern(*texture)
+        table.append((start, *sizes))
+        parts.append(packed)
+        start += len(packed)
     return np.array(table, np.int32).reshape(-1, 4), np.concatenate(parts)
+
+
+def _packed(image: NDArray[np.float32]) -> tuple[tuple[int, int, int], NDArray[np.int32]]:
+    """Return width, height and levels of an image (h, w, 3 or 4), and all its texels."""
+    levels = pyramid(power_of_two(image))
+    while max(levels[0].shape[:2]) > MAX_SIDE:
+        levels = levels[1:]
+    return (levels[0].shape[1], levels[0].shape[0], len(levels)), np.concatenate([pack(level) for level in levels])
+
+
+@lru_cache(maxsize=KEPT)
+def _packed_pattern(name: str, seed: int) -> tuple[tuple[int, int, int], NDArray[np.int32]]:
+    """Return the texels of a pattern; scenes share them."""
+    image = pattern(name, seed)
+    height = image[..., 3:].astype(np.float32) / 255
+    return _packed(np.concatenate([LINEAR[image[..., :3]], height], axis=-1).astype(np.float32))
 
 
 @picture_kernel
@@ -119,6 +161,11 @@ def _unwrap(lanes, row, gid):
             lanes[i + SPARE_A] = lanes[i + SPARE_D] * u_scale if mine else ZERO
             lanes[i + SPARE_B] = lanes[i + SPARE_E] * v_scale if mine else ZERO
         return
+    if row[G_TEX_AROUND] > ZERO:
+        _unwrap_round(lanes, row, gid, is_cylinder)
+        return
+    along, u_shift, v_shift = row[G_TEX_ALONG], row[G_TEX_SHIFT], row[G_TEX_SHIFT + 1]
+    deep, across = along > np.float32(1.5), (along > HALF) & (along < np.float32(1.5))
     for i in range(LANES):
         face = abs(lanes[i + FACE])
         on_x = is_box & (face < np.float32(1.5))
@@ -126,8 +173,86 @@ def _unwrap(lanes, row, gid):
         s = lanes[i + SPARE_B] if on_x else lanes[i + SPARE_A]
         t = lanes[i + SPARE_B] if flat else lanes[i + SPARE_C]
         mine = lanes[i + ID] == gid
-        lanes[i + SPARE_A] = s * u_scale - HALF if mine else ZERO
-        lanes[i + SPARE_B] = -t * v_scale - HALF if mine else ZERO
+        swap = (across & flat) | (deep & (not flat))
+        u, v = (t if swap else s), (s if swap else t)
+        lanes[i + SPARE_A] = u * u_scale - HALF + u_shift if mine else ZERO
+        lanes[i + SPARE_B] = -v * v_scale - HALF + v_shift if mine else ZERO
+        # Which way u and v run, for the relief: 0 along x, 1 along y, 2 along z. Spare F is that of ``greatest``.
+        s_axis = ONE if on_x else ZERO
+        t_axis = ONE if flat else TWO
+        lanes[i + SPARE_J] = t_axis if swap else s_axis
+        lanes[i + SPARE_G] = s_axis if swap else t_axis
+
+
+@picture_kernel(inline="always")
+def _turn_of(x, y):
+    """Return the angle of (x, y) in turns, -1/2 to 1/2, to 1e-4: an odd polynomial, no library function."""
+    a, b = abs(x), abs(y)
+    q = min(a, b) / max(a, b, TINY)
+    s = q * q
+    r = ((np.float32(-0.0464964749) * s + np.float32(0.15931422)) * s - np.float32(0.327622764)) * s * q + q
+    r = np.float32(1.5707963268) - r if b > a else r
+    r = np.float32(3.1415926536) - r if x < ZERO else r
+    return (-r if y < ZERO else r) * np.float32(0.15915494309)
+
+
+@picture_kernel
+def _unwrap_round(lanes, row, gid, is_cylinder):
+    """Lay the texture around the z axis; ends that are level show it from above."""
+    around, u_scale, v_scale = row[G_TEX_AROUND], row[G_TEX_U], row[G_TEX_V]
+    u_shift, v_shift = row[G_TEX_SHIFT], row[G_TEX_SHIFT + 1]
+    r2, r5, r8 = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
+    for i in range(LANES):
+        x, y, z = lanes[i + SPARE_A], lanes[i + SPARE_B], lanes[i + SPARE_C]
+        up = abs(lanes[i + NX] * r2 + lanes[i + NY] * r5 + lanes[i + NZ] * r8)
+        level = (up > np.float32(0.9)) & (is_cylinder | (row[G_TYPE] == TURNED))
+        mine = lanes[i + ID] == gid
+        u = x * u_scale if level else _turn_of(x, y) * around
+        v = y if level else z
+        lanes[i + SPARE_A] = u + u_shift if mine else ZERO
+        lanes[i + SPARE_B] = -v * v_scale + v_shift if mine else ZERO
+        inverse = ONE / np.sqrt(x * x + y * y + TINY)
+        # Around the axis: the direction itself, marked by 3.
+        lanes[i + SPARE_J] = ZERO if level else THREE
+        lanes[i + SPARE_G] = ONE if level else TWO
+        lanes[i + SPARE_H] = -y * inverse
+        lanes[i + SPARE_I] = x * inverse
+
+
+@picture_kernel
+def _emboss(lanes, row, gid, corners, width, height):
+    """Tilt normals by the slope of the heights of four texels; fractions are in spares A, B, the level's size in C."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
+    u_gain = row[G_RELIEF] * row[G_TEX_U] * np.float32(width / 255.0)
+    v_gain = row[G_RELIEF] * row[G_TEX_V] * np.float32(height / 255.0)
+    for i in range(LANES):
+        a = np.float32(np.int32((corners[i] >> 24) & 255))
+        b = np.float32(np.int32((corners[i + LANES] >> 24) & 255))
+        c = np.float32(np.int32((corners[i + 2 * LANES] >> 24) & 255))
+        d = np.float32(np.int32((corners[i + 3 * LANES] >> 24) & 255))
+        fx, fy, scale = lanes[i + SPARE_A], lanes[i + SPARE_B], lanes[i + SPARE_C]
+        du = ((b - a) * (ONE - fy) + (d - c) * fy) * u_gain * scale
+        dv = ((c - a) * (ONE - fx) + (d - b) * fx) * v_gain * scale
+        du = min(max(du, -ONE), ONE)
+        dv = min(max(dv, -ONE), ONE)
+        f, g = lanes[i + SPARE_J], lanes[i + SPARE_G]
+        round_u = f > np.float32(2.5)
+        # Slope in the geom frame; v runs against its axis.
+        x = du * lanes[i + SPARE_H] if round_u else (du if f < HALF else ZERO)
+        y = du * lanes[i + SPARE_I] if round_u else (du if (f > HALF) & (f < np.float32(1.5)) else ZERO)
+        z = du if (f > np.float32(1.5)) & (not round_u) else ZERO
+        x -= dv if g < HALF else ZERO
+        y -= dv if (g > HALF) & (g < np.float32(1.5)) else ZERO
+        z -= dv if g > np.float32(1.5) else ZERO
+        nx, ny, nz = lanes[i + NX], lanes[i + NY], lanes[i + NZ]
+        wx, wy, wz = r0 * x + r1 * y + r2 * z, r3 * x + r4 * y + r5 * z, r6 * x + r7 * y + r8 * z
+        along = wx * nx + wy * ny + wz * nz
+        px, py, pz = nx - wx + along * nx, ny - wy + along * ny, nz - wz + along * nz
+        inverse = ONE / np.sqrt(px * px + py * py + pz * pz)
+        mine = lanes[i + ID] == gid
+        lanes[i + NX] = px * inverse if mine else nx
+        lanes[i + NY] = py * inverse if mine else ny
+        lanes[i + NZ] = pz * inverse if mine else nz
 
 
 @picture_kernel
@@ -234,3 +359,5 @@ def sample_texture(lanes, row, gid, textures, texels, corners, pixel):
         lanes[i + RED] *= _blend(corners, i, wa, wb, wc, wd, 0) if mine else ONE
         lanes[i + GREEN] *= _blend(corners, i, wa, wb, wc, wd, 8) if mine else ONE
         lanes[i + BLUE] *= _blend(corners, i, wa, wb, wc, wd, 16) if mine else ONE
+    if row[G_RELIEF] > ZERO and row[G_TEX_MAPPED] == ZERO:
+        _emboss(lanes, row, gid, corners, width, height)

@@ -228,6 +228,5 @@ def _shade_bead(lanes, center, light, radius, lamp, number):
         t = min(max(-(ox * x + oy * y + oz * z) * nearness * nearness, ZERO), ONE)
         p, q, r = ox + t * x, oy + t * y, oz + t * z
         gap = np.sqrt(p * p + q * q + r * r) - radius
-        hidden = min(HALF - HALF * gap / (lamp * t + CONTACT), ONE)
-        before = lanes[i + SHADE]
-        lanes[i + SHADE] = hidden if (hidden > before) & (lanes[i + SPARE_A] != number) else before
+        hidden = min(max(HALF - HALF * gap / (lamp * t + CONTACT), ZERO), ONE)
+        lanes[i + SHADE] = min(lanes[i + SHADE] + (hidden if lanes[i + SPARE_A] != number else ZERO), ONE)

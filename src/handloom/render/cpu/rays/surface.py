@@ -14,6 +14,7 @@ from handloom.render.cpu.layout import (
     FACE,
     G_ALPHA,
     G_COLOR,
+    G_EDGE,
     G_GLOW,
     G_HULL,
     G_HULL_COUNT,
@@ -45,6 +46,7 @@ from handloom.render.cpu.layout import (
     SPECULAR,
     TINY,
     TRIANGLES,
+    TURNED,
     ZERO,
     T,
     U,
@@ -53,6 +55,7 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.model.texture import sample_texture
 from handloom.render.cpu.rays.beads import number_beads, orient_beads
 from handloom.render.cpu.rays.geom_frame import eye_of, position_of, rays_of, rotation_of, size_of
+from handloom.render.cpu.rays.turned import orient_turned, paint_band
 
 
 @picture_kernel
@@ -136,6 +139,40 @@ def _orient_box(lanes, rotation, size, gid):
 
 
 @picture_kernel
+def _round_box(lanes, rotation, size, edge, gid):
+    """Bend the normals of a box near its edges, as if they were rounded."""
+    sx, sy, sz = size[0] - edge, size[1] - edge, size[2] - edge
+    for i in range(LANES):
+        x = lanes[i + SPARE_A]
+        y = lanes[i + SPARE_B]
+        z = lanes[i + SPARE_C]
+        nx = max(abs(x) - sx, ZERO)
+        ny = max(abs(y) - sy, ZERO)
+        nz = max(abs(z) - sz, ZERO)
+        scale = ONE / np.sqrt(nx * nx + ny * ny + nz * nz + TINY * TINY)
+        nx = (nx if x > ZERO else -nx) * scale
+        ny = (ny if y > ZERO else -ny) * scale
+        nz = (nz if z > ZERO else -nz) * scale
+        _turn(lanes, i, rotation, nx, ny, nz, gid)
+
+
+@picture_kernel
+def _round_cylinder(lanes, rotation, size, edge, gid):
+    """Bend the normals of a cylinder near its rims, as if they were rounded."""
+    sr, sz = size[0] - edge, size[1] - edge
+    for i in range(LANES):
+        x = lanes[i + SPARE_A]
+        y = lanes[i + SPARE_B]
+        z = lanes[i + SPARE_C]
+        radius = np.sqrt(x * x + y * y + TINY * TINY)
+        out = max(radius - sr, ZERO)
+        nz = max(abs(z) - sz, ZERO)
+        scale = ONE / np.sqrt(out * out + nz * nz + TINY * TINY)
+        out *= scale / radius
+        _turn(lanes, i, rotation, x * out, y * out, (nz if z > ZERO else -nz) * scale, gid)
+
+
+@picture_kernel
 def _orient_plane(lanes, rotation, gid):
     for i in range(LANES):
         _turn(lanes, i, rotation, ZERO, ZERO, ONE, gid)
@@ -180,8 +217,12 @@ def _orient(lanes, row, gid):
     rotation = rotation_of(row)
     if kind == BOX:
         _orient_box(lanes, rotation, size, gid)
+        if row[G_EDGE] > ZERO:
+            _round_box(lanes, rotation, size, row[G_EDGE], gid)
     elif kind == CYLINDER:
         _orient_cylinder(lanes, rotation, size, gid)
+        if row[G_EDGE] > ZERO:
+            _round_cylinder(lanes, rotation, size, row[G_EDGE], gid)
     elif kind == PLANE:
         _orient_plane(lanes, rotation, gid)
     elif kind == CAPSULE:
@@ -242,7 +283,7 @@ def find_face(lanes, geoms, g, hulls, best):
     gid = np.float32(g)
     row = geoms[g]
     kind = int(row[G_TYPE])
-    if kind not in (BOX, CYLINDER, MESH, BEADS) or not covers(lanes, gid):
+    if kind not in (BOX, CYLINDER, MESH, BEADS, TURNED) or not covers(lanes, gid):
         return
     if kind == BEADS:
         number_beads(lanes, gid)
@@ -250,6 +291,8 @@ def find_face(lanes, geoms, g, hulls, best):
     _locate(lanes, row)
     if kind == MESH:
         _number_polytope(lanes, row, hulls, gid, best)
+    elif kind == TURNED:
+        orient_turned(lanes, row, hulls, gid)
     else:
         _orient(lanes, row, gid)
 
@@ -277,8 +320,12 @@ def describe(lanes, row, gid, hulls, beads, textures, texels, best, corners, pix
         _orient_polytope(lanes, row, hulls, gid, best)
     elif kind == BEADS:
         orient_beads(lanes, row, beads, gid)
+    elif kind == TURNED:
+        orient_turned(lanes, row, hulls, gid)
     elif kind != TRIANGLES:
         _orient(lanes, row, gid)
     _paint(lanes, row, gid)
+    if kind == TURNED:
+        paint_band(lanes, row, gid)
     if row[G_TEXTURE] >= ZERO:
         sample_texture(lanes, row, gid, textures, texels, corners, pixel)

@@ -1,0 +1,60 @@
+"""The material columns of a geom row, from a finish."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.render.cpu.layout import (
+    BOX,
+    CYLINDER,
+    G_ALPHA,
+    G_COLOR,
+    G_GLOW,
+    G_HALF,
+    G_METAL,
+    G_MIRROR,
+    G_RELIEF,
+    G_SHININESS,
+    G_SPECULAR,
+    G_TEX_ALONG,
+    G_TEX_AROUND,
+    G_TEX_SHIFT,
+    G_TEX_U,
+    G_TEX_V,
+    G_TYPE,
+    MESH,
+    PLANE,
+    TRIANGLES,
+)
+from handloom.render.cpu.model.texture import TextureKey
+from handloom.render.materials import Finish, material
+from handloom.render.pictures import linear_from_srgb
+
+# How many pieces there are of one pattern; which part of one is seen is another number of the seed.
+PIECES = 4
+# Highlights are no sharper than this exponent: a lamp has a size.
+SHARPEST = 600.0
+
+
+def write_finish(finish: Finish, row: NDArray[np.float32]) -> TextureKey | None:
+    """Write colour and gloss; return the pattern, if there is one."""
+    stuff = material(finish.material)
+    row[G_COLOR : G_COLOR + 3] = linear_from_srgb(np.array(finish.color or stuff.color))
+    row[G_ALPHA] = stuff.opacity
+    row[G_SPECULAR], row[G_METAL], row[G_GLOW], row[G_MIRROR] = stuff.specular, stuff.metallic, stuff.emission, 0.0
+    row[G_SHININESS] = min(max(2.0, 2.0 / max(stuff.roughness, 0.01) ** 4 - 2.0), SHARPEST)
+    row[G_TEX_U], row[G_TEX_V] = 1.0 / stuff.size, 1.0 / stuff.size
+    row[G_RELIEF] = stuff.relief
+    return (stuff.pattern, finish.seed % PIECES) if stuff.pattern else None
+
+
+def wrap_pattern(finish: Finish, row: NDArray[np.float32]) -> None:
+    """Lay the pattern around what is round and along the longest side of what is not."""
+    kind, half = int(row[G_TYPE]), row[G_HALF : G_HALF + 3]
+    row[G_TEX_ALONG] = int(np.argmax(half)) if kind == BOX else 0
+    # Two irrational steps spread the seeds evenly over the pattern.
+    row[G_TEX_SHIFT : G_TEX_SHIFT + 2] = (finish.seed * 0.6180339887) % 1.0, (finish.seed * 0.7548776662) % 1.0
+    if kind not in (BOX, PLANE, MESH, TRIANGLES):
+        radius = float(half[0] if kind == CYLINDER else max(half[0], half[1]))
+        row[G_TEX_AROUND] = max(1, round(2 * math.pi * radius * float(row[G_TEX_U])))
