@@ -22,6 +22,7 @@ from handloom.episode.columns import drawing_facts, episode_columns, image_name,
 from handloom.errors import FileError, HandloomError, MachineError
 from handloom.labels import EpisodeLabeller
 from handloom.labels.failure_facts import failure_facts
+from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
@@ -135,7 +136,11 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
         with watch.stage("label"):
             labeller = EpisodeLabeller(scene, record, settings.labels, writer.work) if settings.labels else None
         wanted = (*(kinds if render else ()), *(labeller.images if labeller is not None and instance.cameras else ()))
-        frames = rendered_frames(scene, record, preset=settings.preset, kinds=wanted) if wanted else iter(())
+        renderer, frames = None, iter(())
+        if wanted:
+            model, looks = scene.world.model, scene.looks
+            renderer = Renderer(model, settings.preset, looks=looks, backend=settings.backend)
+            frames = rendered_frames(scene, record, preset=settings.preset, kinds=wanted, renderer=renderer)
         for number in itertools.count():
             with watch.stage("render"):
                 images = next(frames, None)
@@ -152,7 +157,9 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
                 labeller.finish()
         with watch.stage("write"):
             archive = archive_of_record(record)
-            how = {**drawing_facts(scene, videos, settings.preset), **failure_facts(scene, record)}
+            card = renderer.card if renderer is not None else ""
+            drawn = drawing_facts(scene, videos, settings.preset, backend=settings.backend, card=card)
+            how = {**drawn, **failure_facts(scene, record)}
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

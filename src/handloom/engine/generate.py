@@ -14,6 +14,7 @@ from handloom.engine.executors.executor import MAX_TRIES, Executor, Finished
 from handloom.engine.executors.remote_attempt import run_remotely, store_result
 from handloom.engine.runs.goal import Goal, GoalTracker
 from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.ledger import PACK
 from handloom.engine.runs.merge_run import merge_run
 from handloom.engine.runs.run_directory import ALL, RunDirectory
 from handloom.errors import FileError, MachineError
@@ -61,6 +62,8 @@ class Work:
         """Attempts that met a fault of the machine, by index, and the last one."""
         self._losses = Counter[tuple[int, bool]]()
         """How often there was no result, by attempt and by whether the machine was to blame."""
+        self._alone = shard == ALL
+        self._finished_units = 0
         self._in_a_row = 0
         """Faults of the machine since an attempt was last finished."""
         self._supposed = GoalTracker(goal_tracker.goal)
@@ -129,6 +132,9 @@ class Work:
         news = self._news(unit)
         if news:
             self._in_a_row = 0
+            self._finished_units += 1
+            if self._alone and self._finished_units % PACK == 0:
+                self.run.pack_journals()
         if finished.crash:
             self._after_loss(unit, finished)
             news |= self._news(unit)
@@ -277,6 +283,8 @@ def generate_run(
     with run.held(shard):
         run.stop_file(shard).unlink(missing_ok=True)
         _tidy(run, shard)
+        if shard == ALL:
+            run.pack_journals()
         receipts = run.receipts()
         on_receipts(receipts)
         work = Work(run, GoalTracker(goal), receipts, shard=shard, staging=staging, skip_stuck=skip_stuck)

@@ -2,6 +2,8 @@
 
 import hashlib
 import time
+from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from handloom.dataset.episodes.flags import FlagEntry, flag_key, read_flags
@@ -10,15 +12,20 @@ from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_directory import RunDirectory
 from handloom.viewer.episode_source import EpisodeSource
 from handloom.viewer.episode_table import SHOWN
-from handloom.viewer.library import Library
+from handloom.viewer.library import Library, LiveRun
 from handloom.web import Request, Response, Route, json_response
 
+FIRST = "d0"
+"""Key of the shelf of the run that this program makes."""
+WINDOW, SOON = 300.0, 2.0
+"""The pace of a run is that of so many seconds, and is told after so many [s]."""
 LIVE = 120.0
 """A run whose journal is older than this is not thought to be under way [s]."""
 
 
 def dataset_routes(library: Library) -> list[Route]:
     """Return the requests of the dataset page."""
+    paces: dict[str, Pace] = {}
 
     def dataset(request: Request) -> Response:
         key = request.places["shelf"]
@@ -34,9 +41,40 @@ def dataset_routes(library: Library) -> list[Route]:
             "attempts": unrecorded(receipts, sources),
             "run": None if run is None else progress(run, receipts),
         }
+        if run is not None:
+            pace = paces.setdefault(key, Pace())
+            told["run"] |= pace.figures(told["run"], library.live if key == FIRST else None)
         return json_response(told)
 
     return [Route("GET", "/api/datasets/{shelf}", dataset)]
+
+
+class Pace:
+    """How fast a run is, by what was seen of it: attempts in the last minutes that somebody looked."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._seen: deque[tuple[float, int, int]] = deque()
+
+    def figures(self, run: Mapping[str, Any], live: LiveRun | None) -> dict[str, Any]:
+        """Return attempts per hour, the seconds that are left and the workers, where they are known."""
+        now = self._now()
+        if not self._seen or self._seen[-1][1:] != (run["attempts"], run["episodes"]):
+            self._seen.append((now, run["attempts"], run["episodes"]))
+        while len(self._seen) > 2 and now - self._seen[0][0] > WINDOW:
+            self._seen.popleft()
+        begin, attempts, episodes = self._seen[0]
+        figures: dict[str, Any] = {"attempts_per_hour": None, "seconds_left": None, "workers": live and live.workers}
+        if live is not None:
+            figures |= {"wanted": live.wanted, "running": not run["finished"]}
+        if now - begin > SOON and run["attempts"] > attempts:
+            figures["attempts_per_hour"] = 3600.0 * (run["attempts"] - attempts) / (now - begin)
+            done, before = (
+                (run["episodes"], episodes) if live and live.counts_successes else (run["attempts"], attempts)
+            )
+            if live is not None and done > before:
+                figures["seconds_left"] = max(0.0, (live.wanted - done) * (now - begin) / (done - before))
+        return figures
 
 
 def described(source: EpisodeSource) -> dict[str, Any]:

@@ -31,16 +31,28 @@ class Shelf:
     path: Path
 
 
+@dataclass(frozen=True, kw_only=True)
+class LiveRun:
+    """What is known only while a run is under way in this program."""
+
+    wanted: int
+    """How many demonstrations, or attempts, it is to make."""
+    counts_successes: bool
+    """Whether that is a number of demonstrations."""
+    workers: int
+
+
 class Library:
     """Everything that the page may show; nothing else is reachable through it.
 
     Args:
         paths: Datasets, runs, evaluations, and folders that hold such.
         tasks: Names or files of tasks.
+        live: The run that this program makes, the first of the paths; None if it makes none.
     """
 
-    def __init__(self, paths: Sequence[Path] = (), tasks: Sequence[str] = ()) -> None:
-        self.tasks = tuple(tasks)
+    def __init__(self, paths: Sequence[Path] = (), tasks: Sequence[str] = (), *, live: LiveRun | None = None) -> None:
+        self.tasks, self.live = tuple(tasks), live
         self._lock = threading.Lock()
         self._sources: dict[tuple[str, Path], EpisodeSource] = {}
         self.shelves: dict[str, Shelf] = {}

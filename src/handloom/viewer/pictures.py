@@ -13,7 +13,7 @@ from av.error import FFmpegError
 from numpy.typing import NDArray
 from PIL import Image
 
-from handloom.dataset.video.video_codec import DepthRange
+from handloom.dataset.video.video_codec import HIGHEST_CODE, DepthRange
 from handloom.errors import FileError, InputError
 from handloom.viewer.episode_source import Camera, EpisodeSource
 
@@ -80,9 +80,23 @@ def pictures(source: EpisodeSource, index: int, camera: Camera, frames: Sequence
     place = source.video_place(index, camera.name)
     if place is None:
         return _stored(source, index, camera, frames)
+    decoded = _frames(source, index, camera, frames)
+    if camera.kind != "depth":
+        return [frame.to_ndarray(format="rgb24") for frame in decoded]
+    return [depth_colours(_metres(frame, source.features[camera.name])) for frame in decoded]
+
+
+def depths(source: EpisodeSource, index: int, camera: Camera, frames: Sequence[int]) -> list[NDArray[np.float32]]:
+    """Return depth images (h, w) [m] of a depth camera, in increasing order of frames."""
+    return [_metres(frame, source.features[camera.name]) for frame in _frames(source, index, camera, frames)]
+
+
+def _frames(source: EpisodeSource, index: int, camera: Camera, frames: Sequence[int]) -> list[Any]:
+    place = source.video_place(index, camera.name)
+    if place is None:
+        raise FileError(f"{source.name}: {camera.name} has no video")
     file = source.video_file(camera.name, place.chunk, place.file)
-    times = [place.start + frame / source.fps for frame in frames]
-    return [_seen(image, source.features[camera.name]) for image in _decoded(file, times)]
+    return _decoded(file, [place.start + frame / source.fps for frame in frames])
 
 
 def _decoded(path: Path, times: Sequence[float]) -> list[Any]:
@@ -110,21 +124,18 @@ def _decoded(path: Path, times: Sequence[float]) -> list[Any]:
         raise FileError(f"{path} cannot be decoded: {error}") from error
 
 
-def _seen(frame: Any, described: dict[str, Any]) -> NDArray[np.uint8]:
-    """Return a frame as colours."""
-    info = described.get("info") or {}
-    if not (info.get("is_depth_map") or info.get("video.is_depth_map")):
-        return frame.to_ndarray(format="rgb24")
-    codes = frame.to_ndarray()
+def _metres(frame: Any, described: dict[str, Any]) -> NDArray[np.float32]:
+    """Return the depths [m] that a frame of codes stands for; those of others may have eight bits."""
+    info, defaults = described.get("info") or {}, DepthRange()
+    codes = frame.to_ndarray(format="gray16le") if frame.format.name == "gray16le" else frame.to_ndarray()
+    codes = codes[..., 0] if codes.ndim == 3 else codes
     if codes.dtype == np.uint8:
-        return np.repeat(codes[..., None], 3, axis=2) if codes.ndim == 2 else codes
-    defaults = DepthRange()
-    depth = DepthRange(
+        codes = codes.astype(np.uint16) * (HIGHEST_CODE // 255)
+    return DepthRange(
         depth_min=float(info.get("video.depth_min", defaults.depth_min)),
         depth_max=float(info.get("video.depth_max", defaults.depth_max)),
         shift=float(info.get("video.shift", defaults.shift)),
     ).metres(codes)
-    return depth_colours(depth)
 
 
 def depth_colours(depth: NDArray[np.floating]) -> NDArray[np.uint8]:

@@ -3,12 +3,14 @@
 import shlex
 import signal
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
 from handloom.cli.flags import (
+    Backend,
     Codec,
     ColumnStyle,
     Labels,
@@ -26,6 +28,7 @@ from handloom.cli.flags import (
 from handloom.cli.verbs.dataset import verify
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
+from handloom.cli.verbs.view import live_page
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
@@ -48,6 +51,7 @@ from handloom.engine.runs.run_directory import ALL
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
 from handloom.kernels import GENERATE
+from handloom.render.run_drawing import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
@@ -75,6 +79,7 @@ def run(
     staging: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
@@ -92,6 +97,7 @@ def run(
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
+    view: bool = False,
     json: bool = False,
 ) -> int:
     """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
@@ -112,6 +118,7 @@ def run(
             instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
@@ -136,6 +143,7 @@ def run(
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        view: Serve the page of handloom view while it runs; its address is printed (extra view).
         json: Print the report as JSON instead of the progress display.
     """
     if allow_code:
@@ -158,6 +166,7 @@ def run(
         unit_size=unit_size if unit_size is not None else unit_size_of(goal, workers or cores()),
         render=render,
         preset=preset,
+        backend=backend,
         codec=codec,
         columns=columns,
         lerobot_features=lerobot_features,
@@ -180,17 +189,19 @@ def run(
         RunDirectory.discard(folder)
     directory = RunDirectory.begin(folder, settings)
     compile_kernels((*GENERATE, "labels") if labels else None)
-    return generate_shown(
-        directory,
-        goal,
-        chosen,
-        name=task,
-        shard=part,
-        staging=staging or "",
-        keep_going=keep_going,
-        skip_stuck=skip_stuck,
-        json=json,
-    )
+    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+        return generate_shown(
+            directory,
+            goal,
+            chosen,
+            name=task,
+            shard=part,
+            staging=staging or "",
+            keep_going=keep_going,
+            skip_stuck=skip_stuck,
+            view=view,
+            json=json,
+        )
 
 
 def generate_shown(
@@ -203,6 +214,7 @@ def generate_shown(
     staging: str = "",
     keep_going: bool = False,
     skip_stuck: bool = False,
+    view: bool = False,
     json: bool = False,
 ) -> int:
     """Run attempts with the progress display until the goal is reached, tell what came out, return the exit code.
@@ -216,6 +228,7 @@ def generate_shown(
         staging: URL by way of which episodes come back.
         keep_going: Go on although the first attempts all failed for the same reason.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        view: Serve a page that shows how it goes on.
         json: Print the report as JSON instead of the progress display.
     """
     display = GenerateDisplay(goal, quiet=json, advise=True)
@@ -226,7 +239,12 @@ def generate_shown(
         display.update(receipts)
         hopeless.update(receipts)
 
-    with display, _stop_on_interrupt(stop_file, display):
+    with ExitStack() as stack:
+        if view:
+            address = stack.enter_context(live_page(directory.path, goal, workers=executor.workers))
+            print(f"open in a browser: {address}", file=sys.stderr, flush=True)
+        stack.enter_context(display)
+        stack.enter_context(_stop_on_interrupt(stop_file, display))
         outcome = generate_run(
             directory, goal, executor, shard=shard, staging=staging, skip_stuck=skip_stuck, on_receipts=on_receipts
         )

@@ -4,7 +4,7 @@ import { el, number, percent, seconds } from "./dom.js";
 export function liveCard(shelf) {
   const run = shelf.run;
   const parts = [
-    `${number(run.attempts)} attempts`, `${percent(run.episodes, run.attempts)} succeeded`,
+    run.wanted ? `${number(run.attempts)} attempts, ${number(run.wanted)} wanted` : `${number(run.attempts)} attempts`, `${percent(run.episodes, run.attempts)} succeeded`,
     run.attempts_per_hour ? `${number(run.attempts_per_hour)} attempts per hour` : null,
     Number.isFinite(run.seconds_left) ? `${seconds(run.seconds_left)} left` : null,
     run.workers ? `${run.workers} workers` : null,
