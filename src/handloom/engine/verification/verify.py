@@ -15,10 +15,9 @@ from handloom.dataset.files.durable import sha256_of
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.file_list import FILE_LIST, read_list, refuse_strange_files
 from handloom.dataset.lerobot.table_check import check_tables
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.executors.executor import Executor, with_retries
 from handloom.engine.lineage.dataset_certificate import CERTIFICATE, check_certificate
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.engine.verification.recomputed import columns_differ, facts_differ, reader_of
 from handloom.engine.verification.resampled import (
     commands_differ,
@@ -260,8 +259,9 @@ def _pictures_differ(
         left_out.append(COLOURS)
     if not any(feature.is_segmentation for feature in dataset.table.videos):
         return []
-    compared.append(IDS)
     index = _index(dataset, folder)
+    card = dataset.episode(index).columns.get("render_card")
+    compared.append(f"{IDS}, drawn on {card}, with the processor's" if card else IDS)
     chosen = sorted({0, len(record.kept) // 2, len(record.kept) - 1})
     preset = str(dataset.episode(index).columns["render_preset"])
     drawn = rendered_frames(scene, record, preset=preset, kinds=("segmentation",), frames=chosen)
