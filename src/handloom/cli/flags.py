@@ -29,6 +29,7 @@ OptionalOutput = Annotated[Path | None, arg(aliases=["-o"], metavar="PATH", help
 Overrides = Annotated[tuple[str, ...], arg(metavar="KEY=VALUE [KEY=VALUE ...]", help_behavior_hint=NO_HINT)]
 
 Preset = Literal["fast", "balanced", "quality"]
+Backend = Literal["cpu", "cuda"]
 Codec = Literal["h264", "av1"]
 ColumnStyle = Literal["canonical", "reference", "detailed"]
 LabelName = Literal[

@@ -27,6 +27,7 @@ from handloom.episode.judged_source import JudgedSource
 from handloom.errors import FileError, HandloomError, InputError, MachineError
 from handloom.labels import EpisodeLabeller
 from handloom.labels.failure_facts import failure_facts
+from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
@@ -182,7 +183,11 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
         with watch.stage("label"):
             labeller = EpisodeLabeller(scene, record, settings.labels, writer.work) if settings.labels else None
         wanted = (*(kinds if render else ()), *(labeller.images if labeller is not None and instance.cameras else ()))
-        frames = rendered_frames(scene, record, preset=settings.preset, kinds=wanted) if wanted else iter(())
+        renderer, frames = None, iter(())
+        if wanted:
+            model, looks = scene.world.model, scene.looks
+            renderer = Renderer(model, settings.preset, looks=looks, backend=settings.backend)
+            frames = rendered_frames(scene, record, preset=settings.preset, kinds=wanted, renderer=renderer)
         for number in itertools.count():
             with watch.stage("render"):
                 images = next(frames, None)
@@ -199,7 +204,9 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
                 labeller.finish()
         with watch.stage("write"):
             archive = archive_of_record(record)
-            how = {**drawing_facts(scene, videos, settings.preset), **failure_facts(scene, record)}
+            card = renderer.card if renderer is not None else ""
+            drawn = drawing_facts(scene, videos, settings.preset, backend=settings.backend, card=card)
+            how = {**drawn, **failure_facts(scene, record)}
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

@@ -57,6 +57,8 @@ def generate_run(
     with run.held(shard):
         run.stop_file(shard).unlink(missing_ok=True)
         _tidy(run, shard)
+        if shard == ALL:
+            run.pack_journals()
         receipts = run.receipts()
         on_receipts(receipts)
         work = Work(run, GoalTracker(goal), receipts, shard=shard, staging=staging, skip_stuck=skip_stuck)

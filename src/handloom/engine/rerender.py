@@ -121,6 +121,7 @@ def rerender_run(
     *,
     look: RenderOverrides | None = None,
     preset: str,
+    backend: str = "cpu",
     codec: str = "h264",
     depth: bool = False,
     segmentation: bool = False,
@@ -135,6 +136,7 @@ def rerender_run(
         executor: Runs the episodes.
         look: What changes; None changes nothing but the preset.
         preset: fast, balanced or quality.
+        backend: cpu or cuda.
         codec: Video codec.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
@@ -147,7 +149,13 @@ def rerender_run(
     look = look or RenderOverrides()
     _check_output(run, out)
     settings = drawn_settings(
-        run.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation, labels=labels
+        run.settings,
+        preset=preset,
+        backend=backend,
+        codec=codec,
+        depth=depth,
+        segmentation=segmentation,
+        labels=labels,
     )
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
     episodes = name_of_call(out, json_bytes([settings.fingerprint(), asdict(look)]))
@@ -216,6 +224,7 @@ def drawn_settings(
     settings: RunSettings,
     *,
     preset: str,
+    backend: str = "cpu",
     codec: str,
     depth: bool,
     segmentation: bool = False,
@@ -225,7 +234,8 @@ def drawn_settings(
     streams = {"depth": depth, "segmentation": segmentation}
     features = [name for name in settings.lerobot_features if name not in streams]
     features += [name for name, wanted in streams.items() if wanted]
-    changes = {"render": "now", "preset": preset, "codec": codec, "lerobot_features": tuple(features)}
+    changes: dict[str, Any] = {"render": "now", "preset": preset, "backend": backend, "codec": codec}
+    changes["lerobot_features"] = tuple(features)
     if labels is not None:
         changes["labels"] = labels
     return RunSettings.model_validate(settings.model_dump() | changes)

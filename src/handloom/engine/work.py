@@ -12,6 +12,7 @@ from handloom.engine.executors.executor import MAX_TRIES, Executor, Finished
 from handloom.engine.executors.remote_attempt import run_remotely, store_result
 from handloom.engine.runs.goal import GoalTracker
 from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.ledger import PACK
 from handloom.engine.runs.run_directory import ALL, RunDirectory
 from handloom.errors import MachineError
 
@@ -58,6 +59,8 @@ class Work:
         """Attempts that met a fault of the machine, by index, and the last one."""
         self._losses = Counter[tuple[int, bool]]()
         """How often there was no result, by attempt and by whether the machine was to blame."""
+        self._alone = shard == ALL
+        self._finished_units = 0
         self._in_a_row = 0
         """Faults of the machine since an attempt was last finished."""
         self._supposed = GoalTracker(goal_tracker.goal)
@@ -126,6 +129,9 @@ class Work:
         news = self._news(unit)
         if news:
             self._in_a_row = 0
+            self._finished_units += 1
+            if self._alone and self._finished_units % PACK == 0:
+                self.run.pack_journals()
         if finished.crash:
             self._after_loss(unit, finished)
             news |= self._news(unit)

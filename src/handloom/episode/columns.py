@@ -164,9 +164,13 @@ def image_name(camera: str, kind: str) -> str:
     return IMAGES + camera if kind == "rgb" else f"{IMAGES}{camera}_{kind}"
 
 
-def drawing_facts(scene: Scene, videos: Sequence[Feature], preset: str) -> dict[str, str]:
+def drawing_facts(
+    scene: Scene, videos: Sequence[Feature], preset: str, *, backend: str = "cpu", card: str = ""
+) -> dict[str, str]:
     """Return what the episode table says of pictures: how they were drawn, what ids stand for, and the cameras."""
-    facts = {"render_backend": "cpu", "render_preset": preset} if videos else {}
+    facts = {"render_backend": backend, "render_preset": preset} if videos else {}
+    if videos and card:
+        facts["render_card"] = card
     if any(feature.is_segmentation for feature in videos):
         facts["segmentation"] = dumps(instances(scene.world.model).names)
     return {**facts, "cameras": dumps([asdict(camera) for camera in scene.instance.cameras])}
@@ -193,6 +197,7 @@ def rendered_frames(
     preset: str,
     kinds: Sequence[str] = ("rgb",),
     frames: Sequence[int] | None = None,
+    renderer: Renderer | None = None,
 ) -> Iterator[Images]:
     """Yield the images of the observation of every frame of the demonstration, by camera name and kind.
 
@@ -203,17 +208,22 @@ def rendered_frames(
         kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
             of geom ids, as the renderer gives it.
         frames: Which frames of the demonstration; None draws all.
+        renderer: What draws the scene's model; by default the processor, with the preset.
     """
     world, cameras = scene.world, record.instance.cameras
-    renderer = Renderer(world.model, preset, looks=scene.looks)
+    renderer = renderer or Renderer(world.model, preset, looks=scene.looks)
     known = instances(world.model)
     drawn_kinds = tuple(dict.fromkeys("segmentation" if kind == GEOMS else kind for kind in kinds))
     states = record.states[record.kept]
-    for state in states if frames is None else states[list(frames)]:
-        mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
-        mujoco.mj_kinematics(world.model, world.data)
-        mujoco.mj_camlight(world.model, world.data)
-        images = renderer.render(world.data, cameras, drawn_kinds)
+
+    def placed() -> Iterator[mujoco.MjData]:
+        for state in states if frames is None else states[list(frames)]:
+            mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
+            mujoco.mj_kinematics(world.model, world.data)
+            mujoco.mj_camlight(world.model, world.data)
+            yield world.data
+
+    for images in renderer.render_each(placed(), cameras, drawn_kinds):
         for drawn in images.values():
             if GEOMS in kinds:
                 drawn[GEOMS] = drawn["segmentation"] if "segmentation" in kinds else drawn.pop("segmentation")

@@ -33,6 +33,7 @@ class Observer:
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the pictures [px], for all cameras or by name; None keeps each camera's own.
         preset: How much work goes into a picture.
+        backend: What draws: ``cpu`` or ``cuda``.
         objects: Whether the true poses of movable objects are observed, too.
     """
 
@@ -43,11 +44,13 @@ class Observer:
         cameras: Sequence[str] | None = None,
         size: Size | None = None,
         preset: str = "balanced",
+        backend: str = "cpu",
         objects: bool = False,
     ) -> None:
         self._scene = scene
         self._cameras = chosen_cameras(scene.instance.cameras, cameras, size)
         self._preset = preset
+        self._backend = backend
         self._renderer: Renderer | None = None
         self._objects = movable_objects(scene) if objects else ()
         self._last: dict[str, Array] = {}
@@ -73,7 +76,7 @@ class Observer:
         if self._cameras:
             world = self._scene.world
             if self._renderer is None:
-                self._renderer = Renderer(world.model, self._preset, looks=self._scene.looks)
+                self._renderer = Renderer(world.model, self._preset, looks=self._scene.looks, backend=self._backend)
             for camera, images in self._renderer.render(world.data, self._cameras).items():
                 seen[image_name(camera, "rgb")] = images["rgb"]
         return seen

@@ -118,6 +118,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "magazine_stack": "handloom.objects.library.rooms.small:magazine_stack",
     "letter_tray": "handloom.objects.library.rooms.small:letter_tray",
     "window": "handloom.objects.library.rooms.shell:window",
+    "room_sheet": "handloom.objects.library.rooms.shell:room_sheet",
     "picture_frame": "handloom.objects.library.rooms.shell:picture_frame",
     "wall_clock": "handloom.objects.library.rooms.shell:wall_clock",
     "pendant_lamp": "handloom.objects.library.rooms.shell:pendant_lamp",

@@ -26,6 +26,8 @@ class PageOptions:
     cameras: tuple[str, ...] = ()
     """Views to show, by name; all if none are given."""
     preset: str = "fast"
+    backend: str = "cpu"
+    """What draws the live pictures: cpu or cuda."""
     https: bool = False
     """Serve HTTPS also on this machine; other machines get nothing else."""
     certificate_folder: Path | None = None
@@ -57,6 +59,7 @@ class TeleopApp:
             self.server.publish_pictures,
             size=self.options.size,
             preset=self.options.preset,
+            backend=self.options.backend,
             cameras=self.options.cameras,
         )
         self.view = PageView(

@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress, track
 
-from handloom.cli.flags import Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Preset, Run, Runs
+from handloom.cli.flags import Backend, Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Preset, Run, Runs
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
@@ -29,6 +29,7 @@ from handloom.engine.verification.verify import (
 )
 from handloom.errors import FileError, InputError
 from handloom.kernels import GENERATE
+from handloom.render.run_drawing import drawing_for
 
 
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
@@ -184,6 +185,7 @@ def render(
     *,
     output: OptionalOutput = None,
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     size: Annotated[tuple[int, int] | None, tyro.conf.arg(metavar="WIDTH HEIGHT", help_behavior_hint="")] = None,
     cameras: OptionalFile = None,
@@ -203,6 +205,7 @@ def render(
         path: A run folder.
         output: Folder of the new dataset; default: rendered/ in the run.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
@@ -221,25 +224,22 @@ def render(
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
     # Refuses unknown words at once.
-    drawn_settings(
-        directory.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation, labels=labels or None
-    )
+    how = {"preset": preset, "backend": backend, "codec": codec, "depth": depth, "segmentation": segmentation}
+    how["labels"] = labels or None
+    drawn_settings(directory.settings, **how)
     executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
     checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
     compile_kernels((*GENERATE, "labels") if labels else None)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    drawing = drawing_for(backend, workers=0 if workers == 0 else executor.workers)
+    with drawing, Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)
         dataset = rerender_run(
             directory,
             output or directory.path / "rendered",
             executor,
             look=look,
-            preset=preset,
-            codec=codec,
-            depth=depth,
-            segmentation=segmentation,
-            labels=labels or None,
             on_episode=lambda: progress.advance(bar),
+            **how,
         )
     print(f"dataset: {dataset}")

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from handloom.cli.flags import (
+    Backend,
     Codec,
     ColumnStyle,
     Labels,
@@ -50,6 +51,7 @@ from handloom.engine.runs.run_directory import ALL
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
 from handloom.kernels import GENERATE
+from handloom.render.run_drawing import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
@@ -77,6 +79,7 @@ def run(
     staging: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
@@ -115,6 +118,7 @@ def run(
             instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
@@ -162,6 +166,7 @@ def run(
         unit_size=unit_size if unit_size is not None else unit_size_of(goal, workers or cores()),
         render=render,
         preset=preset,
+        backend=backend,
         codec=codec,
         columns=columns,
         lerobot_features=lerobot_features,
@@ -184,18 +189,19 @@ def run(
         RunDirectory.discard(folder)
     directory = RunDirectory.begin(folder, settings)
     compile_kernels((*GENERATE, "labels") if labels else None)
-    return carry_out(
-        directory,
-        goal,
-        chosen,
-        name=task,
-        shard=part,
-        staging=staging or "",
-        keep_going=keep_going,
-        skip_stuck=skip_stuck,
-        view=view,
-        json=json,
-    )
+    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+        return carry_out(
+            directory,
+            goal,
+            chosen,
+            name=task,
+            shard=part,
+            staging=staging or "",
+            keep_going=keep_going,
+            skip_stuck=skip_stuck,
+            view=view,
+            json=json,
+        )
 
 
 def carry_out(

@@ -89,6 +89,8 @@ class RunSettings(Config):
     """Attempts per work unit."""
     render: RenderWhen = "now"
     preset: str = "balanced"
+    backend: Literal["cpu", "cuda"] = "cpu"
+    """What draws; the pictures are the same bits, and still no dataset has those of both."""
     codec: str = "h264"
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
@@ -155,6 +157,7 @@ class RunSettings(Config):
         left_out = {"task_path", "unit_size"} | {
             name for name in ("stand_ins", "labels", "balanced") if not getattr(self, name)
         }
+        left_out |= {"backend"} if self.backend == "cpu" else set()
         values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 

@@ -260,8 +260,9 @@ def _pictures_differ(
         left_out.append(COLOURS)
     if not any(feature.is_segmentation for feature in dataset.table.videos):
         return []
-    compared.append(IDS)
     index = _index(dataset, folder)
+    card = dataset.episode(index).columns.get("render_card")
+    compared.append(f"{IDS}, drawn on {card}, with the processor's" if card else IDS)
     chosen = sorted({0, len(record.kept) // 2, len(record.kept) - 1})
     preset = str(dataset.episode(index).columns["render_preset"])
     drawn = rendered_frames(scene, record, preset=preset, kinds=("segmentation",), frames=chosen)

@@ -65,7 +65,8 @@ export function plots(host, clock, signals, { other = null, shown = null } = {})
   // The legend tells the values at the present frame unless the mouse points at another.
   function follow(plot) {
     plot.redraw(false, false);
-    if (plot.cursor.left < 0 || plot.cursor.left === undefined) plot.setLegend({ idx: Math.min(clock.frame, plot.data[0].length - 1) }, false);
+    // Once it is drawn, which empties the legend.
+    setTimeout(() => { if (!(plot.cursor.left >= 0)) plot.setLegend({ idx: Math.min(clock.frame, plot.data[0].length - 1) }, false); });
   }
 
   function draw() {
