@@ -83,7 +83,7 @@ def test_what_the_expert_cannot_do_is_wrong_and_what_it_does_is_right(tmp_path, 
 
 
 def test_a_short_task_of_many_skills_has_time_for_all_of_them(tmp_path):
-    assert load_task(written(tmp_path, DRAWER + "cameras: []\n")).config.data.max_episode_length == 1200
+    assert load_task(written(tmp_path, DRAWER + "cameras: []\n")).config.data.max_episode_length == 1000
     assert load_task(written(tmp_path, FRUIT)).config.data.max_episode_length == 600
     given = DRAWER + "data: {max_episode_length: 700}\n"
     assert load_task(written(tmp_path, given)).config.data.max_episode_length == 700
