@@ -14,7 +14,7 @@
 #define DEVICE_CALL __device__ __noinline__
 // So many blocks share a multiprocessor: the compiler keeps registers low enough.
 #ifndef BLOCKS_AT_ONCE
-#define BLOCKS_AT_ONCE 5
+#define BLOCKS_AT_ONCE 8
 #endif
 #define ENTRY extern "C" __global__ void __launch_bounds__(LANES, BLOCKS_AT_ONCE)
 #define SHARED __shared__
