@@ -6,8 +6,8 @@ from typing import Any
 
 from handloom.dataset import DatasetReader
 from handloom.dataset.files.durable import atomic_write
-from handloom.engine.archives import dataset_of
 from handloom.engine.lineage.dataset_certificate import CERTIFICATE, read_certificate, write_certificate
+from handloom.engine.trust import dataset_of
 from handloom.errors import FileError, InputError, require
 from handloom.render.pictures import contact_sheet, write_png
 from handloom.version import VERSION

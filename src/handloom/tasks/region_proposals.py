@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import HandloomError
@@ -140,7 +141,8 @@ class _Search:
             scene: A scene with what has joints, and nothing loose in it.
         """
         asked = _handled(self.task)
-        names = [name for name in _movable(self.task) if name in asked and not _has_joint(self.scene, name)]
+        movable = _movable(self.task)
+        names = [name for name in asked if name in movable and not _has_joint(self.scene, name)]
         if not names:
             yield ()
             return
@@ -170,17 +172,20 @@ class _Search:
     def _reached(self, scene: Scene, arm: tuple[str, str]) -> Array:
         """Return spots (n, 2) in the world that a hand gets to from above or aslant, those amid others first [m]."""
         low, high = world_box(scene, self.table)
-        axes = [np.arange(low[k] + EDGE, high[k] - EDGE, STEP) for k in range(2)]
-        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        points = np.concatenate([grid, np.full((*grid.shape[:2], 1), high[2] + ABOVE)], axis=-1)
+        xs, ys = (np.arange(low[k] + EDGE, high[k] - EDGE, STEP) for k in range(2))
+        grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), axis=-1)
+        points = np.concatenate([grid, np.full((len(xs), len(ys), 1), high[2] + ABOVE)], axis=-1)
         controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
-        free = reached_points(controller, points.reshape(-1, 3), "slanted").reshape(grid.shape[:2])
-        # How many spots around, up to two steps away, are reached, too.
-        padded = np.pad(free, 2).astype(int)
-        count = sum(padded[i : i + free.shape[0], j : j + free.shape[1]] for i in range(5) for j in range(5))
-        middle = grid[free].mean(axis=0) if free.any() else grid.mean(axis=(0, 1))
-        order = sorted(np.argwhere(free).tolist(), key=lambda ij: (-count[*ij], np.linalg.norm(grid[*ij] - middle)))
-        return np.array([grid[i, j] for i, j in order]).reshape(-1, 2)
+        # Every third spot first; then those around what was reached.
+        free, some = np.zeros((len(xs), len(ys)), bool), np.zeros((len(xs), len(ys)), bool)
+        some[::3, ::3] = True
+        for _ in range(2):
+            free[some] = reached_points(controller, points[some], "slanted") if some.any() else False
+            some = (_around(free, 3) > 0) & ~some & ~free
+        middle = grid[free].mean(axis=0) if free.any() else np.zeros(2)
+        # Spots with many others around them, then those in the middle.
+        order = np.lexsort((np.linalg.norm(grid[free] - middle, axis=1), -_around(free, 2)[free]))
+        return grid[free][order]
 
     def _lying(self, scene: Scene, name: str, spot: Array) -> RegionConfig:
         x, y = (spot - world_box(scene, self.table).mean(axis=0)[:2]).round(2).tolist()
@@ -189,7 +194,14 @@ class _Search:
         return _region(name, self.table, ((x - SPREAD, y - SPREAD), (x + SPREAD, y + SPREAD)), turn or (-180.0, 180.0))
 
 
-def _clear(spots: Array, boxes: Sequence[Array], room: float) -> Array:
+def _around(free: NDArray[np.bool_], far: int) -> NDArray[np.intp]:
+    """Return how many cells of a table (n, m) are set around each, up to a number of steps away."""
+    padded, (rows, columns) = np.pad(free, far).astype(np.intp), (free.shape[0], free.shape[1])
+    span = range(2 * far + 1)
+    return np.sum([padded[i : i + rows, j : j + columns] for i in span for j in span], axis=0)
+
+
+def _clear(spots: Array, boxes: Sequence[Array], room: float) -> NDArray[np.bool_]:
     """Return which spots (n, 2) keep some room [m] from boxes (2, 2)."""
     free = np.ones(len(spots), bool)
     for low, high in boxes:

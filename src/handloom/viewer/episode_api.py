@@ -10,12 +10,14 @@ from handloom.dataset.files.shapes import Timeline
 from handloom.engine.verification.verify import verify_episode
 from handloom.errors import FileError, InputError, NotFoundError
 from handloom.judging.words import in_words
+from handloom.labels.kinds import LABEL_FILE
 from handloom.values import Check
 from handloom.viewer.commands import make_command
 from handloom.viewer.episode_source import EpisodeSource
 from handloom.viewer.library import Library
 from handloom.viewer.pictures import STRIP, PictureCache, picture, strip
 from handloom.viewer.signals import gripper_events, signals_of
+from handloom.viewer.touches import touches_of
 from handloom.web import Request, Response, Route, json_response
 from handloom.web.exchange import file_response
 
@@ -56,6 +58,13 @@ def episode_routes(library: Library) -> list[Route]:
         text = f"{found.frames} frames: {good.get(found.verdict) or f'{found.verdict}: {found.detail}'}"
         return json_response({"good": found.good, "verdict": found.verdict, "text": text})
 
+    def contacts(request: Request) -> Response:
+        source, index = asked(library, request)
+        if not source.has_archive(index):
+            return json_response({"touches": []})
+        with replaying:
+            return json_response({"touches": touches_of(source.archive_folder(index))})
+
     def flag(request: Request) -> Response:
         source, index = asked(library, request)
         body = request.json()
@@ -81,6 +90,7 @@ def episode_routes(library: Library) -> list[Route]:
         Route("GET", "/api/episodes/{source}/{episode}/signals", signals),
         Route("GET", "/api/episodes/{source}/{episode}/strip.jpg", thumbnails),
         Route("GET", "/api/episodes/{source}/{episode}/frames/{camera}/{frame}.jpg", frame),
+        Route("GET", "/api/episodes/{source}/{episode}/contacts", contacts),
         Route("POST", "/api/episodes/{source}/{episode}/verify", verify),
         Route("POST", "/api/episodes/{source}/{episode}/flag", flag, edits=True),
         Route("GET", "/api/attempts/{shelf}/{attempt}", attempt),
@@ -116,6 +126,7 @@ def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
         "failure": timeline.get("failure"),
         "goal_words": [in_words(_check(check)) for check in timeline.get("goal", [])],
         "has_archive": source.has_archive(index),
+        "has_labels": (source.archive_folder(index) / LABEL_FILE).is_file(),
         "flag": read_flags(source.flags_root(index)).get(flag_key(index, table.row(index))),
         "commands": _commands(source.root, row),
     }

@@ -35,7 +35,7 @@ MOTION = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class AuditFinding:
     """One figure, and whether somebody should look at it."""
 
     name: str
@@ -46,7 +46,7 @@ class Finding:
     """What the figure is, and what to do when it is not fine."""
 
 
-def audit_dataset(root: Path, *, action: str = "action", state: str = "observation.state") -> tuple[Finding, ...]:
+def audit_dataset(root: Path, *, action: str = "action", state: str = "observation.state") -> tuple[AuditFinding, ...]:
     """Return the figures of a dataset in LeRobot v3, whoever wrote it.
 
     Args:
@@ -67,7 +67,7 @@ def audit_dataset(root: Path, *, action: str = "action", state: str = "observati
             *_labels(dataset))  # fmt: skip
 
 
-def _motion(dataset: DatasetReader, action: str, state: str) -> Iterator[Finding]:
+def _motion(dataset: DatasetReader, action: str, state: str) -> Iterator[AuditFinding]:
     ranges = [(frames.min(axis=0), frames.max(axis=0)) for frames in _columns(dataset, action)]
     low = np.min([r[0] for r in ranges], axis=0).astype(np.float64)
     high = np.max([r[1] for r in ranges], axis=0).astype(np.float64)
@@ -91,7 +91,7 @@ def _motion(dataset: DatasetReader, action: str, state: str) -> Iterator[Finding
     }
     for name, (value, most) in found.items():
         unit, meaning = MOTION[name]
-        yield Finding(name=name, value=value, unit=unit, fine=not value > most, meaning=meaning)
+        yield AuditFinding(name=name, value=value, unit=unit, fine=not value > most, meaning=meaning)
 
 
 def _switches(dataset: DatasetReader, action: str, low: np.ndarray, high: np.ndarray) -> NDArray[np.bool_]:
@@ -109,7 +109,7 @@ def _columns(dataset: DatasetReader, name: str) -> Iterator[np.ndarray]:
         yield dataset.frames(episode.index)[name]
 
 
-def _pictures(dataset: DatasetReader) -> Iterator[Finding]:
+def _pictures(dataset: DatasetReader) -> Iterator[AuditFinding]:
     count = len(dataset.episodes)
     step = max(1, count // EPISODES_LOOKED_AT)
     for feature in dataset.table.videos:
@@ -129,23 +129,24 @@ def _pictures(dataset: DatasetReader) -> Iterator[Finding]:
         ):
             share = figures.share(kind)
             meaning = f"pictures of {camera} that are {kind}: {advice}"
-            yield Finding(name=f"{kind} ({camera})", value=share, unit="share", fine=share < 0.05, meaning=meaning)
+            yield AuditFinding(name=f"{kind} ({camera})", value=share, unit="share", fine=share < 0.05, meaning=meaning)
 
 
-def _words(dataset: DatasetReader) -> Iterator[Finding]:
+def _words(dataset: DatasetReader) -> Iterator[AuditFinding]:
     count = len(dataset.episodes)
     told = Counter(task for episode in dataset.episodes for task in episode.tasks)
     words = float(np.mean([len(task.split()) for task in told])) if told else 0.0
-    yield Finding(name="instructions", value=len(told), unit="different", fine=len(told) > 1 or count < FEW,
+    yield AuditFinding(name="instructions", value=len(told), unit="different", fine=len(told) > 1 or count < FEW,
                   meaning="one wording only teaches a policy to ignore words")  # fmt: skip
-    yield Finding(name="words", value=words, unit="per instruction", fine=words >= 3.0,
+    yield AuditFinding(name="words", value=words, unit="per instruction", fine=words >= 3.0,
                   meaning="an instruction of one or two words hardly says what is wanted")  # fmt: skip
     most = max(told.values()) / max(count, 1) if told else 1.0
-    yield Finding(name="commonest instruction", value=most, unit="share of episodes", fine=most <= 0.5 or count < FEW,
-                  meaning="instructions are unevenly spread")  # fmt: skip
+    fine = most <= 0.5 or count < FEW
+    yield AuditFinding(name="commonest instruction", value=most, unit="share of episodes", fine=fine,
+                       meaning="instructions are unevenly spread")  # fmt: skip
 
 
-def _labels(dataset: DatasetReader) -> Iterator[Finding]:
+def _labels(dataset: DatasetReader) -> Iterator[AuditFinding]:
     """Compare the sub-tasks of labels with those of the frames, where there are both."""
     agree = total = 0
     for episode in dataset.episodes:
@@ -160,5 +161,5 @@ def _labels(dataset: DatasetReader) -> Iterator[Finding]:
             for label, number in zip(told, numbers, strict=True)
         )
     if total:
-        yield Finding(name="label agreement", value=agree / total, unit="share of frames", fine=agree == total,
+        yield AuditFinding(name="label agreement", value=agree / total, unit="share of frames", fine=agree == total,
                       meaning="labels and frames name the same sub-task; label again if not")  # fmt: skip

@@ -118,7 +118,9 @@ class EpisodeFolder:
 
     def checked_file(self, name: str) -> Path:
         """Return a file of the folder after making sure that it is the one that was written."""
-        file, written = below(self.path, name, what=str(self.path / SHEET)), self.copies.get(name)
+        file, written = self.path / name, self.copies.get(name)
+        if file.is_symlink():  # Following it costs a hundred times as much, and hardly any file is one.
+            file = below(self.path, name, what=str(self.path / SHEET))
         # Labels that were made later are in the file list of their dataset and not in the sheet.
         written = self.sheet["files"].get(name) if written is None else written
         if written is None and name in LABEL_FILES and file.is_file():

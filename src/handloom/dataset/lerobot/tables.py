@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -231,15 +232,28 @@ def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str
 
 def _bookkeeping_statistics(plan: MergePlan, planned: PlannedEpisode) -> dict[str, dict[str, list[Any]]]:
     """Return the statistics of the columns that the format adds."""
-    frames = np.arange(planned.length)
-    values = {
-        "timestamp": (frames / plan.table.fps).astype(np.float32),
-        "frame_index": frames,
-        "episode_index": np.full(planned.length, planned.episode_index),
-        "index": frames + planned.first_frame,
-        "task_index": np.full(planned.length, planned.task_index),
+    length, fps = planned.length, plan.table.fps
+    index = np.arange(length) + planned.first_frame
+    return {
+        "timestamp": _clock_statistics(length, fps),
+        "frame_index": _clock_statistics(length, 0),
+        "episode_index": _constant_statistics(planned.episode_index, length),
+        "index": column_statistics(index[:, None]).as_lists(),
+        "task_index": _constant_statistics(planned.task_index, length),
     }
-    return {name: column_statistics(array[:, None]).as_lists() for name, array in values.items()}
+
+
+@lru_cache(maxsize=10_000)
+def _clock_statistics(length: int, fps: int) -> dict[str, list[Any]]:
+    """Return the statistics of the times of an episode, or of the numbers of its frames where ``fps`` is 0."""
+    frames = np.arange(length)
+    values = (frames / fps).astype(np.float32) if fps else frames
+    return column_statistics(values[:, None]).as_lists()
+
+
+def _constant_statistics(value: int, length: int) -> dict[str, list[Any]]:
+    """Return the statistics of a column that is the same in every frame: those of one frame, counted as many."""
+    return {**column_statistics(np.full((1, 1), value)).as_lists(), "count": [length]}
 
 
 def _statistic_type(dtype: str, statistic: str, *, image: bool) -> pa.DataType:

@@ -12,10 +12,10 @@ from handloom.dataset.files.durable import atomic_write, json_bytes
 from handloom.dataset.files.reading import read_json
 from handloom.dataset.files.shapes import Count, Hash, PlainObject, Text
 from handloom.dataset.lerobot.file_list import FILE_LIST, read_list
-from handloom.engine.archives import dataset_of
 from handloom.engine.labelling import labels_present
 from handloom.engine.lineage.merkle import root_of
 from handloom.engine.runs.run_directory import MANIFEST, RunDirectory
+from handloom.engine.trust import dataset_of
 from handloom.errors import FileError, InputError, require
 
 CERTIFICATE = "certificate.json"

@@ -15,10 +15,9 @@ from handloom.dataset.files.durable import sha256_of
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.file_list import FILE_LIST, read_list, refuse_strange_files
 from handloom.dataset.lerobot.table_check import check_tables
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.executors.executor import Executor, with_retries
 from handloom.engine.lineage.dataset_certificate import CERTIFICATE, check_certificate
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.engine.verification.recomputed import columns_differ, facts_differ, reader_of
 from handloom.engine.verification.resampled import (
     commands_differ,

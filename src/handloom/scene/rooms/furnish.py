@@ -15,9 +15,10 @@ from handloom.errors import InputError, suggest
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.library.rooms.finishes import finish
 from handloom.scene.assets import remember
-from handloom.scene.object_config import ArenaConfig, ObjectConfig, TextureConfig
+from handloom.scene.object_config import ArenaConfig, ObjectConfig
 from handloom.scene.rooms.floor_plan import Fixture, FloorPlan, floor_plan
-from handloom.scene.rooms.room_files import PaintConfig, StyleConfig, read_layout, read_style
+from handloom.scene.rooms.room_files import StyleConfig, read_layout, read_style
+from handloom.spatial import invert_pose
 
 SHEET = 0.01
 """Thickness of walls, floors and ceilings as they are drawn [m]."""
@@ -135,7 +136,7 @@ def _work_frame(plan: FloorPlan, at: str, layout: str) -> Array:
         names = [f.name for f in plan.fixtures]
         raise InputError(f"the layout {layout} has no fixture {at!r}; {suggest(at, names)}")
     T_room_work = planar(fixture.front[0], fixture.front[1], 0.0, fixture.yaw)
-    return np.linalg.inv(T_room_work)
+    return invert_pose(T_room_work)
 
 
 def planar(x: float, y: float, z: float, yaw: float) -> Array:
@@ -189,34 +190,25 @@ def _shell(plan: FloorPlan, style: StyleConfig, T_world_room: Array) -> list[Obj
         "wall_left": (planar(-width / 2 - half, 0.0, height / 2, quarter), depth),
         "wall_right": (planar(width / 2 + half, 0.0, height / 2, -quarter), depth),
     }
-    # A floor without an angle of its own has its upper face where it is said to be; see the sampling of planes.
-    sheets = [_sheet("floor", T_world_room, (width, depth), style.floor, upright=False)]
+    sheets = [_sheet("floor", T_world_room @ planar(0.0, 0.0, -half, 0.0), (width, depth), style.floor)]
     sheets += [
         _sheet(name, T_world_room @ T, (long, height), style.wall, upright=True) for name, (T, long) in walls.items()
     ]
-    ceiling = PaintConfig(color=(0.90, 0.90, 0.88))
     above = planar(0.0, 0.0, height + half, 0.0)
-    sheets.append(_sheet("ceiling", T_world_room @ above, (width, depth), ceiling, upright=False))
+    sheets.append(_sheet("ceiling", T_world_room @ above, (width, depth), "white_wall"))
     for k, splash in enumerate(plan.backsplashes):
         T = T_world_room @ planar(*splash.middle, splash.yaw)
         sheets.append(_sheet(f"backsplash_{k + 1}", T, splash.size, style.backsplash, upright=True))
     return sheets
 
 
-def _sheet(name: str, T: Array, size: tuple[float, float], paint: PaintConfig, *, upright: bool) -> ObjectConfig:
+def _sheet(name: str, T: Array, size: tuple[float, float], finish_name: str, *, upright: bool = False) -> ObjectConfig:
     x, y, z = (round(float(v), 6) for v in T[:3, 3])
-    level = z - SHEET / 2 if name == "floor" else z
-    texture = (
-        TextureConfig(texture_lib=paint.texture, texture_id=paint.look, texture_scale=paint.repeat)
-        if paint.texture
-        else None
-    )
     return ObjectConfig(
         name=name,
-        target_class="PlaneObject",
-        size=size,
-        translation=(x, y, level),
+        target_class="GeometryObject",
+        category="room_sheet",
+        translation=(x, y, z),
         euler=(90.0 if upright else 0.0, 0.0, yaw_of(T)),
-        texture=texture,
-        color=paint.color,
+        parameters={"scale": 1.0, "width": size[0], "length": size[1], "thickness": SHEET, "finish": finish_name},
     )

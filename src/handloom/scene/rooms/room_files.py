@@ -9,9 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from handloom.config import Config, load_config
 from handloom.errors import suggest, unknown_name
-from handloom.objects.library.rooms.finishes import APPLIANCES, FABRICS, FINISHES, FRONTS, METALS, WORKTOPS
+from handloom.objects.library.rooms.finishes import APPLIANCES, FABRICS, FRONTS, METALS, SHEETS, WORKTOPS
 from handloom.objects.registry import CATEGORIES
-from handloom.scene.object_config import Channel
 from handloom.scene.rooms.norms import WIDTHS
 
 Wall = Literal["back", "left", "right", "front"]
@@ -156,25 +155,6 @@ class LayoutConfig(Config):
         return self
 
 
-class PaintConfig(Config):
-    """A floor, wall or backsplash."""
-
-    color: tuple[Channel, Channel, Channel] | None = None
-    """sRGB."""
-    texture: str = ""
-    """A procedural texture: wood, stone, plaster, cloth, metal, checker."""
-    look: int = Field(default=0, ge=0, le=1_000_000)
-    """Which of its looks."""
-    repeat: tuple[float, float] = (0.6, 0.6)
-    """Repetitions per metre."""
-
-    @model_validator(mode="after")
-    def _one_of_them(self) -> "PaintConfig":
-        if (self.color is None) == (not self.texture):
-            raise ValueError("give one of color and texture")
-        return self
-
-
 class StyleConfig(Config):
     """What a room is made of: finishes by their names, see the guide "Rooms"."""
 
@@ -201,14 +181,16 @@ class StyleConfig(Config):
     """Seats and sofas."""
     frame: Literal["white_lacquer", "oak", "charcoal_paint", "ivory_paint"] = "white_lacquer"
     """Windows."""
-    floor: PaintConfig = PaintConfig(texture="wood")
-    wall: PaintConfig = PaintConfig(color=(0.86, 0.85, 0.81))
-    backsplash: PaintConfig = PaintConfig(color=(0.88, 0.88, 0.86))
+    floor: str = "oak_parquet"
+    wall: str = "white_wall"
+    backsplash: str = "white_metro"
+    """The wall between worktops and wall cabinets."""
 
     @model_validator(mode="after")
     def _finishes_exist(self) -> "StyleConfig":
         slots = {"front": FRONTS, "upper_front": FRONTS, "metal": METALS, "appliance": APPLIANCES, "fabric": FABRICS}
-        slots |= {"worktop": WORKTOPS, "table": FINISHES, "wood": FRONTS}
+        slots |= {"worktop": WORKTOPS, "table": {**WORKTOPS, **FRONTS}, "wood": FRONTS}
+        slots |= {"floor": SHEETS, "wall": SHEETS, "backsplash": SHEETS}
         for slot, known in slots.items():
             name = getattr(self, slot)
             if name and name not in known:

@@ -79,7 +79,7 @@ SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press"
 """Other words for a verb > the verb."""
 TOGETHER = "\0"
 """Where a sentence names what is put somewhere, while those of the same place are gathered."""
-FRAMES, DEFAULT_LENGTH = 300, 600
+FRAMES, DEFAULT_LENGTH = 250, 600
 """Frames that a skill gets where a task does not say how long it may take, and those that any task gets."""
 HOME = {"name": "home", "instruction": "Go home."}
 
@@ -110,7 +110,7 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
             for k, skill in enumerate(lane)
         ]
     if any(map(_is_short, given)):
-        _give_time(task)
+        _give_time(document, task, root)
     _describe(task)
 
 
@@ -119,10 +119,15 @@ def _is_short(skill: Any) -> bool:
     return skill == "home" or (isinstance(skill, dict) and "name" not in skill)
 
 
-def _give_time(task: dict[str, Any]) -> None:
-    """Give a task of many skills that says nothing of its length time for all of them."""
+def _give_time(document: Document, task: dict[str, Any], root: KeyPath) -> None:
+    """Give a task of many skills time for all of them, unless its own file says how long it may take."""
     data, frames = task.setdefault("data", {}), FRAMES * sum(len(lane) for _, lane in _lanes(task["skills"], ()))
-    if isinstance(data, dict) and "max_episode_length" not in data and frames > DEFAULT_LENGTH:
+    if not isinstance(data, dict):
+        return
+    mark = document.marks.get((*root, "data", "max_episode_length"))
+    given = data.get("max_episode_length", DEFAULT_LENGTH)
+    inherited = mark is None or (mark.line is not None and mark.source != str(document.path))  # --set has no line.
+    if inherited and isinstance(given, int) and frames > given:
         data["max_episode_length"] = frames
 
 

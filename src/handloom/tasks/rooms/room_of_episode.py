@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.errors import ConfigError, InputError
 from handloom.scene.camera_config import CameraConfig
 from handloom.scene.rooms.clutter import ClutterPlacer, Stray
-from handloom.scene.rooms.furnish import Room, furnish
+from handloom.scene.rooms.furnish import Room, Standing, furnish
 from handloom.scene.rooms.room_config import RoomConfig, layouts_with
-from handloom.spatial import quat_from_matrix
+from handloom.spatial import invert_pose, quat_from_matrix
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 from handloom.values import ObjectInstance
@@ -22,6 +23,10 @@ friction and catches; those of the others move freely, which costs physics less.
 
 FROM_WALL = 0.12
 """Least distance of a camera from walls, floor and ceiling [m]."""
+BEFORE = 0.06
+"""Least distance of a camera from furniture [m]."""
+FACED = (0.0, 0.2, 1.0)
+"""What a camera faces that says it by its orientation: the work place [m]."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +58,37 @@ def in_room(task: Task, rng: np.random.Generator) -> tuple[Task, RoomOfEpisode |
 
 
 def _kept_inside(camera: CameraConfig, room: Room) -> CameraConfig:
-    """Return a camera of the room moved to the nearest place before its walls; one on a robot as it is."""
+    """Return a camera moved to the nearest place before the walls, and out of furniture towards what it looks at.
+
+    One on a robot stays as it is.
+    """
     if camera.parent or camera.translation is None:
         return camera
     inside = np.array([room.size[0] / 2, room.size[1] / 2, room.size[2]]) - FROM_WALL
-    T_room_world = np.linalg.inv(room.T_world_room)
+    T_room_world = invert_pose(room.T_world_room)
     at = (T_room_world @ np.array([*camera.translation, 1.0]))[:3]
     kept = np.clip(at, [-inside[0], -inside[1], FROM_WALL], inside)
-    if np.allclose(kept, at):
+    eye = (room.T_world_room @ np.array([*kept, 1.0]))[:3]
+    faced = FACED if camera.look_at is None or camera.watched else camera.look_at
+    target = np.asarray(faced, float)
+    boxes = [_world_box(standing) for standing in room.standing]
+    for share in np.linspace(0.0, 0.6, 25):
+        place = eye + share * (target - eye)
+        if not any(bool(np.all(place > box[0] - BEFORE) and np.all(place < box[1] + BEFORE)) for box in boxes):
+            eye = place
+            break
+    if np.allclose(eye, camera.translation):
         return camera
-    x, y, z = (round(float(v), 6) for v in (room.T_world_room @ np.array([*kept, 1.0]))[:3])
+    x, y, z = (round(float(v), 6) for v in eye)
     return camera.model_copy(update={"translation": (x, y, z)})
+
+
+def _world_box(standing: Standing) -> Array:
+    """Return the box (2, 3) [m] around a fixture in the world, whose turns are about the vertical."""
+    x, y, z = np.meshgrid(*standing.asset.aabb.T, indexing="ij")
+    corners = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
+    world = corners @ standing.T_world_object[:3, :3].T + standing.T_world_object[:3, 3]
+    return np.stack([world.min(axis=0), world.max(axis=0)])
 
 
 def _distance(room: Room, name: str) -> float:

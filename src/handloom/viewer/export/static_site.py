@@ -97,6 +97,8 @@ class _Site:
                 cameras.append(camera)
         self.keep(base, {**facts, "cameras": cameras, "has_archive": False})
         self.keep(f"{base}/signals", self.ask(f"{base}/signals"))
+        if facts["has_labels"]:
+            self.keep(f"{base}/labels", self.ask(f"{base}/labels"))
         if source.cameras:
             answer = self._called(f"{base}/strip.jpg")
             if answer.status == 200 and isinstance(answer.body, bytes):

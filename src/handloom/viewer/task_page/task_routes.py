@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from handloom.dataset.durable import atomic_write
+from handloom.dataset.files.durable import atomic_write
 from handloom.errors import InputError, NotAllowedError, NotFoundError, unknown_name
 from handloom.tasks.config.loading import library as shipped_tasks
 from handloom.viewer.library import Library

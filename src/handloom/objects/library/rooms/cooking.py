@@ -4,7 +4,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_feel import Feel, joint_feel
 from handloom.objects.library.furniture import carcass, handle
-from handloom.objects.library.rooms.finishes import APPLIANCES, METALS, finish, pane, surface
+from handloom.objects.library.rooms.finishes import APPLIANCES, METALS, finish, glow, pane, surface
 from handloom.objects.parts import Link, Part, axes, points
 from handloom.objects.shapes import Appearance, box, cylinder, hull
 
@@ -65,7 +65,7 @@ def _knob_parts(name: str, at: tuple[float, float, float], radius: float, knob: 
     mark = Appearance(
         color=(0.9, 0.9, 0.88) if dark else (0.6, 0.08, 0.07), substance="plastic", fill=0.0, solid=False, body=name
     )
-    look = Appearance(color=finish(knob).color, substance="plastic", body=name)
+    look: Appearance = {**surface(knob, body=name), "substance": "plastic"}
     ring = "dark_steel" if stuff != "black_enamel" else "stainless_steel"
     return [
         cylinder(1.3 * radius, 0.002, at, euler=(90.0, 0.0, 0.0), **surface(ring, solid=False)),
@@ -184,12 +184,11 @@ def hood(c: Choices) -> Blueprint:
     flue, back = 0.24, y / 2
     corners = [(sx * x / 2, v, rim) for sx in (-1.0, 1.0) for v in (-y / 2, back)]
     corners += [(sx * flue / 2, v, rim + cone) for sx in (-1.0, 1.0) for v in (back - 0.24, back)]
-    lamp = Appearance(color=(1.0, 0.96, 0.86), substance="glass", fill=0.0, solid=False)
     parts = [
         box((x, y, rim), (0.0, 0.0, rim / 2), **look),
         hull(corners, **look),
         box((flue, 0.24, z - rim - cone), (0.0, back - 0.12, rim + cone + (z - rim - cone) / 2), **look),
-        *(box((0.16, 0.05, 0.002), (s * 0.25 * x, -0.20 * y, 0.0), **lamp) for s in (-1.0, 1.0)),
+        *(box((0.16, 0.05, 0.002), (s * 0.25 * x, -0.20 * y, 0.0), **glow((1.0, 0.96, 0.86))) for s in (-1.0, 1.0)),
         box((0.5 * x, 0.002, 0.018), (0.0, -y / 2, rim / 2), **pane()),
     ]
     return Blueprint(

@@ -4,7 +4,7 @@ import math
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.library.rooms.finishes import FABRICS, FRONTS, METALS, finish, surface
+from handloom.objects.library.rooms.finishes import FABRICS, FRONTS, METALS, SHEETS, finish, glow, surface
 from handloom.objects.materials import rgb, shade
 from handloom.objects.parts import Part, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, lathe, rod
@@ -37,10 +37,17 @@ def window(c: Choices) -> Blueprint:
     shares = (0.34, 0.22, 0.12, 0.16, 0.16)
     top = z - bar_width
     for color, share in zip(bands, shares, strict=True):
-        glass = Appearance(color=color, substance="glass", fill=0.0, solid=False)
-        parts.append(box((inner, 0.004, share * tall), (0.0, deep / 2 - 0.004, top - share * tall / 2), **glass))
+        parts.append(box((inner, 0.004, share * tall), (0.0, deep / 2 - 0.004, top - share * tall / 2), **glow(color)))
         top -= share * tall
     return _hung(("window", "kitchen window"), None, parts, z)
+
+
+def room_sheet(c: Choices) -> Blueprint:
+    """A flat sheet: floor, wall, ceiling or backsplash; it lies level, with its origin in its middle."""
+    x, y, z = c.number("width", 1.0, 4.0), c.number("length", 1.0, 3.0), c.number("thickness", 0.008, 0.012)
+    stuff = c.pick("finish", tuple(SHEETS))
+    look: Appearance = {**surface(stuff, fill=0.05), "edge": 0.0}
+    return _hung(("surface", "sheet"), finish(stuff).word, [box((x, y, z), (0.0, 0.0, z / 2), **look)], z)
 
 
 def picture_frame(c: Choices) -> Blueprint:
@@ -89,12 +96,11 @@ def pendant_lamp(c: Choices) -> Blueprint:
     """A lamp that hangs from the ceiling on a cord; the upper end of the cord is ``ceiling``."""
     radius, cord = c.number("radius", 0.12, 0.19), c.number("cord", 0.50, 0.75)
     stuff = c.pick("finish", (*METALS, "white_enamel", "sage_paint", "oak"))
-    glow = Appearance(color=(1.0, 0.95, 0.82), substance="glass", fill=0.0, solid=False)
     height = 0.9 * radius
     profile = [(radius, 0.0), (0.96 * radius, 0.18 * radius), (0.30 * radius, height)]
     parts: list[Part] = [
         lathe(profile, sides=18, **surface(stuff, fill=0.04)),
-        cylinder(0.86 * radius, 0.002, (0.0, 0.0, -0.001), **glow),
+        cylinder(0.86 * radius, 0.002, (0.0, 0.0, -0.001), **glow((1.0, 0.95, 0.82))),
         bar((0.0, 0.0, height), (0.0, 0.0, height + cord), 0.004, color=rgb("black"), substance="rubber"),
         cylinder(0.05, 0.02, (0.0, 0.0, height + cord - 0.01), **surface(stuff, fill=0.3)),
     ]
@@ -110,12 +116,12 @@ def pendant_lamp(c: Choices) -> Blueprint:
 def floor_lamp(c: Choices) -> Blueprint:
     """A lamp on a stand, with a shade."""
     z, radius, stuff = c.number("height", 1.45, 1.65), c.number("radius", 0.16, 0.22), c.pick("finish", tuple(METALS))
-    glow = Appearance(color=(0.98, 0.93, 0.80), substance="paper", fill=0.02)
+    paper: Appearance = {**glow((0.98, 0.93, 0.80)), "substance": "paper", "fill": 0.02, "solid": True}
     metal = surface(stuff, fill=0.35)
     parts: list[Part] = [
         cylinder(0.15, 0.024, (0.0, 0.0, 0.012), **metal),
         cylinder(0.012, z - 0.20, (0.0, 0.0, (z - 0.20) / 2), **metal),
-        lathe([(radius, z - 0.26), (0.72 * radius, z)], sides=18, **glow),
+        lathe([(radius, z - 0.26), (0.72 * radius, z)], sides=18, **paper),
     ]
     return _hung(("floor lamp", "standing lamp"), finish(stuff).word, parts, z)
 

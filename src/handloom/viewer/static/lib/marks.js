@@ -1,7 +1,9 @@
 // Marks of an episode: sub-tasks, skills by arm, gripper events, recoveries; as lanes and as a list of words.
 import { el } from "./dom.js";
 
-export function lanesOf(facts, events) {
+const MOST_TOUCHES = 5;
+
+export function lanesOf(facts, events, touches = []) {
   const lanes = [];
   const segments = (facts.segments ?? []).map((segment) => ({ start: segment.start, stop: segment.stop, label: segment.label }));
   if (segments.length) lanes.push({ name: "sub-tasks", spans: segments });
@@ -18,6 +20,13 @@ export function lanesOf(facts, events) {
     kinds.get(event.kind).push(event);
   }
   for (const [name, points] of kinds) lanes.push({ name, points });
+  const touched = new Map();
+  for (const touch of touches) {
+    const name = touch.robot ? `touches ${touch.second}` : `${touch.first} on ${touch.second}`;
+    if (!touched.has(name)) touched.set(name, []);
+    touched.get(name).push({ start: touch.start, stop: touch.stop, label: `${touch.first} touches ${touch.second}`, kind: "contact" });
+  }
+  for (const [name, spans] of [...touched].slice(0, MOST_TOUCHES)) lanes.push({ name, spans });
   return lanes;
 }
 

@@ -62,12 +62,20 @@ export function plots(host, clock, signals, { other = null, shown = null } = {})
     return { node, plot };
   }
 
+  // The legend tells the values at the present frame unless the mouse points at another.
+  function follow(plot) {
+    plot.redraw(false, false);
+    // Once it is drawn, which empties the legend.
+    setTimeout(() => { if (!(plot.cursor.left >= 0)) plot.setLegend({ idx: Math.min(clock.frame, plot.data[0].length - 1) }, false); });
+  }
+
   function draw() {
     for (const [name, { node, plot }] of panels) if (!open.has(name)) { plot.destroy(); node.remove(); panels.delete(name); }
     for (const signal of signals) {
       if (!open.has(signal.name) || panels.has(signal.name)) continue;
       panels.set(signal.name, panel(signal));
     }
+    for (const { plot } of panels.values()) follow(plot);
     list.replaceChildren(...signals.filter((signal) => panels.has(signal.name)).map((signal) => panels.get(signal.name).node));
     resize();
   }
@@ -84,7 +92,7 @@ export function plots(host, clock, signals, { other = null, shown = null } = {})
   observer.observe(list);
   window.addEventListener("themechange", again);
   draw();
-  const stop = clock.follow(() => { for (const { plot } of panels.values()) plot.redraw(false, false); });
+  const stop = clock.follow(() => { for (const { plot } of panels.values()) follow(plot); });
   return () => {
     stop();
     observer.disconnect();

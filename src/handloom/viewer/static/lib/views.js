@@ -2,6 +2,7 @@
 import { address } from "./api.js";
 import { el } from "./dom.js";
 
+const STUCK = 2000; // A seek that takes longer is asked for again [ms].
 const FAR = 0.1; // A video that is off by more than this is set right [s].
 
 export class CameraViews {
@@ -35,8 +36,13 @@ class VideoView {
     this.video = el("video", { muted: true, playsInline: true, preload: "auto", disableRemotePlayback: true, "aria-label": `camera ${camera.short}` });
     this.video.src = address(camera.video.path);
     this.node = frameOf(camera, this.video);
-    this.video.addEventListener("loadedmetadata", () => this.seek());
-    this.video.addEventListener("seeked", () => { this.seeking = false; this.node.dataset.frame = this.wanted; if (this.again) this.seek(); });
+    for (const moment of ["loadedmetadata", "loadeddata", "canplay"]) this.video.addEventListener(moment, () => { if (!clock.playing) this.seek(); });
+    this.video.addEventListener("seeked", () => {
+      clearTimeout(this.watch);
+      this.seeking = false;
+      this.node.dataset.frame = this.wanted;
+      if (this.again) this.seek();
+    });
     this.video.addEventListener("error", () => this.replace());
   }
 
@@ -69,10 +75,12 @@ class VideoView {
     this.again = false;
     const wanted = Math.min(this.clock.frame, this.facts.length - 1); // A shorter one of two stays at its end.
     const target = this.start + (wanted + 0.5) / this.clock.fps;
-    if (Math.abs(this.video.currentTime - target) < 0.2 / this.clock.fps) { this.node.dataset.frame = wanted; return; }
+    if (Math.abs(this.video.currentTime - target) < 0.2 / this.clock.fps && !this.video.seeking) { this.node.dataset.frame = wanted; return; }
     this.wanted = wanted;
     this.seeking = true;
     this.video.currentTime = target;
+    clearTimeout(this.watch);
+    this.watch = setTimeout(() => { this.seeking = false; this.seek(); }, STUCK); // Browsers lose seeks while a file is still being opened.
   }
 
   replace() {
@@ -82,7 +90,7 @@ class VideoView {
     this.other.follow();
   }
 
-  destroy() { this.video.removeAttribute("src"); this.video.load(); }
+  destroy() { clearTimeout(this.watch); this.video.removeAttribute("src"); this.video.load(); }
 }
 
 class PictureView {

@@ -25,7 +25,8 @@ export async function show(root, { parts, query, site }) {
   });
   const controls = toolbar();
   root.append(el("div.stack", {},
-    el("div.row", {}, el("h1", { class: "grow" }, shelves.map((shelf) => shelf.name).join("  ·  "))),
+    el("div.row", {}, el("h1", { class: "grow" }, shelves.map((shelf) => shelf.name).join("  ·  ")),
+      shelves.filter((shelf) => shelf.run).map((shelf) => el("a.button", { href: `#/evaluation/${shelf.key}` }, shelves.length > 1 ? `Where ${shelf.name} fails` : "Where it fails"))),
     summary, charts, controls.node, el("div.row", {}, count, compare), host));
 
   function offer() {
@@ -69,7 +70,7 @@ export async function show(root, { parts, query, site }) {
     };
     for (const shelf of shelves) {
       const spent = Object.entries(shelf.run?.worker_seconds ?? {}), made = (shelf.run?.robot_hours ?? 0) * 3600;
-      if (!spent.length || !made) continue;
+      if (!spent.length || !made || (shelves.length > 1 && !shelf.run.running)) continue;
       const block = el("div");
       bars(block, spent.map(([stage, s]) => [stage, (1000 * s) / made, {}]));
       block.append(el("p.quiet", {}, "ms of work per second of demonstration"));

@@ -19,7 +19,7 @@ function summary(one) {
     el("p", {}, el("strong", { class: "big num" }, percent(result.successes, result.scenes)), ` of ${number(result.scenes)} scenes, 95 % interval ${(100 * result.interval[0]).toFixed(0)} to ${(100 * result.interval[1]).toFixed(0)} %`),
     el("p.quiet", {}, `${one.task} · ${one.policy} · seed ${one.seed}`),
     result.faults ? el("p.chip", { class: "warn" }, `${result.faults} scenes ended with a fault of the program`) : null,
-    el("p", {}, Object.entries(result.failure_reasons).map(([reason, count]) => el("span.chip", { class: "bad" }, `${reason} ${count}`))));
+    el("p.reasons", {}, Object.entries(result.failure_reasons).map(([reason, count]) => el("span.chip", { class: "bad" }, `${reason} ${count}`))));
 }
 
 const href = (one, scene) => (scene.index === null ? `#/attempt/${one.key}/${scene.attempt}` : `#/episode/${scene.source}/${scene.index}`);

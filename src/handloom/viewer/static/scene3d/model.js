@@ -2,6 +2,7 @@
 
 import * as THREE from "../vendor/three.module.min.js";
 
+const LARGE = 2.4; // Diagonal of what counts as a part of the room [m].
 const INSTANCED = 12; // From this many geoms with one shape and look on, they are drawn together.
 
 /** The drawn part of a model. */
@@ -24,6 +25,7 @@ export class Model {
     this.geometries = header.meshes.map((mesh) => geometryOf(mesh, array));
     this.materials = new Map();
     this.instanced = [];
+    this.room = [];
     this.ids = null;
     this._textures = textures;
     this._add();
@@ -48,7 +50,30 @@ export class Model {
     mesh.castShadow = geom.shadow;
     mesh.receiveShadow = true;
     mesh.userData.geom = geom;
+    const box = this._box(geom.mesh);
+    if (box.min.distanceTo(box.max) > LARGE) this.room.push(mesh);
     return mesh;
+  }
+
+  _box(number) {
+    const geometry = this.geometries[number];
+    if (!geometry.boundingBox) geometry.computeBoundingBox();
+    return geometry.boundingBox;
+  }
+
+  /** Hide the walls between a viewpoint and what it looks at; without one, show all of them. */
+  clearView(eye = null, target = null) {
+    for (const mesh of this.room) {
+      mesh.visible = true;
+      if (!eye) continue;
+      mesh.updateWorldMatrix(true, false);
+      const inverse = mesh.matrixWorld.clone().invert();
+      const from = eye.clone().applyMatrix4(inverse);
+      const way = target.clone().applyMatrix4(inverse).sub(from);
+      const ray = new THREE.Ray(from, way.clone().normalize());
+      const hit = ray.intersectBox(this._box(mesh.userData.geom.mesh), new THREE.Vector3());
+      mesh.visible = !(hit && hit.distanceTo(from) < way.length());
+    }
   }
 
   _addInstanced(geoms) {

@@ -157,3 +157,20 @@ export function squaresOf(points, size, color, { opacity = 0.35 } = {}) {
   mesh.frustumCulled = false;
   return mesh;
 }
+
+/** Return the edge of an area made of squares, as segments: `places` are the middles of squares of a grid. */
+export function edgesOf(places, step) {
+  const key = (x, y) => `${Math.round(x / step)} ${Math.round(y / step)}`;
+  const [x0, y0] = places[0];
+  const inside = new Set(places.map(([x, y]) => key(x - x0, y - y0)));
+  const half = step / 2;
+  const points = [];
+  for (const [x, y, z] of places) {
+    for (const [i, j] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      if (inside.has(key(x - x0 + i * step, y - y0 + j * step))) continue;
+      const [mx, my] = [x + i * half, y + j * half];
+      points.push(mx + j * half, my + i * half, z + 0.001, mx - j * half, my - i * half, z + 0.001);
+    }
+  }
+  return points;
+}

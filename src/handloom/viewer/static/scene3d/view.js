@@ -135,6 +135,7 @@ export class SceneView {
   /** Draw now. */
   draw() {
     if (this.through) this._aim(this.through);
+    this.model?.clearView(this.through ? null : this.camera.position, this.controls.target);
     this.onDraw?.();
     this.renderer.render(this.scene, this.camera);
     this.canvas.dataset.eye = this.camera.position.toArray().map((value) => value.toFixed(3)).join(" ");

@@ -1,6 +1,6 @@
 // The scene of a task in 3D: regions, reach, cameras; and the expert at work in it.
 
-import { COLORS, forksOf, frustumOf, labelOf, lineOf, patchOf, squaresOf } from "../scene3d/overlays.js";
+import { COLORS, edgesOf, forksOf, frustumOf, labelOf, lineOf, patchOf, segmentsOf, squaresOf } from "../scene3d/overlays.js";
 import { matrixOf } from "../scene3d/model.js";
 import { SceneView } from "../scene3d/view.js";
 
@@ -57,14 +57,20 @@ export class TaskScene {
     this._showReach();
   }
 
-  /** Draw the reach of all arms: large squares from above, small ones from the side only. */
+  /** Draw the reach of all arms: the edge of what is reached from above or the side, and what only the side reaches. */
   _showReach() {
-    const squares = this._reach.flatMap((header, arm) => {
+    const shapes = this._reach.flatMap((header, arm) => {
       const color = PALETTE[(2 * arm) % PALETTE.length];
-      return [[header.above, 0.86], [header.side, 0.45]].filter(([places]) => places.length)
-        .map(([places, share]) => squaresOf(places.flat(), share * header.step, color, { opacity: 0.2 }));
+      const all = [...header.above, ...header.side];
+      if (!all.length) return [];
+      const edge = segmentsOf(edgesOf(all, header.step), color);
+      const label = labelOf(`reach of ${header.robot} ${header.arm}`, color, 0.022);
+      const last = all.reduce((far, place) => (place[0] + place[1] > far[0] + far[1] ? place : far));
+      label.position.set(last[0], last[1], last[2] + 0.02);
+      const side = header.side.length ? [squaresOf(header.side.flat(), 0.45 * header.step, color, { opacity: 0.3 })] : [];
+      return [edge, label, squaresOf(all.flat(), header.step, color, { opacity: 0.05 }), ...side];
     });
-    this.view.setLayer("reach", squares, { visible: this._visible("reach") });
+    this.view.setLayer("reach", shapes, { visible: this._visible("reach") });
   }
 
   /** Remember a plan: an event `plan`; it is shown from its frame on. */

@@ -1,5 +1,6 @@
-"""The joints and links of a URDF file; shapes and masses are not read."""
+"""URDF files: the XML that every reader starts from, and the joints and links; shapes and masses are not read here."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -34,6 +35,16 @@ class UrdfJoint:
     mimic: tuple[str, float, float] | None = None
     """Joint it follows, multiplier, offset."""
 
+    def pose(self, value: float) -> Array:
+        """Return ``T_parent_child`` (4, 4) at a joint value [rad or m]."""
+        if self.kind == "fixed":
+            return self.T_parent_child
+        move = self.axis * value
+        turned = self.kind != "prismatic"
+        return self.T_parent_child @ (
+            make_pose(matrix_from_rotvec(move), np.zeros(3)) if turned else make_pose(np.eye(3), move)
+        )
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Urdf:
@@ -64,12 +75,52 @@ class Urdf:
         )
         return replace(self, joints=(*self.joints, joint))
 
+    def pose(self, link: str, values: Mapping[str, float]) -> Array:
+        """Return ``T_root_link`` (4, 4) of joint values [rad or m] by name; joints not given are at 0."""
+        if link not in self.links:
+            raise unknown_name(f"link of {self.path}", link, self.links)
+        T = np.eye(4)
+        for joint in self.above(link):
+            T = joint.pose(values.get(joint.name, 0.0)) @ T
+        return T
+
+    def above(self, link: str) -> list[UrdfJoint]:
+        """Return the joints between a link and the root, the link's own first."""
+        by_child, found = {joint.child: joint for joint in self.joints}, []
+        while link in by_child:
+            found.append(by_child[link])
+            link = by_child[link].parent
+        return found
+
     def with_joint(self, changed: UrdfJoint) -> "Urdf":
         """Return the same robot with one joint replaced by name."""
         return replace(self, joints=tuple(changed if j.name == changed.name else j for j in self.joints))
 
 
 _X = np.array([1.0, 0.0, 0.0])
+
+
+def urdf_element(file: Path) -> ElementTree.Element:
+    """Return the ``<robot>`` element of a URDF file.
+
+    Raises:
+        FileError: It cannot be read, or it is not a URDF file.
+    """
+    try:
+        robot = ElementTree.fromstring(read_xml(file))
+    except ElementTree.ParseError as error:
+        raise FileError(f"{file}:{error.position[0]}: not valid XML: {error}") from error
+    if robot.tag != "robot":
+        raise FileError(f"{file}: a URDF file starts with <robot>, this one with <{robot.tag}>")
+    return robot
+
+
+def mujoco_compiler(robot: ElementTree.Element) -> ElementTree.Element:
+    """Return the ``<mujoco><compiler>`` element, MuJoCo's settings in a URDF file; it is added where there is none."""
+    settings = robot.find("mujoco")
+    settings = ElementTree.SubElement(robot, "mujoco") if settings is None else settings
+    compiler = settings.find("compiler")
+    return ElementTree.SubElement(settings, "compiler") if compiler is None else compiler
 
 
 def read_urdf(path: str | Path) -> Urdf:
@@ -79,12 +130,7 @@ def read_urdf(path: str | Path) -> Urdf:
         FileError: File, element and what is wrong with it.
     """
     file = Path(path)
-    try:
-        robot = ElementTree.fromstring(read_xml(file))
-    except ElementTree.ParseError as error:
-        raise FileError(f"{file}:{error.position[0]}: is no XML: {error}") from error
-    if robot.tag != "robot":
-        raise FileError(f"{file}: a URDF file has <robot> at its top, found <{robot.tag}>")
+    robot = urdf_element(file)
     links = [element.get("name", "") for element in robot.findall("link")]
     joints = [_joint(file, element, links) for element in robot.findall("joint")]
     parents: dict[str, UrdfJoint] = {}

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
 
 import mujoco
 
@@ -24,7 +23,8 @@ from handloom.objects.importers.import_object import Imported, import_object
 from handloom.objects.importers.models.model_files import ImportedSource
 from handloom.objects.object_asset import PARENTS
 from handloom.safe_paths import below, safe_name
-from handloom.sim.model_file import demand_files_inside, read_xml
+from handloom.sim.model_file import demand_files_inside
+from handloom.sim.urdf import urdf_element
 
 MOST_JOINTS = 6
 """A model with more joints is a machine, not an object."""
@@ -82,7 +82,7 @@ def packaged_objects(folder: Path, patterns: Sequence[str] = ()) -> tuple[Packag
     Raises:
         NotFoundError: There are none, or a pattern matches none.
     """
-    read = "handloom.objects.importers.packages:find_objects"
+    read = "handloom.objects.importers.object_packages:find_objects"
     found: tuple[PackagedObject, ...] = call_apart(read, folder, what=str(folder), seconds=LISTING_SECONDS)
     if not found:
         raise NotFoundError(
@@ -110,7 +110,7 @@ def find_objects(folder: Path) -> tuple[PackagedObject, ...]:
             demand_inside(file, around, what=str(folder))  # A link may lead anywhere.
             demand_files_inside(file, around)
             bodies = _bodies_of_urdf(file) if file.suffix == ".urdf" else _bodies_of_mjcf(file)
-        except (HandloomError, ElementTree.ParseError, ValueError, OSError):
+        except (HandloomError, ValueError, OSError):
             continue  # A part of another file, or no model at all.
         if file.suffix == ".urdf" and not bodies and file.parent != folder:
             robots.add(file.parent)  # What lies beside a robot are its parts.
@@ -131,16 +131,11 @@ def _name(found: dict[str, PackagedObject], folder: Path, file: Path, body: str 
 
 def _bodies_of_urdf(file: Path) -> list[str | None]:
     """Return [None] for a URDF file that is an object, else nothing."""
-    root = ElementTree.fromstring(read_xml(file))
+    root = urdf_element(file)
     joints = [j for j in root.iter("joint") if j.get("type") in {"revolute", "prismatic", "continuous"}]
     names = [element.get("name", "") for element in (*root.iter("link"), *root.iter("joint"))]
     shapes = [*root.iter("collision"), *root.iter("visual")]
-    if (
-        "robot" in file.stem.lower()
-        or root.tag != "robot"
-        or not shapes
-        or root.find(".//collision/geometry/plane") is not None
-    ):
+    if "robot" in file.stem.lower() or not shapes or root.find(".//collision/geometry/plane") is not None:
         return []
     return [] if len(joints) > MOST_JOINTS or _is_robot(names) else [None]
 
