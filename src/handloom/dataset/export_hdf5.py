@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from handloom.arrays import Array
-from handloom.dataset.episodes.archive import EpisodeArchive
-from handloom.dataset.episodes.record_archive import STATES
+from handloom.dataset.episodes.archive import STATES, EpisodeArchive
 from handloom.dataset.files.durable import atomic_write
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.dataset_reader import DatasetEpisode, DatasetReader

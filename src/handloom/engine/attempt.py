@@ -6,37 +6,26 @@ import sysconfig
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.executors.executor import say_alive
 from handloom.engine.executors.machine_faults import OF_THE_SETTINGS, machine_fault
-from handloom.engine.policy.policies import PREFIX as POLICY
 from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_directory import ALL, RunDirectory
-from handloom.engine.runs.run_settings import EXPERT, RunSettings, source_factory
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.sources import EXPERT, SourceNotLoadedError, make_source
 from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
-from handloom.episode.disturbance import Disturbance
-from handloom.episode.judged_source import JudgedSource
-from handloom.errors import FileError, HandloomError, InputError, MachineError
+from handloom.errors import FileError, HandloomError, MachineError
 from handloom.labels import EpisodeLabeller
 from handloom.labels.failure_facts import failure_facts
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
-from handloom.seeding import generator
-from handloom.skills import Schedule
-from handloom.skills.deeds import make_judge
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
-
-RETRIES = 3
-"""How often the expert begins anew, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class Stopwatch:
@@ -91,23 +80,11 @@ def simulate(
     """
     with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
+        stages = worded_skills(task, instance)
     with watch.stage("build"), files_of_the_run():
         scene = build_scene(instance)
     with watch.stage("build"):
-        upset = task.config.disturbance.pushes or task.config.disturbance.drops
-        with _loading(source):
-            make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
-        stages, rng = worded_skills(task, instance), generator(seed, episode, "skills", task=task.name)
-        # Whether a policy fits the task is known when it is given a scene, and the same for all of them.
-        with _loading(source) if source.startswith(POLICY) else nullcontext():
-            commands = make(scene, stages, rng)
-        # The expert's own terms say where a task of mere motions leads; others are asked to go where it would.
-        draws = None if source == EXPERT else generator(seed, episode, "skills", task=task.name)
-        judge = make_judge(scene, stages, draws, hold=0.0)
-        if source != EXPERT and not source.startswith(POLICY):
-            commands = JudgedSource(commands, judge)
-        noise = generator(seed, episode, "disturbance", task=task.name)
-        disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
+        commands, judge, disturbance = make_source(task, scene, stages, source)
     record = run_episode(scene, commands, disturbance, goal=judge.goal)
     if source != EXPERT and record.success and not record.goal:
         detail = f"the task {task.name} has no goal to judge the source {source} by"
@@ -127,30 +104,6 @@ def files_of_the_run() -> Iterator[None]:
         yield
     except FileError as error:
         raise MachineError(error.strerror or str(error), kind="files") from error
-
-
-@contextmanager
-def _loading(source: str) -> Iterator[None]:
-    """Turn what keeps a source from being loaded into an error of the run: no attempt can be made."""
-    try:
-        yield
-    except OF_THE_SETTINGS:
-        raise
-    except Exception as error:
-        if machine_fault(error):
-            raise
-        ours = isinstance(error, HandloomError)
-        said = str(error) if ours else f"the source {source} cannot be loaded: {type(error).__name__}: {error}"
-        raise SourceNotLoadedError(said) from error
-
-
-class SourceNotLoadedError(InputError):
-    """Who carries the task out cannot be loaded: a fault of the run, not of one attempt."""
-
-
-def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
-    config = task.config.disturbance
-    return Disturbance(config, scene, rng) if config.any else None
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:

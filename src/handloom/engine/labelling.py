@@ -11,9 +11,8 @@ from handloom.dataset.episodes.archive import LABEL_FILES
 from handloom.dataset.files.durable import atomic_write, file_errors, sha256_of
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.file_list import FILE_LIST, longer_list, read_list, write_list
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.executors.executor import MAX_TRIES, Executor, with_retries
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.episode.columns import rendered_frames
 from handloom.errors import FileError, StateError
 from handloom.labels import EpisodeLabeller, chosen_kinds

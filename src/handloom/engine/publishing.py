@@ -6,8 +6,8 @@ from typing import Any
 
 from handloom.dataset import DatasetReader
 from handloom.dataset.files.durable import atomic_write
-from handloom.engine.archives import dataset_of
 from handloom.engine.lineage.dataset_certificate import CERTIFICATE, read_certificate, write_certificate
+from handloom.engine.trust import dataset_of
 from handloom.errors import FileError, InputError, require
 from handloom.render.pictures import contact_sheet, write_png
 from handloom.version import VERSION
@@ -124,7 +124,7 @@ def push_to_hub(
 
     Raises:
         MissingExtraError: The package huggingface_hub is not installed.
-        InputError: The name is no repository, or the server refuses.
+        InputError: The name is not a repository, or the server refuses.
     """
     hub: Any = require("huggingface_hub", extra="hub")
     root = dataset_of(path)

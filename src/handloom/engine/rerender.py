@@ -14,13 +14,12 @@ from handloom.dataset import DatasetReader, folder_name, merge_episodes
 from handloom.dataset.files.durable import interrupted_calls, json_bytes, name_of_call, remove_folder
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.files.replacing import check_replaceable, settle
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executors.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.runs.merge_run import merge_options
 from handloom.engine.runs.run_directory import DATASETS, MANIFEST, RunDirectory
 from handloom.engine.runs.run_settings import RunSettings
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.errors import FileError, InputError, StateError
 from handloom.scene import build_scene
 from handloom.scene.camera_config import CameraConfig

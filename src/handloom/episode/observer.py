@@ -72,7 +72,7 @@ class Observer:
                 values = np.asarray(columns.values[feature.name][0], float)
                 seen[feature.name] = self._followed(feature, values).astype(np.float32)
         for name in self._objects:
-            seen[OBJECTS + name] = pose7(self._scene.object_pose(name)).astype(np.float32)
+            seen[OBJECTS + name] = np.concatenate(pos_quat_from_pose(self._scene.object_pose(name)), dtype=np.float32)
         if self._cameras:
             world = self._scene.world
             if self._renderer is None:
@@ -110,11 +110,6 @@ class Observer:
 def movable_objects(scene: Scene) -> tuple[str, ...]:
     """Return the names of the objects that are free to move."""
     return tuple(obj.name for obj in scene.instance.objects if not obj.fixed)
-
-
-def pose7(T: Array) -> Array:
-    """Return poses (..., 4, 4) as (..., 7): position [m] and quaternion wxyz."""
-    return np.concatenate(pos_quat_from_pose(T), axis=-1)
 
 
 def chosen_cameras(

@@ -138,7 +138,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
 
 
 @picture_kernel(entry=True)
-def flow_picture(depth, geoms, M, still, lens, nothing, out):
+def flow_planes(depth, geoms, M, still, lens, nothing, u, v):
     """Write where the surface of every pixel is in the next picture, as displacement in 1/32 px.
 
     With p = z ((x - cx) / fx, (y - cy) / fy, 1) the point a pixel shows and M its motion from camera to next camera,
@@ -151,71 +151,40 @@ def flow_picture(depth, geoms, M, still, lens, nothing, out):
         still: Whether M is the identity (ngeom,), whose pixels stay where they are.
         lens: fx, fy, cx, cy [px].
         nothing: Value for pixels without surface, or whose surface is behind the next camera.
-        out: Receives (h, w, 2) int16; of every row the differences from pixel to pixel.
+        u: Receives the displacement to the right (h, w) float32, not rounded.
+        v: Receives that downwards.
     """
     fx, fy, cx, cy = lens[0], lens[1], lens[2], lens[3]
     height, width = depth.shape
-    top, bottom = np.float32(32767.0), np.float32(-32767.0)
+    one, none = np.float32(1.0), np.float32(nothing)
+    fu, fv, inverse = np.float32(32 * fx), np.float32(32 * fy), np.float32(1 / fx)
+    cu, middle, unit = np.float32(32 * (cx - 0.5)), np.float32(0.5 - cx), np.float32(32.0)
     for y in range(height):
         b = (y + 0.5 - cy) / fy
+        cv = np.float32(32 * (cy - 0.5 - y))
         x = 0
         while x < width:
-            # Along a run of one geom the motion is one, and the loop over it has no branch but the last.
+            # Along a run of one geom the motion is one, and the loop over it has no branch.
             g, start = geoms[y, x], x
             while x < width and geoms[y, x] == g:
                 x += 1
             if g < 0:
-                out[y, start:x, :] = nothing
+                u[y, start:x] = none
+                v[y, start:x] = none
                 continue
             if still[g]:
-                out[y, start:x, :] = 0
+                u[y, start:x] = np.float32(0.0)
+                v[y, start:x] = np.float32(0.0)
                 continue
             T = M[g]
             ax, bx, tx = np.float32(T[0, 0]), np.float32(T[0, 1] * b + T[0, 2]), np.float32(T[0, 3])
             ay, by, ty = np.float32(T[1, 0]), np.float32(T[1, 1] * b + T[1, 2]), np.float32(T[1, 3])
             az, bz, tz = np.float32(T[2, 0]), np.float32(T[2, 1] * b + T[2, 2]), np.float32(T[2, 3])
-            fu, fv, inverse, half = np.float32(32 * fx), np.float32(32 * fy), np.float32(1 / fx), np.float32(0.5)
-            cu, cv, middle = np.float32(32 * (cx - 0.5)), np.float32(32 * (cy - 0.5 - y)), np.float32(0.5 - cx)
             for k in range(start, x):
-                a, z = (np.float32(k) + middle) * inverse, depth[y, k]
-                w = np.float32(1.0) / (z * (az * a + bz) + tz)
-                u = cu - np.float32(32 * k) + fu * (z * (ax * a + bx) + tx) * w
-                v = cv + fv * (z * (ay * a + by) + ty) * w
-                out[y, k, 0] = np.int16(np.floor(min(max(u, bottom), top) + half)) if w > 0.0 else np.int16(nothing)
-                out[y, k, 1] = np.int16(np.floor(min(max(v, bottom), top) + half)) if w > 0.0 else np.int16(nothing)
-        for k in range(width - 1, 0, -1):
-            out[y, k, 0] -= out[y, k - 1, 0]
-            out[y, k, 1] -= out[y, k - 1, 1]
-
-
-@picture_kernel(entry=True)
-def depth_picture(depth, out):
-    """Write depths (h, w) [m] as uint16 of 0.1 mm; 0 for nothing, 65535 for everything further than 6.5 m.
-
-    Of every row the differences from pixel to pixel are written.
-    """
-    height, width = depth.shape
-    top, unit, half = np.float32(65534.9), np.float32(10000.0), np.float32(0.5)
-    for y in range(height):
-        for x in range(width):
-            z = depth[y, x]
-            out[y, x] = np.uint16(np.int32(min(z * unit + half, top)) if z < np.inf else np.int32(0))
-        for k in range(width - 1, 0, -1):
-            out[y, k] -= out[y, k - 1]
-
-
-@picture_kernel(entry=True)
-def normal_picture(normals, out):
-    """Write unit normals (h, w, 3) as int8 of 1/127; 0, 0, 0 for nothing.
-
-    Of every row the differences from pixel to pixel are written.
-    """
-    height, width, _ = normals.shape
-    unit, half = np.float32(127.0), np.float32(0.5)
-    for y in range(height):
-        for x in range(width):
-            for k in range(3):
-                out[y, x, k] = np.int8(np.int32(np.floor(normals[y, x, k] * unit + half)))
-        for x in range(width - 1, 0, -1):
-            for k in range(3):
-                out[y, x, k] -= out[y, x - 1, k]
+                at, z = np.float32(np.int32(k)), depth[y, k]
+                a = (at + middle) * inverse
+                w = one / (z * (az * a + bz) + tz)
+                right = cu - unit * at + fu * (z * (ax * a + bx) + tx) * w
+                down = cv + fv * (z * (ay * a + by) + ty) * w
+                u[y, k] = right if w > 0 else none
+                v[y, k] = down if w > 0 else none

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.labels.kernels import depth_picture, flow_picture, normal_picture
+from handloom.labels.kernels import flow_planes
 from handloom.labels.motion import EpisodeMotion
 from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
@@ -25,6 +25,10 @@ DENSE = {
     "flow": ("<i2", 1.0 / 32.0, (2,)),
 }
 """Kind > type of the stored numbers, what one of them is worth [m, 1, px], channels."""
+SCALES = {"depth": 1e4, "normals": 127.0}
+"""Stored numbers per metre and per unit."""
+FURTHEST = np.float32(6.5535)
+"""Depth that is stored for everything further away [m]."""
 STILL = 1e-6
 """Largest entry of a motion that counts as none [m or 1]."""
 
@@ -64,17 +68,28 @@ class LabelPictures:
             start = self._ends[kind][-1]
             stop = start + _size(kind, spec.height * spec.width)
             out = self._buffers[kind][start:stop].view(dtype).reshape(spec.height, spec.width, *channels)
-            if kind == "depth":
-                depth_picture(images["depth"], out)
-            elif kind == "normals":
-                normal_picture(images["normals"], out)
+            if kind == "flow":
+                self._flow(frame, camera, images, out)
             else:
-                M, still = self._moves(frame, camera)
-                flow_picture(images["depth"], images["geoms"], M, still, self._lens[camera], NO_FLOW, out)
+                values = images[kind] if kind == "normals" else np.minimum(images[kind], FURTHEST)
+                rounded = np.rint(values * np.float32(SCALES[kind])).astype(out.dtype)
+                if kind == "depth":
+                    rounded[~np.isfinite(images[kind])] = 0
+                _store(rounded, out)
             self._ends[kind].append(stop)
         self._rows.append((frame, camera))
         if len(self._rows) == ROWS_PER_GROUP:
             self._flush()
+
+    def _flow(self, frame: int, camera: int, images: Mapping[str, NDArray[Any]], out: NDArray[np.int16]) -> None:
+        M, still = self._moves(frame, camera)
+        planes = np.empty((2, *out.shape[:2]), np.float32)
+        flow_planes(images["depth"], images["geoms"], M, still, self._lens[camera], NO_FLOW, planes[0], planes[1])
+        np.clip(planes, NO_FLOW, -NO_FLOW - 1, out=planes)
+        np.rint(planes, out=planes)
+        rounded = planes.astype(np.int16)
+        for k in range(2):
+            _store(rounded[k], out[..., k])
 
     def _moves(self, frame: int, camera: int) -> tuple[Array, NDArray[np.bool_]]:
         """Return T_nextcamera_nextgeom T_geom_camera of every geom, and which of them are 1; the last frame is still.
@@ -111,6 +126,12 @@ class LabelPictures:
         """Write what is left."""
         self._flush()
         self._writer.close()
+
+
+def _store(values: NDArray[Any], out: NDArray[Any]) -> None:
+    """Write numbers (h, w, ...) as the differences from pixel to pixel along each row; they wrap around."""
+    out[:, 0] = values[:, 0]
+    np.subtract(values[:, 1:], values[:, :-1], out=out[:, 1:])
 
 
 def _size(kind: str, pixels: int) -> int:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 import numpy as np
 import pyarrow as pa
 
-from handloom.dataset.episodes.record_archive import segments_of
+from handloom.dataset.episodes.archive import segments_of
 from handloom.labels import arrow_rows
 from handloom.values import MARK, EpisodeRecord
 

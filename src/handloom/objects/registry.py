@@ -116,6 +116,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "paper_towel": "handloom.objects.library.rooms.small:paper_towel",
     "utensil_pot": "handloom.objects.library.rooms.small:utensil_pot",
     "magazine_stack": "handloom.objects.library.rooms.small:magazine_stack",
+    "book_row": "handloom.objects.library.rooms.small:book_row",
     "letter_tray": "handloom.objects.library.rooms.small:letter_tray",
     "window": "handloom.objects.library.rooms.shell:window",
     "room_sheet": "handloom.objects.library.rooms.shell:room_sheet",

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from handloom.engine.runs.run_directory import MANIFEST, RunDirectory
-from handloom.engine.runs.run_settings import EXPERT, RunSettings
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.sources import EXPERT
 from handloom.errors import HandloomError
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task

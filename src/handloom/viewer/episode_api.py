@@ -10,6 +10,7 @@ from handloom.dataset.files.shapes import Timeline
 from handloom.engine.verification.verify import verify_episode
 from handloom.errors import FileError, InputError, NotFoundError
 from handloom.judging.words import in_words
+from handloom.labels.kinds import LABEL_FILE
 from handloom.values import Check
 from handloom.viewer.commands import make_command
 from handloom.viewer.episode_source import EpisodeSource
@@ -125,6 +126,7 @@ def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
         "failure": timeline.get("failure"),
         "goal_words": [in_words(_check(check)) for check in timeline.get("goal", [])],
         "has_archive": source.has_archive(index),
+        "has_labels": (source.archive_folder(index) / LABEL_FILE).is_file(),
         "flag": read_flags(source.flags_root(index)).get(flag_key(index, table.row(index))),
         "commands": _commands(source.root, row),
     }

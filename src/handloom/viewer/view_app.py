@@ -7,6 +7,7 @@ from pathlib import Path
 from handloom.viewer.dataset_api import dataset_routes
 from handloom.viewer.episode_api import episode_routes
 from handloom.viewer.evaluation_api import evaluation_routes
+from handloom.viewer.labels_api import label_routes
 from handloom.viewer.library import Library
 from handloom.viewer.scene3d.scene_routes import scene_routes
 from handloom.viewer.task_page.task_routes import task_routes
@@ -44,6 +45,7 @@ def routes_of(library: Library, *, edit: bool = False) -> list[Route]:
         *dataset_routes(library),
         *episode_routes(library),
         *evaluation_routes(library),
+        *label_routes(library),
     ]
 
 

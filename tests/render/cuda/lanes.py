@@ -73,6 +73,12 @@ class Lanes:
     def host_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
         return np.empty(count, dtype)
 
+    def share(self, address: int, size: int) -> None:
+        self.shared = getattr(self, "shared", 0) + 1
+
+    def unshare(self, address: int) -> None:
+        self.shared -= 1
+
     def write(self, memory: Bytes, content: NDArray[Any]) -> None:
         flat = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
         ctypes.memmove(memory.address, flat.ctypes.data, flat.nbytes)

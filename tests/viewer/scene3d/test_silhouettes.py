@@ -65,7 +65,7 @@ def differences(page: Browser, scene: Scene) -> dict[str, dict[str, int]]:
     content = base64.b64encode(scene_geometry(scene)).decode()
     entries = [camera_entry(model, camera) for camera in cameras]
     answers = page.run(f"({SEEN})({json.dumps(content)}, {json.dumps(entries)})")
-    drawn = Renderer(model, "fast").render(scene.world.data, cameras, ("segmentation",))
+    drawn = Renderer(model, "fast", looks=scene.looks).render(scene.world.data, cameras, ("segmentation",))
     root = np.append(model.body_rootid[model.geom_bodyid], -1)
     found = {}
     for camera, answer in zip(cameras, answers, strict=True):

@@ -5,8 +5,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from handloom.render.looks import Turned, tables_of_turned
 from handloom.viewer.scene3d import solids
 from handloom.viewer.scene3d.solids import SolidSurface
+
+
+def turned_cup() -> SolidSurface:
+    shape = Turned(outer=((0.05, 0.0), (0.05, 0.1)), inner=((0.04, 0.01), (0.04, 0.1)))
+    surface = tables_of_turned(shape).surface
+    return solids.turned(surface[0::2], surface[1::2])
+
 
 CLOSED = {
     "box": solids.box(np.array([0.1, 0.2, 0.3])),
@@ -15,6 +23,7 @@ CLOSED = {
     "ellipsoid": solids.ellipsoid(np.array([0.1, 0.2, 0.05])),
     "capsule": solids.capsule(0.1, 0.3),
     "cylinder": solids.cylinder(0.1, 0.3),
+    "cup": turned_cup(),
 }
 VOLUMES = {
     "box": 8 * 0.1 * 0.2 * 0.3,
@@ -23,6 +32,7 @@ VOLUMES = {
     "ellipsoid": 4 / 3 * np.pi * 0.1 * 0.2 * 0.05,
     "capsule": np.pi * 0.1**2 * 0.6 + 4 / 3 * np.pi * 0.1**3,
     "cylinder": np.pi * 0.1**2 * 0.6,
+    "cup": np.pi * 0.05**2 * 0.1 - np.pi * 0.04**2 * 0.09,
 }
 
 

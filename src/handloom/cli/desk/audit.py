@@ -10,7 +10,7 @@ from rich.table import Table
 
 from handloom.cli.flags import Run
 from handloom.dataset.audit import audit_dataset
-from handloom.engine.archives import dataset_of
+from handloom.engine.trust import dataset_of
 
 
 def run(

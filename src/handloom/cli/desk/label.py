@@ -14,8 +14,8 @@ from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
 from handloom.dataset.lerobot.file_list import refuse_strange_files
 from handloom.engine import InlineExecutor, ProcessExecutor
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.labelling import label_dataset, label_faults, list_labels
+from handloom.engine.trust import archives_of, dataset_of
 from handloom.labels.kinds import SPARSE
 
 

@@ -21,7 +21,7 @@ from handloom.cli.flags import (
     Seconds,
 )
 from handloom.cli.verbs.doctor import compile_kernels
-from handloom.cli.verbs.generate import carry_out, executor_of, unit_size_of
+from handloom.cli.verbs.generate import executor_of, generate_shown, unit_size_of
 from handloom.config import own_code
 from handloom.engine import Goal, RunDirectory, RunSettings
 from handloom.engine.augmentation import augmenting_source, check_demonstrations, demonstrations_of
@@ -125,7 +125,7 @@ def run(
         print(_parts(source), file=sys.stderr)
     compile_kernels()
     with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
-        return carry_out(
+        return generate_shown(
             directory, goal, chosen, name=loaded.name, keep_going=keep_going, skip_stuck=skip_stuck, json=json
         )
 

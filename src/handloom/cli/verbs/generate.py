@@ -190,7 +190,7 @@ def run(
     directory = RunDirectory.begin(folder, settings)
     compile_kernels((*GENERATE, "labels") if labels else None)
     with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
-        return carry_out(
+        return generate_shown(
             directory,
             goal,
             chosen,
@@ -204,7 +204,7 @@ def run(
         )
 
 
-def carry_out(
+def generate_shown(
     directory: RunDirectory,
     goal: Goal,
     executor: Executor,

@@ -25,7 +25,7 @@ from handloom.cli.flags import (
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.config import own_code
 from handloom.engine import RunDirectory, RunSettings
-from handloom.engine.runs.run_settings import TELEOP
+from handloom.engine.sources import TELEOP
 from handloom.errors import InputError, require
 from handloom.render.run_drawing import drawing_for
 from handloom.retarget import DeviceRecording

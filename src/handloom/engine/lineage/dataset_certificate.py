@@ -12,10 +12,10 @@ from handloom.dataset.files.durable import atomic_write, json_bytes
 from handloom.dataset.files.reading import read_json
 from handloom.dataset.files.shapes import Count, Hash, PlainObject, Text
 from handloom.dataset.lerobot.file_list import FILE_LIST, read_list
-from handloom.engine.archives import dataset_of
 from handloom.engine.labelling import labels_present
 from handloom.engine.lineage.merkle import root_of
 from handloom.engine.runs.run_directory import MANIFEST, RunDirectory
+from handloom.engine.trust import dataset_of
 from handloom.errors import FileError, InputError, require
 
 CERTIFICATE = "certificate.json"
@@ -147,7 +147,7 @@ def _signed(told: dict[str, Any], key: Path) -> dict[str, str]:
     try:
         private = serialization.load_pem_private_key(key.read_bytes(), password=None)
     except (ValueError, TypeError) as error:
-        raise InputError(f"{key} is no private key without a password: {error}") from error
+        raise InputError(f"{key} is not an unencrypted private key: {error}") from error
     if not isinstance(private, ed25519.Ed25519PrivateKey):
         raise InputError(f"{key} must be an Ed25519 key: openssl genpkey -algorithm ed25519 -out {key}")
     raw = serialization.Encoding.Raw, serialization.PublicFormat.Raw

@@ -6,7 +6,7 @@ from pathlib import Path
 from handloom.dataset.episodes.certificate import Certificate
 from handloom.dataset.lerobot.file_list import read_list
 from handloom.engine.executors.executor import Executor
-from handloom.engine.generate import generate_run
+from handloom.engine.generate import ReceiptCallback, generate_run
 from handloom.engine.labelling import label_dataset
 from handloom.engine.lineage.dataset_certificate import read_certificate
 from handloom.engine.lineage.merkle import root_of
@@ -14,7 +14,6 @@ from handloom.engine.runs.goal import Goal
 from handloom.engine.runs.run_directory import RunDirectory
 from handloom.engine.runs.run_settings import RunSettings
 from handloom.engine.trust import trusted_task
-from handloom.engine.work import ReceiptCallback
 from handloom.errors import FileError, InputError
 from handloom.tasks.config.checking import demand_code
 

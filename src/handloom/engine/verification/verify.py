@@ -15,10 +15,9 @@ from handloom.dataset.files.durable import sha256_of
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.file_list import FILE_LIST, read_list, refuse_strange_files
 from handloom.dataset.lerobot.table_check import check_tables
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.executors.executor import Executor, with_retries
 from handloom.engine.lineage.dataset_certificate import CERTIFICATE, check_certificate
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.engine.verification.recomputed import columns_differ, facts_differ, reader_of
 from handloom.engine.verification.resampled import (
     commands_differ,
@@ -122,8 +121,8 @@ def sampled_faults(path: Path, archives: Sequence[Path]) -> tuple[str, ...]:
 
 def verify_dataset(path: Path, executor: Executor, *, archives: Sequence[Path] | None = None) -> Iterator[Verification]:
     """Yield a verdict for every episode of a dataset, or for some, as they come."""
-    archives = [str(folder) for folder in (archives_of(path) if archives is None else archives)]
-    for finished in with_retries(executor, with_permission(verify_episode), archives):
+    folders = [str(folder) for folder in (archives_of(path) if archives is None else archives)]
+    for finished in with_retries(executor, with_permission(verify_episode), folders):
         if finished.crash:
             yield Verification(episode=Path(finished.item).name, verdict="damaged", detail=finished.crash)
         else:

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from handloom.dataset.episodes.record_archive import segments_of
+from handloom.dataset.episodes.archive import segments_of
 from handloom.labels.entities import Entities
 from handloom.labels.motion import EpisodeMotion
 from handloom.labels.touches import grasps_of

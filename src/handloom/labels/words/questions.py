@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from handloom.dataset.episodes.record_archive import segments_of
+from handloom.dataset.episodes.archive import segments_of
 from handloom.labels.touches import Grasp
 from handloom.labels.words.description import name_of, part_name, plural
 from handloom.labels.words.references import ThingReference, fitting, reference

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handloom.dataset.episodes.record_archive import segments_of
+from handloom.dataset.episodes.archive import segments_of
 from handloom.labels.words.description import plural
 from handloom.labels.words.references import reference
 from handloom.labels.words.things import SceneFacts

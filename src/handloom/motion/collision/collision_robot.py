@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
-from handloom.motion.collision.arrays import BARE, PADDED, RobotArrays
+from handloom.motion.collision.collision_arrays import BARE, PADDED, RobotArrays
 from handloom.motion.collision.obstacle import CollisionPart, Obstacle, bits_meet, moving_parts
 from handloom.motion.collision.self_collision import fixed_bodies, self_collision_pairs
 from handloom.motion.collision.shape import Shape
@@ -80,7 +80,7 @@ class CollisionRobot:
         body_of = {part.body: model.geom_bodyid[part.geom] for part in self.parts if part.geom >= 0}
         groups = list(self.groups)
         for i, group in enumerate(groups):
-            # An attached object is no body of the model; what is where it was stays the same object.
+            # An attached object is not a body of the model; what is where it was stays the same object.
             T = tree.T_link_body[body_of[group.body]] if group.body in body_of else group.T_link_body
             if not np.array_equal(T, group.T_link_body):
                 groups[i] = replace(group, T_link_body=T)

@@ -178,6 +178,9 @@ class IkSolver:
     def _search(self, T: Array, seed: ArrayLike | None, rng_seed: int, most: int) -> IkFound:
         """Run the kernel over all targets."""
         n, problem, seeds = len(T), self.problem(), self._seeds(rng_seed)
+        if self._card is not None and n:
+            own = self._first_seed(seed, 1 if seed is None or np.ndim(seed) < 2 else n)
+            return self._card.search(self.chain.arrays, problem, T, own, seeds, most, self.options.tighten)
         first_seed = self._first_seed(seed, n)
         targets = IkTargets(np.ascontiguousarray(T[:, :3, :3]), np.ascontiguousarray(T[:, :3, 3]), first_seed)
         found = IkFound(
@@ -186,11 +189,6 @@ class IkSolver:
             np.zeros(n, np.int64),
             np.full((n, 2), np.inf),
         )
-
-        if self._card is not None:
-            if n:
-                self._card.search(self.chain.arrays, problem, targets, seeds, found, self.options.tighten)
-            return found
 
         def work(begin: int, end: int) -> None:
             solve_targets(self.chain.arrays, problem, targets.part(begin, end), seeds, found.part(begin, end))

@@ -1,6 +1,7 @@
 """An NVIDIA card, through CuPy."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ class Card:
         with self._device:
             self._stream, self._copies = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
         self._builds: dict[Settings, Any] = {}
+        self._shared: set[int] = set()
         self._copy = cupy.cuda.runtime.memcpyAsync
 
     @property
@@ -54,6 +56,19 @@ class Card:
         with self._device:
             pinned = self._cupy.cuda.alloc_pinned_memory(max(count * np.dtype(dtype).itemsize, 1))
         return np.frombuffer(pinned, dtype, count)
+
+    def share(self, address: int, size: int) -> None:
+        """Let the card read and write memory of this machine by itself; where it cannot, copies are slower."""
+        with self._device, suppress(self._cupy.cuda.runtime.CUDARuntimeError):
+            self._cupy.cuda.runtime.hostRegister(address, size, 0)
+            self._shared.add(address)
+
+    def unshare(self, address: int) -> None:
+        """End ``share``, before the memory goes."""
+        if address in self._shared:
+            self._shared.discard(address)
+            with self._device:
+                self._cupy.cuda.runtime.hostUnregister(address)
 
     def write(self, memory: CardMemory, content: NDArray[Any]) -> None:
         """Copy by way of memory that the card reads by itself; whoever writes again has waited for what came of it."""

@@ -24,7 +24,7 @@ from handloom.render.cuda.drawing_client import DRAWING, PARTS, SLOTS
 from handloom.render.cuda.find_card import cupy_and_cards, find_cards
 from handloom.render.cuda.machine import Machine
 from handloom.render.cuda.moments import TABLES, DrawnModel, Moments
-from handloom.render.cuda.shared_arrays import MEMORY, ArrayPlace, array_at, open_segment
+from handloom.render.cuda.shared_arrays import MEMORY, ArrayPlace, address_of, array_at, open_segment
 from handloom.render.preset import CpuPreset
 
 START_UP = 120.0
@@ -116,7 +116,7 @@ def draw_for_clients(listener: Listener, machine: Machine, name: str, *, until: 
             with suppress(OSError, EOFError):
                 preset = pipe.recv()
                 pipe.send(name)
-                clients[pipe] = _Client(pipe, preset)
+                clients[pipe] = _Client(pipe, preset, machine)
                 drawers.setdefault(preset, CardDrawer(machine, preset))
         ready = wait(list(clients), LOOK) if clients else wait([], LOOK)
         asked = []
@@ -125,7 +125,7 @@ def draw_for_clients(listener: Listener, machine: Machine, name: str, *, until: 
             try:
                 asked.append((client, client.request()))
             except (OSError, EOFError):
-                clients.pop(client.pipe).pipe.close()
+                clients.pop(client.pipe).close()
         groups: dict[tuple[CpuPreset, tuple[str, ...]], list[tuple[_Client, _Request]]] = {}
         for client, request in asked:
             groups.setdefault((client.preset, request.kinds), []).append((client, request))
@@ -166,8 +166,8 @@ class _Request:
 class _Client:
     """A worker that is being served."""
 
-    def __init__(self, pipe: Connection, preset: CpuPreset) -> None:
-        self.pipe, self.preset = pipe, preset
+    def __init__(self, pipe: Connection, preset: CpuPreset, machine: Machine) -> None:
+        self.pipe, self.preset, self._machine = pipe, preset, machine
         self._segments: OrderedDict[Path, mmap] = OrderedDict()
         self._model: DrawnModel | None = None
 
@@ -186,8 +186,16 @@ class _Client:
     def _arrays(self, path: Path, places: Sequence[ArrayPlace]) -> list[NDArray[Any]]:
         """Return arrays of a segment; those in use stay mapped, older ones were replaced by larger ones."""
         if path not in self._segments:
-            self._segments[path] = open_segment(path)
+            segment = self._segments[path] = open_segment(path)
+            self._machine.share(address_of(segment), len(segment))
         self._segments.move_to_end(path)
         while len(self._segments) > 2 * SLOTS:
-            self._segments.popitem(last=False)
+            self._machine.unshare(address_of(self._segments.popitem(last=False)[1]))
         return [array_at(self._segments[path], place) for place in places]
+
+    def close(self) -> None:
+        """Let go of the client and its memory."""
+        self.pipe.close()
+        for segment in self._segments.values():
+            self._machine.unshare(address_of(segment))
+        self._segments.clear()

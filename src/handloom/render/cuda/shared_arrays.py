@@ -83,3 +83,8 @@ def open_segment(path: Path) -> mmap.mmap:
     """Return a segment that another process made."""
     with path.open("r+b") as file:
         return mmap.mmap(file.fileno(), 0)
+
+
+def address_of(memory: mmap.mmap) -> int:
+    """Return where a segment begins in this process."""
+    return np.frombuffer(memory, np.uint8, 1).ctypes.data

@@ -16,7 +16,7 @@ from handloom.objects import ObjectAsset, make_object
 from handloom.scene.assets import remember
 from handloom.scene.rooms.clutter_rules import RULES, Rule
 from handloom.scene.rooms.furnish import Room, Standing, planar, yaw_of
-from handloom.spatial import quat_from_matrix
+from handloom.spatial import invert_pose, quat_from_matrix
 
 GAP = 0.015
 """Least distance between two objects, and from an edge [m]."""
@@ -143,7 +143,7 @@ class ClutterPlacer:
             return None
         x = float(rng.uniform(low[0], high[0]))
         if rule.beside and (other := self.room.find(rule.beside)) is not None:
-            at = np.linalg.inv(surface.T_world_object) @ other.T_world_object[:, 3]
+            at = invert_pose(surface.T_world_object) @ other.T_world_object[:, 3]
             x = float(np.clip(at[0] + rng.uniform(-0.55, 0.55), low[0], high[0]))
         rows = {"back": (0.86, 1.0), "front": (0.0, 0.3), "middle": (0.35, 0.65), "any": (0.0, 1.0)}[rule.row]
         y = float(low[1] + (high[1] - low[1]) * rng.uniform(*rows))
@@ -155,7 +155,7 @@ class ClutterPlacer:
         edge, top = float(surface.asset.aabb[0, 1]), float(surface.T_world_object[2, 3] + surface.asset.aabb[1, 2])
         for other in self.room.standing:
             low, high = other.T_world_object[2, 3] + other.asset.aabb[:, 2]
-            T = np.linalg.inv(surface.T_world_object) @ other.T_world_object
+            T = invert_pose(surface.T_world_object) @ other.T_world_object
             middle, half = T[:2, 3], _footprint(other.asset, np.deg2rad(yaw_of(T)))
             if other is surface or not low < top + 0.003 < high or low < top - 0.3:
                 continue
@@ -171,13 +171,15 @@ class ClutterPlacer:
         """Return whether an object would stand where the task works, or before a fixture that it uses."""
         at, reach = T_world_object[:2, 3], float(np.hypot(*half))
         x0, x1, y0, y1 = WORK
-        if x0 - reach < at[0] < x1 + reach and y0 - reach < at[1] < y1 + half[1]:
+        # What the task puts somewhere on this very fixture may stand at its back, too.
+        deep = np.inf if surface.entry.name in self.taken else y1 + half[1]
+        if x0 - reach < at[0] < x1 + reach and y0 - reach < at[1] < deep:
             return True
         for name in self.taken:
             used = self.room.find(name)
             if used is None or used is surface:
                 continue
-            local = np.linalg.inv(used.T_world_object) @ T_world_object[:, 3]
+            local = invert_pose(used.T_world_object) @ T_world_object[:, 3]
             box = used.asset.aabb
             wide = max(abs(box[0, 0]), box[1, 0]) + 0.12 + reach
             if abs(local[0]) < wide and box[0, 1] - 0.6 - reach < local[1] < box[1, 1] + reach:
@@ -259,7 +261,7 @@ def lowered(holder: ObjectAsset, objects: Sequence[tuple[ObjectAsset, Array]]) -
 
 def _distance(standing: Standing, at: Array) -> float:
     """Return the distance of a point (2,) from a fixture seen from above [m]."""
-    local = (np.linalg.inv(standing.T_world_object) @ np.array([at[0], at[1], 0.0, 1.0]))[:2]
+    local = (invert_pose(standing.T_world_object) @ np.array([at[0], at[1], 0.0, 1.0]))[:2]
     box = standing.asset.aabb[:, :2]
     return float(np.linalg.norm(local - np.clip(local, box[0], box[1])))
 

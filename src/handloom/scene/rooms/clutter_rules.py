@@ -76,8 +76,10 @@ LIVING: tuple[Rule, ...] = (
         turn=180.0,
         parameters={"scale": 1.3},
     ),
-    Rule(what=("book",), where=("bookcase",), level="board_1", row="middle", share=0.9, count=3, turn=10.0),
-    Rule(what=("book",), where=("bookcase",), level="board_2", row="middle", share=0.9, count=3, turn=10.0),
+    *(
+        Rule(what=("book_row",), where=("bookcase",), level=f"board_{k}", row="middle", share=1.0, count=2, turn=2.0)
+        for k in range(3)
+    ),
     Rule(what=("vase", "toy_car"), where=("bookcase",), level="board_3", row="middle", share=0.8, count=2),
     Rule(what=("wine_glass", "carafe"), where=("sideboard",), row="middle", share=0.6, count=2, turn=180.0),
     Rule(what=("tissue_box",), where=("sideboard", "coffee_table"), row="any", share=0.5),
@@ -89,7 +91,7 @@ STUDY: tuple[Rule, ...] = (
     Rule(what=("mug",), where=("desk",), row="back", share=0.7, turn=180.0),
     Rule(what=("book", "magazine_stack"), where=("desk",), row="back", share=0.7, turn=20.0),
     Rule(what=("potted_plant",), where=("desk", "bookcase"), row="back", share=0.6),
-    *LIVING[5:8],
+    *LIVING[5:9],
 )
 WORKSHOP: tuple[Rule, ...] = (
     Rule(what=("hammer", "wrench"), where=("bench",), row="back", share=0.8, turn=30.0),

@@ -18,6 +18,7 @@ from handloom.scene.assets import remember
 from handloom.scene.object_config import ArenaConfig, ObjectConfig
 from handloom.scene.rooms.floor_plan import Fixture, FloorPlan, floor_plan
 from handloom.scene.rooms.room_files import StyleConfig, read_layout, read_style
+from handloom.spatial import invert_pose
 
 SHEET = 0.01
 """Thickness of walls, floors and ceilings as they are drawn [m]."""
@@ -135,7 +136,7 @@ def _work_frame(plan: FloorPlan, at: str, layout: str) -> Array:
         names = [f.name for f in plan.fixtures]
         raise InputError(f"the layout {layout} has no fixture {at!r}; {suggest(at, names)}")
     T_room_work = planar(fixture.front[0], fixture.front[1], 0.0, fixture.yaw)
-    return np.linalg.inv(T_room_work)
+    return invert_pose(T_room_work)
 
 
 def planar(x: float, y: float, z: float, yaw: float) -> Array:

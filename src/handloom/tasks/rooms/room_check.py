@@ -58,7 +58,8 @@ class RoomCheck:
                 continue
             moved, address = self._carried(int(model.jnt_bodyid[joint])), int(model.jnt_qposadr[joint])
             start = float(data.qpos[address])
-            for value in np.linspace(*model.jnt_range[joint], STEPS).tolist():
+            low, high = model.jnt_range[joint].tolist()
+            for value in np.linspace(low, high, STEPS).tolist():
                 data.qpos[address] = value
                 mujoco.mj_fwdPosition(model, data)
                 if other := self._touched(moved):

@@ -7,9 +7,12 @@ from handloom.tasks.config.task_config import EnvMapConfig
 from handloom.tasks.sampling.lights import BULB, MIDDLE_INTENSITY, SOFT_BOX
 from handloom.values import LightInstance
 
+BOUNCE = 0.30
+"""Strength of what floor and furniture throw back up to the ceiling, of that of the lamp."""
+
 
 def room_lights(room: Room, env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[LightInstance, ...]:
-    """Return a lamp under the ceiling near the work place that casts shadows, and a soft fill from across the room.
+    """Return a lamp under the ceiling near the work place with shadows, a soft fill, and what the floor throws back.
 
     Strength, colour and size of the lamp vary as those of the lamps over a table do.
     """
@@ -23,14 +26,22 @@ def room_lights(room: Room, env_map: EnvMapConfig, rng: np.random.Generator) -> 
     key = np.array([aside, -0.75, height])
     middle = room.T_world_room[:2, 3]
     fill = np.array([0.5 * aside + middle[0], middle[1], height])
+    below, above = np.array([middle[0], middle[1], 0.3]), np.array([middle[0], middle[1], height])
     return (
         _lamp("key", key, np.array([0.0, 0.2, 0.9]), 0.72 * strength * color, radius, shadows=True),
         _lamp("fill", fill, np.array([0.0, 0.3, 0.9]), 0.26 * strength * color[::-1], BULB, shadows=False),
+        _lamp("bounce", below, above, BOUNCE * strength * color, SOFT_BOX, shadows=False),
     )
 
 
 def _lamp(
-    name: str, position: np.ndarray, target: np.ndarray, diffuse: np.ndarray, radius: float, *, shadows: bool
+    name: str,
+    position: np.ndarray,
+    target: np.ndarray,
+    diffuse: np.ndarray,
+    radius: float,
+    *,
+    shadows: bool,
 ) -> LightInstance:
     direction = target - position
     direction = direction / np.linalg.norm(direction)

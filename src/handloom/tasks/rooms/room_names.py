@@ -61,7 +61,9 @@ def locate_room_files(document: Document, root: KeyPath, *, allow_outside: bool)
     for key in root:
         task = task[key]
     room = task.get("room") if isinstance(task, dict) else None
-    for key in ("layout", "style") if isinstance(room, dict) else ():
+    if not isinstance(room, dict):
+        return
+    for key in ("layout", "style"):
         given = room.get(key)
         if isinstance(given, str):
             room[key] = _located(given, document, (*root, "room", key), allow_outside)

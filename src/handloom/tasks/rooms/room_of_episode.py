@@ -11,7 +11,7 @@ from handloom.scene.camera_config import CameraConfig
 from handloom.scene.rooms.clutter import ClutterPlacer, Stray
 from handloom.scene.rooms.furnish import Room, Standing, furnish
 from handloom.scene.rooms.room_config import RoomConfig, layouts_with
-from handloom.spatial import quat_from_matrix
+from handloom.spatial import invert_pose, quat_from_matrix
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 from handloom.values import ObjectInstance
@@ -65,7 +65,7 @@ def _kept_inside(camera: CameraConfig, room: Room) -> CameraConfig:
     if camera.parent or camera.translation is None:
         return camera
     inside = np.array([room.size[0] / 2, room.size[1] / 2, room.size[2]]) - FROM_WALL
-    T_room_world = np.linalg.inv(room.T_world_room)
+    T_room_world = invert_pose(room.T_world_room)
     at = (T_room_world @ np.array([*camera.translation, 1.0]))[:3]
     kept = np.clip(at, [-inside[0], -inside[1], FROM_WALL], inside)
     eye = (room.T_world_room @ np.array([*kept, 1.0]))[:3]

@@ -72,6 +72,7 @@ class _Site:
                 told["run"]["running"] = False
                 self.keep(f"/api/evaluations/{key}", self.ask(f"/api/evaluations/{key}"))
             self.keep(f"/api/datasets/{key}", told)
+            self.keep(f"/api/datasets/{key}/oddness", self.ask(f"/api/datasets/{key}/oddness"))
             for lost in told["attempts"]:
                 path = f"/api/attempts/{key}/{lost['attempt']}"
                 self.keep(path, self.ask(path))
@@ -97,6 +98,8 @@ class _Site:
                 cameras.append(camera)
         self.keep(base, {**facts, "cameras": cameras, "has_archive": False})
         self.keep(f"{base}/signals", self.ask(f"{base}/signals"))
+        if facts["has_labels"]:
+            self.keep(f"{base}/labels", self.ask(f"{base}/labels"))
         if source.cameras:
             answer = self._called(f"{base}/strip.jpg")
             if answer.status == 200 and isinstance(answer.body, bytes):

@@ -96,7 +96,9 @@ class RecordedScenes:
                 raise InputError(f"frame: the episode has {len(kept)} frames, got {viewpoint.frame}")
             world = built.scene.world
             world.restore_state(built.record.states[kept[viewpoint.frame]])
-            image = Renderer(world.model, "quality").render(world.data, [viewpoint.camera()])["view"]["rgb"]
+            image = Renderer(world.model, "quality", looks=built.scene.looks).render(world.data, [viewpoint.camera()])[
+                "view"
+            ]["rgb"]
         file = BytesIO()
         Image.fromarray(np.asarray(image, np.uint8)).save(file, format="JPEG", quality=92)
         return file.getvalue()

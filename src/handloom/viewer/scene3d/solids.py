@@ -24,6 +24,8 @@ class SolidSurface(NamedTuple):
     """(n, 3) unit vectors."""
     triangles: NDArray[np.uint32]
     """(k, 3) numbers of points, counter-clockwise seen from outside."""
+    turns: Array | None = None
+    """How far around the z axis each point lies (n,): 0 where a circle begins, 1 where it ends; None: not round."""
 
 
 def plane(half_x: float, half_y: float) -> SolidSurface:
@@ -54,7 +56,8 @@ def ellipsoid(half: Array, around: int = AROUND) -> SolidSurface:
     directions = _turned(_half_circle(around), around)
     normals = directions / half
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return SolidSurface(directions * half, normals, _grid(around // 2 + 1, around + 1))
+    turns = _turns(around // 2 + 1, around)
+    return SolidSurface(directions * half, normals, _grid(around // 2 + 1, around + 1), turns)
 
 
 def capsule(radius: float, half_length: float) -> SolidSurface:
@@ -66,7 +69,7 @@ def capsule(radius: float, half_length: float) -> SolidSurface:
     shift = np.repeat([half_length, -half_length], [middle + 1, len(profile) - middle - 1])
     points = radius * directions
     points[:, 2] += np.repeat(shift, AROUND + 1)
-    return SolidSurface(points, directions, _grid(len(profile), AROUND + 1))
+    return SolidSurface(points, directions, _grid(len(profile), AROUND + 1), _turns(len(profile), AROUND))
 
 
 def cylinder(radius: float, half_length: float) -> SolidSurface:
@@ -82,7 +85,29 @@ def cylinder(radius: float, half_length: float) -> SolidSurface:
         k = np.arange(1, len(rim))
         fan = np.stack([np.zeros_like(k), k, k + 1] if sign > 0 else [np.zeros_like(k), k + 1, k], axis=1)
         triangles.append((start + fan).astype(np.uint32))
-    return SolidSurface(np.concatenate(points), np.concatenate(normals), np.concatenate(triangles))
+    turns = np.concatenate([_turns(2, AROUND), np.zeros(sum(len(part) for part in points[1:]))])
+    return SolidSurface(np.concatenate(points), np.concatenate(normals), np.concatenate(triangles), turns)
+
+
+def turned(pieces: Array, normals: Array) -> SolidSurface:
+    """Return a surface of revolution about z.
+
+    Args:
+        pieces: Straight pieces of its outline (n, 4): radius and height at both ends [m], counter-clockwise.
+        normals: Outward normals at both ends of each (n, 4): radial and along z.
+    """
+    points, directions, triangles = [], [], []
+    for k, (piece, normal) in enumerate(zip(pieces.reshape(-1, 2, 2), normals.reshape(-1, 2, 2), strict=True)):
+        points.append(_turned(piece[::-1], AROUND))
+        directions.append(_turned(normal[::-1], AROUND))
+        triangles.append(_grid(2, AROUND + 1) + np.uint32(2 * k * (AROUND + 1)))
+    turns = np.tile(_turns(2, AROUND), len(points))
+    return SolidSurface(np.concatenate(points), np.concatenate(directions), np.concatenate(triangles), turns)
+
+
+def _turns(rows: int, around: int) -> Array:
+    """Return how far around the axis the points of a grid lie, 0 to 1."""
+    return np.tile(np.arange(around + 1) / around, rows)
 
 
 def _circle(around: int) -> Array:

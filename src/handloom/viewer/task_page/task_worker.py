@@ -108,7 +108,9 @@ def _show(task: Task, scene: Scene, emit: Emit) -> None:
 def _picture(scene: Scene, camera: Any) -> bytes:
     scale = min(1.0, LARGEST_PICTURE / max(camera.width, camera.height))
     spec = camera.resized(max(1, round(scale * camera.width)), max(1, round(scale * camera.height)))
-    drawn = Renderer(scene.world.model, "balanced").render(scene.world.data, [spec])[camera.name]["rgb"]
+    drawn = Renderer(scene.world.model, "balanced", looks=scene.looks).render(scene.world.data, [spec])[camera.name][
+        "rgb"
+    ]
     file, container = BytesIO(), Container()
     Image.fromarray(np.asarray(drawn, np.uint8)).save(file, format="PNG", compress_level=1)
     facts = {"kind": "picture", "camera": camera.name, "width": camera.width, "height": camera.height}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
-from handloom.engine.attempt import RETRIES
+from handloom.engine.sources import RETRIES
 from handloom.episode import run_episode
 from handloom.episode.columns import STATE
 from handloom.episode.disturbance import Disturbance

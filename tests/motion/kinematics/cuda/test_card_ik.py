@@ -20,11 +20,13 @@ from handloom.spatial import pose_error
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 RUN = """
-extern "C" void run(long long threads, void** a) {
+#include <cstring>
+extern "C" void run(const void* told, const void* exactly, long long threads, void** a) {
+    memcpy((void*)&request, told, sizeof(request));
+    memcpy((void*)&exact_request, exactly, sizeof(exact_request));
     for (thread_number = 0; thread_number < threads; thread_number++)
-        descend_all((const Problem<real>*)a[0], (const Problem<double>*)a[1], (const double*)a[2], (const double*)a[3],
-                    (const double*)a[4], (const int*)a[5], *(int*)a[6], *(int*)a[7], *(long long*)a[8], (double*)a[9],
-                    (double*)a[10]);
+        descend_all((const double*)a[0], (const double*)a[1], *(int*)a[2], (const double*)a[3], (const int*)a[4],
+                    *(int*)a[5], *(int*)a[6], *(long long*)a[7], (double*)a[8], (double*)a[9]);
 }
 """
 
@@ -38,11 +40,13 @@ def compiled(build: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(folder / "ik.so"))
 
 
-def launch(build, threads, *arguments):
+def launch(build, told, exactly, threads, *arguments):
     """Run the kernel's threads one after the other."""
-    kinds = (*(None,) * 6, np.int32, np.int32, np.int64, None, None)
+    kinds = (None, None, np.int32, None, None, np.int32, np.int32, np.int64, None, None)
     arrays = [np.array(value, kind) if kind else value for kind, value in zip(kinds, arguments, strict=True)]
-    compiled(build).run(ctypes.c_int64(threads), (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays)))
+    places = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+    request = (ctypes.c_void_p(table.ctypes.data) for table in (told, exactly))
+    compiled(build).run(*request, ctypes.c_int64(threads), places)
 
 
 lanes = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")

@@ -5,6 +5,7 @@ time; of several that succeed the one with the lowest number counts, so that the
 turn gives.
 """
 
+import ctypes
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,14 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.motion.kinematics import ik_kernels
 from handloom.motion.kinematics.chain import ChainArrays
-from handloom.motion.kinematics.ik_kernels import IkFound, IkProblem, IkTargets
+from handloom.motion.kinematics.ik_kernels import IkFound, IkProblem
 from handloom.motion.kinematics.ik_targets import SKEWED, no_rotation, not_finite
 from handloom.render.cuda.find_card import cupy_and_cards
 
 KERNEL = Path(__file__).parent / "ik.cu"
 OPTIONS = ("--std=c++17",)
-THREADS = 64
-ROUNDS = (1, 2, 4, 8, 16, 33)
+THREADS = 128
+ROUNDS = (1, 1, 1, 2, 4, 8, 16, 31)
 """Starting points per target that are tried at once, round after round; more than these in rounds of the last size."""
 COARSEST = 1e-5
 """Tolerances [m], [rad] down to which 32 bits are enough for the descent; its errors are a few millionths."""
@@ -30,7 +31,8 @@ SAME = 0.05
 CONSTANTS = ("DAMPING_START", "DAMPING_SMALLEST", "DAMPING_DOWN", "DAMPING_UP", "MOST_DAMPING_TRIES", "STALLED")
 
 Launch = Callable[..., None]
-"""Runs ``descend_all`` with the build's definitions, the number of threads, and the kernel's arguments."""
+"""Runs ``descend_all``: the source of the build, the request with its own and with 64 bits, the number of threads, and
+the kernel's arguments."""
 
 
 def source(joints: int, real: str, *, biased: bool) -> str:
@@ -53,40 +55,40 @@ class CardIk:
         self._launch = launch
 
     def search(
-        self, chain: ChainArrays, problem: IkProblem, targets: IkTargets, seeds: Array, found: IkFound, tighten: float
-    ) -> None:
-        """Fill ``found`` as ``solve_targets`` does.
+        self, chain: ChainArrays, problem: IkProblem, T: Array, own: Array, seeds: Array, most: int, tighten: float
+    ) -> IkFound:
+        """Return what ``solve_targets`` finds.
 
         Args:
             chain: The chain.
             problem: The request.
-            targets: The targets.
-            seeds: Starting points that follow each target's own.
-            found: What was found, updated.
+            T: Target poses (m, 4, 4) in the base.
+            own: Starting point number 0, of each target (m, n) or of all of them (1, n).
+            seeds: Starting points that follow (s, n).
+            most: Distinct solutions to look for.
             tighten: Part of the tolerances that the request is tightened to; errors count up to the whole.
         """
-        xp, most, joints = self._xp, found.q.shape[1], targets.seed.shape[1]
-        count = len(targets.p)
+        xp, joints = self._xp, own.shape[1]
         real = "float" if min(problem.position_tolerance, problem.rotation_tolerance) >= COARSEST else "double"
         build = source(joints, real, biased=problem.seed_bias + problem.limit_bias > 0)
-        poses = xp.asarray(np.concatenate([targets.R, targets.p[:, :, None]], axis=2))
-        self._check(poses)
-        own, shared = xp.asarray(targets.seed), xp.asarray(seeds if len(seeds) else targets.seed[:1])
-        exactly = _told(chain, problem)
-        told = xp.asarray(exactly.astype(np.float32) if real == "float" else exactly)
-        request = (told, xp.asarray(exactly), poses, own, shared)
+        told = _told(chain, problem)
+        request = (build, told.astype(np.float32) if real == "float" else told, told)
+        poses, start = xp.asarray(np.ascontiguousarray(T)), xp.asarray(own)
+        self._check(poses[:, :3])
+        shared = xp.asarray(seeds) if len(seeds) else start
         limits = problem.position_tolerance / tighten, problem.rotation_tolerance / tighten
-        state = _State(xp, found, limits, problem.rotation_weight)
+        state = _State(xp, len(T), most, start, limits, problem.rotation_weight)
         first, rounds = 0, list(ROUNDS)
-        left = xp.arange(count, dtype=xp.int32)
+        left = xp.arange(len(T), dtype=xp.int32)
         while first <= len(seeds) and len(left):
             tried = min(rounds.pop(0) if len(rounds) > 1 else rounds[0], len(seeds) + 1 - first)
             q = xp.empty((len(left), tried, joints))
             errors = xp.empty((len(left), tried, 2))
-            self._launch(build, len(left) * tried, *request, left, tried, first, len(left), q, errors)
-            state.take(left, q, errors, first, most)
+            arguments = (poses, start, joints if len(own) > 1 else 0, shared, left, tried, first, len(left), q, errors)
+            self._launch(*request, len(left) * tried, *arguments)
+            state.take(left, q, errors, first)
             left, first = left[state.counts[left] < most], first + tried
-        state.hand_over(found)
+        return state.found()
 
     def _check(self, poses: Any) -> None:
         """Refuse targets (m, 3, 4) that are no poses."""
@@ -105,14 +107,16 @@ class CardIk:
 class _State:
     """What is known of each target so far, where the kernel runs."""
 
-    def __init__(self, xp: Any, found: IkFound, limits: tuple[float, float], weight: float) -> None:
-        self._xp, self._limits, self._weight = xp, limits, weight
-        self.q, self.errors = xp.asarray(found.q), xp.asarray(found.errors)
-        self.counts, self.used = xp.asarray(found.counts), xp.asarray(found.used)
+    def __init__(self, xp: Any, count: int, most: int, own: Any, limits: tuple[float, float], weight: float) -> None:
+        self._xp, self._limits, self._weight, self._most = xp, limits, weight, most
+        self.q = xp.empty((count, most, own.shape[1]))
+        self.q[...] = own[:, None, :]
+        self.errors = xp.full((count, 2), xp.inf)
+        self.counts, self.used = xp.zeros(count, xp.int64), xp.zeros(count, xp.int64)
 
-    def take(self, left: Any, q: Any, errors: Any, first: int, most: int) -> None:
+    def take(self, left: Any, q: Any, errors: Any, first: int) -> None:
         """Take the attempts (m, tried) of a round, in the order of their starting points."""
-        xp = self._xp
+        xp, most = self._xp, self._most
         for k in range(q.shape[1]):
             distance, angle = errors[:, k, 0], errors[:, k, 1]
             count = self.counts[left]
@@ -128,20 +132,23 @@ class _State:
             rows = left[first_one]
             self.errors[rows] = errors[first_one, k]
             self.q[rows, 0] = q[first_one, k]
-            rows, places = left[solved], count[solved]
-            self.q[rows, places] = q[solved, k]
-            self.counts[rows] += 1
+            if most > 1:
+                self.q[left[solved], count[solved]] = q[solved, k]
+            self.counts[left[solved]] += 1
             self.used[left[open_]] = first + k + 1
 
-    def hand_over(self, found: IkFound) -> None:
-        """Copy what was found to the arrays of the caller."""
-        for mine, theirs in ((self.q, found.q), (self.errors, found.errors), (self.counts, found.counts)):
-            theirs[...] = _on_host(mine)
-        found.used[...] = _on_host(self.used)
+    def found(self) -> IkFound:
+        """Return what was found, on this machine."""
+        return IkFound(*(_on_host(self._xp, array) for array in (self.q, self.counts, self.used, self.errors)))
 
 
-def _on_host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else array
+def _on_host(xp: Any, array: Any) -> Any:
+    """Return an array of this machine; of a card's, in memory that the card writes to by itself."""
+    if xp is np:
+        return array
+    pinned = xp.cuda.alloc_pinned_memory(max(array.nbytes, 1))
+    host = np.frombuffer(pinned, array.dtype, array.size).reshape(array.shape)
+    return array.get(out=host)
 
 
 def _told(chain: ChainArrays, problem: IkProblem) -> Array:
@@ -163,13 +170,16 @@ def card_ik() -> CardIk:
         StateError: There is no card.
     """
     cupy = cupy_and_cards()
-    kernels: dict[str, Any] = {}
+    modules: dict[str, Any] = {}
 
-    def launch(build: str, threads: int, *arguments: Any) -> None:
-        if build not in kernels:
-            kernels[build] = cupy.RawKernel(build, "descend_all", options=OPTIONS)
-        types = (*(None,) * 6, np.int32, np.int32, np.int64, None, None)
+    def launch(build: str, told: Array, exactly: Array, threads: int, *arguments: Any) -> None:
+        if build not in modules:
+            modules[build] = cupy.RawModule(code=build, options=OPTIONS)
+        module = modules[build]
+        for name, content in (("request", told), ("exact_request", exactly)):
+            module.get_global(name).copy_from_host(content.ctypes.data_as(ctypes.c_void_p), content.nbytes)
+        types = (None, None, np.int32, None, None, np.int32, np.int32, np.int64, None, None)
         typed = tuple(kind(value) if kind else value for kind, value in zip(types, arguments, strict=True))
-        kernels[build]((-(-threads // THREADS),), (THREADS,), typed)
+        module.get_function("descend_all")((-(-threads // THREADS),), (THREADS,), typed)
 
     return CardIk(cupy, launch)

@@ -5,9 +5,11 @@
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
 #define THREAD (blockIdx.x * (long long)blockDim.x + threadIdx.x)
-#define ENTRY extern "C" __global__ void
+#define ENTRY extern "C" __global__ void __launch_bounds__(128)
+#define CONSTANT __constant__
 #else
 #include <cmath>
+#define CONSTANT static
 #define DEVICE static inline
 #define THREAD thread_number
 #define ENTRY static void
@@ -22,8 +24,8 @@ DEVICE float root(float x) { return sqrtf(x); }
 DEVICE double root(double x) { return sqrt(x); }
 DEVICE float turn_of(float y, float x) { return atan2f(y, x); }
 DEVICE double turn_of(double y, double x) { return atan2(y, x); }
-DEVICE void sine_cosine(float q, float& s, float& c) { s = sinf(q), c = cosf(q); }
-DEVICE void sine_cosine(double q, double& s, double& c) { s = sin(q), c = cos(q); }
+DEVICE void sine_cosine(float q, float& s, float& c) { sincosf(q, &s, &c); }
+DEVICE void sine_cosine(double q, double& s, double& c) { sincos(q, &s, &c); }
 DEVICE float size_of(float x) { return fabsf(x); }
 DEVICE double size_of(double x) { return fabs(x); }
 
@@ -35,6 +37,12 @@ template <class T> struct Problem {
     T orientation, partial, position_tolerance, rotation_tolerance, rotation_weight;
     T iterations, seed_bias, limit_bias, bias_steps;
 };
+
+// What is the same for all threads lies where the card hands it to instructions without loading it.
+extern "C" {
+CONSTANT Problem<real> request;
+CONSTANT Problem<double> exact_request;
+}
 
 template <class T> struct Pose {
     T R[9], p[3];
@@ -79,21 +87,25 @@ DEVICE void forward(const Problem<T>& problem, const T* q, Pose<T>& pose, T (*ax
     append(pose, problem.rotations + 9 * JOINTS, problem.positions + 3 * JOINTS);
 }
 
-// The rotation vector that takes R to G, half a turn apart.
+// The rotation vector that takes R to G, half a turn apart. Indices are known when it is compiled, here and below: an
+// array with any other would leave the registers.
 template <class T> DEVICE void half_turn(const T* G, const T* R, T* e) {
-    int k = 0;
     T largest = -2;
-    for (int i = 0; i < 3; i++) {
-        T diagonal = G[3 * i] * R[3 * i] + G[3 * i + 1] * R[3 * i + 1] + G[3 * i + 2] * R[3 * i + 2];
-        if (diagonal > largest) k = i, largest = diagonal;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        T row[3], squared = 0;
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            row[i] = G[3 * k] * R[3 * i] + G[3 * k + 1] * R[3 * i + 1] + G[3 * k + 2] * R[3 * i + 2];
+            if (i == k && !(row[i] > largest)) squared = -1;
+        }
+        if (squared < 0) continue;
+        largest = row[k];
+        row[k] += 1;
+        T scale = (T)3.141592653589793 / root(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
+#pragma unroll
+        for (int i = 0; i < 3; i++) e[i] = scale * row[i];
     }
-    T squared = 0;
-    for (int i = 0; i < 3; i++) {
-        e[i] = G[3 * k] * R[3 * i] + G[3 * k + 1] * R[3 * i + 1] + G[3 * k + 2] * R[3 * i + 2] + (i == k ? 1 : 0);
-        squared += e[i] * e[i];
-    }
-    T scale = (T)3.141592653589793 / root(squared);
-    for (int i = 0; i < 3; i++) e[i] *= scale;
 }
 
 template <class T> DEVICE T rotation_between(const T* G, const T* R, T* e) {
@@ -135,12 +147,17 @@ template <class T> DEVICE T axis_between(const Problem<T>& problem, const T* G, 
     else if (cosine > 0) e[0] = e[1] = e[2] = 0;
     else {
         // Exactly opposite: any perpendicular axis will do; take one built from the smallest component.
-        int k = 0;
-        for (int i = 1; i < 3; i++)
-            if (size_of(current[i]) < size_of(current[k])) k = i;
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        T length = root(current[i] * current[i] + current[j] * current[j]);
-        e[k] = 0, e[i] = (T)3.141592653589793 * current[j] / length, e[j] = -(T)3.141592653589793 * current[i] / length;
+        T a = size_of(current[0]), b = size_of(current[1]), c = size_of(current[2]), pi = (T)3.141592653589793;
+        if (a <= b && a <= c) {
+            T length = root(current[1] * current[1] + current[2] * current[2]);
+            e[0] = 0, e[1] = pi * current[2] / length, e[2] = -pi * current[1] / length;
+        } else if (b <= c) {
+            T length = root(current[2] * current[2] + current[0] * current[0]);
+            e[1] = 0, e[2] = pi * current[0] / length, e[0] = -pi * current[2] / length;
+        } else {
+            T length = root(current[0] * current[0] + current[1] * current[1]);
+            e[2] = 0, e[0] = pi * current[1] / length, e[1] = -pi * current[0] / length;
+        }
     }
     return angle;
 }
@@ -315,17 +332,17 @@ template <class T> DEVICE void pull_redundant_joints(const Problem<T>& problem, 
     }
 }
 
-// Descend from ``per_target`` starting points, beginning with number ``first``, to each listed target. Number 0 is the
+// Targets are poses (4, 4), row after row. Descend from ``per_target`` starting points, beginning with number ``first``, to each listed target. Number 0 is the
 // target's own, the others are shared by all.
 ENTRY descend_all(
-    const Problem<real>* problems, const Problem<double>* exactly, const double* targets, const double* own,
-    const double* seeds, const int* which, int per_target, int first, long long count, double* out_q, double* out_errors) {
+    const double* targets, const double* own, int own_step, const double* seeds, const int* which, int per_target,
+    int first, long long count, double* out_q, double* out_errors) {
     long long thread = THREAD;
     if (thread >= count * per_target) return;
-    const Problem<real>& problem = *problems;
+    const Problem<real>& problem = request;
     int target = which[thread / per_target], number = first + (int)(thread % per_target);
-    const double* from = number == 0 ? own + (long long)target * JOINTS : seeds + (long long)(number - 1) * JOINTS;
-    const double* told = targets + (long long)target * 12;
+    const double* from = number == 0 ? own + (long long)target * own_step : seeds + (long long)(number - 1) * JOINTS;
+    const double* told = targets + (long long)target * 16;
     Pose<real> goal;
     Pose<double> exact;
     for (int i = 0; i < 3; i++) {
@@ -335,19 +352,19 @@ ENTRY descend_all(
     real q[JOINTS], seed[JOINTS], distance, angle;
     for (int k = 0; k < JOINTS; k++) {
         q[k] = within((real)from[k], problem.lower[k], problem.upper[k]);
-        seed[k] = (real)own[(long long)target * JOINTS + k];
+        seed[k] = (real)own[(long long)target * own_step + k];
     }
     descend(problem, goal, q, distance, angle);
     bool solved = distance <= (real)problem.position_tolerance && angle <= (real)problem.rotation_tolerance;
     if (BIASED && solved) pull_redundant_joints(problem, goal, seed, q);
     double exact_q[JOINTS], e[6], current[3], exact_distance, exact_angle;
     for (int k = 0; k < JOINTS; k++) {
-        exact_q[k] = within((double)q[k], exactly->lower[k], exactly->upper[k]);
+        exact_q[k] = within((double)q[k], exact_request.lower[k], exact_request.upper[k]);
         out_q[thread * JOINTS + k] = exact_q[k];
     }
     Pose<double> pose;
-    forward<double, false>(*exactly, exact_q, pose, 0, 0);
-    pose_residual(*exactly, exact, pose, e, current, exact_distance, exact_angle);
+    forward<double, false>(exact_request, exact_q, pose, 0, 0);
+    pose_residual(exact_request, exact, pose, e, current, exact_distance, exact_angle);
     out_errors[2 * thread] = exact_distance;
     out_errors[2 * thread + 1] = exact_angle;
 }

@@ -3,7 +3,7 @@
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.library.rooms.finishes import APPLIANCES, FRONTS, METALS, finish, pane, surface
-from handloom.objects.materials import rgb
+from handloom.objects.materials import rgb, shade
 from handloom.objects.parts import Part, axes, points
 from handloom.objects.shapes import Appearance, arc, box, cylinder, hull, lathe, open_box, rod
 
@@ -150,6 +150,24 @@ def magazine_stack(c: Choices) -> Blueprint:
         at = ((k % 2) * 0.006, (k % 3) * -0.005, 0.004 + 0.008 * k)
         parts.append(box((x, y, 0.0076), at, euler=(0.0, 0.0, 5.0 * ((k * 7) % 5 - 2)), **look))
     return _standing(("stack of magazines", "magazines"), None, parts, 0.008 * count)
+
+
+def book_row(c: Choices) -> Blueprint:
+    """A row of upright books between two ends, as they stand on a shelf; their backs face -y."""
+    count, y = c.integer("count", 7, 12), c.number("depth", 0.13, 0.16)
+    words = ("red", "navy", "green", "cream", "teal", "brown", "black", "orange", "white", "purple")
+    parts: list[Part] = []
+    at = 0.0
+    for k in range(count):
+        thick, tall = c.number(f"thick_{k}", 0.016, 0.042), c.number(f"tall_{k}", 0.18, 0.26)
+        color = c.color(words, f"color_{k}")
+        look = Appearance(color=rgb(color), substance="paper", fill=0.9)
+        parts.append(box((thick - 0.001, y, tall), (at + thick / 2, 0.0, tall / 2), **look))
+        band = Appearance(color=shade(rgb(color), 1.6), substance="paper", fill=0.0, solid=False)
+        parts.append(box((thick - 0.004, 0.001, 0.2 * tall), (at + thick / 2, -y / 2, 0.7 * tall), **band))
+        at += thick
+    shift = (-at / 2, 0.0, 0.0)
+    return _standing(("row of books", "books"), None, [part.moved(shift) for part in parts], 0.18)
 
 
 def letter_tray(c: Choices) -> Blueprint:

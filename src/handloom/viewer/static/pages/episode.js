@@ -3,6 +3,7 @@ import { exported, getJson, post } from "../lib/api.js";
 import { Clock } from "../lib/clock.js";
 import { clear, copy, el, toast } from "../lib/dom.js";
 import { flagButton } from "../lib/flag.js";
+import { labelOverlay, labelWords } from "../lib/labels.js";
 import { lanesOf, spanList } from "../lib/marks.js";
 import { outcomeCard } from "../lib/outcome.js";
 import { player } from "../lib/player.js";
@@ -58,6 +59,16 @@ export async function show(root, { parts, query, site }) {
     else host.append(el("p.quiet", {}, "This dataset has no numeric columns."));
   }).catch((error) => { if (!gone) clear(graphs, el("h2", {}, "Signals"), el("p", { class: "quiet" }, error.message)); });
 
+  if (facts.has_labels) {
+    getJson(`${base}/labels`).then((labels) => {
+      if (gone) return;
+      const overlay = labelOverlay(views.views, labels, clock);
+      if (overlay.node) controls.node.after(overlay.node);
+      ends.push(overlay.destroy);
+      const said = labelWords(labels.words);
+      if (said) spans.after(said);
+    }).catch((error) => { if (!gone) toast(error.message, "bad"); });
+  }
   if (facts.has_archive && !exported) {
     getJson(`${base}/contacts`).then((found) => { if (!gone && found.touches.length) { touches = found.touches; drawMarks(); } }).catch(() => {}); // Marks that are not there.
     for (const load of Object.values(PANELS)) {

@@ -100,7 +100,8 @@ class TaskPage {
   /** The text has changed: read it, and sample anew when it is right. */
   async changed() {
     this.saveButton.disabled = !(this.task.writable && this.editor.text !== this.saved);
-    if (await this.check()) this.sample();
+    const text = this.editor.text;
+    if ((await this.check()) && !(this.jobs.expert && this.ran === text)) this.sample();
   }
 
   async check({ deep = false } = {}) {
@@ -121,6 +122,8 @@ class TaskPage {
   run() {
     this._rest();
     this.jobs.sample?.abort();
+    this.editor.settle();
+    this.ran = this.editor.text;
     this.outcome.begin();
     this.looks = [];
     return this._work("expert", this._which(), "The expert works …", (event) => this._watched(event));

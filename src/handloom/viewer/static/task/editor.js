@@ -49,6 +49,9 @@ export class Editor {
     this._draw();
   }
 
+  /** Take the text as written: nobody is told of it any more. */
+  settle() { clearTimeout(this._timer); }
+
   /** Put the cursor into a line and show it. */
   goTo(line) {
     const lines = this.text.split("\n");

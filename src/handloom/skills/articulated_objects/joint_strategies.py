@@ -1,0 +1,217 @@
+"""Strategies of moving a joint, from an object's keypoints: hold its handle, push its surface, sweep it from behind."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.grasping import GripperShape
+from handloom.objects import Link
+from handloom.robots import Arm
+from handloom.skills.configs.articulated import KeypointConstraint, Motion, PlannerSetting
+from handloom.spatial import matrix_from_rotvec
+
+APPROACH = 0.08
+"""Length of the straight way to the contact [m]."""
+NEAR = 0.05
+"""The same where the hand leans [m]."""
+SHY = 0.012
+"""How far a hand that leans holds back: its fingertips would meet what the handle stands on [m]."""
+PRESS = 0.003
+"""How far fingers press on after a joint has met its stop [m]."""
+LEAD = 1.08
+"""How far the hand goes for a motion of 1: a handle yields between the fingers."""
+OPENED = 0.85
+"""Share of the wanted motion that counts as opened or turned."""
+SHUT = 0.03
+"""Share of the range within which a joint counts as closed."""
+STEEPEST = 1.35
+"""Largest angle between the way fingers point and the way into a standing lid behind which they reach [rad]."""
+TILT, ROLL, POINT = 0.35, 0.06, 0.002
+"""Tolerances of grasps on handles: tilt about the handle, squareness to it [rad], place [m]."""
+SWEEP_TILT = 0.12
+"""How far from the closed lid's normal fingers that sweep may point [rad]: the palm passes close over handles."""
+PUSH_TILT, PUSH_ROLL = 0.25, 0.4
+"""How far from the surface's normal the fingers may push, and be turned about it [rad]; friction holds them there."""
+
+PIVOTS = (1.0, 0.5, 0.0)
+"""How far the hand turns with a hinge whose handle it may pivot on, tried in this order."""
+WIDER = (0.0, 0.35, 0.7, 1.2)
+"""How much further the hand may lean on a handle or a surface, tried in this order [rad]: short wrists need it."""
+STANDING = 1.0
+"""From this angle on [rad], a lid or door is swept shut from behind rather than pushed square."""
+CLEAR = 0.003
+"""Distance at which the fingers reach behind a standing lid [m]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Strategy:
+    """One strategy of moving a joint: how the hand is posed on the moving part, and how it goes along."""
+
+    grips: bool
+    """Whether the fingers hold, or push."""
+    setting: PlannerSetting
+    """Constraints and motions of the hand."""
+    contact: Array
+    """Point of the hand (3,), in the tool frame, that keeps to the joint's path [m]."""
+    lift: float = 0.0
+    """How far before the surface ``link_contact_point`` is taken [m]."""
+    pivots: Sequence[float] = (1.0,)
+    """How much of a hinge's turn the hand makes too, tried in this order."""
+    wider: float = 0.0
+    """How much further than usual the hand may lean [rad]; it slips off more easily then."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Job:
+    """What is to be done to a joint, and with what."""
+
+    link: Link
+    """The moving part."""
+    delta: float
+    """How far the joint is to move [m or rad]."""
+    shuts: bool
+    """Whether it is closed."""
+    gripper: GripperShape
+    """The hand."""
+
+
+def hand_point(arm: Arm) -> Array:
+    """Return the point between the fingers (3,) in the tool frame [m]."""
+    return np.asarray(arm.keypoints.tool_head[:3], float)
+
+
+def holding(job: Job) -> Iterator[Strategy]:
+    """Yield strategies of moving a joint by its handle, the hand leaning more and more."""
+    link = job.link
+    # A bar along the hinge lets the hand turn less than the joint.
+    along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
+    pivots, contact = PIVOTS if along else PIVOTS[:1], hand_point(job.gripper.arm)
+    for wider in WIDER:
+        setting = grasp_setting(link, job.delta, wider)
+        if job.shuts:
+            setting = setting.model_copy(update={"success_threshold": SHUT * (link.range[1] - link.range[0])})
+        yield Strategy(grips=True, setting=setting, contact=contact, pivots=pivots, wider=wider)
+
+
+def pushing(job: Job) -> Iterator[Strategy]:
+    """Yield strategies of pushing a joint with closed fingers; what stands open is swept shut from behind."""
+    link, delta, arm = job.link, job.delta, job.gripper.arm
+    if link.kind == "slide" and abs(np.dot(link.axis, link.normal)) < 0.5:
+        return  # A panel that slides across its front has no surface to push.
+    head = hand_point(arm)
+    tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
+    shut = SHUT * (link.range[1] - link.range[0]) if job.shuts else OPENED * abs(delta)
+    pushes = (
+        Strategy(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head, wider=wider)
+        for wider in WIDER
+    )
+    if link.kind == "slide":
+        yield from pushes
+        return
+    swept = sweep_setting(link, delta, tip, thick).model_copy(update={"success_threshold": shut})
+    sweep = Strategy(grips=False, setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
+    if abs(delta) > STANDING:
+        yield sweep
+    yield from pushes
+    if abs(delta) <= STANDING:
+        yield sweep
+
+
+def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSetting:
+    """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad].
+
+    Args:
+        link: The moving part.
+        delta: Motion of the joint.
+        wider: How much further than usual the hand may lean, about the handle and along it [rad].
+    """
+    move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
+    normal = link.held_from
+    turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, normal)) > 0.9
+    return PlannerSetting(
+        constraint_list=(
+            _meets("articulated_object_head", POINT),
+            _hand("tool_tail", normal, 1.0, ROLL if turns_in_hand else TILT + wider),
+            _hand("tool_tail", link.contact_axis, 0.0, ROLL + (0.0 if turns_in_hand else wider)),
+            _hand("tool_side", link.contact_axis, 0.0, ROLL),
+        ),
+        modify_actuation_motion=None if wider == 0.0 else ("approach", -SHY),
+        pre_actuation_motions=(("approach", -APPROACH if wider == 0.0 else -NEAR),),
+        post_actuation_motions=(move,),
+        success_threshold=OPENED * abs(delta),
+    )
+
+
+def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: float = 0.0) -> PlannerSetting:
+    """Return how closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
+
+    Args:
+        link: The moving part.
+        delta: Motion of the joint.
+        tip: How far the fingertips reach past the hand's ``tool_head`` [m].
+        threshold: How far the joint must have moved, or may be from closed [m or rad].
+        wider: How much further than usual the hand may lean from the surface's normal [rad].
+    """
+    move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)
+    return PlannerSetting(
+        constraint_list=(
+            _meets("link_contact_point", POINT),
+            _hand("tool_tail", link.normal, 1.0, PUSH_TILT + wider),
+            # The hand is wide where its fingers close: that way lies along the handle, not across it.
+            _hand("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
+        ),
+        modify_actuation_motion=("approach", -tip),
+        pre_actuation_motions=(("approach", -APPROACH if wider == 0.0 else -NEAR),),
+        post_actuation_motions=(move, ("approach", PRESS)),
+        success_threshold=threshold,
+    )
+
+
+def sweep_setting(link: Link, delta: float, tip: float, thick: float) -> PlannerSetting:
+    """Return how closed fingers reach behind a standing lid or door and sweep it shut by ``delta`` [rad].
+
+    The hand does not turn with the lid: it points the way that pushes the closed lid in, so that the fingers lie flat
+    behind the lid where it stands and end upon it with their tips.
+
+    Args:
+        link: The moving part.
+        delta: Motion of the joint.
+        tip: How far the fingertips reach past the hand's ``tool_head`` [m].
+        thick: How far the fingertips begin from the surface [m]: as far as they are thick.
+    """
+    turn = float(np.clip(delta, -STEEPEST, STEEPEST)) * np.asarray(link.axis)
+    back = matrix_from_rotvec(turn) @ np.asarray(link.normal)
+    return PlannerSetting(
+        constraint_list=(
+            _meets("link_contact_point", POINT),
+            _hand("tool_tail", back.tolist(), 1.0, SWEEP_TILT),
+            _hand("tool_side", np.cross(back, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
+        ),
+        modify_actuation_motion=("approach", -tip),
+        pre_actuation_motions=(("approach", -APPROACH),),
+        post_actuation_motions=(("rotate", delta), ("approach", thick)),
+        success_threshold=SHUT * (link.range[1] - link.range[0]),
+    )
+
+
+def _meets(target: str, tolerance: float) -> KeypointConstraint:
+    return KeypointConstraint(
+        name="fingers_contact_with_link0",
+        keypoint_name="tool_head",
+        target_keypoint_name=target,
+        tolerance=tolerance,
+    )
+
+
+def _hand(to: str, axis: Sequence[float], cosine: float, tolerance: float) -> KeypointConstraint:
+    x, y, z = axis
+    return KeypointConstraint(
+        name="hand_parallel_to_link0_edge",
+        axis_from_keypoint_name="tool_head",
+        axis_to_keypoint_name=to,
+        target_axis=(x, y, z),
+        target_inner_product=cosine,
+        tolerance=tolerance,
+    )
