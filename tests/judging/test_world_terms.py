@@ -134,3 +134,16 @@ def test_beside_is_neither_on_nor_far_away(table: Make):
     assert not beside()
     put(scene, "cube", (box[1, 0] + 0.25, box.mean(axis=0)[1], 0.78), settle=0.5)
     assert not beside()
+
+
+def test_a_cucumber_across_a_small_bowl_is_not_in_it_and_a_short_one_on_its_floor_is(table: Make):
+    small = "category: bowl, parameters: {diameter: 0.11}"
+    scene = table(cucumber="category: cucumber", bowl=small)
+    rim = world_box(scene, "bowl")[1, 2]
+    half = float(np.diff(world_box(scene, "cucumber")[:, 2])[0]) / 2.0
+    for dip in (0.002, 0.005):
+        put(scene, "cucumber", (*world_box(scene, "bowl").mean(axis=0)[:2], rim + half - dip))
+        assert not is_in(scene, "cucumber", "bowl"), dip
+    scene = table(egg="category: egg", bowl=small)
+    put(scene, "egg", over(scene, "bowl", 0.02), settle=2.0)
+    assert is_in(scene, "egg", "bowl")

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from handloom.config import Config
 from handloom.errors import ConfigError, unknown_name
+from handloom.judging.ahead import lasting_terms
 from handloom.judging.lasting import REST_SPEED
 from handloom.judging.relations import BESIDE_WITHIN, relation_terms, upright_terms
 from handloom.scene import Scene
@@ -126,6 +127,7 @@ def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...]) -> tuple[Check, ...]:
     for entry in goal:
         names = _movable(scene) if entry.untouched == OTHERS else entry.untouched
         terms += [_unmoved(scene, name) for name in names if entry.untouched != OTHERS or name not in about]
+    terms += lasting_terms(scene, terms)
     return tuple({_key(term): term for term in terms}.values())
 
 

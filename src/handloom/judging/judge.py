@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
 from handloom.judging.lasting import REST, frames_of
 from handloom.judging.words import in_words
@@ -33,8 +34,8 @@ class Step:
 class Judge:
     """Watches a scene: which terms of the task's goal hold, and which of its steps have been done, by whatever means.
 
-    Success is decided by the goal alone: all its terms hold together for ``hold`` seconds. The steps, in their order,
-    only tell how far it got and label the frames.
+    Success is decided by the goal alone: all its terms hold together for ``hold`` seconds and, where the goal asks for
+    it, would still hold a second later. The steps, in their order, only tell how far it got and label the frames.
 
     Args:
         scene: The scene in its first state.
@@ -48,6 +49,7 @@ class Judge:
         self._scene = scene
         self._needed = max(1, frames_of(hold, scene.instance.fps))
         self._held = 0
+        self._undone = ""
         self._frame, self._looked = -1, False
         self._now: tuple[bool, ...] = ()
         self._times: Counter[int] = Counter()
@@ -103,7 +105,12 @@ class Judge:
                     self._done(steps.pop(0), lane, frame)
         if fully and not self._looked:
             self._looked = True
-            self._held = self._held + 1 if self.goal and all(held for _, held in self.terms) else 0
+            holding = all(held for term, held in self.terms if term.name != LASTING)
+            self._held = self._held + 1 if self.goal and holding else 0
+            self._undone = self._undone if holding else ""
+            if self._held == self._needed:
+                self._look_ahead()
+                self._held = 0 if self._undone else self._held
 
     def failure(self, frame: int) -> Failure | None:
         """Return what is missing after a number of frames; None when all is achieved."""
@@ -113,7 +120,7 @@ class Judge:
             detail = "the task has no goal to judge by: write goal: terms, or skills that change something"
             return Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail)
         broken = [term for term, held in self.terms if not held]
-        words = "; ".join(in_words(term) for term in broken) or f"all of it for {self._needed} frames"
+        words = "; ".join(self._said(term) for term in broken) or f"all of it for {self._needed} frames"
         detail = f"after {frame} frames this did not hold: {words}"
         reason = f"not_{broken[0].name}" if broken else "not_lasting"
         for step in (steps[0] for steps in self._lanes.values() if steps):
@@ -126,15 +133,30 @@ class Judge:
 
     def missing(self) -> Failure | None:
         """Return which terms of the goal do not hold now, however long they did; None when all do."""
+        self._undone = ""
         broken = [term for i, term in enumerate(self.goal) if not self._fulfilled(i)]
         if not broken:
+            self._look_ahead()
+            broken = [term for term in self.goal if term.name == LASTING and self._undone]
+        if not broken:
             return None
-        words = "; ".join(in_words(term) for term in broken)
+        words = "; ".join(self._said(term) for term in broken)
         detail = f"at the end this did not hold of what the task wants: {words}"
         return Failure(stage=FunnelStage.SUCCESS, reason=f"not_{broken[0].name}", detail=detail)
 
+    def _look_ahead(self) -> None:
+        """Find out whether all that holds lasts; it takes a second of physics, and so is asked last and seldom."""
+        standing = [term for term in self.goal if term.name != LASTING and not term.seconds]
+        found = (undone_after(self._scene, term, standing) for term in self.goal if term.name == LASTING)
+        self._undone, self._now = next((undone for undone in found if undone), ""), ()
+
+    def _said(self, term: Check) -> str:
+        return f"{in_words(term)}: {self._undone}" if term.name == LASTING else in_words(term)
+
     def _fulfilled(self, index: int) -> bool:
         term = self.goal[index]
+        if term.name == LASTING:
+            return not self._undone
         if term.seconds:
             return self._times[index] >= frames_of(term.seconds, self._scene.instance.fps)
         return holds(self._scene, term)

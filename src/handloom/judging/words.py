@@ -16,6 +16,7 @@ WORDS = {
     "in_view": "{scanner} has seen {object}",
     "inside": "{object} is inside {target}{of_part}",
     "joint_between": "{object}: {joint} stands between {low_short} and {high_short}",
+    "lasting_after": "{listed} still at rest a second later",
     "let_go": "{object} is let go",
     "level": "{object} lies level to {angle_deg} degrees",
     "lifted": "{object} is {by_cm} cm above where it was",

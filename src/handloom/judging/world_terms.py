@@ -31,6 +31,8 @@ SUNK = 0.4
 """Share of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
 RING, LEVELS = (0.1, 0.9), 24
 """Between which shares of its height, and on how many levels, a ring is looked for around a thing."""
+HOLE = 0.25
+"""Share of these levels below which a ring does not hold a thing that stands free below: 0.3 of its height."""
 WIPING = 0.01
 """Least speed at which something that touches a surface wipes it [m/s]."""
 PART = 0.025
@@ -65,7 +67,8 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     points = _points(scene, object)
     share = float(np.mean([enclosed(point) for point in points]))
     levels = box[0, 2] + np.linspace(*RING, LEVELS) * (box[1, 2] - box[0, 2])
-    ringed = float(np.mean([enclosed(np.array([*middle[:2], z])) for z in levels]))
+    rings = [enclosed(np.array([*middle[:2], z])) for z in levels]
+    ringed = float(np.mean(rings))
     if share >= MOST or all(any(map(enclosed, _rising(point))) for point in (foot, lowest)):
         bearers = list(_bearers(scene, object))
         if any(owner != target and _fixed(scene, owner) for owner, _, _ in bearers):
@@ -73,9 +76,9 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
         inside = [owner != target or any(map(enclosed, _inwards(at, middle))) for owner, _, at in bearers]
         # What lies across a rim dips into the cavity and is borne outside it.
         return any(inside) if share >= MOST else bool(inside) and (ringed >= SUNK or float(np.mean(inside)) > MOST)
-    # A tube in a rack stands free below, and a hole is around it further up.
+    # A tube in a rack stands free below, and a hole is around it further up; a cucumber across a bowl only dips in.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
-    return bool(below.hit[0]) and ringed > 0.0
+    return bool(below.hit[0]) and any(rings[int(HOLE * LEVELS) :])
 
 
 @check(Nature.PLACED)

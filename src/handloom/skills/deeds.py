@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from handloom.judging.ahead import lasting_terms
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
 from handloom.judging.judge import Judge, Step
@@ -126,7 +127,8 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
         undone = [term for step in steps for term in step.terms if term not in goal and not holds(scene, term)]
         goal += [replace(term, seconds=once) for term in undone]
     handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in ("in_cavity", "carried_by"))
-    return (*goal, *at_rest(scene, [name for name in handled if name]))
+    goal += at_rest(scene, [name for name in handled if name])
+    return (*goal, *lasting_terms(scene, goal))
 
 
 def _joint_of(term: Check) -> tuple[str, str] | None:

@@ -14,6 +14,7 @@ from handloom.engine.runs.run_settings import RunSettings
 from handloom.engine.sources import EXPERT, TELEOP
 from handloom.engine.trust import trusted_task
 from handloom.episode.columns import asked_controls
+from handloom.judging.ahead import LASTING
 from handloom.scene import Scene
 from handloom.seeding import generator
 from handloom.skills.deeds import make_judge
@@ -89,6 +90,8 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
     draws = None if run.source == EXPERT else generator(run.seed, record.instance.episode, "skills", task=task.name)
     wanted = make_judge(scene, worded_skills(task, record.instance), draws).goal
     scene.world.restore_state(now)
+    if LASTING not in {term.name for term in record.goal}:
+        wanted = tuple(term for term in wanted if term.name != LASTING)  # It was judged before success had to last.
     there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (record.goal, wanted))
     found = next(_tree_differs("goal", dict(enumerate(there)), dict(enumerate(right)), GOAL_TOLERANCE), "")
     return f"the episode was judged by another goal than the task has: {found}" if found else ""

@@ -1,0 +1,118 @@
+"""Success must last: a second more of physics, looked at and undone."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from handloom.errors import StateError
+from handloom.judging.checks import check, holds
+from handloom.judging.lasting import BELTS, at_rest, frames_of
+from handloom.judging.words import in_words
+from handloom.judging.world_terms import in_hand
+from handloom.scene import Scene
+from handloom.values import Check
+
+AHEAD = 1.0
+"""How long success must last [s]."""
+DRIFT = 0.01
+"""How far what lies still may move in that time [m]."""
+LEAN = float(np.deg2rad(5.0))
+"""How far it may lean over in that time [rad]; turning about the vertical does no harm."""
+LASTING = "lasting_after"
+"""Name of the term."""
+RESTING = frozenset({"in_cavity", "carried_by"})
+"""Terms of things that lie where they were put."""
+
+
+def lasting_terms(scene: Scene, goal: Sequence[Check]) -> tuple[Check, ...]:
+    """Return the term that a goal still holds a second later and that what was put somewhere stays as it lies.
+
+    Goals that put nothing anywhere need none: what is in a hand, poured or open. Nor does any where a belt runs.
+
+    Args:
+        scene: The scene.
+        goal: All other terms of the goal.
+    """
+    if any(obj.category in BELTS for obj in scene.instance.objects):
+        return ()
+    put = [term.arguments["object"] for term in goal if term.name in RESTING and not term.seconds]
+    put += [name for term in goal if term.name == "lying_still" for name in term.arguments["objects"]]
+    still = [name for term in at_rest(scene, put) for name in term.arguments["objects"]]
+    if not still:
+        return ()
+    return (Check(name=LASTING, arguments={"objects": still, "after": AHEAD, "distance": DRIFT, "angle": LEAN}),)
+
+
+@check()
+def lasting_after(scene: Scene, *, objects: Sequence[str], after: float, distance: float, angle: float) -> bool:
+    """Return whether objects stay as they lie for some time more, also when no robot props anything up.
+
+    Args:
+        scene: The scene.
+        objects: What lies still.
+        after: For how long [s].
+        distance: How far each may move [m].
+        angle: How far each may lean over [rad].
+    """
+    with imagined(scene):
+        return not _moving(scene, objects, after, distance, angle)
+
+
+def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
+    """Say what of a goal does not last; empty when all does.
+
+    Args:
+        scene: The scene, whose state is left as it is.
+        term: The term ``lasting_after``: what must stay as it lies, and for how long.
+        goal: Terms that must still hold then.
+    """
+    with imagined(scene):
+        moving = _moving(scene, **term.arguments)
+        return moving or "; ".join(f"no longer holds: {in_words(other)}" for other in goal if not holds(scene, other))
+
+
+@contextmanager
+def imagined(scene: Scene) -> Iterator[None]:
+    """Undo, bit for bit, whatever happens to the state of a scene in a block, and let nothing lean on a robot in it.
+
+    An egg lies still in a basket that a finger props up, and rolls when the arm goes. Where a hand has hold of
+    something, or a fluid is about, robots stay as solid as they are.
+    """
+    world, model = scene.world, scene.world.model
+    state, masks = world.save_state(), (model.geom_contype.copy(), model.geom_conaffinity.copy())
+    loose = [obj.name for obj in scene.instance.objects if obj.solid and not obj.fixed]
+    if scene.grains is None and not any(in_hand(scene, object=name) for name in loose):
+        own = tuple(f"{name}/" for name in scene.robots)
+        bodies = [world.body_index(name) for name in world.bodies if name.startswith(own)]
+        of_robots = np.isin(model.geom_bodyid, bodies)
+        model.geom_contype[of_robots] = model.geom_conaffinity[of_robots] = 0
+        world.restore_state(state)
+    try:
+        yield
+    finally:
+        model.geom_contype[:], model.geom_conaffinity[:] = masks
+        world.restore_state(state)
+
+
+def _moving(scene: Scene, objects: Sequence[str], after: float, distance: float, angle: float) -> str:
+    """Let time pass with all targets held and all bases stopped; say which object did not stay as it lay."""
+    world = scene.world
+    for robot in scene.robots.values():
+        if robot.base is not None:
+            robot.base.drive_at(world.data.ctrl, np.zeros(3))
+    before = {name: scene.object_pose(name) for name in objects}
+    for _ in range(frames_of(after, scene.instance.fps)):
+        try:
+            world.step(scene.instance.substeps)
+        except StateError as error:
+            return str(error)
+        for name, T in before.items():
+            now = scene.object_pose(name)
+            moved = float(np.linalg.norm(now[:3, 3] - T[:3, 3]))
+            leaned = float(np.arccos(np.clip(now[2, :3] @ T[2, :3], -1.0, 1.0)))
+            if moved > distance:
+                return f"{name} moves by more than {1000.0 * distance:.0f} mm"
+            if leaned > angle:
+                return f"{name} leans over by more than {np.rad2deg(angle):.0f} degrees"
+    return ""

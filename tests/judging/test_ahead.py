@@ -1,0 +1,101 @@
+"""Success must last: what stands still only for a moment is no success, and looking ahead changes nothing."""
+
+import numpy as np
+import pytest
+from tests.judging.conftest import Make, put
+
+from handloom.judging import Judge, holds
+from handloom.judging.ahead import LASTING, lasting_terms
+from handloom.judging.relations import relation_terms
+from handloom.scene import Scene
+from handloom.scene.measures import world_box
+from handloom.spatial import matrix_from_quat, quat_from_matrix
+from handloom.values import Check
+
+ON_EDGE = (np.cos(np.deg2rad(30.0)), np.sin(np.deg2rad(30.0)), 0.0, 0.0)
+NEARLY_UPRIGHT = (np.cos(np.deg2rad(41.0)), 0.0, np.sin(np.deg2rad(41.0)), 0.0)
+CASES = {
+    "brick": ("category: studded_brick", "basket", ON_EDGE, 0.0),
+    "pen": ("category: pen", "frying_pan", NEARLY_UPRIGHT, 0.0),
+    "egg": ("category: egg", "bowl", None, 0.035),
+}
+"""Thing > its keys, what it is in, how it is turned there, and how far from the middle it is held [m]."""
+
+
+def goal_of(scene: Scene, target: str) -> tuple[Check, ...]:
+    terms = (
+        *relation_terms(scene, "thing", "in", target, upright=False),
+        Check(name="lying_still", arguments={"objects": ["thing"], "speed": 0.02}),
+    )
+    return (*terms, *lasting_terms(scene, terms))
+
+
+def balance(scene: Scene, quat: tuple[float, ...] | None, shift: float) -> None:
+    """Put the thing, which lies at rest, where it touches its container and will not stay; it does not move yet."""
+    T, low = scene.object_pose("thing"), world_box(scene, "thing")[0, 2]
+    R = T[:3, :3] if quat is None else matrix_from_quat(np.array(quat))
+    at = T[:3, 3] + np.array([shift, 0.0, 0.1])
+    put(scene, "thing", at, quat_from_matrix(R))
+    if not shift:
+        down = world_box(scene, "thing")[0, 2] - low - 0.0005
+        put(scene, "thing", at - np.array([0.0, 0.0, down]), quat_from_matrix(R))
+    while shift and not scene.world.touching(scene.body_of("thing"), scene.body_of("box")):
+        at[2] -= 0.0005
+        put(scene, "thing", at, quat_from_matrix(R))
+
+
+@pytest.mark.parametrize("thing", CASES)
+def test_what_falls_or_rolls_in_the_next_second_is_judged_wrong_and_at_rest_right(table: Make, thing: str):
+    keys, container, quat, shift = CASES[thing]
+    scene = table(thing=keys, box=f"category: {container}")
+    middle = world_box(scene, "box").mean(axis=0)
+    put(scene, "thing", middle + np.array([-0.02 if thing == "pen" else 0.0, 0.0, 0.04]), settle=4.0)
+    goal = goal_of(scene, "box")
+    assert goal[-1].name == LASTING
+    assert Judge(scene, goal).missing() is None
+    balance(scene, quat, shift)
+    assert not holds(scene, goal[-1])
+    missing = Judge(scene, [term for term in goal if term.name in ("lying_still", LASTING)]).missing()
+    assert missing is not None
+    assert missing.reason == "not_lasting_after"
+    assert "thing moves by" in missing.detail or "thing leans over" in missing.detail
+
+
+def test_looking_ahead_changes_no_bit_and_what_comes_after_is_the_same(table: Make):
+    scene = table(thing="category: studded_brick", box="category: basket")
+    put(scene, "thing", world_box(scene, "box").mean(axis=0) + np.array([0.0, 0.0, 0.04]), settle=0.2)
+    world, state = scene.world, scene.world.save_state()
+    world.step(50)
+    after = world.save_state()
+    world.restore_state(state)
+    Judge(scene, goal_of(scene, "box")).missing()
+    holds(scene, goal_of(scene, "box")[-1])
+    assert world.save_state().tobytes() == state.tobytes()
+    world.step(50)
+    assert world.save_state().tobytes() == after.tobytes()
+
+
+def test_the_judge_looks_ahead_only_once_all_has_held_for_long_enough(table: Make):
+    scene = table(thing="category: studded_brick", box="category: basket")
+    put(scene, "thing", world_box(scene, "box").mean(axis=0) + np.array([0.0, 0.0, 0.04]), settle=2.0)
+    judge = Judge(scene, goal_of(scene, "box"), hold=0.1)
+    for frame in range(1, 4):
+        assert not judge.achieved
+        judge.look(frame)
+    assert judge.achieved
+    balance(scene, ON_EDGE, 0.0)
+    other = Judge(scene, goal_of(scene, "box")[-2:], hold=0.0)
+    other.look(1)
+    assert not other.achieved
+    assert other.failure(1).reason == "not_lasting_after"
+    assert other.progress < 1.0
+    put(scene, "thing", world_box(scene, "box").mean(axis=0) + np.array([0.0, 0.0, 0.04]), settle=2.0)
+    other.look(2)
+    assert other.achieved, "it is looked at anew when it was put right"
+
+
+def test_nothing_that_moves_by_right_is_asked_to_stay(table: Make):
+    scene = table(thing="category: cube", belt="category: conveyor")
+    assert lasting_terms(scene, relation_terms(scene, "thing", "on", "belt")) == ()
+    held = Check(name="in_hand", arguments={"object": "thing"})
+    assert lasting_terms(table(thing="category: cube"), (held,)) == ()
