@@ -137,7 +137,7 @@ def test_beside_is_neither_on_nor_far_away(table: Make):
 
 
 def test_a_cucumber_across_a_small_bowl_is_not_in_it_and_a_short_one_on_its_floor_is(table: Make):
-    small = "category: bowl, parameters: {diameter: 0.11}"
+    small = "category: bowl, parameters: {radius: 0.056}"
     scene = table(cucumber="category: cucumber", bowl=small)
     rim = world_box(scene, "bowl")[1, 2]
     half = float(np.diff(world_box(scene, "cucumber")[:, 2])[0]) / 2.0
