@@ -1,15 +1,23 @@
 """Success must last: what stands still only for a moment is no success, and looking ahead changes nothing."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.judging.conftest import Make, put
 
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.verification.resampled import goal_differs
+from handloom.episode import replay
 from handloom.judging import Judge, holds
 from handloom.judging.ahead import LASTING, lasting_terms
 from handloom.judging.relations import relation_terms
 from handloom.scene import Scene
 from handloom.scene.measures import world_box
 from handloom.spatial import matrix_from_quat, quat_from_matrix
+from handloom.tasks import load_task
 from handloom.values import Check
 
 ON_EDGE = (np.cos(np.deg2rad(30.0)), np.sin(np.deg2rad(30.0)), 0.0, 0.0)
@@ -99,3 +107,33 @@ def test_nothing_that_moves_by_right_is_asked_to_stay(table: Make):
     assert lasting_terms(scene, relation_terms(scene, "thing", "on", "belt")) == ()
     held = Check(name="in_hand", arguments={"object": "thing"})
     assert lasting_terms(table(thing="category: cube"), (held,)) == ()
+
+
+def test_a_recording_says_whether_it_was_asked_to_last_and_replays_by_that(tmp_path: Path):
+    task = load_task("fr3_pick_place")
+    scene, record = simulate(task, 0, 1, Stopwatch())
+    assert record.failure is None
+    assert record.goal[-1].name == LASTING
+    assert replay(record).exact
+    run = RunSettings.of_task(task, seed=0)
+    assert goal_differs(run, tmp_path, scene, record) == ""
+    earlier = replace(record, goal=record.goal[:-1])
+    assert replay(earlier).exact
+    assert goal_differs(run, tmp_path, scene, earlier) == "", "it was made before success had to last"
+    assert "another goal" in goal_differs(run, tmp_path, scene, replace(record, goal=record.goal[1:]))
+    never = replace(record.goal[-1], arguments={**record.goal[-1].arguments, "distance": 0.0, "angle": 0.0})
+    assert not replay(replace(record, goal=(*record.goal[:-1], never))).success_again
+
+
+def test_what_a_finger_props_up_does_not_stay(table: Make):
+    scene = table(thing="category: studded_brick", box="category: basket")
+    world, model = scene.world, scene.world.model
+    body = scene.robot("franka").arm("left").finger_bodies[0]
+    finger = world.body_pose(body)[:3, 3]
+    put(scene, "thing", finger + np.array([0.0, 0.0, 0.03]), settle=0.0)
+    masks = model.geom_contype.tobytes() + model.geom_conaffinity.tobytes()
+    term = Check(name=LASTING, arguments={"objects": ["thing"], "after": 1.0, "distance": 0.01, "angle": 0.1})
+    hashed = world.model_hash()
+    assert not holds(scene, term)
+    assert model.geom_contype.tobytes() + model.geom_conaffinity.tobytes() == masks
+    assert world.model_hash() == hashed

@@ -81,8 +81,8 @@ def imagined(scene: Scene) -> Iterator[None]:
     """
     world, model = scene.world, scene.world.model
     state, masks = world.save_state(), (model.geom_contype.copy(), model.geom_conaffinity.copy())
-    loose = [obj.name for obj in scene.instance.objects if obj.solid and not obj.fixed]
-    if scene.grains is None and not any(in_hand(scene, object=name) for name in loose):
+    solid = [obj.name for obj in scene.instance.objects if obj.solid]
+    if scene.grains is None and not any(in_hand(scene, object=name) for name in solid):
         own = tuple(f"{name}/" for name in scene.robots)
         bodies = [world.body_index(name) for name in world.bodies if name.startswith(own)]
         of_robots = np.isin(model.geom_bodyid, bodies)
