@@ -282,3 +282,16 @@ def test_a_journal_line_cut_short_by_a_kill_is_overwritten(tmp_path):
     assert list(journal.read()) == [0]
     journal.append(Receipt(episode=1, success=False, reason="x"))
     assert [r.reason for r in journal.read().values()] == ["", "x"]
+
+
+def test_one_attempt_alone_is_the_very_one_of_the_whole_run(finished, tmp_path):
+    alone = RunDirectory.begin(tmp_path / "r", settings())
+    outcome = generate_run(alone, Goal(attempts=3, first=2), InlineExecutor())
+    assert outcome.complete
+    assert list(outcome.receipts) == [2]
+    (episode,) = DatasetReader(alone.dataset).episodes
+    whole = DatasetReader(finished.dataset).episode(2)
+    assert episode.columns["attempt_index"] == 2
+    assert episode.columns["state_hash"] == whole.columns["state_hash"]
+    with pytest.raises(InputError, match="first attempt"):
+        Goal(attempts=3, first=3)

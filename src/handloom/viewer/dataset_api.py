@@ -46,7 +46,14 @@ def dataset_routes(library: Library) -> list[Route]:
             told["run"] |= pace.figures(told["run"], library.live if key == FIRST else None)
         return json_response(told)
 
-    return [Route("GET", "/api/datasets/{shelf}", dataset)]
+    def oddness(request: Request) -> Response:
+        found = {source.key: source.oddness() for source in library.sources(request.places["shelf"])}
+        return json_response({key: {"scores": scores, "because": why} for key, (scores, why) in found.items()})
+
+    return [
+        Route("GET", "/api/datasets/{shelf}", dataset),
+        Route("GET", "/api/datasets/{shelf}/oddness", oddness),
+    ]
 
 
 class Pace:

@@ -20,6 +20,7 @@ from handloom.dataset.lerobot.merge_plan import FilePlace
 from handloom.errors import FileError, InputError
 from handloom.safe_paths import below
 from handloom.viewer.episode_table import EpisodeTable, read_episode_table, table_of
+from handloom.viewer.oddness import oddness_of
 
 PLAYABLE = ("h264", "av1", "vp9", "vp8")
 """Codecs that browsers play; pictures of others are decoded here."""
@@ -102,6 +103,11 @@ class EpisodeSource(ABC):
         """Return the dataset beside which the flag of an episode is kept."""
         return self.root
 
+    def oddness(self) -> tuple[list[float], list[str]]:
+        """Return how odd each episode is among the others, and in what; nothing is odd where that is not known."""
+        count = self.table().count
+        return [0.0] * count, [""] * count
+
     def table(self) -> EpisodeTable:
         """Return the episodes as they are now; read again only when they changed."""
         with self._lock:
@@ -114,7 +120,7 @@ class EpisodeSource(ABC):
         """Return the number of an episode, or say which there are."""
         count = self.table().count
         if not 0 <= index < count:
-            raise InputError(f"{self.name}: there is no episode {index}; there are {count}, from 0 on")
+            raise InputError(f"{self.name}: episode {index} is out of range (0-{count - 1})")
         return index
 
     @cached_property
@@ -130,7 +136,7 @@ class EpisodeSource(ABC):
         """Return a camera by its place among them."""
         cameras = list(self.cameras.values())
         if not 0 <= number < len(cameras):
-            raise InputError(f"{self.name}: there is no camera {number}; there are {len(cameras)}, from 0 on")
+            raise InputError(f"{self.name}: camera {number} is out of range (0-{len(cameras) - 1})")
         return cameras[number]
 
     def has_archive(self, index: int) -> bool:
@@ -150,6 +156,7 @@ class DatasetSource(EpisodeSource):
     def __init__(self, key: str, name: str, root: Path) -> None:
         self.reader = DatasetReader(root)
         super().__init__(key, name, self.reader.root)
+        self._odd: tuple[EpisodeTable, tuple[list[float], list[str]]] | None = None
 
     @property
     def features(self) -> dict[str, dict[str, Any]]:
@@ -164,6 +171,14 @@ class DatasetSource(EpisodeSource):
     def stamp(self) -> Any:
         """Return something that changes when the dataset is merged anew or grows."""
         return tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in self._files())
+
+    def oddness(self) -> tuple[list[float], list[str]]:
+        """Return how odd each episode is among the others, and in what."""
+        table = self.table()
+        with self._lock:
+            if self._odd is None or self._odd[0] is not table:
+                self._odd = table, oddness_of(self._files(), table.columns["length"], self.features)
+            return self._odd[1]
 
     def _files(self) -> list[Path]:
         return sorted((self.root / "meta" / "episodes").glob("*/*.parquet"))

@@ -1,12 +1,15 @@
 """The task page in a real browser: sample, orbit, make a mistake and mend it, run the expert, by keyboard alone."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("uvicorn")
+
+from hostile_words import HOSTILE
 
 from browser import PROGRAM, Browser
 from handloom.tasks.config.loading import library as shipped_tasks
@@ -18,28 +21,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(PROGRAM is None, reason="n
 
 STATUS = "document.querySelector('.task-bar [role=status]')?.textContent"
 AREA = "document.querySelector('.yaml-area')"
-HOSTILE = (
-    *("<script>window.hacked=1</script>", "<img src=x onerror=window.hacked=1>", "<svg/onload=window.hacked=1>"),
-    *('"><script>window.hacked=1</script>', "';window.hacked=1;//", "</textarea><script>window.hacked=1</script>"),
-    *(
-        "javascript:window.hacked=1",
-        "{{constructor.constructor('window.hacked=1')()}}",
-        "${window.hacked=1}",
-        "`+hacked`",
-    ),
-    *(
-        "<iframe srcdoc='<script>parent.hacked=1</script>'>",
-        "<a href='javascript:window.hacked=1'>x</a>",
-        "<b>bold</b>",
-    ),
-    *(
-        "&lt;script&gt;",
-        "\u202ereversed",
-        "\u0000null".replace("\u0000", "\ufffd"),
-        "]]><script>window.hacked=1</script>",
-    ),
-    *("<style>*{display:none}</style>", "<base href=//evil.example>", "<meta http-equiv=refresh content=0>"),
-)
+AXE = Path(os.environ.get("HANDLOOM_AXE", Path(__file__).parents[3] / "build" / "axe" / "package" / "axe.min.js"))
+"""From npm, for tests alone: ``make axe``."""
+SERIOUS = """
+axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations
+  .filter((fault) => ['serious', 'critical'].includes(fault.impact))
+  .map((fault) => `${fault.id}: ${fault.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +53,7 @@ def page(server: WebServer, file: Path) -> Iterator[Browser]:
         browser.wait(f"{STATUS} === 'Ready'", "the first scene")
         yield browser
         assert browser.errors == []
-        assert browser.run("window.hacked") is None
+        assert browser.run("window.was_hit") is None
 
 
 def press(page: Browser, key: str, code: str = "", *, ctrl: bool = False, shift: bool = False) -> None:
@@ -216,19 +204,20 @@ def set_text(page: Browser, text: str) -> None:
 
 def test_hostile_text_runs_no_script(page: Browser) -> None:
     """In comments, names, sentences, keys and values; what is said about them shows them as they are."""
+    page.run("window.hit = () => { window.was_hit = true; }; window.alert = window.hit;")
     original = page.run(f"{AREA}.value")
     markup = "main script, main iframe, main style, main base, main a[href^=javascript], main img[src=x]"
     for words in HOSTILE:
         text = original.replace("tasks:", f"# {words}\ntasks:", 1)
         text = text.replace('"Put the {cube} on the {plate}."', json.dumps(words), 1)
+        page.run("document.querySelector('.task-remarks').replaceChildren()")
         set_text(page, text.replace("    env_map:", f"    {json.dumps(words)}: 1\n    env_map:", 1))
-        said = "[...document.querySelectorAll('.task-remarks .bad')].map((row) => row.textContent).join(' ')"
-        page.wait(f"{said}.includes({json.dumps(words[:10])})", f"what is said about {words}")
+        page.wait("!!document.querySelector('.task-remarks .bad')", f"what is said about {words!r}")
         assert page.run(f"document.querySelectorAll({json.dumps(markup)}).length") == 0
-    text = original.replace('"Put the {cube} on the {plate}."', json.dumps(" ".join(HOSTILE[:3])), 1)
+    text = original.replace('"Put the {cube} on the {plate}."', json.dumps("<script>hit()</script>"), 1)
     set_text(page, text[: text.index("      paraphrases:")] + text[text.index("      max_episode_length") :])
     page.wait("document.querySelector('.task-words').textContent.includes('<script>')", "the hostile sentence, as text")
-    assert page.run("window.hacked") is None
+    assert page.run("window.was_hit") is None
 
 
 def test_it_fits_a_phone(server: WebServer) -> None:
@@ -238,3 +227,17 @@ def test_it_fits_a_phone(server: WebServer) -> None:
         assert browser.run("document.documentElement.scrollWidth") <= 390
         assert browser.run("document.querySelector('.scene3d-canvas').getBoundingClientRect().width") > 250
         assert browser.errors == []
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there; make axe gets it")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(page: Browser, theme: str) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+    page.run(AXE.read_text(encoding="utf-8"))
+    page.run("document.querySelector('.task-bar .primary').click()")
+    page.wait(f"{STATUS} === 'Success'", "the expert")
+    assert page.run(SERIOUS) == []
+    put_cursor(page, "regions:")
+    page.call("Input.insertText", text="x")
+    wait_for_mistakes(page, 1)
+    assert page.run(SERIOUS) == []

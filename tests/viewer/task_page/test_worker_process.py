@@ -61,7 +61,7 @@ def test_regions_without_room_are_a_message_at_their_line_and_a_typed_reason(wor
 
 def test_work_that_nobody_waits_for_is_stopped_and_the_child_is_kept(worker: WorkerProcess) -> None:
     headers(worker.ask(request("check"), seconds=60))
-    child = worker._child
+    child = worker.child
     answers = worker.ask(request("sample", reach=True), seconds=100)
     kinds = []
     for answer in answers:
@@ -72,7 +72,7 @@ def test_work_that_nobody_waits_for_is_stopped_and_the_child_is_kept(worker: Wor
     begun = time.monotonic()
     headers(worker.ask(request("check"), seconds=60))
     assert time.monotonic() - begun < 20
-    assert worker._child is child
+    assert worker.child is child
 
 
 def test_work_that_takes_too_long_is_stopped(worker: WorkerProcess) -> None:
@@ -86,8 +86,8 @@ def test_a_child_that_dies_is_reported_and_replaced(worker: WorkerProcess) -> No
     headers(worker.ask(request("check"), seconds=60))
     answers = worker.ask(request("sample", reach=True), seconds=100)
     next(answers)
-    assert worker._child is not None
-    os.kill(worker._child.pid, signal.SIGKILL)
+    assert worker.child is not None
+    os.kill(worker.child.pid, signal.SIGKILL)
     found = headers(answers)
     assert any(header["kind"] == "fault" for header in found)
     assert headers(worker.ask(request("check"), seconds=100))[0]["mistakes"] == []

@@ -72,6 +72,7 @@ class _Site:
                 told["run"]["running"] = False
                 self.keep(f"/api/evaluations/{key}", self.ask(f"/api/evaluations/{key}"))
             self.keep(f"/api/datasets/{key}", told)
+            self.keep(f"/api/datasets/{key}/oddness", self.ask(f"/api/datasets/{key}/oddness"))
             for lost in told["attempts"]:
                 path = f"/api/attempts/{key}/{lost['attempt']}"
                 self.keep(path, self.ask(path))

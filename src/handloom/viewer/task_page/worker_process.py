@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
@@ -29,8 +30,15 @@ class WorkerProcess:
     """One child that is kept between requests, since starting it takes longer than most of them."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] | None = None
+        self._children: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
+        # At the end of the program, or of the page that it belongs to, nobody is left to end the child.
+        self._finalizer = weakref.finalize(self, _end, self._children)
+
+    @property
+    def child(self) -> "subprocess.Popen[bytes] | None":
+        """The child, if there is one."""
+        return self._children[-1] if self._children else None
 
     def ask(self, request: dict[str, Any], *, seconds: float, instead: bool = False) -> Iterator[bytes]:
         """Yield the events of a request, each after its length; closing the iterator stops the work.
@@ -53,14 +61,7 @@ class WorkerProcess:
 
     def close(self) -> None:
         """End the child."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                assert pipe is not None
-                with suppress(OSError):
-                    pipe.close()
+        _end(self._children)
 
     def _answers(self, request: dict[str, Any], end: float, seconds: float) -> Iterator[bytes]:
         finished = False
@@ -79,7 +80,7 @@ class WorkerProcess:
                 if not finished:
                     yield sized(event("beat") if content is None else content)
         except (BrokenPipeError, EOFError):
-            code = None if self._child is None else self._child.wait()
+            code = None if self.child is None else self.child.wait()
             yield sized(event("fault", text=f"the process that does the work ended with code {code}; try again"))
             self.close()
             finished = True
@@ -90,7 +91,7 @@ class WorkerProcess:
 
     def _stop(self) -> None:
         """Have the child stop what it does; end it if it does not."""
-        child = self._child
+        child = self.child
         if child is None:
             return
         self._interrupt()
@@ -105,14 +106,16 @@ class WorkerProcess:
         self.close()
 
     def _interrupt(self) -> None:
-        with suppress(OSError, AttributeError):
-            self._child.send_signal(signal.SIGUSR1)  # type: ignore[union-attr]
+        child = self.child
+        if child is not None:
+            with suppress(OSError):
+                child.send_signal(signal.SIGUSR1)
 
     def _started(self) -> "subprocess.Popen[bytes]":
-        if self._child is not None and self._child.poll() is None:
-            return self._child
+        if self.child is not None and self.child.poll() is None:
+            return self.child
         self.close()
-        self._child = subprocess.Popen(
+        child = subprocess.Popen(
             # Not from the working folder, where a module of a stranger may lie.
             [sys.executable, "-P", "-m", "handloom.viewer.task_page.task_worker"],
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
@@ -120,14 +123,27 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        self._children.append(child)
         try:
-            first = _next_event(self._child, PATIENCE)
+            first = _next_event(child, PATIENCE)
         except EOFError as error:
             raise StateError("the process that samples scenes cannot be started; try handloom doctor") from error
         if first is None:
             self.close()
             raise StateError(f"the process that samples scenes did not start in {PATIENCE:.0f} s")
-        return self._child
+        return child
+
+
+def _end(children: "list[subprocess.Popen[bytes]]") -> None:
+    """End child processes and forget them."""
+    while children:
+        child = children.pop()
+        child.kill()
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            assert pipe is not None
+            with suppress(OSError):
+                pipe.close()
 
 
 def _kind(content: bytes) -> str:

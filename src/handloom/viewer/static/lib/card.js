@@ -2,6 +2,8 @@
 import { exported, address } from "./api.js";
 import { el } from "./dom.js";
 
+const ODD = 4; // Deviations from which an episode is called odd.
+
 export function episodeCard({ many, chosen, onchoose }) {
   const image = new Image();
   image.alt = "";
@@ -28,7 +30,7 @@ export function episodeCard({ many, chosen, onchoose }) {
     if (!recorded) node.classList.add("blind");
     pane.style.aspectRatio = String(row.aspect || 4 / 3);
     words.textContent = row.words || (recorded ? `episode ${row.index}` : "");
-    words.title = words.textContent;
+    words.title = row.odd >= ODD ? `${words.textContent}\n${row.because}` : words.textContent;
     box.hidden = !recorded;
     box.checked = chosen.has(row);
     facts.replaceChildren(...[
@@ -39,6 +41,7 @@ export function episodeCard({ many, chosen, onchoose }) {
       row.success === false && el("span.chip", { class: "bad", title: row.reason ?? "" }, row.reason || "failure"),
       row.flag && el("span.chip", { class: "warn", title: row.flag.note }, "⚑ flagged"),
       many && el("span.chip", {}, row.shelf),
+      row.odd >= ODD && el("span.chip", { class: "warn", title: row.because }, row.because),
     ].filter(Boolean));
   }
   function load() {

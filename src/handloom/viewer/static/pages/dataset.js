@@ -7,7 +7,7 @@ import { FIELDS, Filter } from "../lib/filter.js";
 import { episodeCard } from "../lib/card.js";
 import { liveCard } from "../lib/live.js";
 
-const SORTS = [["place", "Order"], ["seconds", "Length"], ["success", "Outcome"], ["reason", "Failure reason"], ["words", "Words"], ["task", "Task"], ["robot", "Robot"], ["seed", "Seed"], ["attempt", "Attempt"], ["flag", "Flag"]];
+const SORTS = [["place", "Order"], ["seconds", "Length"], ["success", "Outcome"], ["reason", "Failure reason"], ["words", "Words"], ["task", "Task"], ["robot", "Robot"], ["seed", "Seed"], ["attempt", "Attempt"], ["flag", "Flag"], ["odd", "Oddness"]];
 const MOST_BARS = 8;
 
 export async function show(root, { parts, query, site }) {
@@ -103,7 +103,11 @@ export async function show(root, { parts, query, site }) {
   function toolbar() {
     const node = el("form.toolbar", { role: "search", "aria-label": "Filter episodes", onsubmit: (event) => event.preventDefault() });
     const inputs = {};
-    const changed = (key) => (event) => { filter.set({ [key]: event.target.value }); update(); };
+    const changed = (key) => async (event) => {
+      filter.set({ [key]: event.target.value });
+      if (key === "sort" && event.target.value === "odd") { filter.set({ down: "1" }); fill(); await rate(); }
+      update();
+    };
     inputs.q = el("input", { type: "search", placeholder: "words, reason, #12 …", "aria-label": "Search", class: "wide", oninput: changed("q") });
     node.append(label("Search", inputs.q));
     for (const [key, name] of FIELDS) {
@@ -131,6 +135,13 @@ export async function show(root, { parts, query, site }) {
     return { node, fill };
   }
 
+  // How odd each episode is among the others is asked for once it is wanted.
+  async function rate() {
+    const found = Object.assign({}, ...(await Promise.all(keys.map((key) => getJson(`/api/datasets/${encodeURIComponent(key)}/oddness`)))));
+    for (const row of rows) { row.odd = found[row.source]?.scores[row.index] ?? null; row.because = found[row.source]?.because[row.index] ?? ""; }
+  }
+
+  if (filter.values.sort === "odd") await rate();
   drawSummary();
   update({ keep: false });
   const restore = Number(sessionStorage.getItem(`scroll ${location.hash}`)) || 0;
