@@ -60,5 +60,5 @@ def test_wrong_questions_are_answered_with_what_exists(dataset: DatasetReader, s
         dataset.image(0, "observation.image.head", 0)
     with pytest.raises(InputError, match="episode 0 has 6 frames, asked were 6 to 7"):
         dataset.image(0, samples.HEAD, 6)
-    with pytest.raises(FileError, match=r"is no LeRobot dataset: meta/info\.json is missing"):
+    with pytest.raises(FileError, match=r"is not a LeRobot dataset: meta/info\.json is missing"):
         DatasetReader(tmp_path)

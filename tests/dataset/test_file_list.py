@@ -79,7 +79,7 @@ def test_links_pipes_and_holes_are_refused(root: Path, tmp_path: Path) -> None:
             refuse_strange_files(root)
         place.unlink()
     os.mkfifo(place)
-    with pytest.raises(FileError, match="extras/x is no regular file"):
+    with pytest.raises(FileError, match="extras/x is not a regular file"):
         check_files(root, hashes=False)
     place.unlink()
     place.touch()

@@ -69,7 +69,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.npz", {"x.npy": npy(np.zeros(4 * 10**7))})
     assert path.stat().st_size < 10**6
     tracemalloc.start()
-    with pytest.raises(FileError, match="made to do harm"):
+    with pytest.raises(FileError, match="malicious"):
         read_npz(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -79,7 +79,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 def test_many_members_and_members_that_are_no_arrays_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="300 arrays"):
         read_npz(archive(tmp_path / "a.npz", {f"{i}.npy": npy(np.zeros(1)) for i in range(300)}))
-    with pytest.raises(FileError, match=r"holds 'x\.txt', which is no array"):
+    with pytest.raises(FileError, match=r"holds 'x\.txt', which is not an array"):
         read_npz(archive(tmp_path / "b.npz", {"x.txt": b"hello"}))
 
 

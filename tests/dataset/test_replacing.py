@@ -129,6 +129,6 @@ def test_a_list_that_names_files_elsewhere_is_refused(episodes: list[Path], tmp_
     listing = out / "meta/files.json"
     for name in ("../thesis.txt", str(tmp_path / "thesis.txt"), "a//b", "."):
         listing.write_bytes(json_bytes({name: {"bytes": 8, "sha256": "0" * 64}}))
-        with pytest.raises(FileError, match="which is no file of the dataset"):
+        with pytest.raises(FileError, match="which is not a file of the dataset"):
             remove_dataset(out)
     assert (tmp_path / "thesis.txt").is_file()

@@ -179,7 +179,7 @@ def test_a_damaged_parcel_is_named_and_leaves_nothing(tmp_path):
 
 
 def test_urls_that_lead_nowhere_are_named():
-    with pytest.raises(InputError, match="'bucket/folder' is no URL; write s3://bucket/folder"):
+    with pytest.raises(InputError, match="'bucket/folder' is not a URL; write s3://bucket/folder"):
         Storage("bucket/folder")
     pytest.importorskip("fsspec", reason="comes with the extra cloud")
     with pytest.raises(StateError, match=r"cannot reach nope://bucket: ValueError: Protocol not known: nope"):

@@ -9,8 +9,8 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.sources import JudgedSource
 from handloom.episode import run_episode
 from handloom.episode.augmented_source import AugmentedSource
-from handloom.episode.carried_way import CarriedWay, WayCarrier
 from handloom.episode.demonstration import PAUSE, Demonstration
+from handloom.episode.transferred_path import TransferredPath, WayCarrier
 from handloom.errors import FileError, InputError
 from handloom.objects import make_object
 from handloom.objects.symmetry import ANGLES, turns_alike
@@ -88,7 +88,7 @@ def test_a_carried_way_keeps_the_hand_to_the_object_near_it_and_begins_where_the
     X = carrier.transform(hand, segment, scene.object_pose("cube"), turns, np.array([0.0, 0.0, 1.0]))
     q = scene.world.data.ctrl[arm.ctrl_index].copy()
     way = carrier.carried(hand, segment, X, q)
-    assert isinstance(way, CarriedWay)
+    assert isinstance(way, TransferredPath)
     assert np.abs(way.at(segment.start) - q).max() < 1e-3
     assert np.all((way.pace > 0.0) & (way.pace <= 1.0))
     # A cube looks the same after quarter turns, so that the hand is turned by an eighth at most.

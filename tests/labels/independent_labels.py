@@ -10,7 +10,7 @@ from handloom.render.labels import geoms_of_body, instance_mask, mask_alone, tig
 def label_faults(episode, frames) -> tuple[int, list[str]]:
     """Return how many labels were compared, and which are wrong: masks, boxes, visibility, traces, poses."""
     scene, record, labels = episode.scene, episode.record, episode.labels
-    renderer = Renderer(scene.world.model, "fast")
+    renderer = Renderer(scene.world.model, "fast", looks=scene.looks)
     faults, compared = [], 0
     tools = {
         (robot, arm.name): track_of_site(episode, f"{robot}/{arm.spec.tcp_site}")
@@ -69,7 +69,7 @@ def _box_faults(where, row, episode, camera, model, data, segmentation) -> list[
         faults.append(f"{where}: box of {body} is {row['box']}, {row['pixels']} px, should be {wanted}, {mask.sum()}")
     if name in episode.scene.robots or not len(geoms_of_body(model, body)):
         return faults
-    alone = mask_alone(model, data, camera, body)
+    alone = mask_alone(model, data, camera, body, episode.scene.looks)
     whole = tight_box(alone)
     stored = np.array(row["whole_box"])
     if whole is not None and np.isfinite(stored).all():

@@ -54,8 +54,9 @@ def test_poses_and_boxes_of_objects_are_those_of_the_world(episode: Labelled):
             if not asset.articulated:
                 vertices, _ = asset.surface_triangles()
                 low, high = vertices.min(axis=0), vertices.max(axis=0)
-                assert np.allclose(row["box_size"], high - low, atol=1e-5)
-                assert np.allclose(row["box_center"], (low + high) / 2, atol=1e-5)
+                room = 5e-3 if asset.looks else 1e-5  # What is drawn is smoother than what collides.
+                assert np.allclose(row["box_size"], high - low, atol=room)
+                assert np.allclose(row["box_center"], (low + high) / 2, atol=room)
 
 
 def test_cameras_have_the_poses_of_the_renderer(episode: Labelled):
@@ -78,7 +79,7 @@ def test_poses_in_the_camera_lead_back_to_the_world(episode: Labelled):
 
 
 def test_key_points_are_where_their_annotation_puts_them(episode: Labelled):
-    renderer = Renderer(episode.scene.world.model, "fast")
+    renderer = Renderer(episode.scene.world.model, "fast", looks=episode.scene.looks)
     for frame in episode.frames:
         model, data = episode.at(frame)
         depth = renderer.render(data, episode.record.instance.cameras, ("depth",))
@@ -149,7 +150,7 @@ def test_flow_depth_and_normals_are_those_of_an_independent_computation(picked: 
     flows = {(f, c): v for f, c, v in picked.labels.pictures("flow")}
     depths = {(f, c): v for f, c, v in picked.labels.pictures("depth")}
     normals = {(f, c): v for f, c, v in picked.labels.pictures("normals")}
-    renderer = Renderer(picked.scene.world.model, "fast")
+    renderer = Renderer(picked.scene.world.model, "fast", looks=picked.scene.looks)
     cameras = picked.record.instance.cameras
     for frame in picked.frames[1:-1]:
         model, data = picked.at(frame + 1)

@@ -218,7 +218,7 @@ def test_pings_that_say_no_number_are_not_answered(served: Served) -> None:
             client.send('{"type": "ping", "sent": ' + text + "}")
         client.send('{"type": "ping", "sent": 6}')
         assert said(client, "pong")["sent"] == 6
-        assert served.server.refused == {"a message that is none": 5}
+        assert served.server.refused == {"malformed message": 5}
 
 
 def test_a_message_beyond_the_limit_closes_its_socket_only(served: Served) -> None:

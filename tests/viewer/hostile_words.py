@@ -1,4 +1,4 @@
-"""Fifty texts that do harm to pages that trust them."""
+"""Fifty malicious texts for pages that trust what they show."""
 
 HOSTILE = (
     "<script>hit()</script>",

@@ -37,6 +37,8 @@ class Look:
     def go(self, place: str) -> None:
         """Go to a page by the part of its address after the hash, and wait until the one before is gone."""
         self.wait("document.querySelector('main .stack, main .card')", "the page before")
+        if self.run("location.hash") == place:
+            return
         self.run("document.querySelectorAll('main > *').forEach((node) => { node.dataset.before = '1'; })")
         self.run(f"location.hash = {place!r}")
         self.wait("document.querySelector('main > :not([data-before])')", place)

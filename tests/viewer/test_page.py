@@ -39,7 +39,7 @@ def test_a_dataset_is_searched_filtered_and_sorted(ours: Path, plain: Path) -> N
 
 
 def shown(page: Look) -> list[int]:
-    return page.run("[...document.querySelectorAll('.view')].map((node) => Number(node.dataset.frame))")
+    return page.run("[...document.querySelectorAll('.view:not(.scene3d)')].map((node) => Number(node.dataset.frame))")
 
 
 def test_all_cameras_plots_and_marks_follow_the_scrubber(ours: Path) -> None:

@@ -94,7 +94,10 @@ def write_dataset(root: Path, count: int = 6, *, first: int = 0, success: bool =
     folder = root.with_name(f"{root.name}_episodes")
     for index in range(first, first + count):
         write_episode(folder, index, length=20 + 5 * (index % 4), success=success, **changes)
-    return merge_episodes(sorted(folder.iterdir()), root, success=success)
+    merge_episodes(sorted(folder.iterdir()), root, success=success)
+    for file in root.glob("extras/*/instance.json"):
+        file.unlink()  # There is no scene behind these episodes that could be built.
+    return root
 
 
 def write_video(path: Path, frames: int, *, fps: int = 10) -> None:

@@ -91,6 +91,10 @@ MODULES = {
 """(Old folder, new folder) > the modules that went from the one to the other."""
 
 RENAMED = {
+    "handloom.episode.carried_way": "handloom.episode.transferred_path",
+    "handloom.objects.joint_feel": "handloom.objects.joint_dynamics",
+    "handloom.skills.articulated_objects.joint_ways": "handloom.skills.articulated_objects.joint_paths",
+    "handloom.skills.articulated_objects.joint_manners": "handloom.skills.articulated_objects.joint_strategies",
     "handloom.teleop.certificate": "handloom.web.certificate",
     "handloom.teleop.gate": "handloom.web.gate",
     "handloom.motion.collision.lane_shapes": "handloom.motion.collision.lane_kernels",

@@ -20,7 +20,7 @@ def resolved(document: Document) -> Any:
     Paths start at the top of the file.
 
     Raises:
-        ConfigError: A reference leads nowhere or in a circle, is no plain path, or all together bring too much.
+        ConfigError: A reference leads nowhere or in a circle, is not a plain path, or all together bring too much.
     """
     if not _Sizes(document).look_over():
         return document.values

@@ -17,6 +17,7 @@ from handloom.episode.disturbance import Disturbance
 from handloom.episode.loop import Source
 from handloom.episode.loop import run_episode as run_source
 from handloom.errors import StateError
+from handloom.render.run_drawing import drawing_for
 from handloom.scene import Scene
 from handloom.tasks import Task, load_task
 from handloom.values import EpisodeRecord
@@ -43,7 +44,8 @@ def generate(
         seed: Seed of the run.
         workers: Worker processes; None takes one per core, 0 runs in this process.
         overrides: Keys of the task to set, such as ``"data.max_episode_length=500"``.
-        options: Further settings of the run: ``render``, ``preset``, ``codec``, ``columns``, ``keep_failures``.
+        options: Further settings of the run: ``render``, ``preset``, ``backend``, ``codec``, ``columns``,
+            ``keep_failures``.
 
     Raises:
         HandloomError: The task or an option is wrong.
@@ -52,7 +54,8 @@ def generate(
     settings = RunSettings.of_task(_loaded(task, overrides), seed=seed, **options)
     count = (os.cpu_count() or 1) if workers is None else workers
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
-    outcome = generate_run(RunDirectory.begin(Path(out), settings), Goal(successes=n), executor)
+    with drawing_for(settings.backend, workers=count if settings.render == "now" else 0):
+        outcome = generate_run(RunDirectory.begin(Path(out), settings), Goal(successes=n), executor)
     report = report_of(outcome.receipts.values())
     if report.episodes < n:
         reasons = ", ".join(f"{times} x {reason}" for reason, times in [*report.failure_reasons.items()][:3])

@@ -124,7 +124,7 @@ def push_to_hub(
 
     Raises:
         MissingExtraError: The package huggingface_hub is not installed.
-        InputError: The name is no repository, or the server refuses.
+        InputError: The name is not a repository, or the server refuses.
     """
     hub: Any = require("huggingface_hub", extra="hub")
     root = dataset_of(path)

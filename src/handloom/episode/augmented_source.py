@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.episode.carried_way import CarriedWay, WayCarrier
 from handloom.episode.demonstration import Demonstration, HandWay, WaySegment
+from handloom.episode.transferred_path import TransferredPath, WayCarrier
 from handloom.objects.symmetry import turns_alike
 from handloom.scene import Scene
 from handloom.skills.schedule import Stages
@@ -28,7 +28,7 @@ class _Hand:
     carrier: WayCarrier
     way: HandWay
     upcoming: list[WaySegment]
-    carried: CarriedWay | None = None
+    carried: TransferredPath | None = None
 
 
 class AugmentedSource:

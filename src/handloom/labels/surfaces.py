@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.objects.geometry import geom_mesh
+from handloom.render.looks import Look, Turned, outline_of_turned
 from handloom.scene import Scene
 from handloom.spatial import matrix_from_quat
 
@@ -104,6 +105,11 @@ class Surfaces:
         alpha = np.where(plain, model.geom_rgba[:, 3], model.mat_rgba[model.geom_matid, 3] if model.nmat else 1.0)
         return np.flatnonzero((model.geom_group < DRAWN_GROUPS) & (alpha > 0))
 
+    @cached_property
+    def _turned(self) -> tuple[Look, ...]:
+        """Surfaces of revolution that are drawn in place of geoms."""
+        return tuple(look for look in self.scene.looks if isinstance(look.shape, Turned))
+
     def _named(self, geom: int) -> tuple[str, str, int]:
         """Return owner, part and body of a geom."""
         body = int(self.model.geom_bodyid[geom])
@@ -121,13 +127,18 @@ class Surfaces:
         drawn = set(self._drawn.tolist())
         vertices, rows, faces = [np.zeros((0, 3))], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int64)]
         count = 0
+        hidden = {name for look in self._turned for name in look.hides}
         for row, body in enumerate(inside):
             first = int(model.body_geomadr[body])
-            for geom in range(first, first + int(model.body_geomnum[body])):
-                if geom not in drawn or model.geom_type[geom] in FLAT:
-                    continue
-                corners, triangles = _triangles(model, geom)
-                vertices.append(corners @ matrix_from_quat(model.geom_quat[geom]).T + model.geom_pos[geom])
+            pieces = [
+                (*_triangles(model, geom), model.geom_quat[geom], model.geom_pos[geom])
+                for geom in range(first, first + int(model.body_geomnum[body]))
+                if geom in drawn and model.geom_type[geom] not in FLAT and model.geom(geom).name not in hidden
+            ]
+            name = model.body(body).name
+            pieces += [(*_revolved(look), look.quat, look.position) for look in self._turned if look.body == name]
+            for corners, triangles, quat, position in pieces:
+                vertices.append(corners @ matrix_from_quat(np.asarray(quat)).T + position)
                 rows.append(np.full(len(corners), row))
                 faces.append(triangles + count)
                 count += len(corners)
@@ -140,6 +151,25 @@ class Surfaces:
 
     def __iter__(self) -> Iterator[tuple[str, SeenSurface]]:
         return ((name, self.surface(name)) for name in self.objects)
+
+
+SIDES = 96
+"""Corners of a drawn circle: the chord lies 0.05 % of the radius inside."""
+
+
+def _revolved(look: Look) -> tuple[Array, NDArray[np.int64]]:
+    """Return corners (n, 3) [m] and triangles (m, 3) of a surface of revolution about z."""
+    assert isinstance(look.shape, Turned)
+    outline = outline_of_turned(look.shape)
+    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    flat = outline[:, None, :1] * ring
+    heights = np.broadcast_to(outline[:, None, 1:], (len(outline), SIDES, 1))
+    corners = np.concatenate([flat, heights], axis=2).reshape(-1, 3)
+    level, side = np.meshgrid(np.arange(len(outline) - 1), np.arange(SIDES), indexing="ij")
+    a, b = level * SIDES + side, level * SIDES + (side + 1) % SIDES
+    triangles = np.stack([np.stack([a, b, a + SIDES], -1), np.stack([b, b + SIDES, a + SIDES], -1)], -2)
+    return corners, triangles.reshape(-1, 3).astype(np.int64)
 
 
 def _triangles(model: mujoco.MjModel, geom: int) -> tuple[Array, NDArray[np.int64]]:

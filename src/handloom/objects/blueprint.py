@@ -10,7 +10,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.objects.finishes import edge_of, finish_of
-from handloom.objects.joint_feel import catch_of
+from handloom.objects.joint_dynamics import catch_of
 from handloom.objects.materials import BARE_METALS, substance
 from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
 from handloom.render.looks import Look, Turned

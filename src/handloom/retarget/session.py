@@ -206,7 +206,7 @@ class TeleopSession:
         """Run one frame and return the outputs of the pipeline.
 
         Args:
-            external_inputs: Groups by port for every leaf that is no device; each of its ports, in every step.
+            external_inputs: Groups by port for every leaf that is not a device; each of its ports, in every step.
             graph_time: When the frame is; the time of the device frame if not given.
             execution_events: What is asked of the nodes, instead of what the control graph or the frame say.
 

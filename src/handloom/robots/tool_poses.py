@@ -114,7 +114,7 @@ def constrained_rows(rows: NDArray[Any], constraints: Sequence[object] | None) -
     """Return the rows (n, 16 or 17) whose positions lie in the window of ``[axis, low, high]``; all when it is None.
 
     Raises:
-        InputError: The window is no window, or nothing lies in it.
+        InputError: The window is empty or has its limits swapped.
     """
     if constraints is None:
         return rows
@@ -162,7 +162,7 @@ def _checked_rows(grasps: ArrayLike) -> Array:
             f"or poses (n, 4, 4); got shape {rows.shape}"
         )
     if len(rows) == 0:
-        raise InputError("there is no grasp to convert: the set is empty")
+        raise InputError("no grasps to convert: the set is empty")
     bad = np.flatnonzero(~np.isfinite(rows[:, :16]).all(axis=1))
     if bad.size:
         raise InputError(f"{bad.size} of {len(rows)} grasps have values that are not finite, the first is row {bad[0]}")

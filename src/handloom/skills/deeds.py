@@ -16,7 +16,7 @@ from handloom.scene import Scene
 from handloom.scene.fixtures import FIXTURES
 from handloom.scene.measures import world_box
 from handloom.skills.arms.arm_controller import ArmController
-from handloom.skills.articulated_objects.joint_manners import OPENED, SHUT
+from handloom.skills.articulated_objects.joint_strategies import OPENED, SHUT
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, ArtPreplanConfig, CloseConfig
 from handloom.skills.configs.motions import PourConfig, PourWaterSuccConfig
 from handloom.skills.configs.parts import SkillConfig

@@ -23,7 +23,9 @@ def blind(task: Task, scene: Scene) -> Iterator[str]:
     """Cameras inside something, and objects of the skills that no camera has in its picture."""
     model, data = scene.world.model, scene.world.data
     cameras = scene.instance.cameras
-    solids = [entry.name for entry in (*task.arena.fixtures, *task.config.objects)]
+    present = {obj.name for obj in scene.instance.objects}  # The fixtures of a room differ between layouts.
+    entries = (*task.arena.fixtures, *task.config.objects)
+    solids = [entry.name for entry in entries if entry.name in present]
     for i, camera in enumerate(cameras):
         eye = camera_pose(model, data, camera)[:3, 3]
         inside = [name for name in solids if _is_inside(scene, name, eye)] if camera.parent is None else []

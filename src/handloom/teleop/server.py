@@ -190,7 +190,7 @@ class TeleopServer:
         try:
             message = parsed_message(text, session=client.session)
         except InputError as error:
-            self._complain(f"a message that is none: {error}"[:120])
+            self._complain(f"malformed message: {error}"[:120])
             return
         if isinstance(message, PingMessage):
             self._answer(client, {"type": "pong", "sent": message.sent})

@@ -120,7 +120,7 @@ class EpisodeSource(ABC):
         """Return the number of an episode, or say which there are."""
         count = self.table().count
         if not 0 <= index < count:
-            raise InputError(f"{self.name}: there is no episode {index}; there are {count}, from 0 on")
+            raise InputError(f"{self.name}: episode {index} is out of range (0-{count - 1})")
         return index
 
     @cached_property
@@ -136,7 +136,7 @@ class EpisodeSource(ABC):
         """Return a camera by its place among them."""
         cameras = list(self.cameras.values())
         if not 0 <= number < len(cameras):
-            raise InputError(f"{self.name}: there is no camera {number}; there are {len(cameras)}, from 0 on")
+            raise InputError(f"{self.name}: camera {number} is out of range (0-{len(cameras) - 1})")
         return cameras[number]
 
     def has_archive(self, index: int) -> bool:

@@ -71,7 +71,7 @@ def picture(source: EpisodeSource, index: int, camera: Camera, frame: int) -> by
     """Return one frame as JPEG; depth as brightness, near is bright."""
     length = source.table().columns["length"][source.check(index)]
     if not 0 <= frame < length:
-        raise InputError(f"episode {index} has {length} frames, asked was {frame}")
+        raise InputError(f"frame {frame} of episode {index} is out of range (0-{length - 1})")
     return _jpeg(Image.fromarray(pictures(source, index, camera, [frame])[0]))
 
 

@@ -1,4 +1,4 @@
-"""Runs that somebody made to do harm, or that were damaged beyond use; each follows from a seed."""
+"""Malicious runs, and runs damaged beyond use; each follows from a seed."""
 
 import shutil
 from pathlib import Path

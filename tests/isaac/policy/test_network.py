@@ -61,7 +61,7 @@ def test_a_network_for_another_layout_or_robot_is_refused(tmp_path: Path) -> Non
 
 
 def test_files_that_are_no_networks_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="there is no such policy file"):
+    with pytest.raises(FileError, match="no such policy file"):
         load_network(tmp_path / "p.onnx", **SIZES)
     (tmp_path / "p.onnx").write_text("nothing")
     with pytest.raises(FileError, match="cannot be read as ONNX"):

@@ -337,7 +337,7 @@ def test_pictures_of_a_folder_cover_surfaces_and_a_missing_folder_is_said(make, 
         sample_task(make(objects=[entry], regions=[region("a")]), 0, 0)
 
 
-@pytest.mark.parametrize("category", sorted(FURNITURE))
+@pytest.mark.parametrize("category", sorted(FURNITURE - {"room_sheet", "room_table"}))  # Larger than the table.
 def test_articulated_things_and_furniture_start_half_open_without_a_bang(make, category):
     from handloom.objects import make_object
 

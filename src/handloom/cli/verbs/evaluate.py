@@ -106,7 +106,7 @@ def run(
 
 
 def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:
-    """Return the exit code; a rate that faults have made is no rate."""
+    """Return the exit code; a success rate distorted by faults does not count."""
     if not result.faults:
         return 0
     print(

@@ -141,7 +141,7 @@ def live_page(run: Path, goal: Goal, *, workers: int) -> Iterator[str]:
 
 
 def told_apart(what: tuple[str, ...]) -> tuple[list[Path], list[str]]:
-    """Return which words are folders and which are tasks: a YAML file, or a name that is no folder."""
+    """Return which words are folders and which are tasks: a YAML file, or a name that is not a folder."""
     paths, tasks = [], []
     for word in what:
         path = Path(word)

@@ -64,14 +64,14 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
         if len(members) > MOST_ARRAYS or total > most:
             raise FileError(
                 f"{path} says that it holds {len(members)} arrays of {total} bytes; at most {MOST_ARRAYS} of {most} "
-                "are read from a file of its size; it is damaged or made to do harm"
+                "are read from a file of its size; it is damaged or malicious"
             )
         return {_array_name(path, member.filename): _read_array(archive, member) for member in members}
 
 
 def _array_name(path: Path, member: str) -> str:
     if not member.endswith(".npy"):
-        raise FileError(f"{path} holds {member!r}, which is no array; generate the episode again")
+        raise FileError(f"{path} holds {member!r}, which is not an array; generate the episode again")
     return member.removesuffix(".npy")
 
 

@@ -106,7 +106,7 @@ def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
                     )
                 yield file
         except MemoryError as error:
-            raise FileError(f"{path} takes far more memory than its {size} bytes; it is made to do harm") from error
+            raise FileError(f"{path} takes far more memory than its {size} bytes; it is malicious") from error
         except (pa.ArrowException, UnicodeDecodeError) as error:
             first = (str(error).splitlines() or [type(error).__name__])[0]
             raise FileError(f"{path} is damaged or cut short ({first}); generate or merge again") from error

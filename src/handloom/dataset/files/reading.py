@@ -51,7 +51,7 @@ def checked_size(path: Path) -> int:
     with file_errors("read", path):
         facts = os.stat(path)
     if not stat.S_ISREG(facts.st_mode):
-        raise FileError(f"{path} is no regular file; remove it, or restore the file")
+        raise FileError(f"{path} is not a regular file; remove it, or restore the file")
     # Below this, compressing file systems tell less than the truth.
     if facts.st_size > 2**28 and getattr(facts, "st_blocks", 2**62) * 512 * _HOLLOW < facts.st_size:
         raise FileError(f"{path} claims {facts.st_size} bytes and is empty for the most part; restore the file")

@@ -1,7 +1,7 @@
 """The one rule for outputs that are there already: only what Handloom wrote is replaced or removed.
 
 What it wrote is known by the list of a dataset's files with their hashes. Files of others in the folder of a dataset
-are carried over to the dataset that takes its place; a folder that is no dataset of ours, or one in which a file of
+are carried over to the dataset that takes its place; a folder that is not a dataset of ours, or one in which a file of
 ours was changed since, is refused. Everything here can be killed at any moment: ``settle`` goes on from there.
 """
 
@@ -23,7 +23,7 @@ def check_replaceable(out: Path) -> None:
     """Refuse a place whose contents may not be replaced.
 
     Raises:
-        FileError: There is a file, a link, a folder that is no dataset of ours, or one with files changed since.
+        FileError: There is a file, a link, a folder that is not a dataset of ours, or one with files changed since.
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         what = "a link" if out.is_symlink() else "a file"
@@ -122,7 +122,7 @@ def remove_unnamed(work: Path) -> None:
     beginning = receipt.with_name(receipt.name + PARTIAL)
     others = [path for path in work.rglob("*") if not path.is_dir() and path not in (receipt, beginning)]
     if work.is_symlink() or not work.is_dir() or (others and not receipt.is_file()):
-        raise FileError(f"{work} is in the way and no interrupted merge; move it away and run again")
+        raise FileError(f"{work} exists but is not an interrupted merge; move it away and run again")
     for path in (*others, beginning, receipt):
         path.unlink(missing_ok=True)
     _remove_empty(work)

@@ -109,7 +109,7 @@ class DatasetReader:
             root = root / "dataset"
         self.root = root
         if not (root / "meta" / "info.json").is_file():
-            raise FileError(f"{root} is no LeRobot dataset: meta/info.json is missing; check the path")
+            raise FileError(f"{root} is not a LeRobot dataset: meta/info.json is missing; check the path")
         file = root / "meta" / "info.json"
         self.info: dict[str, Any] = read_json(file, PlainObject)
         """``meta/info.json`` as it is."""

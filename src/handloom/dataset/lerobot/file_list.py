@@ -99,7 +99,7 @@ def read_list(root: Path) -> dict[str, dict[str, Any]]:
     listing = read_json(root / FILE_LIST, FileList, limit=LIST_LIMIT)
     for name in listing:
         if _OUTSIDE.search(name):
-            raise FileError(f"{root / FILE_LIST} names {name!r}, which is no file of the dataset; restore the list")
+            raise FileError(f"{root / FILE_LIST} names {name!r}, which is not a file of the dataset; restore the list")
     return listing
 
 

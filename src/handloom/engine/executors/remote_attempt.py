@@ -43,7 +43,7 @@ class Storage:
 
     def __init__(self, url: str) -> None:
         if "://" not in url:
-            raise InputError(f"{url!r} is no URL; write s3://bucket/folder, gs://bucket/folder or file:///folder")
+            raise InputError(f"{url!r} is not a URL; write s3://bucket/folder, gs://bucket/folder or file:///folder")
         fsspec = require("fsspec", extra="cloud")
         self.url = url.rstrip("/")
         options = {"auto_mkdir": True} if url.startswith(("file:", "local:")) else {}

@@ -147,7 +147,7 @@ def _signed(told: dict[str, Any], key: Path) -> dict[str, str]:
     try:
         private = serialization.load_pem_private_key(key.read_bytes(), password=None)
     except (ValueError, TypeError) as error:
-        raise InputError(f"{key} is no private key without a password: {error}") from error
+        raise InputError(f"{key} is not an unencrypted private key: {error}") from error
     if not isinstance(private, ed25519.Ed25519PrivateKey):
         raise InputError(f"{key} must be an Ed25519 key: openssl genpkey -algorithm ed25519 -out {key}")
     raw = serialization.Encoding.Raw, serialization.PublicFormat.Raw

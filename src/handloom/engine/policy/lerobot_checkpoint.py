@@ -62,11 +62,11 @@ def checkpoint_folder(path: Path) -> Path:
     config = _read_config(folder)
     if not (folder / WEIGHTS).is_file():
         hint = "; it holds an adapter only: merge it into its policy first" if _is_adapter(folder) else ""
-        raise FileError(f"{folder} is no whole LeRobot checkpoint: there is no {WEIGHTS} in it{hint}")
+        raise FileError(f"{folder} is not a complete LeRobot checkpoint: it has no {WEIGHTS} in it{hint}")
     for name in (PREPROCESSOR, POSTPROCESSOR):
         if not (folder / name).is_file():
             raise FileError(
-                f"{folder} is no whole LeRobot checkpoint: there is no {name} in it; LeRobot before 0.4 saved "
+                f"{folder} is not a complete LeRobot checkpoint: it has no {name}; LeRobot before 0.4 saved "
                 f"none, try: python -m lerobot.processor.migrate_policy_normalization --pretrained-path {folder}"
             )
     refuse_code(folder, config["type"])

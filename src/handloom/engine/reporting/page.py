@@ -222,7 +222,7 @@ def dataset_sheet(dataset: Path, out: Path, *, first: int = 0, episodes: int = 5
     if not cameras:
         raise InputError(f"{dataset} has no pictures; `handloom render` draws them")
     if not 0 <= first < reader.episode_count:
-        raise InputError(f"{dataset} has the episodes 0 to {reader.episode_count - 1}, there is no {first}")
+        raise InputError(f"{dataset}: episode {first} is out of range (0-{reader.episode_count - 1})")
     images, labels = [], []
     last = min(first + episodes, reader.episode_count)
     for episode in (reader.episode(index) for index in range(first, last)):

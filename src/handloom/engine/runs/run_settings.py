@@ -132,7 +132,7 @@ class RunSettings(Config):
         if version != MANIFEST_VERSION:
             writer = values.get("handloom_version", "unknown") if isinstance(values, dict) else "unknown"
             raise ConfigError(
-                f"{file}: this is no run manifest of version {MANIFEST_VERSION}: it has version {version!r} and was "
+                f"{file}: this is not a run manifest of version {MANIFEST_VERSION}: it has version {version!r} and was "
                 f"written by Handloom {writer}; go on with that Handloom, or choose another folder with -o"
             )
         return load_config(file, cls)

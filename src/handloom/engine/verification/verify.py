@@ -121,8 +121,8 @@ def sampled_faults(path: Path, archives: Sequence[Path]) -> tuple[str, ...]:
 
 def verify_dataset(path: Path, executor: Executor, *, archives: Sequence[Path] | None = None) -> Iterator[Verification]:
     """Yield a verdict for every episode of a dataset, or for some, as they come."""
-    archives = [str(folder) for folder in (archives_of(path) if archives is None else archives)]
-    for finished in with_retries(executor, with_permission(verify_episode), archives):
+    folders = [str(folder) for folder in (archives_of(path) if archives is None else archives)]
+    for finished in with_retries(executor, with_permission(verify_episode), folders):
         if finished.crash:
             yield Verification(episode=Path(finished.item).name, verdict="damaged", detail=finished.crash)
         else:

@@ -52,7 +52,7 @@ def node_class(type_name: str, version: int | None = None) -> type[Node]:
     Raises:
         NotFoundError: No such type or version.
         NotAllowedError: ``my_module:MyNode`` was not allowed.
-        InputError: ``my_module:MyNode`` is no subclass of Node.
+        InputError: ``my_module:MyNode`` is not a subclass of Node.
     """
     if ":" in type_name:
         return _load(type_name, {})

@@ -159,7 +159,7 @@ class RRT(PathPlanner):
         """Plan to a position and, where given, an orientation; a configuration target is forgotten."""
         if target_translation is None:
             if target_orientation is not None:
-                raise InputError("a target has a position; an orientation alone is none")
+                raise InputError("a target needs a position; an orientation alone is not enough")
             self._target = None
             return
         p = np.asarray(target_translation, float)

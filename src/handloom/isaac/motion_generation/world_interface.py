@@ -164,7 +164,7 @@ class WorldInterface:
         for kind, add in adders.items():
             if isinstance(obstacle, kind):
                 return add(obstacle, static)
-        return warn(f"{type(obstacle).__name__} is no kind of obstacle; Cuboid, Sphere, Capsule, GroundPlane are")
+        return warn(f"{type(obstacle).__name__} is not a kind of obstacle; Cuboid, Sphere, Capsule, GroundPlane are")
 
     def add_cuboid(self, cuboid: Cuboid, static: bool = False) -> bool:
         """Add a box."""

@@ -42,7 +42,7 @@ def load_network(file: str | Path, *, inputs: int, layout: str, outputs: int) ->
     """
     path = Path(file)
     if not path.is_file():
-        raise FileError(f"{path}: there is no such policy file")
+        raise FileError(f"{path}: no such policy file")
     kinds = {".onnx": OnnxNetwork, ".pt": TorchScriptNetwork, ".pth": TorchScriptNetwork, ".jit": TorchScriptNetwork}
     if path.suffix not in kinds:
         raise FileError(f"{path}: a policy is a file of the kind {', '.join(kinds)}")

@@ -14,7 +14,7 @@ def finite_number(value: Any, what: str) -> float:
     """Return ``value`` as a finite float, or say what was given instead.
 
     Raises:
-        InputError: The value is no number, NaN or infinite.
+        InputError: The value is not a number, or it is NaN or infinite.
     """
     number = _as_float(value, what)
     if not math.isfinite(number):

@@ -80,7 +80,7 @@ class CollisionRobot:
         body_of = {part.body: model.geom_bodyid[part.geom] for part in self.parts if part.geom >= 0}
         groups = list(self.groups)
         for i, group in enumerate(groups):
-            # An attached object is no body of the model; what is where it was stays the same object.
+            # An attached object is not a body of the model; what is where it was stays the same object.
             T = tree.T_link_body[body_of[group.body]] if group.body in body_of else group.T_link_body
             if not np.array_equal(T, group.T_link_body):
                 groups[i] = replace(group, T_link_body=T)

@@ -179,7 +179,7 @@ class IkSolver:
         """Run the kernel over all targets."""
         n, problem, seeds = len(T), self.problem(), self._seeds(rng_seed)
         if self._card is not None and n:
-            own = self._first_seed(seed, 1 if np.ndim(seed) < 2 else n)
+            own = self._first_seed(seed, 1 if seed is None or np.ndim(seed) < 2 else n)
             return self._card.search(self.chain.arrays, problem, T, own, seeds, most, self.options.tighten)
         first_seed = self._first_seed(seed, n)
         targets = IkTargets(np.ascontiguousarray(T[:, :3, :3]), np.ascontiguousarray(T[:, :3, 3]), first_seed)

@@ -4,7 +4,7 @@ import math
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import Feel, joint_feel
+from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass, door, handle
 from handloom.objects.materials import HOUSING, rgb, shade
 from handloom.objects.parts import Link, Part, Point, points
@@ -48,7 +48,7 @@ def microwave(c: Choices) -> Blueprint:
             key = (at + column * panel_width, front, (0.62 - 0.11 * row) * z)
             parts.append(box((0.16 * panel_width, 0.004, 0.06 * z), key, **decor(shade(rgb(color), 0.45))))
     look = Appearance(color=shade(rgb(color), 0.95), substance="steel", fill=0.16, body="door")
-    feel, grip = joint_feel(c, "appliance door"), c.pick("handle", ("bar", "bow", "slat"))
+    feel, grip = joint_dynamics(c, "appliance door"), c.pick("handle", ("bar", "bow", "slat"))
     size, at_door = (width - 0.002, 0.022, z - 0.004), (front - 0.002, z / 2)
     link, leaf = door("door", "left", size, at_door, look, metal, feel, grip=grip)
     link = link.moved((-panel_width / 2, 0.0, 0.0))
@@ -125,7 +125,7 @@ def oven(c: Choices) -> Blueprint:
         contact_axis=(-1.0, 0.0, 0.0),
         normal=(0.0, -1.0, 0.0),
         push=(0.0, -thick, 0.70 * tall),
-        **joint_feel(c, "folding door"),
+        **joint_dynamics(c, "folding door"),
         counterbalance=0.9,
     )
     return Blueprint(
@@ -194,7 +194,7 @@ def washing_machine(c: Choices) -> Blueprint:
         contact_axis=(0.0, 0.0, -1.0),
         normal=(0.0, -1.0, 0.0),
         push=(1.40 * radius, -0.022, 0.0),
-        **joint_feel(c, "appliance door"),
+        **joint_dynamics(c, "appliance door"),
     )
     return Blueprint(
         words=("washing machine", "washer"),
@@ -240,7 +240,7 @@ def laptop(c: Choices) -> Blueprint:
         normal=(0.0, 0.0, 1.0),
         push=(0.0, -0.85 * y, lid),
         grip=(0.0, -1.0, 0.0),
-        **joint_feel(c, "laptop"),
+        **joint_dynamics(c, "laptop"),
         counterbalance=0.8,
     )
     return Blueprint(
@@ -288,7 +288,7 @@ def faucet(c: Choices) -> Blueprint:
         tail=(0.0, 0.0, grip[2]),
         contact_axis=(1.0, 0.0, 0.0),
         normal=(0.0, 0.0, 1.0),
-        **joint_feel(c, "tap"),
+        **joint_dynamics(c, "tap"),
     )
     return Blueprint(
         words=("faucet", "tap", "water tap"),
@@ -307,7 +307,7 @@ def knob_panel(c: Choices) -> Blueprint:
     radius, deep = c.number("radius", 0.020, 0.026), 0.024
     knob = rgb(c.color(("black", "silver", "red", "white"), "knob_color", unlike=color))
     parts: list[Part] = [box((x, y, z), (0.0, 0.0, z / 2), color=rgb(color), substance="steel", fill=0.25)]
-    links, feel = [], joint_feel(c, "knob")
+    links, feel = [], joint_dynamics(c, "knob")
     for k in range(count):
         name, at = f"knob_{k}", ((k - (count - 1) / 2) * 0.075, -y / 2, 0.55 * z)
         front = -deep - 0.001

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import Feel, joint_feel
+from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.materials import rgb, shade
 from handloom.objects.parts import Keypoint, Link, Part, Point, axes, points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod, sphere
@@ -105,7 +105,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
     front = rgb(c.color((*_WOODS, "teal", "light blue"), "front_color"))
     metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
     x, y, pitch = c.number("width", 0.30, 0.40), c.number("depth", 0.26, 0.34), c.number("drawer_height", 0.11, 0.15)
-    wall, feel, grip = 0.012, joint_feel(c, "drawer"), c.pick("handle", HANDLES)
+    wall, feel, grip = 0.012, joint_dynamics(c, "drawer"), c.pick("handle", HANDLES)
     z = drawers * pitch + wall
     look, face = Appearance(color=rgb(color), substance="wood"), Appearance(color=front, substance="wood")
     parts = carcass((x, y, z), wall, look)
@@ -158,7 +158,7 @@ def hinged_cabinet(c: Choices) -> Blueprint:
     parts = carcass((x, y, z), wall, look)
     parts.append(box((x - 2 * wall, y - 0.04, 0.010), (0.0, 0.012, z / 2), **look))
     panel = Appearance(color=front, substance="wood", body="door")
-    feel, grip = joint_feel(c, "door"), c.pick("handle", HANDLES)
+    feel, grip = joint_dynamics(c, "door"), c.pick("handle", HANDLES)
     link, leaf = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal, feel, grip=grip)
     parts += leaf
     keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
@@ -173,7 +173,7 @@ def safe(c: Choices) -> Blueprint:
     metal = Appearance(color=rgb("silver"), substance="steel", fill=0.5)
     parts = carcass((x, y, z), wall, steel)
     panel = Appearance(color=shade(rgb(color), 1.25), substance="steel", fill=0.22, body="door")
-    feel = joint_feel(c, "safe door")
+    feel = joint_dynamics(c, "safe door")
     link, leaf = door("door", hinge, (x - 0.004, 0.024, z - 0.006), (-y / 2 - _GAP, z / 2), panel, metal, feel)
     side = 1.0 if hinge == "left" else -1.0
     reach = side * 0.42 * x

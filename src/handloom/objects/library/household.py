@@ -7,7 +7,7 @@ import numpy as np
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import joint_feel
+from handloom.objects.joint_dynamics import joint_dynamics
 from handloom.objects.library.appliances import decor
 from handloom.objects.library.furniture import HANDLES, carcass, door, handle
 from handloom.objects.materials import HOUSING, rgb, shade
@@ -24,7 +24,7 @@ def fridge(c: Choices) -> Blueprint:
     color, hinge = c.color((*HOUSING, "red", "mint", "light blue")), c.pick("hinge", ("left", "right"))
     x, y, z = c.number("width", 0.34, 0.42), c.number("depth", 0.30, 0.36), c.number("height", 0.50, 0.60)
     share = c.number("freezer", 0.26, 0.34)
-    feel, grip = joint_feel(c, "fridge door"), c.pick("handle", ("bar", "bow", "slat"))
+    feel, grip = joint_dynamics(c, "fridge door"), c.pick("handle", ("bar", "bow", "slat"))
     wall, foot, thick, front = 0.024, 0.018, 0.030, -y / 2
     split = foot + (1.0 - share) * (z - foot)
     shell = Appearance(color=rgb(color), substance="steel", fill=0.12)
@@ -73,7 +73,7 @@ def sliding_cabinet(c: Choices) -> Blueprint:
     front = rgb(c.color(("wood", "white", "teal", "light blue", "gray"), "front_color"))
     metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
     x, y, z = c.number("width", 0.44, 0.54), c.number("depth", 0.22, 0.28), c.number("height", 0.24, 0.32)
-    feel, grip = joint_feel(c, "sliding door"), c.pick("handle", HANDLES)
+    feel, grip = joint_dynamics(c, "sliding door"), c.pick("handle", HANDLES)
     wall, thick, look = 0.014, 0.010, Appearance(color=rgb(color), substance="wood")
     half, tall = x / 2 - wall, z - 2 * wall - 0.004
     still = -y / 2 + 0.5 * thick + 0.012
@@ -123,7 +123,7 @@ def tool_chest(c: Choices) -> Blueprint:
     second = rgb(c.color(("black", "gray", "yellow", "silver"), "second_color", unlike=color))
     x, y, z = c.number("length", 0.28, 0.36), c.number("width", 0.15, 0.19), c.number("height", 0.10, 0.13)
     style, grip = c.pick("style", ("plastic", "steel")), c.pick("handle", ("bar", "bow", "slat"))
-    feel = joint_feel(c, "clipped lid")
+    feel = joint_dynamics(c, "clipped lid")
     look = Appearance(color=rgb(color), substance=style, fill=1.0 if style == "plastic" else 0.25)
     top = Appearance(color=second, substance=style, fill=0.5 if style == "plastic" else 0.12, body="lid")
     metal = Appearance(color=rgb("silver"), substance="steel", fill=0.4, body="lid")
@@ -176,7 +176,7 @@ def valve(c: Choices) -> Blueprint:
     color, style = c.color(("red", "blue", "yellow", "green")), c.pick("style", ("wheel", "lever"))
     length, radius = c.number("length", 0.24, 0.32), c.number("radius", 0.020, 0.026)
     z, spoke = c.number("height", 0.12, 0.16), c.number("wheel", 0.050, 0.062)
-    feel = joint_feel(c, "valve")
+    feel = joint_dynamics(c, "valve")
     pipe = Appearance(color=rgb(c.color(("silver", "gray", "copper"), "pipe_color")), substance="steel", fill=0.25)
     turn = Appearance(color=rgb(color), substance="steel", fill=0.5, body="handle")
     axis = 0.062

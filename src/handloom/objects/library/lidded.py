@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import Feel, joint_feel
+from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.materials import BRIGHT, GLAZES, HOUSING, rgb, shade
 from handloom.objects.parts import Link, Part, Point, points
 from handloom.objects.shapes import (
@@ -65,7 +65,7 @@ def lidded_box(c: Choices) -> Blueprint:
                     body="lid",
                 )
             )
-    link = _lid((0.0, y / 2, z + _GAP), head, (0.0, -0.5 * y, thick), joint_feel(c, "box lid"))
+    link = _lid((0.0, y / 2, z + _GAP), head, (0.0, -0.5 * y, thick), joint_dynamics(c, "box lid"))
     link = replace(link, push=(0.40 * x, 0.022 - y, thick), counterbalance=0.85)
     if grip == "lip":
         link = replace(link, grip=(0.0, -1.0, 0.0))  # From above, one finger would stand on the lid.
@@ -87,7 +87,7 @@ def pot(c: Choices) -> Blueprint:
     grip = _dome(
         radius, 0.024, Appearance(color=shade(rgb(color), 0.9), substance="steel", fill=0.12, body="lid"), parts
     )
-    link = _lid((0.0, radius, z + _GAP), grip, (0.0, -radius - 0.05, 0.030), joint_feel(c, "pot lid"))
+    link = _lid((0.0, radius, z + _GAP), grip, (0.0, -radius - 0.05, 0.030), joint_dynamics(c, "pot lid"))
     return _vessel(("pot", "cooking pot", "pot with a lid"), color, parts, [link], z, 1.6 * radius)
 
 
@@ -123,7 +123,7 @@ def electric_cooker(c: Choices) -> Blueprint:
         replace(lathe([(rim, 0.0), (rim, 0.010), (0.45 * radius, 0.036)], sides=18, **lid), position=(0.0, -rim, 0.0)),
         box((0.060, 0.026, 0.012), (0.0, -2 * rim - 0.008, 0.008), **lid),
     ]
-    link = _lid((0.0, rim, z + _GAP), (0.0, -2 * rim - 0.012, 0.008), (0.0, -rim, 0.036), joint_feel(c, "box lid"))
+    link = _lid((0.0, rim, z + _GAP), (0.0, -2 * rim - 0.012, 0.008), (0.0, -rim, 0.036), joint_dynamics(c, "box lid"))
     return _vessel(("electric cooker", "rice cooker", "cooker"), color, parts, [link], z, 1.4 * radius)
 
 
@@ -152,7 +152,7 @@ def trash_can(c: Choices) -> Blueprint:
         box((0.052, 0.026, 0.010), (0.0, -2 * radius - 0.011, 0.006), **top),
         box((0.060, 0.050, 0.007), (0.0, -0.040, 0.0), **tread),
     ]
-    feel = joint_feel(c, "sprung lid")
+    feel = joint_dynamics(c, "sprung lid")
     lid = _lid((0.0, radius, z + _GAP), (0.0, -2 * radius - 0.014, 0.006), (0.0, -radius, 0.018), feel, swing=1.31)
     # The lip is taken from the front, one finger above and one below it.
     lid = replace(lid, grip=(0.0, -1.0, 0.0), push=(0.0, -1.4 * radius, 0.030 if style == "round" else 0.018))

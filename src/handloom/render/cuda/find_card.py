@@ -1,5 +1,6 @@
 """Which cards there are, found without touching this process: a broken driver can end it."""
 
+import json
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ from handloom.child_process import run_trial
 from handloom.errors import StateError, require
 
 TRIAL = """
+import json
 import cupy
 runtime = cupy.cuda.runtime
 names = [runtime.getDeviceProperties(k)["name"].decode() for k in range(runtime.getDeviceCount())]
@@ -16,9 +18,9 @@ for k in range(len(names)):
         x = cupy.arange(4, dtype=cupy.float32)
         kernel((1,), (4,), (x,))
         assert x.get().tolist() == [0, 2, 4, 6]
-print(" CARDS ", names, " CUDA ", runtime.runtimeGetVersion(), " CUPY ", cupy.__version__, sep="|")
+print("CARDS", json.dumps({"names": names, "cuda": runtime.runtimeGetVersion(), "cupy": cupy.__version__}))
 """
-MARK = "| CARDS |"
+MARK = "CARDS "
 INSTALL = "pip install 'handloom[gpu]'"
 NO_PACKAGE = f"needs CuPy and an NVIDIA card; {INSTALL}"
 
@@ -41,12 +43,12 @@ def find_cards() -> Cards:
     line = next((line for line in trial.output.splitlines() if line.startswith(MARK)), "")
     if not line:
         return Cards((), "no card can be used: the trial said nothing")
-    names, version, cupy = (part.strip() for part in line.removeprefix(MARK).split("|")[0::2])
-    cards = tuple(name.strip(" '\"[]") for name in names.split(",") if name.strip(" '\"[]"))
-    if not cards:
+    told = json.loads(line.removeprefix(MARK))
+    if not told["names"]:
         return Cards((), "there is no NVIDIA card")
-    major, minor = int(version) // 1000, int(version) % 1000 // 10
-    return Cards(cards, f"draws on {', '.join(cards)} (CUDA {major}.{minor}, CuPy {cupy})")
+    major, minor = told["cuda"] // 1000, told["cuda"] % 1000 // 10
+    drives = f"CUDA {major}.{minor}, CuPy {told['cupy']}"
+    return Cards(tuple(told["names"]), f"draws on {', '.join(told['names'])} ({drives})")
 
 
 def cupy_and_cards() -> Any:

@@ -60,7 +60,7 @@ class BoolParameter(ParameterSpec):
     default_value: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a default that is no switch."""
+        """Refuse a default that is not a bool."""
         self._check()
 
     def get_default_value(self) -> bool:

@@ -32,7 +32,7 @@ def check_dof_names(home: RobotAtHome) -> CheckRow:
     """Every name of dof_names is a joint of the model, once; commanded joints are in it."""
     names = [home.robot.config.joint_aliases.get(name, name) for name in home.robot.config.dof_names]
     joints = {home.model.joint(i).name for i in range(home.model.njnt)}
-    faults = [f"dof_names lists {name!r}, which is no joint of the model" for name in names if name not in joints]
+    faults = [f"dof_names lists {name!r}, which is not a joint of the model" for name in names if name not in joints]
     faults += [f"dof_names lists {name!r} twice" for name in sorted({n for n in names if names.count(n) > 1})]
     faults += [f"dof_names lacks {name!r}" for name in home.commanded_joints if name not in names]
     inferred = len(home.robot.config.inferred_dof_names)
@@ -97,7 +97,7 @@ def check_actuators(home: RobotAtHome) -> CheckRow:
         i = actuators[0]
         kp, kv = model.actuator_gainprm[i, 0], -model.actuator_biasprm[i, 2]
         if not (kp > 0 and model.actuator_biasprm[i, 1] == -kp and kv >= 0):
-            faults.append(f"the actuator of {name!r} is no position actuator with kp > 0 and kv >= 0")
+            faults.append(f"the actuator of {name!r} is not a position actuator with kp > 0 and kv >= 0")
         if not model.actuator_forcelimited[i]:
             faults.append(f"the actuator of {name!r} has no force limit")
         lower, upper = model.actuator_ctrlrange[i]
@@ -159,7 +159,7 @@ def check_tool_frames(home: RobotAtHome) -> CheckRow:
     for arm in home.robot.arms:
         R = arm.R_ee_graspnet
         if not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
-            faults.append(f"R_ee_graspnet of the {arm.name} arm is no rotation")
+            faults.append(f"R_ee_graspnet of the {arm.name} arm is not a rotation")
             continue
         if not np.allclose(R[:, 0], arm.approach, atol=1e-6):
             faults.append(f"R_ee_graspnet sends GraspNet's approach to {R[:, 0].tolist()}, ee_axis is {arm.ee_axis}")

@@ -197,14 +197,14 @@ class _Meshes:
         if not name.startswith("package://"):
             place = self.path.parent / name.removeprefix("file://")
             if not place.is_file():
-                raise ConfigError(f"{self.path}: the mesh {name} is not there; looked for {place}")
+                raise ConfigError(f"{self.path}: mesh {name} not found; looked for {place}")
             return self._allowed(place, name, self.folders)
         package, _, rest = name.removeprefix("package://").partition("/")
         if package in self.packages:
             place = self.packages[package] / rest
             if place.is_file():
                 return self._allowed(place, name, (self.packages[package],))
-            raise ConfigError(f"{self.path}: {name}: {place} is not there; is --package {package}= right?")
+            raise ConfigError(f"{self.path}: {name}: {place} not found; is --package {package}= right?")
         around = [self.path.resolve().parent, *list(self.path.resolve().parents)[1 : MODEL_PARENTS + 2]]
         named = [Path(entry) for entry in os.environ.get(PACKAGE_PATH, "").split(os.pathsep) if entry]
         for root in (*around, *named):

@@ -171,7 +171,9 @@ class ClutterPlacer:
         """Return whether an object would stand where the task works, or before a fixture that it uses."""
         at, reach = T_world_object[:2, 3], float(np.hypot(*half))
         x0, x1, y0, y1 = WORK
-        if x0 - reach < at[0] < x1 + reach and y0 - reach < at[1] < y1 + half[1]:
+        # What the task puts somewhere on this very fixture may stand at its back, too.
+        deep = np.inf if surface.entry.name in self.taken else y1 + half[1]
+        if x0 - reach < at[0] < x1 + reach and y0 - reach < at[1] < deep:
             return True
         for name in self.taken:
             used = self.room.find(name)

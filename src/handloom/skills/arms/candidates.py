@@ -7,6 +7,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.motion.planning import Move, PlanResult
+from handloom.scene import SceneArm
 from handloom.skills.arms.held_parts import Held
 from handloom.skills.skill import Skill, command_at, plan_failure
 from handloom.spatial import translation
@@ -91,7 +92,13 @@ def _where(skill: Skill, failure: Failure) -> str:
         return ""
     name, arm = skill.config.objects[-1], skill.controller.arm
     x, y, z = (skill.scene.object_pose(name)[:3, 3] - arm.T_world_base[:3, 3]).tolist()
-    return f"; {name} is {np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {z:+.2f} m higher"
+    return f"; {name} is {seen_from_base(arm, x, y, z)}"
+
+
+def seen_from_base(arm: SceneArm, x: float, y: float, z: float) -> str:
+    """Say how far away a place is, relative to the base of an arm [m]."""
+    height = f"{abs(z):.2f} m {'above' if z >= 0.0 else 'below'} it"
+    return f"{np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {height}"
 
 
 def _by_plan(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failure | None]:

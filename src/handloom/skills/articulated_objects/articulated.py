@@ -13,9 +13,10 @@ from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.objects import Link
 from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
+from handloom.skills.arms.candidates import seen_from_base
 from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis, KeyFrames, perturbed
-from handloom.skills.articulated_objects.joint_manners import Job, Manner, hand_point, holding, pushing
-from handloom.skills.articulated_objects.joint_ways import JointWay, joint_way
+from handloom.skills.articulated_objects.joint_paths import JointPath, joint_path
+from handloom.skills.articulated_objects.joint_strategies import Job, Strategy, hand_point, holding, pushing
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
 from handloom.skills.configs.articulated import (
     ArticulatedSkillConfig,
@@ -87,7 +88,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
     def checks(self) -> tuple[Check, ...]:
         """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
-        joint, setting = self._keypoints.link.joint, self._manner.setting
+        joint, setting = self._keypoints.link.joint, self._strategy.setting
         state = {
             "start": self._start,
             "threshold": setting.success_threshold,
@@ -103,17 +104,17 @@ class ArticulatedSkill(Skill[JointConfigT]):
             terms.append(Check(name="fingers_only", arguments=touch, share=1.0))
         return tuple(terms)
 
-    def _prepare(self) -> list[JointWay]:
-        """Return ways to move the joint in the first manner that has any, best first; none after telling why."""
+    def _prepare(self) -> list[JointPath]:
+        """Return ways to move the joint with the first strategy that has any, best first; none after telling why."""
         name = self.config.objects[0]
         link = self._link()
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
         self.controller.ignored = self.config.ignore_substring
         first: Failure | None = None
-        for share, manner in self._tried(link):
-            self._share, self._manner, self.failure = share, manner, None
+        for share, strategy in self._tried(link):
+            self._share, self._strategy, self.failure = share, strategy, None
             self._keypoints = self._annotation()
-            self._held = manner.grips and self._has_hold(link)
+            self._held = strategy.grips and self._has_hold(link)
             ways = self._held_ways() if self._held else self._free_ways()
             if ways:
                 return ways
@@ -121,40 +122,40 @@ class ArticulatedSkill(Skill[JointConfigT]):
         self.failure = first
         return []
 
-    def _tried(self, link: Link) -> Iterator[tuple[float, Manner]]:
-        """Yield by which share of its range and in which manner the joint may be moved, first choice first.
+    def _tried(self, link: Link) -> Iterator[tuple[float, Strategy]]:
+        """Yield by which share of its range and with which strategy the joint may be moved, first choice first.
 
         A hand that leans slips off more easily, so a smaller motion comes before a hand that leans more.
         """
         amount, least = self.config.amount, self.config.least_amount
         least = amount if least is None or self.config.by is not None or self._doing() == "close" else least
-        found: dict[float, list[Manner]] = {}
+        found: dict[float, list[Strategy]] = {}
         for self._share in np.linspace(amount, least, SHARES if least < amount else 1).tolist():
-            found[self._share] = [*self._manners(link)]
-        for manners in zip_longest(*found.values()):
-            if not self.may_lean and all(m is None or m.wider > 0.0 for m in manners):
+            found[self._share] = [*self._strategies(link)]
+        for strategies in zip_longest(*found.values()):
+            if not self.may_lean and all(m is None or m.wider > 0.0 for m in strategies):
                 return
-            yield from ((share, m) for share, m in zip(found, manners, strict=True) if m is not None)
+            yield from ((share, m) for share, m in zip(found, strategies, strict=True) if m is not None)
 
     def _has_hold(self, link: Link) -> bool:
         """Return whether the fingers are closed on the moving part already."""
         arm, moving = self.controller.arm, [f"{self.config.objects[0]}/{link.name}"]
         return self.controller.gripper_state < 0 and bool(self.scene.world.touching(arm.finger_bodies, moving))
 
-    def _held_ways(self) -> list[JointWay]:
+    def _held_ways(self) -> list[JointPath]:
         """Return the way along the joint from where the hand holds it."""
         controller = self.controller
         controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.
         there = {"pre_actuation_motions": (), "modify_actuation_motion": None, "contact_pose_index": 1}
-        setting = self._manner.setting.model_copy(update=there)
+        setting = self._strategy.setting.model_copy(update=there)
         way = self._way(controller.target, controller.commanded_pose, setting)
-        if isinstance(way, JointWay):
+        if isinstance(way, JointPath):
             return [way]
         self.fail(FunnelStage.PLAN, "no_way_along_joint", f"the hand holds it already; {'; '.join(way)}")
         return []
 
-    def _free_ways(self) -> list[JointWay]:
+    def _free_ways(self) -> list[JointPath]:
         """Return ways that begin with an empty hand."""
         try:
             goals = self._goals()
@@ -194,7 +195,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         link, file = self._link(), self._annotation_file()
         index = self.scene.assets[self.config.objects[0]].joint_index(self.config.joint)
         if file is None:
-            return joint_keypoints(link, index, "open" if self._manner.grips else self._doing())
+            return joint_keypoints(link, index, "open" if self._strategy.grips else self._doing())
         return read_keypoints(file, link, index)
 
     def _delta(self, link: Link) -> float:
@@ -222,8 +223,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
         axis, face = float(up @ np.asarray(link.axis)), float(up @ np.asarray(link.normal))
         return abs(axis) < LEVEL < face
 
-    def _manners(self, link: Link) -> Iterator[Manner]:
-        """Yield manners of moving the joint, first choice first: the task's own, or those of the object.
+    def _strategies(self, link: Link) -> Iterator[Strategy]:
+        """Yield strategies of moving the joint, first choice first: the task's own, or those of the object.
 
         Where nothing says how, a joint that no finger can push shut is shut by its handle. What counts as success is
         the task's where it says so.
@@ -232,7 +233,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         fingers, given = self.controller.arm.suction is None, self._given_setting()
         holds = fingers and (config.grasp if config.grasp is not None else not shuts)
         if given is not None:
-            yield Manner(grips=holds, setting=given, contact=hand_point(self.controller.arm.spec))
+            yield Strategy(grips=holds, setting=given, contact=hand_point(self.controller.arm.spec))
             return
         job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self))
         own = [pushing(job)] if not holds else []
@@ -240,15 +241,15 @@ class ArticulatedSkill(Skill[JointConfigT]):
         told = config.planner_setting
         kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
         least = config.least_amount if told is None and not shuts else None
-        for manner in (m for manners in own for m in manners):
+        for strategy in (m for strategies in own for m in strategies):
             if least is not None:  # More is aimed at than is asked for.
                 enough = least * (link.range[1] - link.range[0])
-                kept = {"success_threshold": min(manner.setting.success_threshold, enough)}
-            yield replace(manner, setting=manner.setting.model_copy(update=kept))
+                kept = {"success_threshold": min(strategy.setting.success_threshold, enough)}
+            yield replace(strategy, setting=strategy.setting.model_copy(update=kept))
 
     def _goals(self) -> Array:
         """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
-        setting, motions = self._manner.setting, self._motions(1.0)
+        setting, motions = self._strategy.setting, self._motions(1.0)
         terms = self._frame().terms(setting.constraint_list)
         T = solve_terms(terms, CANDIDATES, self.rng)
         arm = self.controller.arm.spec
@@ -269,7 +270,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         }
         points = {n: body[k.body][:3, :3] @ k.position + body[k.body][:3, 3] for n, k in keypoints.points.items()}
         points[LINK_CONTACT] += (
-            self._manner.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.normal)
+            self._strategy.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.normal)
         )
         axes = {n: body[a.body][:3, :3] @ np.asarray(a.direction) for n, a in keypoints.axes.items()}
         hand = self.controller.arm.spec.keypoints
@@ -282,13 +283,13 @@ class ArticulatedSkill(Skill[JointConfigT]):
         T = T_base_world @ self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
         axis, anchor = T[:3, :3] @ np.asarray(link.axis), T[:3, :3] @ np.asarray(link.anchor) + T[:3, 3]
         joint = JointAxis(axis=axis, anchor=anchor, pivot=pivot)
-        return HandMotions(joint=joint, approach=arm.spec.approach, contact=self._manner.contact)
+        return HandMotions(joint=joint, approach=arm.spec.approach, contact=self._strategy.contact)
 
-    def _ways(self, goals: Array) -> list[JointWay]:
+    def _ways(self, goals: Array) -> list[JointPath]:
         """Return the ways that are continuous from the approach to the end, best first, at most ``WAYS``."""
         controller, chain = self.controller, self.controller.chain
         motions = self._motions(1.0)
-        first = [KeyFrames.first(goal, self._manner.setting, motions) for goal in goals]
+        first = [KeyFrames.first(goal, self._strategy.setting, motions) for goal in goals]
         poses = np.array(first).reshape(-1, 4, 4)
         reachable, free, last = 0, 0, "there is none"
         # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
@@ -312,16 +313,15 @@ class ArticulatedSkill(Skill[JointConfigT]):
         arm, link = self.controller.arm, self._keypoints.link
         T = self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
         x, y, z = (T[:3, :3] @ np.asarray(link.head) + T[:3, 3] - arm.T_world_base[:3, 3]).tolist()
-        where = f"{np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {z:+.2f} m higher"
-        return f"; the handle of {link.name} is {where}"
+        return f"; the handle of {link.name} is {seen_from_base(arm, x, y, z)}"
 
-    def _followed(self, q: Array, goals: Array) -> tuple[list[JointWay], str]:
+    def _followed(self, q: Array, goals: Array) -> tuple[list[JointPath], str]:
         """Return ways from joints (n, dof) before goals (n, 4, 4), nearest first, or why there is none."""
-        ways: list[JointWay] = []
+        ways: list[JointPath] = []
         why = ""
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
-            way = self._way(q[i], goals[i], self._manner.setting)
-            if isinstance(way, JointWay):
+            way = self._way(q[i], goals[i], self._strategy.setting)
+            if isinstance(way, JointPath):
                 ways.append(way)
             else:
                 why = way[-1]
@@ -337,12 +337,12 @@ class ArticulatedSkill(Skill[JointConfigT]):
         """Return where the hand goes on its way to a goal (4, 4) and along the joint."""
         return KeyFrames.of(goal, setting, self._motions(pivot))
 
-    def _way(self, q: Array, goal: Array, setting: PlannerSetting) -> JointWay | list[str]:
+    def _way(self, q: Array, goal: Array, setting: PlannerSetting) -> JointPath | list[str]:
         """Return the way from joints (n,) before a goal (4, 4) to the end, or why there is none."""
-        layouts = (self._frames(goal, setting, pivot) for pivot in self._manner.pivots)
-        return joint_way(self.controller, self.config.objects[0], self._manner, q, layouts)
+        layouts = (self._frames(goal, setting, pivot) for pivot in self._strategy.pivots)
+        return joint_path(self.controller, self.config.objects[0], self._strategy, q, layouts)
 
-    def _free_path(self, ways: list[JointWay]) -> Array | None:
+    def _free_path(self, ways: list[JointPath]) -> Array | None:
         """Return the path (m, n) to the first frame of the best way that has one, which is put first in the list."""
         result = None
         for way in list(ways):
@@ -356,30 +356,30 @@ class ArticulatedSkill(Skill[JointConfigT]):
             self.fail(failure.stage, failure.reason, failure.detail)
         return None
 
-    def _commands(self, way: JointWay, path: Array) -> list[Command]:
+    def _commands(self, way: JointPath, path: Array) -> list[Command]:
         """Return the commands: to the joint, along it, let go, back."""
         config, name = self.config, self.config.objects[0]
         own = config.ignore_substring
         without = (*own, *self.controller.obstacles_of(name))
         start, contact = way.frames.approach[0], way.frames.approach[-1]
         end = (way.frames.actuation or [contact])[-1]
-        coming = "open_gripper" if self._manner.grips else "close_gripper"
+        coming = "open_gripper" if self._strategy.grips else "close_gripper"
         commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
         if not self._held:
             commands.append(command_at(start, coming, path=path))
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
-        if self._manner.grips:
+        if self._strategy.grips:
             commands += [command_at(contact, "close_gripper", until_still=True)] * self.frames(CLOSE_FRAMES)
         if way.frames.actuation:
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE))
         commands += self._driving(contact)
         # A lid that would fall shut again is held on to, as published hands do with whatever they open.
         falls = self._falls(self._keypoints.link) and abs(self._start + self._delta(self._keypoints.link)) < BALANCED
-        if self._manner.grips and (config.hold or falls):
+        if self._strategy.grips and (config.hold or falls):
             return commands + [command_at(end, "close_gripper")] * self.frames(HOLD_FRAMES)
-        if self._manner.grips:
+        if self._strategy.grips:
             commands += [command_at(end, "open_gripper", until_still=True)] * self.frames(OPEN_FRAMES)
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))

@@ -111,7 +111,7 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
         """Pull a frame to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go.
 
         Raises:
-            NotFoundError: It is no target frame, see ``add_target_frame``.
+            NotFoundError: It is not a target frame, see ``add_target_frame``.
         """
         self._known_target(frame_name)
         R = None

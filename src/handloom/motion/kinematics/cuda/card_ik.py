@@ -22,7 +22,7 @@ from handloom.render.cuda.find_card import cupy_and_cards
 KERNEL = Path(__file__).parent / "ik.cu"
 OPTIONS = ("--std=c++17",)
 THREADS = 128
-ROUNDS = (1, 2, 4, 8, 16, 33)
+ROUNDS = (1, 1, 1, 2, 4, 8, 16, 31)
 """Starting points per target that are tried at once, round after round; more than these in rounds of the last size."""
 COARSEST = 1e-5
 """Tolerances [m], [rad] down to which 32 bits are enough for the descent; its errors are a few millionths."""

@@ -72,7 +72,7 @@ class SourceMesh:
     """The file says that it collides as its convex hull."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no surface."""
+        """Refuse what is not a surface."""
         if not np.isfinite(self.vertices).all():
             raise FileError(f"{self.source}: some of its {len(self.vertices)} vertices are no finite numbers")
         if not np.isfinite(self.colors).all():

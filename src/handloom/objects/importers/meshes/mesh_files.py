@@ -117,7 +117,7 @@ def _load(path: Path, options: ImportOptions) -> Any:
     except HandloomError:
         raise
     except ImportError as error:  # A package that guesses the encoding of text.
-        raise FileError(f"{path}: trimesh cannot read it: {_declared(path) or 'it is no text in UTF-8'}") from error
+        raise FileError(f"{path}: trimesh cannot read it: {_declared(path) or 'it is not text in UTF-8'}") from error
     except Exception as error:  # The readers of trimesh raise whatever the format's own package raises.
         what = _declared(path) or str(error) or type(error).__name__
         raise FileError(f"{path}: trimesh cannot read it: {what}") from error

@@ -95,7 +95,7 @@ def _pieces(content: bytes, name: str) -> list[np.ndarray]:
                 used[-1] |= {corner - 1 if corner > 0 else len(vertices) + corner for corner in corners}
         except ValueError as error:
             raise FileError(
-                f"mesh {name!r}, line {number} of its file: {line[:80]!r} is no corner and no face"
+                f"mesh {name!r}, line {number} of its file: {line[:80]!r} is neither a vertex nor a face"
             ) from error
     corners = np.array(vertices, float).reshape(-1, 3)
     return [corners[sorted(index)] for index in used if index and min(index) >= 0 and max(index) < len(corners)]

@@ -5,7 +5,7 @@ Origin of every drawing: the middle of the carcass, seen from above, on the floo
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import Feel, joint_feel
+from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass
 from handloom.objects.library.rooms.finishes import finish, surface
 from handloom.objects.library.rooms.fronts import GAP, JOINT, THICK, FrontStyle, drawer, front_style, leaf
@@ -25,7 +25,7 @@ def kitchen_drawers(c: Choices) -> Blueprint:
     x, y = c.number("width", 0.40, 0.90, step=0.05), c.number("depth", 0.55, 0.57)
     z, plinth = c.number("height", 0.72, 0.76), c.number("plinth", 0.10, 0.14)
     count, top = c.integer("drawers", 2, 4), c.number("top_drawer", 0.15, 0.19)
-    style, feel = front_style(c), joint_feel(c, "roller drawer")
+    style, feel = front_style(c), joint_dynamics(c, "roller drawer")
     parts = base_carcass((x, y, z), plinth, style)
     links: list[Link] = []
     rest = (z - top) / (count - 1)
@@ -66,7 +66,7 @@ def kitchen_cabinet(c: Choices) -> Blueprint:
     x, y = c.number("width", 0.40, 0.90, step=0.05), c.number("depth", 0.55, 0.57)
     z, plinth = c.number("height", 0.72, 0.76), c.number("plinth", 0.10, 0.14)
     doors, boards = c.integer("doors", 1, 2), c.integer("boards", 0, 1)
-    hinge, style, feel = c.pick("hinge", ("left", "right")), front_style(c), joint_feel(c, "door")
+    hinge, style, feel = c.pick("hinge", ("left", "right")), front_style(c), joint_dynamics(c, "door")
     open_top = c.pick("open_top", ("no", "yes"))
     parts = base_carcass((x, y, z), plinth, style, lid=open_top == "no")
     board = surface(style.finish, fill=0.6)
@@ -90,7 +90,7 @@ def upper_cabinet(c: Choices) -> Blueprint:
     """A cabinet that hangs on the wall above a worktop: one or two doors, boards inside."""
     x, y, z = c.number("width", 0.40, 0.90, step=0.05), c.number("depth", 0.30, 0.35), c.number("height", 0.55, 0.75)
     doors, boards = c.integer("doors", 1, 2), c.integer("boards", 1, 2)
-    hinge, style, feel = c.pick("hinge", ("left", "right")), front_style(c), joint_feel(c, "door")
+    hinge, style, feel = c.pick("hinge", ("left", "right")), front_style(c), joint_dynamics(c, "door")
     look = surface(style.finish, fill=0.6)
     parts = carcass((x, y, z), WALL, look, back=0.008)
     parts += [
@@ -112,7 +112,7 @@ def tall_cabinet(c: Choices) -> Blueprint:
     """A cabinet from floor to head height: a door below, a door above, boards inside."""
     x, y = c.number("width", 0.40, 0.60, step=0.05), c.number("depth", 0.55, 0.57)
     z, plinth = c.number("height", 1.90, 2.00), c.number("plinth", 0.10, 0.14)
-    hinge, style, feel = c.pick("hinge", ("left", "right")), front_style(c), joint_feel(c, "door")
+    hinge, style, feel = c.pick("hinge", ("left", "right")), front_style(c), joint_dynamics(c, "door")
     look = surface(style.finish, fill=0.45)
     parts = base_carcass((x, y, z), plinth, style, fill=0.45)
     split = 0.62 * z

@@ -2,7 +2,7 @@
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import Feel, joint_feel
+from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass, handle
 from handloom.objects.library.rooms.finishes import APPLIANCES, METALS, finish, glow, pane, surface
 from handloom.objects.parts import Link, Part, axes, points
@@ -22,7 +22,7 @@ def stove(c: Choices) -> Blueprint:
     stuff, kind = c.pick("finish", tuple(APPLIANCES)), c.pick("kind", ("gas", "glass"))
     radius, count = c.number("radius", 0.019, 0.022), 4
     knob = c.pick("knob_finish", ("black_enamel", "stainless_steel"))
-    feel = joint_feel(c, "knob")
+    feel = joint_dynamics(c, "knob")
     look, plate = surface(stuff, fill=0.06), 0.030
     parts: list[Part] = [
         box((x, y, panel), (0.0, 0.0, panel / 2), **look),
@@ -94,7 +94,7 @@ def built_in_oven(c: Choices) -> Blueprint:
     """A full-size oven under a hob: the door with its window folds down, a rack inside, a drawer front below."""
     x, y, z = c.number("width", 0.58, 0.60), c.number("depth", 0.54, 0.56), c.number("height", 0.58, 0.62)
     base, stuff = c.number("base", 0.13, 0.16), c.pick("finish", tuple(APPLIANCES))
-    metal, feel = c.pick("handle_finish", tuple(METALS)), joint_feel(c, "folding door")
+    metal, feel = c.pick("handle_finish", tuple(METALS)), joint_dynamics(c, "folding door")
     look, wall, front = surface(stuff, fill=0.10), 0.030, -y / 2
     inside = Appearance(color=(0.16, 0.16, 0.17), substance="steel", fill=0.10)
     parts = [p.moved((0.0, 0.0, base)) for p in carcass((x, y, z), wall, inside)]
@@ -123,7 +123,7 @@ def dishwasher(c: Choices) -> Blueprint:
     x, y = c.number("width", 0.58, 0.60), c.number("depth", 0.54, 0.56)
     base, z = c.number("base", 0.10, 0.14), c.number("height", 0.72, 0.76)
     stuff, metal = c.pick("finish", tuple(APPLIANCES)), c.pick("handle_finish", tuple(METALS))
-    feel, front, wall = joint_feel(c, "folding door"), -y / 2, 0.024
+    feel, front, wall = joint_dynamics(c, "folding door"), -y / 2, 0.024
     shell = Appearance(color=(0.70, 0.71, 0.72), substance="steel", fill=0.10)
     wire = Appearance(color=(0.82, 0.83, 0.84), substance="plastic", fill=0.15)
     parts = [p.moved((0.0, 0.0, base)) for p in carcass((x, y, z), wall, shell)]
@@ -205,7 +205,7 @@ def kitchen_fridge(c: Choices) -> Blueprint:
     x, y, z = c.number("width", 0.58, 0.66), c.number("depth", 0.56, 0.60), c.number("height", 1.70, 1.85)
     stuff, metal = c.pick("finish", tuple(APPLIANCES)), c.pick("handle_finish", tuple(METALS))
     hinge, share = c.pick("hinge", ("left", "right")), c.number("freezer", 0.34, 0.40)
-    feel = joint_feel(c, "fridge door")
+    feel = joint_dynamics(c, "fridge door")
     wall, foot, front, thick = 0.045, 0.040, -y / 2, 0.050
     split = foot + share * (z - foot)
     shell, white = surface(stuff, fill=0.012), Appearance(color=(0.93, 0.94, 0.95), substance="plastic", fill=0.10)

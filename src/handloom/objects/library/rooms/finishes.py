@@ -6,6 +6,7 @@ from typing import Final
 from handloom.errors import unknown_name
 from handloom.objects.materials import Rgb
 from handloom.objects.shapes import Appearance
+from handloom.render.materials import material
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,5 +166,8 @@ def glow(color: Rgb, body: str = "object") -> Appearance:
 
 
 def _look(stuff: RoomFinish, fill: float, body: str, solid: bool) -> Appearance:
-    look = Appearance(substance=stuff.substance, material=stuff.material, fill=fill, body=body, solid=solid)
-    return look if stuff.color is None else {**look, "color": stuff.color}
+    # A material's own colour is written out, for renderers that know colours only.
+    color = material(stuff.material).color if stuff.color is None else stuff.color
+    return Appearance(
+        color=color, substance=stuff.substance, material=stuff.material, fill=fill, body=body, solid=solid
+    )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import Feel
+from handloom.objects.joint_dynamics import Feel
 from handloom.objects.library.furniture import HANDLES, handle
 from handloom.objects.library.rooms.finishes import FRONTS, METALS, surface
 from handloom.objects.parts import Link, Part

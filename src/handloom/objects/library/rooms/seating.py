@@ -2,7 +2,7 @@
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import Feel, joint_feel
+from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass
 from handloom.objects.library.rooms.finishes import FABRICS, FRONTS, METALS, WORKTOPS, finish, pane, surface
 from handloom.objects.library.rooms.fronts import GAP, JOINT, drawer, front_style, leaf
@@ -111,7 +111,7 @@ def desk(c: Choices) -> Blueprint:
     """A desk or workbench with a pedestal of drawers at its right end; ``drawer_1`` is the top one."""
     x, y, z = c.number("width", 1.2, 1.6), c.number("depth", 0.60, 0.70), c.number("height", 0.72, 0.76)
     top, legs = c.pick("finish", TABLETOPS), c.pick("leg_finish", tuple(METALS))
-    style, feel, count = front_style(c), joint_feel(c, "roller drawer"), c.integer("drawers", 2, 3)
+    style, feel, count = front_style(c), joint_dynamics(c, "roller drawer"), c.integer("drawers", 2, 3)
     thick, wide = c.number("thickness", 0.026, 0.050), 0.42
     deep, tall = y - 0.06, z - thick - 0.10
     look, metal = surface(top, fill=_share(top)), surface(legs, fill=0.12)
@@ -153,7 +153,7 @@ def desk(c: Choices) -> Blueprint:
 def sideboard(c: Choices) -> Blueprint:
     """A low cabinet with two doors, ``door`` and ``door_2``, and a column of drawers between them."""
     x, y, z = c.number("width", 1.3, 1.7), c.number("depth", 0.38, 0.45), c.number("height", 0.50, 0.80)
-    style, feel, foot = front_style(c), joint_feel(c, "door"), c.number("foot", 0.10, 0.16)
+    style, feel, foot = front_style(c), joint_dynamics(c, "door"), c.number("foot", 0.10, 0.16)
     look = surface(style.finish, fill=0.4)
     tall, third = z - foot, x / 3
     parts = [p.moved((0.0, 0.0, foot)) for p in carcass((x, y, tall), WALL, look, back=0.008)]

@@ -2,7 +2,7 @@
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.joint_feel import joint_feel
+from handloom.objects.joint_dynamics import joint_dynamics
 from handloom.objects.library.rooms.finishes import METALS, WORKTOPS, finish, surface
 from handloom.objects.parts import Link, Part, axes, points
 from handloom.objects.shapes import Appearance, arc, bar, box, cylinder, open_box, rod, slab
@@ -94,7 +94,7 @@ def kitchen_tap(c: Choices) -> Blueprint:
         tail=(0.0, 0.0, 0.0248),
         contact_axis=(0.0, 1.0, 0.0),
         normal=(0.0, 0.0, 1.0),
-        **joint_feel(c, "tap"),
+        **joint_dynamics(c, "tap"),
     )
     return Blueprint(
         words=("tap", "kitchen tap", "faucet"),

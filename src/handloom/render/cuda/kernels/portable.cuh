@@ -14,7 +14,7 @@
 #define DEVICE_CALL __device__ __noinline__
 // So many blocks share a multiprocessor: the compiler keeps registers low enough.
 #ifndef BLOCKS_AT_ONCE
-#define BLOCKS_AT_ONCE 5
+#define BLOCKS_AT_ONCE 8
 #endif
 #define ENTRY extern "C" __global__ void __launch_bounds__(LANES, BLOCKS_AT_ONCE)
 #define SHARED __shared__
@@ -31,7 +31,6 @@ DEVICE bool any_of_warp(bool holds) { return __any_sync(0xffffffffu, holds); }
 DEVICE unsigned warp_ballot(bool holds) { return __ballot_sync(0xffffffffu, holds); }
 DEVICE int count_bits(unsigned bits) { return __popc(bits); }
 DEVICE int first_bit(unsigned bits) { return __ffs(bits) - 1; }
-DEVICE void set_bits(unsigned* word, unsigned bits) { atomicOr(word, bits); }
 
 // Floats as integers of the same order, which the card compares over a warp in one instruction.
 DEVICE int ordered(float x) { int b = __float_as_int(x); return b ^ ((b >> 31) & 0x7fffffff); }

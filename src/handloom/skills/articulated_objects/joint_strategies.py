@@ -1,4 +1,4 @@
-"""Manners of moving a joint, from an object's keypoints: hold its handle, push its surface, sweep it from behind."""
+"""Strategies of moving a joint, from an object's keypoints: hold its handle, push its surface, sweep it from behind."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ CLEAR = 0.003
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Manner:
-    """One manner of moving a joint: how the hand is posed on the moving part, and how it goes along."""
+class Strategy:
+    """One strategy of moving a joint: how the hand is posed on the moving part, and how it goes along."""
 
     grips: bool
     """Whether the fingers hold, or push."""
@@ -82,8 +82,8 @@ def hand_point(arm: Arm) -> Array:
     return np.asarray(arm.keypoints.tool_head[:3], float)
 
 
-def holding(job: Job) -> Iterator[Manner]:
-    """Yield manners of moving a joint by its handle, the hand leaning more and more."""
+def holding(job: Job) -> Iterator[Strategy]:
+    """Yield strategies of moving a joint by its handle, the hand leaning more and more."""
     link = job.link
     # A bar along the hinge lets the hand turn less than the joint.
     along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
@@ -92,11 +92,11 @@ def holding(job: Job) -> Iterator[Manner]:
         setting = grasp_setting(link, job.delta, wider)
         if job.shuts:
             setting = setting.model_copy(update={"success_threshold": SHUT * (link.range[1] - link.range[0])})
-        yield Manner(grips=True, setting=setting, contact=contact, pivots=pivots, wider=wider)
+        yield Strategy(grips=True, setting=setting, contact=contact, pivots=pivots, wider=wider)
 
 
-def pushing(job: Job) -> Iterator[Manner]:
-    """Yield manners of pushing a joint with closed fingers; what stands open is swept shut from behind."""
+def pushing(job: Job) -> Iterator[Strategy]:
+    """Yield strategies of pushing a joint with closed fingers; what stands open is swept shut from behind."""
     link, delta, arm = job.link, job.delta, job.gripper.arm
     if link.kind == "slide" and abs(np.dot(link.axis, link.normal)) < 0.5:
         return  # A panel that slides across its front has no surface to push.
@@ -104,14 +104,14 @@ def pushing(job: Job) -> Iterator[Manner]:
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
     shut = SHUT * (link.range[1] - link.range[0]) if job.shuts else OPENED * abs(delta)
     pushes = (
-        Manner(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head, wider=wider)
+        Strategy(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head, wider=wider)
         for wider in WIDER
     )
     if link.kind == "slide":
         yield from pushes
         return
     swept = sweep_setting(link, delta, tip, thick).model_copy(update={"success_threshold": shut})
-    sweep = Manner(grips=False, setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
+    sweep = Strategy(grips=False, setting=swept, contact=head + tip * arm.approach, lift=thick, pivots=(0.0,))
     if abs(delta) > STANDING:
         yield sweep
     yield from pushes

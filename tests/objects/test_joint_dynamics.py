@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from handloom.objects import make_object
-from handloom.objects.joint_feel import RANGES
+from handloom.objects.joint_dynamics import RANGES
 
 LATCHED = {
     "drawer_cabinet": "drawer",

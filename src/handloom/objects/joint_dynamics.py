@@ -1,4 +1,4 @@
-"""How the joints of doors, drawers, lids and knobs feel, per kind: friction, springs, catches, end stops."""
+"""Dynamics of the joints of doors, drawers, lids and knobs, per kind: friction, springs, catches, end stops."""
 
 from dataclasses import dataclass
 from typing import Final, TypedDict
@@ -65,7 +65,7 @@ RANGES: Final[dict[str, Kind]] = {
 at its roller catch; the magnets around a fridge's door take more; a laptop's hinge carries its screen."""
 
 
-def joint_feel(c: Choices, kind: str) -> Feel:
+def joint_dynamics(c: Choices, kind: str) -> Feel:
     """Choose how a joint feels. Drawn after an object's shape, so that shapes stay as they were."""
     ranges = RANGES[kind]
     feel: Feel = {

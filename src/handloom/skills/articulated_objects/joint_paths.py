@@ -1,4 +1,4 @@
-"""The way of a hand along a joint, as joint paths: to the contact, along the joint's own path, and back."""
+"""Joint paths of a hand that moves an object's joint: to the contact, along the joint's own path, and back."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.arms.arm_motion import POSE, planned_state
 from handloom.skills.arms.traffic import solid_geoms_of
 from handloom.skills.articulated_objects.actuation import KeyFrames
-from handloom.skills.articulated_objects.joint_manners import Manner
+from handloom.skills.articulated_objects.joint_strategies import Strategy
 from handloom.spatial import translation
 
 RETREATS = (0.08, 0.05, 0.03)
@@ -25,7 +25,7 @@ PALM_GAP = 0.003
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class JointWay:
+class JointPath:
     """One way to move a joint, from the first pose near it to the end."""
 
     frames: KeyFrames
@@ -41,15 +41,15 @@ class JointWay:
     """Distance of the first configuration from the present one, and length of the way [rad]."""
 
 
-def joint_way(
-    controller: ArmController, name: str, manner: Manner, q: Array, layouts: Iterable[KeyFrames]
-) -> JointWay | list[str]:
+def joint_path(
+    controller: ArmController, name: str, strategy: Strategy, q: Array, layouts: Iterable[KeyFrames]
+) -> JointPath | list[str]:
     """Return the way from joints (n,) through all frames of the first layout that has one, or why there is none.
 
     Args:
         controller: The arm.
         name: The object.
-        manner: How the hand moves the joint.
+        strategy: How the hand moves the joint.
         q: Joints at the first frame.
         layouts: Where the hand goes, first choice first; they mostly differ along the joint only.
     """
@@ -57,20 +57,20 @@ def joint_way(
     for frames in layouts:
         if not _same(poses, frames.approach):
             poses, approach = frames.approach, np.empty(0)
-            ignore = () if manner.grips else controller.obstacles_of(name)
+            ignore = () if strategy.grips else controller.obstacles_of(name)
             reached = _through(controller, q, poses[1:], ignore, None)
             if isinstance(reached, str):
                 why.append(reached)
                 continue
-            if not manner.grips and _palm_touches(controller, name, reached[-1]):
+            if not strategy.grips and _palm_touches(controller, name, reached[-1]):
                 why.append("the palm would touch it beside the fingers")
                 continue
             approach = reached
         elif not len(approach):
             continue
-        for kept in _kept_parts(controller, manner):
+        for kept in _kept_parts(controller, strategy):
             way = _way(controller, name, frames, approach, kept)
-            if isinstance(way, JointWay):
+            if isinstance(way, JointPath):
                 return way
             why.append(way)
     return why or ["there is none"]
@@ -89,7 +89,7 @@ def _same(a: list[Array], b: list[Array]) -> bool:
     return len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
-def _kept_parts(controller: ArmController, manner: Manner) -> Iterator[PointAndAxis | None]:
+def _kept_parts(controller: ArmController, strategy: Strategy) -> Iterator[PointAndAxis | None]:
     """Yield what the hand keeps of its poses along the joint, first choice first; None: all of them.
 
     The hand of an arm with five joints keeps its contact and turns about one line through it: the one on which fingers
@@ -100,11 +100,11 @@ def _kept_parts(controller: ArmController, manner: Manner) -> Iterator[PointAndA
         yield None
         return
     _, closing, across = controller.arm.spec.R_ee_graspnet.T
-    yield PointAndAxis(point=manner.contact, axis=closing)
-    if manner.grips:
-        yield PointAndAxis(point=manner.contact, axis=across)
+    yield PointAndAxis(point=strategy.contact, axis=closing)
+    if strategy.grips:
+        yield PointAndAxis(point=strategy.contact, axis=across)
     else:
-        yield PointAndAxis(point=manner.contact, axis=closing, angle=LEANING)
+        yield PointAndAxis(point=strategy.contact, axis=closing, angle=LEANING)
 
 
 def _through(
@@ -120,7 +120,7 @@ def _through(
 
 def _way(
     controller: ArmController, name: str, frames: KeyFrames, approach: Array, kept: PointAndAxis | None
-) -> JointWay | str:
+) -> JointPath | str:
     """Return the way that goes on from the contact, at the end of an approach (m, n), or why there is none."""
     itself = controller.obstacles_of(name)
     actuation = _through(controller, approach[-1], frames.actuation, itself, kept)
@@ -139,7 +139,7 @@ def _way(
     if isinstance(retreat, str):
         return f"the hand cannot draw back: {retreat}"
     moved = sum(float(np.abs(np.diff(path, axis=0)).sum()) for path in (approach, actuation))
-    return JointWay(
+    return JointPath(
         frames=frames,
         approach=approach,
         actuation=actuation,

@@ -1,4 +1,4 @@
-"""A segment of a demonstrated way, carried over to where its object is now."""
+"""A segment of a demonstrated path, transferred to where its object is now."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ STRIDE = 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CarriedWay:
+class TransferredPath:
     """Joints along a segment, as a function of the row of the demonstration."""
 
     knots: Array
@@ -100,7 +100,7 @@ class WayCarrier:
         T_object_turned = make_pose(matrix_from_rotvec(angle * up), np.zeros(3))
         return T_world_object @ T_object_turned @ invert_pose(segment.T_world_object)
 
-    def carried(self, way: HandWay, segment: WaySegment, X: Array, q: Array) -> CarriedWay | str:
+    def carried(self, way: HandWay, segment: WaySegment, X: Array, q: Array) -> TransferredPath | str:
         """Return the joints along a segment, or why there are none: ``out_of_reach`` or ``bridge_collides``.
 
         Args:
@@ -120,7 +120,7 @@ class WayCarrier:
             if joints is None and lift == 0.0:
                 return "out_of_reach"
             if joints is not None and not self._blocked(joints[share < 1.0]):
-                return CarriedWay(knots=knots, joints=joints, pace=self._pace(knots, joints, q, way), X=X)
+                return TransferredPath(knots=knots, joints=joints, pace=self._pace(knots, joints, q, way), X=X)
         return "bridge_collides"
 
     def _joints(self, T_world_tcp: Array, posture: Array, q: Array, share: Array) -> Array | None:
