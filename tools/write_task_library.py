@@ -101,7 +101,7 @@ def draw(name: str) -> Path:
     world, camera = scene.world, record.instance.cameras[0]
     across = round(SIDE * min(camera.width / camera.height, WIDEST))
     camera = camera.resized(across, round(across * camera.height / camera.width))
-    renderer, strip = Renderer(world.model, "quality"), []
+    renderer, strip = Renderer(world.model, "quality", looks=scene.looks), []
     for share in MOMENTS:
         state = np.ascontiguousarray(record.states[round(share * record.frames)])
         mujoco.mj_setState(world.model, world.data, state, mujoco.mjtState.mjSTATE_INTEGRATION)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
+from handloom.render.appearance.lens import through_lens
 from handloom.render.backends import make_backend
 from handloom.render.cameras import spec_of_mjcf_camera
 from handloom.render.looks import Look
@@ -66,6 +67,5 @@ class Renderer:
         self._backend.place(data)
         images: Images = {}
         for spec in specs:
-            frame = self._backend.draw(data, spec, wanted)
-            images[spec.name] = {kind: getattr(frame, kind) for kind in wanted}
+            images[spec.name] = through_lens(self._backend, data, spec, wanted)
         return images

@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from handloom.errors import FileError
 from handloom.values.camera import CameraSpec
+from handloom.values.surroundings import Surroundings
 
 # Bounds hold when an instance is read: an archive of somebody else must not ask for work or memory without end.
 Number = Annotated[float, Field(ge=-1e6, le=1e6)]
@@ -142,6 +143,8 @@ class TaskInstance:
     """The longer wording; one per robot, separated by semicolons."""
     fluid: FluidInstance | None = None
     """Grains, if the task has any."""
+    surroundings: Annotated[Surroundings | None, Field(exclude_if=lambda given: given is None)] = None
+    """Light from all around; None: a room by day."""
 
     @property
     def timestep(self) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.render.appearance.swept import triangles_of_swept
 from handloom.render.cpu.layout import (
     BEADS,
     BOX,
@@ -52,6 +53,7 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.model.bvh import (
     Hierarchy,
+    TriangleMesh,
     build_hierarchy,
     join_hierarchies,
     triangles_of_height_field,
@@ -59,7 +61,7 @@ from handloom.render.cpu.model.bvh import (
 )
 from handloom.render.cpu.model.finish_row import wrap_pattern, write_finish
 from handloom.render.cpu.model.texture import TextureKey
-from handloom.render.looks import Look, Turned, tables_of_turned
+from handloom.render.looks import Look, Swept, Turned, tables_of_turned
 from handloom.render.pictures import linear_from_srgb
 
 # Geom groups 0 to 2 are drawn, as in MuJoCo's own viewers; collision geoms live in group 3.
@@ -238,6 +240,8 @@ def build_geom_table(
         row[G_EDGE] = look.edge if look is not None else 0.0
         if look is not None and isinstance(look.shape, Turned):
             shapes.write_turned(look.shape, row)
+        elif look is not None and isinstance(look.shape, Swept):
+            shapes.write_swept(look.shape, row)
         else:
             shapes.write(geom, row)
         if finish is not None and texture is not None:
@@ -302,6 +306,15 @@ class _ShapeTables:
         row[G_HALF : G_HALF + 3] = radius, radius, (high - low) / 2
         row[G_BAND_LOW], row[G_BAND_HIGH] = shape.band
         row[G_BAND_COLOR : G_BAND_COLOR + 3] = linear_from_srgb(np.array(shape.band_color))
+
+    def write_swept(self, shape: Swept, row: NDArray[np.float32]) -> None:
+        """Write a tube as triangles, and its bounding box."""
+        corners, normals = triangles_of_swept(shape)
+        texcoords = np.full((len(corners), 3, 2), np.nan)
+        row[G_TYPE], row[G_HULL], row[G_HULL_COUNT] = TRIANGLES, len(self._parts), len(self._parts)
+        self._parts.append(build_hierarchy(TriangleMesh(corners, normals, texcoords)))
+        low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+        row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = (low + high) / 2, (high - low) / 2
 
     def finish(self, table: NDArray[np.float32]) -> tuple[NDArray[np.float32], Hierarchy]:
         """Return half spaces and joined triangles, and turn part numbers into node numbers."""

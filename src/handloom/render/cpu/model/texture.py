@@ -165,13 +165,17 @@ def _unwrap(lanes, row, gid):
         _unwrap_round(lanes, row, gid, is_cylinder)
         return
     along, u_shift, v_shift = row[G_TEX_ALONG], row[G_TEX_SHIFT], row[G_TEX_SHIFT + 1]
-    deep, across = along > np.float32(1.5), (along > HALF) & (along < np.float32(1.5))
+    print_ = along > np.float32(2.5)
+    deep, across = (along > np.float32(1.5)) & (not print_), (along > HALF) & (along < np.float32(1.5))
     for i in range(LANES):
         face = abs(lanes[i + FACE])
         on_x = is_box & (face < np.float32(1.5))
         flat = is_plane | (is_box & (face > np.float32(2.5))) | (is_cylinder & (face > HALF))
         s = lanes[i + SPARE_B] if on_x else lanes[i + SPARE_A]
         t = lanes[i + SPARE_B] if flat else lanes[i + SPARE_C]
+        # Seen from behind and from the left, the axes run from right to left.
+        away = (lanes[i + FACE] == TWO) | (lanes[i + FACE] == -ONE)
+        s = -s if print_ & away & is_box else s
         mine = lanes[i + ID] == gid
         swap = (across & flat) | (deep & (not flat))
         u, v = (t if swap else s), (s if swap else t)
