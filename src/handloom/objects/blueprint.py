@@ -4,6 +4,7 @@ import hashlib
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -29,6 +30,7 @@ _GEOM = {
     "ellipsoid": mujoco.mjtGeom.mjGEOM_ELLIPSOID,
     "hull": mujoco.mjtGeom.mjGEOM_MESH,
 }
+_SHAPES: dict[str, Literal["smooth"]] = {"smooth": "smooth"}
 _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_SLIDE}
 _Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
 """Turns z up to y up: x stays, z becomes y."""
@@ -216,7 +218,7 @@ class Blueprint:
             Look(
                 body=p.body,
                 hides=tuple(names),
-                shape="as collides" if isinstance(p.drawn, str) else p.drawn,
+                shape=_SHAPES.get(p.drawn, "as collides") if isinstance(p.drawn, str) else p.drawn,
                 position=p.position,
                 quat=p.quat,
                 edge=edge_of(p),

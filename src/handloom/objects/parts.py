@@ -56,9 +56,9 @@ class Part:
     """Velocity of the surface in the part's frame [m/s]; for conveyor belts."""
     belt_turn: float = 0.0
     """Angular velocity of the surface about the part's z axis [rad/s]; for turntables."""
-    drawn: Turned | Swept | Literal["itself", "with the last"] = "itself"
-    """What cameras see: the solid itself, a surface of revolution or a tube in the part's frame, or nothing because the surface
-    of an earlier part shows this one too."""
+    drawn: Turned | Swept | Literal["itself", "smooth", "with the last"] = "itself"
+    """What cameras see: the solid itself, the same without facets, a surface of revolution or a tube in the part's
+    frame, or nothing because the surface of an earlier part shows this one too."""
 
     def __post_init__(self) -> None:
         """Refuse shapes without volume."""

@@ -11,7 +11,6 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import PchipInterpolator
 
 from handloom.arrays import Array
 from handloom.objects.materials import Rgb
@@ -264,7 +263,23 @@ def curved(profile: Profile, *, steps: int = 6) -> Profile:
     points = np.asarray(profile, float)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     fine = np.linspace(0.0, along[-1], steps * (len(points) - 1) + 1)
-    return [(float(r), float(z)) for r, z in PchipInterpolator(along, points)(fine)]
+    slopes = np.column_stack([_monotone_slopes(along, points[:, k]) for k in range(2)])
+    k = np.clip(np.searchsorted(along, fine, side="right") - 1, 0, len(along) - 2)
+    h = (along[k + 1] - along[k])[:, None]
+    t = (fine - along[k])[:, None] / h
+    values = (1 + 2 * t) * (1 - t) ** 2 * points[k] + t * (1 - t) ** 2 * h * slopes[k]
+    values += t * t * (3 - 2 * t) * points[k + 1] + t * t * (t - 1) * h * slopes[k + 1]
+    return [(float(r), float(z)) for r, z in values]
+
+
+def _monotone_slopes(x: Array, y: Array) -> Array:
+    """Return slopes of a cubic curve that rises and falls only where its points do (Fritsch and Butland, 1984)."""
+    secants = np.diff(y) / np.diff(x)
+    slopes = np.concatenate([secants[:1], np.zeros(len(x) - 2), secants[-1:]])
+    left, right = secants[:-1], secants[1:]
+    same = left * right > 0
+    slopes[1:-1][same] = 2 * left[same] * right[same] / (left[same] + right[same])
+    return slopes
 
 
 def drawn_as(parts: list[Part], surface: Turned) -> list[Part]:

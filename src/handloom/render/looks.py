@@ -79,8 +79,9 @@ class Look:
     """Name of the body in the model."""
     hides: tuple[str, ...]
     """Names of the geoms it is drawn for; labels show it as the first, whose material it has."""
-    shape: Turned | Swept | Literal["as collides"] = "as collides"
-    """What is drawn; ``as collides`` draws the one hidden geom itself, with rounded edges."""
+    shape: Turned | Swept | Literal["as collides", "smooth"] = "as collides"
+    """What is drawn; ``as collides`` draws the one hidden geom itself, with rounded edges; ``smooth`` a hull without
+    facets."""
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Origin of the shape in the body [m]."""
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)

@@ -221,7 +221,7 @@ def computer_mouse(c: Choices) -> Blueprint:
         for a in (2 * math.pi * (k + 0.5) / 10 for k in range(10))
     ]
     parts = [
-        hull(corners, **look),
+        replace(hull(corners, **look), drawn="smooth"),
         cylinder(
             0.008,
             0.006,

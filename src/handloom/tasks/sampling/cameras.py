@@ -133,13 +133,13 @@ def sample_optics(camera: CameraFile, rng: np.random.Generator) -> Optics:
     return Optics(
         distortion=camera.distortion or (k1, k2, p1, p2, k3),
         vignetting=draw(0.0, 0.35),
-        exposure=round(float(np.exp(rng.uniform(-0.3, 0.3))), 6),
+        exposure=round(float(np.exp(rng.uniform(-0.25, 0.2))), 6),
         exposure_drift=draw(0.0, 0.08),
         white_balance=(draw(0.9, 1.12), draw(0.9, 1.12)),
         white_drift=draw(0.0, 0.04),
         drift_seconds=draw(2.0, 12.0),
         phase=draw(0.0, 2.0 * np.pi),
-        noise=draw(0.004, 0.035),
+        noise=draw(0.002, 0.018),
         jpeg=int(rng.integers(70, 96)),
         seed=int(rng.integers(2**32)),
     )

@@ -44,7 +44,7 @@ def _tinted(name: str, strength: float, rng: np.random.Generator) -> LightInstan
     """Return a weak lamp, from candle warm to sky cold, that hangs anywhere around the table and casts no shadow."""
     turn = float(rng.uniform(0.0, 2.0 * np.pi))
     place = float(rng.uniform(0.8, 2.0)) * np.array([np.cos(turn), np.sin(turn)])
-    tint = color_of_kelvin(float(rng.uniform(2500.0, 7500.0)))
+    tint = _adapted(float(rng.uniform(2500.0, 9000.0)))
     return _lamp(name, place, float(rng.uniform(1.6, 2.8)), 0.18 * strength * tint, BULB, shadows=False)
 
 
@@ -62,14 +62,18 @@ def color_of_kelvin(kelvin: float) -> np.ndarray:
     return rgb / rgb.max()
 
 
+def _adapted(kelvin: float) -> np.ndarray:
+    """Return the colour of a light halfway to white, as a camera that balances white sees it."""
+    return (1.0 + color_of_kelvin(kelvin)) / 2.0
+
+
 def sample_surroundings(env_map: EnvMapConfig, rng: np.random.Generator) -> Surroundings | None:
     """Return a room by day or by night, a workshop under panels, or an overcast sky; None keeps the usual room."""
     if not env_map.vary_surroundings:
         return None
     kind = str(rng.choice(("day", "day", "evening", "panels", "overcast")))
-    turn, cold = float(rng.uniform(0.0, 360.0)), color_of_kelvin(float(rng.uniform(6000.0, 9000.0)))
-    warm = color_of_kelvin(float(rng.uniform(2700.0, 3600.0)))
-    white = color_of_kelvin(float(rng.uniform(3800.0, 6000.0)))
+    turn, cold = float(rng.uniform(0.0, 360.0)), _adapted(float(rng.uniform(6500.0, 11000.0)))
+    warm, white = _adapted(float(rng.uniform(2700.0, 3600.0))), _adapted(float(rng.uniform(3800.0, 6000.0)))
 
     def lit(color: np.ndarray, strength: float) -> tuple[float, float, float]:
         red, green, blue = (round(float(value), 4) for value in strength * color)

@@ -73,9 +73,10 @@ def _fit_print(row: NDArray[np.float32], kind: int, half: NDArray[np.float32]) -
     wide, deep, high = (2 * float(h) for h in half)
     lies = kind == BOX and high < min(wide, deep)
     row[G_TEX_U], row[G_TEX_V] = 1.0 / wide, 1.0 / (deep if lies else high)
-    row[G_TEX_DENSITY] = max(row[G_TEX_U], row[G_TEX_V])
+    # Letters of a title that is wide and low stay sharp at the price of some flicker.
+    row[G_TEX_DENSITY] = math.sqrt(float(row[G_TEX_U]) * float(row[G_TEX_V]))
     row[G_TEX_ALONG] = READABLE
     if kind != BOX:
         row[G_TEX_AROUND] = 2.0
         row[G_TEX_SHIFT], row[G_TEX_SHIFT + 1] = 0.0, 0.5 + float(row[G_BOX + 2]) * float(row[G_TEX_V])
-        row[G_TEX_DENSITY] = max(row[G_TEX_V], 2.0 / (math.pi * wide))
+        row[G_TEX_DENSITY] = math.sqrt(float(row[G_TEX_V]) * 2.0 / (math.pi * wide))

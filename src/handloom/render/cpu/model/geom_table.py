@@ -243,7 +243,7 @@ def build_geom_table(
         elif look is not None and isinstance(look.shape, Swept):
             shapes.write_swept(look.shape, row)
         else:
-            shapes.write(geom, row)
+            shapes.write(geom, row, smooth=look is not None and look.shape == "smooth")
         if finish is not None and texture is not None:
             wrap_pattern(finish, row)
     if len(beads):
@@ -263,14 +263,17 @@ class _ShapeTables:
         self._parts: list[Hierarchy] = []
         self._part_of: dict[tuple[int, int], int] = {}
 
-    def write(self, geom: int, row: NDArray[np.float32]) -> None:
-        """Write where the shape of a geom is found; for triangles, for now, the number of their part."""
+    def write(self, geom: int, row: NDArray[np.float32], *, smooth: bool = False) -> None:
+        """Write where the shape of a geom is found; for triangles, for now, the number of their part.
+
+        What is to look smooth has its normals interpolated over triangles, convex or not.
+        """
         kind, item = int(self._model.geom_type[geom]), int(self._model.geom_dataid[geom])
         if kind in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
             return
         # A picture that is laid out over the corners needs the triangles, convex or not.
         mapped = kind == MESH and row[G_TEXTURE] >= 0 and self._model.mesh_texcoordadr[item] >= 0
-        if kind == MESH and not mapped and self._hull(item) is not None:
+        if kind == MESH and not mapped and not smooth and self._hull(item) is not None:
             row[G_HULL], row[G_HULL_COUNT] = self._hull(item) or (0, 0)
             return
         if kind not in (MESH, HEIGHT_FIELD):
