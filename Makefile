@@ -6,7 +6,7 @@ READY := .venv/.ready
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
-.PHONY: help demo test test-slow test-selected test-reader check format bench docs setup clean
+.PHONY: help demo test test-slow test-selected test-browser axe test-reader check format bench docs setup clean
 help:
 	@echo "make demo   generate and verify ten demonstrations, from nothing to a dataset"
 	@echo "make test   run the fast tests          make check  formatting, lint, types"
@@ -35,6 +35,19 @@ test-slow: $(READY)
 test-selected: $(READY)
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray]'
 	@HANDLOOM_KILLS=10 $(PYTEST) -m slow tests/engine/test_kill.py tests/engine/test_ray_executor.py
+
+# The pages of viewer and teleoperation in a real browser: what a person does first. Skips itself without Chromium.
+BROWSER := tests/viewer/test_page.py tests/viewer/test_page_manners.py tests/viewer/test_export.py
+test-browser: $(READY) axe
+	@$(BIN)/python -m pytest -q -m "browser and not slow" $(BROWSER)
+
+# Checks of accessibility for those tests; nothing of it is installed or shipped.
+AXE := 4.14.0
+axe: build/axe/package/axe.min.js
+build/axe/package/axe.min.js:
+	@mkdir -p build/axe
+	@cd build/axe && npm pack --silent axe-core@$(AXE) >/dev/null && tar xzf axe-core-$(AXE).tgz || \
+		echo "axe-core cannot be had; its tests skip themselves"
 
 # The real lerobot reads what we write; its environment takes 4 GB and some minutes, so CI leaves it out.
 test-reader: $(READY)

@@ -61,11 +61,12 @@ STEPS = {
     "drawing": WarmStep("handloom.engine.warmup:draw", ("render", "dataset")),
     "planning": WarmStep("handloom.engine.warmup:plan_and_write", ("motion", "grasping")),
     "pouring": WarmStep("handloom.engine.warmup:pour", ("scene",)),
+    "labels": WarmStep("handloom.engine.warmup:label", ("labels",), generates=False),
     "motion policies": WarmStep("handloom.isaac.motion_generation.warmup:follow", ("isaac",), generates=False),
 }
 """What is compiled side by side; the longer step first."""
 GENERATE = tuple(name for name, step in STEPS.items() if step.generates)
-"""The steps that come before a run: motion policies are no part of it."""
+"""The steps that come before a run; labels come before one that writes them, motion policies are no part of it."""
 
 
 @cache

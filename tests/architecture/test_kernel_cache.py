@@ -60,7 +60,7 @@ def test_a_kernel_is_cached_in_the_folder_of_its_part():
 def test_a_second_installation_finds_the_kernels_of_the_first(copy):
     # The one kernel that does not pull in the rest of its part: quick to compile.
     code = (
-        "import numpy as np; from handloom.dataset.video.colour_planes import colour_planes as k;"
+        "import numpy as np; from handloom.dataset.video.video_writer import colour_planes as k;"
         "k(np.zeros((2, 2, 3), np.uint8), *np.zeros((3, 2, 2), np.uint8)); print(sum(k.stats.cache_hits.values()))"
     )
 

@@ -25,6 +25,7 @@ LAYERS = (
     {"skills", "retarget"},
     {"tasks"},
     {"episode"},
+    {"labels"},
     {"engine"},
     {"teleop", "viewer", "gym", "isaac"},
     {"bench", "compat"},

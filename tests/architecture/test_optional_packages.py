@@ -21,6 +21,7 @@ OPTIONAL = (
     "lerobot",
     "websockets",
     "cryptography",
+    "uvicorn",
 )
 
 

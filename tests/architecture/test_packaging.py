@@ -9,7 +9,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "handloom"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada", "yaml": "pyyaml", "pxr": "usd-core"}
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "collada": "pycollada",
+    "cupy": "cupy-cuda12x",
+    "pxr": "usd-core",
+    "rerun": "rerun-sdk",
+    "yaml": "pyyaml",
+}
 """Module > the distribution that brings it, where the names differ."""
 WITH_ANOTHER = {"llvmlite", "pydantic_core"}
 """Imported, and always there with a declared one: Numba and pydantic are built on them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handloom.compat.moved import FOLDERS, MODULES, NAMES, new_place
+from handloom.compat.moved import FOLDERS, MODULES, NAMES, RENAMED, new_place
 
 OLD_PATHS = json.loads(Path(__file__).with_name("old_paths.json").read_text())
 """Every module before the first move > the public names of its folder, where it is one."""
@@ -60,8 +60,9 @@ def test_no_row_leads_from_a_path_that_is_in_use_or_to_one_that_is_not():
         return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
     moved = [f"{old}.{name}" for (old, _), names in MODULES.items() for name in names.split()]
-    assert not [path for path in (*moved, *FOLDERS) if exists(path)]
-    assert not [path for path in (*moved, *FOLDERS) if not exists(str(new_place(path)))]
+    old = (*moved, *FOLDERS, *RENAMED)
+    assert not [path for path in old if exists(path)]
+    assert not [path for path in old if not exists(str(new_place(path)))]
     assert not [row for row in NAMES.values() if not exists(row.partition(":")[0])]
 
 

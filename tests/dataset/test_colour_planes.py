@@ -3,7 +3,7 @@
 import av
 import numpy as np
 
-from handloom.dataset.video.colour_planes import colour_planes
+from handloom.dataset.video.video_writer import colour_planes
 
 
 def reference(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

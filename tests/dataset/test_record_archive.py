@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from handloom.dataset import archive_of_record, outcome_of_record, read_archive, record_of_archive
-from handloom.dataset.episodes.archive import write_archive
-from handloom.dataset.episodes.record_archive import segments_of
+from handloom.dataset.episodes.archive import segments_of, write_archive
 from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, RobotInstance, SkillSpan, TaskInstance
 
 

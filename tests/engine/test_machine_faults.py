@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from handloom.config import allow_code
-from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, attempt, generate_run
+from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, attempt, generate_run, sources
 from handloom.engine.executors.executor import Finished
 from handloom.engine.executors.machine_faults import crash_fault, machine_fault
 from handloom.errors import FileError, InputError, MachineError, MissingExtraError, StateError
@@ -171,7 +171,7 @@ def test_a_source_that_cannot_be_loaded_ends_the_run_at_once(tmp_path, monkeypat
     def broken(_):
         raise error
 
-    monkeypatch.setattr(attempt, "source_factory", broken)
+    monkeypatch.setattr(sources, "source_factory", broken)
     run = new_run(tmp_path / "run")
     with pytest.raises((MissingExtraError, InputError), match=str(error)):
         generate_run(run, Goal(attempts=5), InlineExecutor())

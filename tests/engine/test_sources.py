@@ -17,7 +17,7 @@ from handloom.engine import (
     generate_run,
     verify_dataset,
 )
-from handloom.engine.runs.run_settings import SOURCES, source_factory
+from handloom.engine.sources import SOURCES, source_factory
 from handloom.errors import ConfigError, InputError, NotFoundError
 from handloom.skills import Schedule
 from handloom.tasks import load_task

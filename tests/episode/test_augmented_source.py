@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from handloom.engine.attempt import Stopwatch, simulate
+from handloom.engine.sources import JudgedSource
 from handloom.episode import run_episode
 from handloom.episode.augmented_source import AugmentedSource
 from handloom.episode.carried_way import CarriedWay, WayCarrier
 from handloom.episode.demonstration import PAUSE, Demonstration
-from handloom.episode.judged_source import JudgedSource
 from handloom.errors import FileError, InputError
 from handloom.objects import make_object
 from handloom.objects.symmetry import ANGLES, turns_alike

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from handloom.objects import make_object, object_categories
+from handloom.objects.registry import MOUNTED
 from handloom.spatial import matrix_from_quat, quat_angle
 
 SEEDS = (0, 1)
@@ -134,6 +135,8 @@ def test_names_speak_of_the_colour_and_the_kind(category, seed):
 
 @every_object
 def test_it_stays_in_each_of_its_stable_poses(category, seed, on_floor, simulate):
+    if category in MOUNTED:
+        return
     thing = built(category, seed)
     poses = thing.rest_poses
     assert len(poses.quats) >= 1

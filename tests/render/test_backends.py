@@ -51,7 +51,7 @@ def test_every_backend_has_the_same_presets():
 
 def test_an_unknown_backend_is_named(table):
     model, _ = table
-    with pytest.raises(NotFoundError, match="no render backend named 'vulkan'; known: cpu, filament, gl"):
+    with pytest.raises(NotFoundError, match="no render backend named 'vulkan'; known: cpu, cuda, filament, gl"):
         make_backend("vulkan", model, "fast")
 
 

@@ -6,7 +6,7 @@ from scipy.interpolate import interp1d
 
 from handloom.errors import HandloomError, InputError
 from handloom.robots import load_robot, robot_names, tool_poses_of_grasps
-from handloom.robots.grasp_poses import CubicCurve
+from handloom.robots.tool_poses import CubicCurve
 from handloom.spatial import random_rotations
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from handloom.robots import load_robot, robot_names
 from handloom.robots.checks import RobotAtHome
-from handloom.robots.portrait import portrait, robot_frames
+from handloom.robots.robot_portrait import portrait, robot_frames
 
 
 @pytest.mark.parametrize("name", robot_names())

@@ -9,7 +9,7 @@ import pytest
 from tests.skills.conftest import run_with, table_instance, thing
 
 from handloom.dataset import archive_of_record, outcome_of_record, record_of_archive
-from handloom.dataset.episodes.record_archive import segments_of
+from handloom.dataset.episodes.archive import segments_of
 from handloom.episode import replay
 from handloom.episode.columns import robot_series
 from handloom.scene import build_scene

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handloom.bench.tasks import TaskTrial, carry_out
+from handloom.bench.tasks import TaskTrial, run_trial
 from handloom.tasks import library
 
 SEEDS = 6
@@ -13,6 +13,6 @@ fixed, so a test that passes goes on passing."""
 @pytest.mark.slow
 @pytest.mark.parametrize("name", library())
 def test_a_task_of_the_library_succeeds(name: str) -> None:
-    attempts = carry_out(TaskTrial(task=name, first=0, count=SEEDS, seed=0, overrides=()))
+    attempts = run_trial(TaskTrial(task=name, first=0, count=SEEDS, seed=0, overrides=()))
     failures = [f"{a.receipt.reason}: {a.receipt.detail}" for a in attempts if not a.receipt.success]
     assert len(failures) <= 1, failures

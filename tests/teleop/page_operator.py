@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import ClassVar, Protocol
 
 import numpy as np
-from browser import Browser
 
+from browser import Browser
 from handloom.scene import Scene, SceneArm
 from handloom.teleop.operator_source import OperatorSource
 

@@ -6,9 +6,10 @@ import pytest
 
 pytest.importorskip("websockets")
 
-from browser import PROGRAM, Browser
 from test_page import INSTALL, IWER, needs_iwer, opened, shot
 from test_page_manners import driven_in
+
+from browser import PROGRAM, Browser
 
 pytestmark = [
     pytest.mark.browser,

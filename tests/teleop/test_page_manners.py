@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("websockets")
 
-from browser import PROGRAM, Browser
 from page_operator import Keyboard, PageOperator, Thumbs
 from test_page import Driven, opened, shot, started
 
+from browser import PROGRAM, Browser
 from handloom.dataset import DatasetReader
 from handloom.engine import InlineExecutor, verify_dataset
 

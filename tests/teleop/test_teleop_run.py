@@ -13,7 +13,7 @@ from expert_hand import expert_record, hand_recording
 
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import InlineExecutor, RunDirectory, RunSettings, verify_dataset
-from handloom.engine.runs.run_settings import TELEOP
+from handloom.engine.sources import TELEOP
 from handloom.engine.verification.verify import dataset_faults
 from handloom.errors import InputError
 from handloom.retarget import DeviceFrame, DeviceRecording

@@ -193,12 +193,17 @@ OURS = (
 )
 
 
-def run(*, seconds: float = 1.0) -> BenchResult:
+def run(*, seconds: float = 1.0, backend: str = "cpu") -> BenchResult:
     """Measure processor time per frame, all threads together, so that neighbours on the machine do not count.
 
     Args:
         seconds: How long each contender draws each size.
+        backend: ``cuda`` measures a card instead, thousands of pictures at a time.
     """
+    if backend == "cuda":
+        from handloom.bench.render_card import run as run_card
+
+        return run_card()
     model, data = build_scene()
     rows = [_row(model, data, contender, seconds) for contender in (*OURS, *_others())]
     gl = next((row for row in rows if row["name"] == "gl balanced"), None)

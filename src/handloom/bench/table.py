@@ -5,7 +5,9 @@ BENCHES: dict[str, tuple[str, str]] = {
     "tasks": ("handloom.bench.tasks", "success of the scripted expert on every task, its cost, why attempts fail"),
     "data": ("handloom.bench.data", "what demonstrations are worth: views, idle time, detours, landing, words"),
     "scenes": ("handloom.bench.scenes", "sampling and building scenes, overlap and drift at rest, reading task files"),
+    "kitchens": ("handloom.bench.kitchens", "sampled kitchens: what overlaps, what is blocked, rest, time, pictures"),
     "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
+    "labels": ("handloom.bench.labels", "labels of every kind, on top of drawing and encoding"),
     "render": ("handloom.bench.render", "frames per second and core, beside the classic renderer"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
     "teleop": (

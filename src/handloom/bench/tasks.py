@@ -63,12 +63,12 @@ def run(
         for first in range(0, seeds, PER_TRIAL)
     ]
     done: dict[str, list[Attempt]] = {name: [] for name in wanted}
-    for finished in executor.run(carry_out, iter(trials)):
+    for finished in executor.run(run_trial, iter(trials)):
         done[finished.item.task] += finished.result or _crashed(finished.item, finished.crash)
     return BenchResult(bench="tasks", rows=tuple(_row(name, attempts) for name, attempts in done.items()))
 
 
-def carry_out(trial: TaskTrial) -> list[Attempt]:
+def run_trial(trial: TaskTrial) -> list[Attempt]:
     """Attempt the seeds of a trial, in a worker."""
     task = _loaded(trial.task, trial.overrides)
     return [_attempt(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from handloom.bench.result import BenchResult
 from handloom.engine import RunDirectory, RunSettings
-from handloom.engine.runs.run_settings import TELEOP
+from handloom.engine.sources import TELEOP
 from handloom.episode.loop import apply_targets
 from handloom.errors import require
 from handloom.retarget import ControllerSnapshot, DeviceFrame, DeviceRecording

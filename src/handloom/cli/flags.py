@@ -29,6 +29,12 @@ OptionalOutput = Annotated[Path | None, arg(aliases=["-o"], metavar="PATH", help
 Overrides = Annotated[tuple[str, ...], arg(metavar="KEY=VALUE [KEY=VALUE ...]", help_behavior_hint=NO_HINT)]
 
 Preset = Literal["fast", "balanced", "quality"]
+Backend = Literal["cpu", "cuda"]
 Codec = Literal["h264", "av1"]
 ColumnStyle = Literal["canonical", "reference", "detailed"]
+LabelName = Literal[
+    "all", "steps", "objects", "cameras", "boxes", "masks", "points", "contacts", "traces", "grasps", "words", "depth",
+    "normals", "flow",
+]  # fmt: skip
+Labels = Annotated[tuple[LabelName, ...], arg(help_behavior_hint=NO_HINT)]
 LerobotFeature = Literal["depth", "segmentation", "language"]

@@ -34,7 +34,7 @@ MODULES = {
         "cubic_spline path_conversion path_segments s_curve task_space_path trajectory_generator"
     ),
     ("handloom.motion_generation", "handloom.isaac.motion_generation.descriptions"): (
-        "describe_robot description_files motion_robot supported_robots urdf"
+        "describe_robot description_files motion_robot supported_robots"
     ),
     ("handloom.control.wheeled", "handloom.isaac.wheeled.controllers"): (
         "ackermann_controller differential_controller holonomic_controller holonomic_robot_setup "
@@ -90,7 +90,44 @@ MODULES = {
 }
 """(Old folder, new folder) > the modules that went from the one to the other."""
 
+RENAMED = {
+    "handloom.teleop.certificate": "handloom.web.certificate",
+    "handloom.teleop.gate": "handloom.web.gate",
+    "handloom.motion.collision.lane_shapes": "handloom.motion.collision.lane_kernels",
+    "handloom.episode.detailed_columns": "handloom.episode.columns",
+    "handloom.objects.importers.packages": "handloom.objects.importers.object_packages",
+    "handloom.robots.grasp_poses": "handloom.robots.tool_poses",
+    "handloom.robots.portrait": "handloom.robots.robot_portrait",
+    "handloom.motion.planning.search": "handloom.motion.planning.path_search",
+    "handloom.motion.collision.arrays": "handloom.motion.collision.collision_arrays",
+    "handloom.isaac.motion_generation.trajectories.s_curve": (
+        "handloom.isaac.motion_generation.trajectories.cubic_spline"
+    ),
+    "handloom.motion.trajectory.timing": "handloom.motion.trajectory.timed_path",
+    "handloom.retarget.haptics.tactile_types": "handloom.retarget.haptics.haptic_device",
+    "handloom.isaac.wheeled.laps.driver": "handloom.isaac.wheeled.laps.lap",
+    "handloom.isaac.policy.flat_terrain": "handloom.isaac.policy.walker",
+    "handloom.isaac.policy.joint_patterns": "handloom.isaac.policy.policy_env",
+    "handloom.dataset.episodes.record_archive": "handloom.dataset.episodes.archive",
+    "handloom.robots.suction_config": "handloom.robots.drive_config",
+    "handloom.engine.archives": "handloom.engine.trust",
+    "handloom.engine.work": "handloom.engine.generate",
+    "handloom.robots.checks.model_checks": "handloom.robots.checks.check_robot",
+    "handloom.objects.importers.models.model_pieces": "handloom.objects.importers.models.model_files",
+    "handloom.grasping.grasp_candidates": "handloom.grasping.annotate",
+    "handloom.grasping.suction": "handloom.grasping.grasp_library",
+    "handloom.tasks.sampling.held_objects": "handloom.tasks.sampling.sample_task",
+    "handloom.motion.planning.goal_set": "handloom.motion.planning.move_planner",
+    "handloom.dataset.video.colour_planes": "handloom.dataset.video.video_writer",
+    "handloom.episode.judged_source": "handloom.engine.sources",
+    "handloom.motion_generation.urdf": "handloom.sim.urdf",
+    "handloom.isaac.motion_generation.descriptions.urdf": "handloom.sim.urdf",
+    "handloom.retarget.urdf_kinematics": "handloom.sim.urdf",
+}
+"""Module > the module that has its code now: it has another name, or it became a part of that one."""
+
 NAMES = {
+    "handloom.motion.collision:convex_hull": "handloom.motion.collision:hull_shape",
     "handloom.robots:TemplateRobot": "handloom.isaac.articulation:TemplateRobot",
     "handloom.robots:make_robot": "handloom.isaac.articulation:make_robot",
     "handloom.robots:register_robot": "handloom.isaac.articulation:register_robot",
@@ -105,10 +142,12 @@ _PLACES = FOLDERS | {
 
 def new_place(module: str) -> str | None:
     """Return where a module is now; None when its path is in no table."""
-    if module in _PLACES:
-        return _PLACES[module]
+    place = _PLACES.get(module, module)
     folder, _, name = module.rpartition(".")
-    return f"{FOLDERS[folder]}.{name}" if folder in FOLDERS else None
+    if place == module and folder in FOLDERS:
+        place = f"{FOLDERS[folder]}.{name}"
+    place = RENAMED.get(module, RENAMED.get(place, place))
+    return None if place == module else place
 
 
 def find_moved(module: str) -> importlib.machinery.ModuleSpec | None:

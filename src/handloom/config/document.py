@@ -35,7 +35,12 @@ class Document:
 
 
 def read_document(
-    path: str | Path, *, shipped: Path | None = None, allow_outside: bool = False, foreign_tags: bool = False
+    path: str | Path,
+    *,
+    shipped: Path | None = None,
+    allow_outside: bool = False,
+    foreign_tags: bool = False,
+    text: str | None = None,
 ) -> Document:
     """Read a YAML file and the files its top-level ``base:`` key names, nearest file winning.
 
@@ -48,11 +53,12 @@ def read_document(
         allow_outside: A ``base`` may lie outside the folders around the file.
         foreign_tags: Take values with a tag of another program, such as ``!!python/name``, as text instead of
             refusing them.
+        text: What the file would say, such as the present text of an editor; None reads it.
 
     Raises:
         ConfigError: The file is missing, unreadable, too large, not YAML, repeats a key, or inherits in a circle.
     """
-    return _read(Path(path), (), shipped=shipped, allow_outside=allow_outside, foreign_tags=foreign_tags)
+    return _read(Path(path), (), shipped=shipped, allow_outside=allow_outside, foreign_tags=foreign_tags, text=text)
 
 
 def _read(
@@ -63,10 +69,11 @@ def _read(
     shipped: Path | None,
     allow_outside: bool,
     foreign_tags: bool,
+    text: str | None = None,
 ) -> Document:
     try:
-        resolved = path.resolve(strict=True)
-        text = _read_text(resolved, f"{named_by}{path}")
+        resolved = path.resolve(strict=text is None)
+        text = _read_text(resolved, f"{named_by}{path}") if text is None else _checked_text(text, path)
     except (OSError, RuntimeError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
@@ -111,6 +118,13 @@ def _base_file(name: str, near: Path, shipped: Path | None, what: str, *, allow_
         where = searched(near, allow_outside=allow_outside)
         library = f" and the task library; its setups: {setups}" if setups else ""
         raise ConfigError(f"{what}: {name} was not found; {hint}{where}{library}") from error
+
+
+def _checked_text(text: str, path: Path) -> str:
+    """Refuse a text that no file could hold."""
+    if len(text.encode(errors="surrogatepass")) > MAX_BYTES:
+        raise ConfigError(f"{path}: a config file has at most {MAX_BYTES / 1e6:.0f} MB")
+    return text
 
 
 def _read_text(resolved: Path, shown: str) -> str:

@@ -1,11 +1,16 @@
 """Episodes on disk: folders, archives, video, and LeRobot v3 datasets made of them."""
 
-from handloom.dataset.episodes.archive import EpisodeArchive, read_archive
+from handloom.dataset.episodes.archive import (
+    EpisodeArchive,
+    archive_of_record,
+    outcome_of_record,
+    read_archive,
+    record_of_archive,
+)
 from handloom.dataset.episodes.certificate import Certificate
 from handloom.dataset.episodes.episode_folder import EpisodeFolder, find_episodes, folder_name, remove_unfinished
 from handloom.dataset.episodes.episode_outcome import EpisodeOutcome, Segment
 from handloom.dataset.episodes.episode_writer import EpisodeWriter
-from handloom.dataset.episodes.record_archive import archive_of_record, outcome_of_record, record_of_archive
 from handloom.dataset.export_hdf5 import export_hdf5
 from handloom.dataset.lerobot.dataset_reader import DatasetReader
 from handloom.dataset.lerobot.feature import Feature, FeatureTable, column_feature, video_feature

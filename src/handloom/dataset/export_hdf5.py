@@ -1,5 +1,6 @@
 """Export a dataset as one HDF5 file in the layout that robomimic and MimicGen read."""
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from handloom.arrays import Array
-from handloom.dataset.episodes.archive import EpisodeArchive
-from handloom.dataset.episodes.record_archive import STATES
+from handloom.dataset.episodes.archive import STATES, EpisodeArchive
 from handloom.dataset.files.durable import atomic_write
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.dataset_reader import DatasetEpisode, DatasetReader
@@ -19,6 +20,7 @@ from handloom.errors import FileError, InputError, require
 
 PICTURE_DIMENSIONS = 3
 """Arrays with this many dimensions are pictures, a frame each."""
+JPEG_QUALITY = 75
 LEVEL = 4
 """How hard gzip tries on pictures, of 9."""
 ModelFile = Callable[[EpisodeArchive], str]
@@ -32,6 +34,7 @@ def export_hdf5(
     images: bool = True,
     model_file: ModelFile | None = None,
     next_obs: bool = False,
+    jpeg: bool = False,
 ) -> Path:
     """Write ``/data/demo_i`` with actions, states, observations, rewards and dones of every episode.
 
@@ -47,6 +50,8 @@ def export_hdf5(
             its time, positions and velocities. None writes no models.
         next_obs: Write each observation once more, one frame on, into ``next_obs``, where the last is repeated; it
             doubles the file and says nothing new.
+        jpeg: Keep colour pictures as JPEG files, (frames,) of bytes with the attribute ``encoding``; a tenth of the
+            size. Readers of arrays cannot use them.
 
     Raises:
         MissingExtraError: The package h5py is not installed.
@@ -63,7 +68,7 @@ def export_hdf5(
         demos.attrs["env_args"] = json.dumps(_environment(dataset))
         for episode in dataset.episodes:
             group = demos.create_group(f"demo_{episode.index}")
-            _write_demo(group, dataset, episode, action, features)
+            _write_demo(group, dataset, episode, action, features, jpeg=jpeg)
             if next_obs:
                 _write_next(group)
             if dataset.archive_folder(episode.index).is_dir():
@@ -84,7 +89,13 @@ def _environment(dataset: DatasetReader) -> dict[str, Any]:
 
 
 def _write_demo(
-    group: Any, dataset: DatasetReader, episode: DatasetEpisode, action: str, features: list[Feature]
+    group: Any,
+    dataset: DatasetReader,
+    episode: DatasetEpisode,
+    action: str,
+    features: list[Feature],
+    *,
+    jpeg: bool,
 ) -> None:
     """Write one episode."""
     frames = dataset.frames(episode.index)
@@ -99,7 +110,9 @@ def _write_demo(
     _write(group, "dones", ends.astype(np.int64))
     for feature in features:
         name = observation_name(feature)
-        if feature.is_video:
+        if feature.is_colour and jpeg:
+            _write_jpegs(group, name, dataset.images(episode.index, feature.name))
+        elif feature.is_video:
             _write_images(group, name, dataset.images(episode.index, feature.name), episode.length)
         else:
             _write(group, f"obs/{name}", frames[feature.name])
@@ -154,6 +167,21 @@ def observation_name(feature: Feature) -> str:
 
 def _write(group: Any, name: str, values: NDArray[Any]) -> None:
     group.create_dataset(name, data=values, **(_how(values.shape) if values.size else {"track_times": False}))
+
+
+def _write_jpegs(group: Any, name: str, images: Iterator[NDArray[Any]]) -> None:
+    """Write a camera's images as JPEG files, one after the other, and where each of them ends."""
+    files = [_jpeg(image) for image in images]
+    flat = np.frombuffer(b"".join(files), np.uint8)
+    stored = group.create_dataset(f"obs/{name}", data=flat, track_times=False)
+    stored.attrs["encoding"] = "jpeg"
+    group.create_dataset(f"obs/{name}_ends", data=np.cumsum([len(file) for file in files]), track_times=False)
+
+
+def _jpeg(image: NDArray[np.uint8]) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, "JPEG", quality=JPEG_QUALITY)
+    return buffer.getvalue()
 
 
 def _write_images(group: Any, name: str, images: Iterator[NDArray[Any]], length: int) -> None:

@@ -219,7 +219,7 @@ def _columns(parts: Mapping[str, tuple[Any, NDArray[Any]]]) -> Columns:
 
 
 DETAILED = "detailed"
-"""Style of the columns that need the scene: ``handloom.episode.detailed_columns``."""
+"""Style of the columns that need the scene: ``handloom.episode.columns``."""
 STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
     "canonical": canonical_columns,
     "reference": reference_columns,

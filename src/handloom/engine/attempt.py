@@ -1,38 +1,31 @@
 """One attempt, from sampling to an episode folder on disk, and the work units that group attempts."""
 
+import itertools
 import re
 import sysconfig
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from handloom.dataset import EpisodeWriter, FeatureTable, archive_of_record, folder_name, outcome_of_record
 from handloom.engine.executors.executor import say_alive
 from handloom.engine.executors.machine_faults import OF_THE_SETTINGS, machine_fault
-from handloom.engine.policy.policies import PREFIX as POLICY
 from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_directory import ALL, RunDirectory
-from handloom.engine.runs.run_settings import EXPERT, RunSettings, source_factory
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.sources import EXPERT, SourceNotLoadedError, make_source
 from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
-from handloom.episode.disturbance import Disturbance
-from handloom.episode.judged_source import JudgedSource
-from handloom.errors import FileError, HandloomError, InputError, MachineError
+from handloom.errors import FileError, HandloomError, MachineError
+from handloom.labels import EpisodeLabeller
+from handloom.labels.failure_facts import failure_facts
+from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
-from handloom.seeding import generator
-from handloom.skills import Schedule
-from handloom.skills.deeds import make_judge
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
-
-RETRIES = 3
-"""How often the expert begins anew, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class Stopwatch:
@@ -87,23 +80,11 @@ def simulate(
     """
     with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
+        stages = worded_skills(task, instance)
     with watch.stage("build"), files_of_the_run():
         scene = build_scene(instance)
     with watch.stage("build"):
-        upset = task.config.disturbance.pushes or task.config.disturbance.drops
-        with _loading(source):
-            make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
-        stages, rng = worded_skills(task, instance), generator(seed, episode, "skills", task=task.name)
-        # Whether a policy fits the task is known when it is given a scene, and the same for all of them.
-        with _loading(source) if source.startswith(POLICY) else nullcontext():
-            commands = make(scene, stages, rng)
-        # The expert's own terms say where a task of mere motions leads; others are asked to go where it would.
-        draws = None if source == EXPERT else generator(seed, episode, "skills", task=task.name)
-        judge = make_judge(scene, stages, draws, hold=0.0)
-        if source != EXPERT and not source.startswith(POLICY):
-            commands = JudgedSource(commands, judge)
-        noise = generator(seed, episode, "disturbance", task=task.name)
-        disturbance = _disturbance(task, scene, noise) if source == EXPERT else None
+        commands, judge, disturbance = make_source(task, scene, stages, source)
     record = run_episode(scene, commands, disturbance, goal=judge.goal)
     if source != EXPERT and record.success and not record.goal:
         detail = f"the task {task.name} has no goal to judge the source {source} by"
@@ -123,30 +104,6 @@ def files_of_the_run() -> Iterator[None]:
         yield
     except FileError as error:
         raise MachineError(error.strerror or str(error), kind="files") from error
-
-
-@contextmanager
-def _loading(source: str) -> Iterator[None]:
-    """Turn what keeps a source from being loaded into an error of the run: no attempt can be made."""
-    try:
-        yield
-    except OF_THE_SETTINGS:
-        raise
-    except Exception as error:
-        if machine_fault(error):
-            raise
-        ours = isinstance(error, HandloomError)
-        said = str(error) if ours else f"the source {source} cannot be loaded: {type(error).__name__}: {error}"
-        raise SourceNotLoadedError(said) from error
-
-
-class SourceNotLoadedError(InputError):
-    """Who carries the task out cannot be loaded: a fault of the run, not of one attempt."""
-
-
-def _disturbance(task: Task, scene: Scene, rng: np.random.Generator) -> Disturbance | None:
-    config = task.config.disturbance
-    return Disturbance(config, scene, rng) if config.any else None
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
@@ -173,21 +130,36 @@ def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, fo
     columns = episode_columns(scene, record, settings.columns)
     kinds = ("rgb", *(kind for kind in ("depth", "segmentation") if kind in settings.lerobot_features))
     videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
+    streams = [(image_name(c.name, kind), c.name, kind) for c in instance.cameras for kind in kinds if render]
     table = FeatureTable(fps=instance.fps, features=(*columns.features, *videos))
     with EpisodeWriter(folder, table) as writer:
-        frames = rendered_frames(scene, record, preset=settings.preset, kinds=kinds) if render else iter(())
-        while True:
+        with watch.stage("label"):
+            labeller = EpisodeLabeller(scene, record, settings.labels, writer.work) if settings.labels else None
+        wanted = (*(kinds if render else ()), *(labeller.images if labeller is not None and instance.cameras else ()))
+        renderer, frames = None, iter(())
+        if wanted:
+            model, looks = scene.world.model, scene.looks
+            renderer = Renderer(model, settings.preset, looks=looks, backend=settings.backend)
+            frames = rendered_frames(scene, record, preset=settings.preset, kinds=wanted, renderer=renderer)
+        for number in itertools.count():
             with watch.stage("render"):
                 images = next(frames, None)
             if images is None:
                 break
+            if labeller is not None:
+                with watch.stage("label"):
+                    labeller.add(number, images)
             with watch.stage("encode"):
-                for camera, drawn in images.items():
-                    for kind, image in drawn.items():
-                        writer.add_image(image_name(camera, kind), image)
+                for feature, camera, kind in streams:
+                    writer.add_image(feature, images[camera][kind])
+        if labeller is not None:
+            with watch.stage("label"):
+                labeller.finish()
         with watch.stage("write"):
             archive = archive_of_record(record)
-            how = drawing_facts(scene, videos, settings.preset)
+            card = renderer.card if renderer is not None else ""
+            drawn = drawing_facts(scene, videos, settings.preset, backend=settings.backend, card=card)
+            how = {**drawn, **failure_facts(scene, record)}
             outcome = outcome_of_record(record, archive, columns=how)
             writer.finish(outcome, columns.values, archive)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from handloom.dataset.files.reading import damage_named
-from handloom.engine.archives import archives_of
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, trusted_record
 from handloom.episode.augmented_source import AugmentedSource
 from handloom.episode.demonstration import Demonstration
 from handloom.errors import FileError, InputError

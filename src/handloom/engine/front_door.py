@@ -11,7 +11,8 @@ from handloom.engine.executors.executor import InlineExecutor, ProcessExecutor
 from handloom.engine.generate import Goal, generate_run
 from handloom.engine.report import report_of
 from handloom.engine.runs.run_directory import RunDirectory
-from handloom.engine.runs.run_settings import EXPERT, RunSettings
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.sources import EXPERT
 from handloom.episode.disturbance import Disturbance
 from handloom.episode.loop import Source
 from handloom.episode.loop import run_episode as run_source

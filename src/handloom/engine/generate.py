@@ -1,17 +1,243 @@
-"""Runs attempts until there are enough demonstrations, then merges them into a dataset."""
+"""Run attempts in units until there are enough demonstrations, again where the machine failed, then merge them."""
 
-from collections.abc import Iterator
+import itertools
+from collections import ChainMap, Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
+from handloom.config.own_code import with_permission
 from handloom.dataset import remove_unfinished
-from handloom.engine.executors.executor import Executor
+from handloom.engine.attempt import Unit, run_unit
+from handloom.engine.executors.executor import MAX_TRIES, Executor, Finished
+from handloom.engine.executors.remote_attempt import run_remotely, store_result
 from handloom.engine.runs.goal import Goal, GoalTracker
 from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.ledger import PACK
 from handloom.engine.runs.merge_run import merge_run
 from handloom.engine.runs.run_directory import ALL, RunDirectory
-from handloom.engine.work import ReceiptCallback, Work, missing_units
-from handloom.errors import FileError
+from handloom.errors import FileError, MachineError
+
+ReceiptCallback = Callable[[dict[int, Receipt]], None]
+
+STUCK = {"memory": "out_of_memory", "time": "hang", "killed": "worker_killed"}
+"""Kinds of fault that may be the attempt's own after all > reason under which a user can have it counted as failed."""
+
+
+class Work:
+    """Runs units; tells what an attempt did from what the machine did to it.
+
+    An attempt whose own code ends its worker is tried ``MAX_TRIES`` times and then counts as failed. One that met a
+    fault of the machine counts as nothing: it waits until no other work is left, and is then tried alone. When that
+    does not help, either, the run stops.
+
+    Args:
+        run: The run.
+        goal_tracker: Says when it is done.
+        receipts: The attempts that are finished; brought up to date.
+        shard: Part of the run.
+        staging: URL by way of which episodes come back; empty for the way the executor has.
+        skip_stuck: Count attempts of the kinds in ``STUCK`` as failed instead of stopping.
+    """
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        goal_tracker: GoalTracker,
+        receipts: dict[int, Receipt],
+        *,
+        shard: tuple[int, int] = ALL,
+        staging: str = "",
+        skip_stuck: bool = False,
+    ) -> None:
+        self.run = run
+        self.goal_tracker = goal_tracker
+        self.receipts = receipts
+        self.stop_file = run.stop_file(shard)
+        self.staging = staging
+        self.skip_stuck = skip_stuck
+        self._again: list[Unit] = []
+        self._waiting: dict[int, tuple[Unit, Finished]] = {}
+        """Attempts that met a fault of the machine, by index, and the last one."""
+        self._losses = Counter[tuple[int, bool]]()
+        """How often there was no result, by attempt and by whether the machine was to blame."""
+        self._alone = shard == ALL
+        self._finished_units = 0
+        self._in_a_row = 0
+        """Faults of the machine since an attempt was last finished."""
+        self._supposed = GoalTracker(goal_tracker.goal)
+
+    def run_units(self, executor: Executor, units: Iterator[Unit], on_receipts: ReceiptCallback) -> None:
+        """Run units in order until the goal is met, or the run is stopped, or nothing is left.
+
+        Raises:
+            MachineError: The machine fails time and again.
+        """
+        away = not executor.shares_files
+        if away:
+            units = _one_by_one(units, self.receipts)
+        function = with_permission(partial(run_remotely, staging=self.staging) if away else run_unit)
+        while self._goes_on():
+            for finished in executor.run(function, self._handed_out(units)):
+                self._take_in(finished, on_receipts, away=away)
+                if self._in_a_row >= MAX_TRIES + executor.workers - 1:
+                    raise self._stopped()
+            if self._again and self._supposed.update(self._with_waiting()) is None:
+                continue
+            if not self._tried_alone(executor, function, on_receipts, away=away):
+                return
+
+    def _goes_on(self) -> bool:
+        return not self.stop_file.exists() and self.goal_tracker.update(self.receipts) is None
+
+    def _handed_out(self, units: Iterator[Unit]) -> Iterator[Unit]:
+        """Yield units until the goal is met, also when it would be if all attempts that wait were to fail."""
+        while self._goes_on() and self._supposed.update(self._with_waiting()) is None:
+            unit = self._again.pop(0) if self._again else next(units, None)
+            if unit is None:
+                return
+            yield unit
+
+    def _with_waiting(self) -> ChainMap[int, Receipt]:
+        supposed = {episode: Receipt(episode=episode, success=False) for episode in self._waiting}
+        return ChainMap(self.receipts, supposed)
+
+    def _tried_alone(
+        self,
+        executor: Executor,
+        function: Callable[[Unit], object],
+        on_receipts: ReceiptCallback,
+        *,
+        away: bool,
+    ) -> bool:
+        """Try attempts that met a fault of the machine again, one at a time; return whether there were any."""
+        suspects = sorted(self._waiting.items())
+        for episode, (unit, _) in suspects:
+            while episode in self._waiting and self._losses[episode, True] < MAX_TRIES and self._goes_on():
+                for finished in executor.run(function, iter([unit])):
+                    self._take_in(finished, on_receipts, away=away)
+        self._supposed = GoalTracker(self.goal_tracker.goal)
+        if self._waiting and self._goes_on():
+            raise self._stopped()
+        return bool(suspects)
+
+    def _take_in(self, finished: Finished, on_receipts: ReceiptCallback, *, away: bool) -> None:
+        unit: Unit = finished.item
+        if away and not finished.crash:
+            try:
+                store_result(self.run, unit, finished.result, staging=self.staging)
+            except MachineError as error:
+                finished = Finished(unit, crash=str(error), fault=error.kind)
+        news = self._news(unit)
+        if news:
+            self._in_a_row = 0
+            self._finished_units += 1
+            if self._alone and self._finished_units % PACK == 0:
+                self.run.pack_journals()
+        if finished.crash:
+            self._after_loss(unit, finished)
+            news |= self._news(unit)
+        on_receipts(news)
+
+    def _news(self, unit: Unit) -> dict[int, Receipt]:
+        """Take in what the journal of a unit has that was not known yet, and return it."""
+        known = self.run.journal(unit.index).read()
+        news = {episode: receipt for episode, receipt in known.items() if episode not in self.receipts}
+        self.receipts.update(news)
+        for episode in news:
+            self._waiting.pop(episode, None)
+        return news
+
+    def _after_loss(self, unit: Unit, finished: Finished) -> None:
+        """Charge a loss to the attempt that ran, the first without a receipt, and queue it and those after it again."""
+        left = [episode for episode in unit.attempts if episode not in self.receipts]
+        if not left:
+            return
+        attempt = left[0]
+        if left[1:]:
+            self._again.append(replace(unit, first=left[1], count=unit.attempts.stop - left[1]))
+        single = replace(unit, first=attempt, count=1)
+        self._losses[attempt, bool(finished.fault)] += 1
+        given_up = self._losses[attempt, bool(finished.fault)] >= MAX_TRIES
+        if finished.fault:
+            self._waiting[attempt] = single, finished
+            reason = STUCK.get(finished.fault, "") if self.skip_stuck else ""
+            self._in_a_row += not reason
+        else:
+            reason = "worker_crash"
+            if not given_up:
+                self._again.append(single)
+        if given_up and reason:
+            detail = f"{finished.crash}, {MAX_TRIES} times"
+            receipt = Receipt(episode=attempt, success=False, stage="execute", reason=reason, detail=detail)
+            self.run.journal(unit.index).append(receipt)
+
+    def _stopped(self) -> MachineError:
+        """Return the error that ends the run, about the attempt with most tries; nothing was written about it."""
+        episode = max(self._waiting, key=lambda number: (self._losses[number, True], -number))
+        _, finished = self._waiting[episode]
+        tries = "once" if self._losses[episode, True] == 1 else f"{self._losses[episode, True]} times"
+        others = len(self._waiting) - 1
+        ways = ["mend that and give the same command again, it resumes"]
+        if finished.fault in ("memory", "killed"):
+            ways.append("fewer --workers leave more memory to each")
+        if finished.fault == "time":
+            ways.append("--attempt-seconds grants more time")
+        if finished.fault in STUCK:
+            ways.append("--skip-stuck counts such attempts as failed")
+        said = finished.crash.removeprefix(f"attempt {episode} cannot go on: ")
+        text = (
+            f"{said} (attempt {episode}, tried {tries}{f', and {others} more' if others else ''}); that is a "
+            f"fault of the machine, so nothing was recorded: {'; '.join(ways)}"
+        )
+        return MachineError(text, kind=finished.fault)
+
+
+def missing_units(
+    run: RunDirectory,
+    end: int,
+    receipts: dict[int, Receipt],
+    *,
+    shard: tuple[int, int] = ALL,
+    stop: tuple[int, int] | None = None,
+    first: int = 0,
+) -> Iterator[Unit]:
+    """Yield the units of a shard that are not finished, in order.
+
+    Args:
+        run: The run.
+        end: Number of attempts.
+        receipts: What is finished.
+        shard: ``(i, n)`` yields every n-th unit from i on.
+        stop: Shard whose stop file the workers heed; by default the same.
+        first: Attempt to begin with.
+    """
+    size = run.settings.unit_size
+    for index in itertools.count(shard[0], shard[1]):
+        begin, after = max(index * size, first), min((index + 1) * size, end)
+        if index * size >= end:
+            return
+        if begin >= after:
+            continue
+        unit = Unit(
+            run=str(run.path),
+            settings=run.settings,
+            shard=shard if stop is None else stop,
+            index=index,
+            first=begin,
+            count=after - begin,
+        )
+        if any(episode not in receipts for episode in unit.attempts):
+            yield unit
+
+
+def _one_by_one(units: Iterator[Unit], receipts: dict[int, Receipt]) -> Iterator[Unit]:
+    """Yield the unfinished attempts of units as units of their own: nothing is known of a lost worker's progress."""
+    for unit in units:
+        for episode in unit.attempts:
+            if episode not in receipts:
+                yield replace(unit, first=episode, count=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +283,8 @@ def generate_run(
     with run.held(shard):
         run.stop_file(shard).unlink(missing_ok=True)
         _tidy(run, shard)
+        if shard == ALL:
+            run.pack_journals()
         receipts = run.receipts()
         on_receipts(receipts)
         work = Work(run, GoalTracker(goal), receipts, shard=shard, staging=staging, skip_stuck=skip_stuck)
@@ -64,10 +292,12 @@ def generate_run(
             run.note_finished(None)
         try:
             if shard != ALL:
-                work.carry_out(executor, missing_units(run, goal.least, receipts, shard=shard), on_receipts)
+                work.run_units(executor, missing_units(run, goal.least, receipts, shard=shard), on_receipts)
             with _rest_of_the_run(run, goal, shard, receipts) as ours:
                 if ours:
-                    work.carry_out(executor, missing_units(run, goal.bound, receipts, stop=shard), on_receipts)
+                    work.run_units(
+                        executor, missing_units(run, goal.bound, receipts, stop=shard, first=goal.first), on_receipts
+                    )
         finally:
             _tidy(run, shard)
         end = work.goal_tracker.update(receipts)
@@ -75,7 +305,7 @@ def generate_run(
             part = missing_units(run, goal.least, receipts, shard=shard)
             done = shard != ALL and next(part, None) is None and not run.stop_file(shard).exists()
             return RunOutcome(run=run, receipts=receipts, complete=False, shard_done=done)
-        counted = {episode: receipts[episode] for episode in range(end)}  # in order, however they came
+        counted = {episode: receipts[episode] for episode in range(goal.first, end)}  # in order, however they came
         merge_run(run, counted)
         run.note_finished(end)
         return RunOutcome(run=run, receipts=counted, complete=True)

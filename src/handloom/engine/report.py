@@ -87,14 +87,17 @@ class Tally:
 
     def add(self, receipts: Iterable[Receipt]) -> None:
         """Count further attempts."""
+        work, skills = self._work, self._skills
         for receipt in receipts:
             self._attempts += 1
-            self._work.update(receipt.seconds)
+            for stage, seconds in receipt.seconds.items():
+                work[stage] += seconds
             self._cpu_seconds += receipt.cpu_seconds
             if receipt.success:
                 self._wins += 1
                 self._seconds += receipt.frames / receipt.fps
-                self._skills.update(receipt.skills)
+                for skill, seconds in receipt.skills.items():
+                    skills[skill] += seconds
             else:
                 self._lost[receipt.stage] += 1
                 self._reasons[receipt.reason] += 1

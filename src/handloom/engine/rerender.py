@@ -14,13 +14,12 @@ from handloom.dataset import DatasetReader, folder_name, merge_episodes
 from handloom.dataset.files.durable import interrupted_calls, json_bytes, name_of_call, remove_folder
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.files.replacing import check_replaceable, settle
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.attempt import Stopwatch, write_episode
 from handloom.engine.executors.executor import MAX_TRIES, Executor, with_retries
 from handloom.engine.runs.merge_run import merge_options
 from handloom.engine.runs.run_directory import DATASETS, MANIFEST, RunDirectory
 from handloom.engine.runs.run_settings import RunSettings
-from handloom.engine.trust import trusted_record
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.errors import FileError, InputError, StateError
 from handloom.scene import build_scene
 from handloom.scene.camera_config import CameraConfig
@@ -121,9 +120,11 @@ def rerender_run(
     *,
     look: RenderOverrides | None = None,
     preset: str,
+    backend: str = "cpu",
     codec: str = "h264",
     depth: bool = False,
     segmentation: bool = False,
+    labels: tuple[str, ...] | None = None,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
     """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it goes on.
@@ -134,9 +135,11 @@ def rerender_run(
         executor: Runs the episodes.
         look: What changes; None changes nothing but the preset.
         preset: fast, balanced or quality.
+        backend: cpu or cuda.
         codec: Video codec.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
+        labels: Kinds of labels to write; None: those of the run.
         on_episode: Called after each episode.
 
     Raises:
@@ -144,7 +147,15 @@ def rerender_run(
     """
     look = look or RenderOverrides()
     _check_output(run, out)
-    settings = drawn_settings(run.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
+    settings = drawn_settings(
+        run.settings,
+        preset=preset,
+        backend=backend,
+        codec=codec,
+        depth=depth,
+        segmentation=segmentation,
+        labels=labels,
+    )
     # Named for how it is drawn: what a killed call left is taken up by the same call only.
     episodes = name_of_call(out, json_bytes([settings.fingerprint(), asdict(look)]))
     jobs = [
@@ -209,11 +220,21 @@ def rerender_episode(job: _Job) -> None:
 
 
 def drawn_settings(
-    settings: RunSettings, *, preset: str, codec: str, depth: bool, segmentation: bool = False
+    settings: RunSettings,
+    *,
+    preset: str,
+    backend: str = "cpu",
+    codec: str,
+    depth: bool,
+    segmentation: bool = False,
+    labels: tuple[str, ...] | None = None,
 ) -> RunSettings:
     """Return the settings of a run whose episodes are drawn; refuses words that do not exist."""
     streams = {"depth": depth, "segmentation": segmentation}
     features = [name for name in settings.lerobot_features if name not in streams]
     features += [name for name, wanted in streams.items() if wanted]
-    changes = {"render": "now", "preset": preset, "codec": codec, "lerobot_features": tuple(features)}
+    changes: dict[str, Any] = {"render": "now", "preset": preset, "backend": backend, "codec": codec}
+    changes["lerobot_features"] = tuple(features)
+    if labels is not None:
+        changes["labels"] = labels
     return RunSettings.model_validate(settings.model_dump() | changes)

@@ -1,4 +1,4 @@
-"""What archives and runs of somebody else may name: trust comes from the command line, never from a file.
+"""Archives of datasets and runs, and what those of somebody else may name: trust comes from the command line only.
 
 An archive names its robots and objects, a manifest its task and everything in that. What lies in the folders around
 them, in the working folder or in our package is read; anything else needs ``--allow-outside``, whatever they say.
@@ -11,13 +11,40 @@ from typing import Any
 
 from handloom.config.own_code import allow_folders, allow_outside, allowed_folders, is_outside_allowed
 from handloom.config.search import demand_inside, is_inside, search_folders
-from handloom.dataset import EpisodeArchive, read_archive, record_of_archive
+from handloom.dataset import DatasetReader, EpisodeArchive, read_archive, record_of_archive
 from handloom.dataset.files.reading import damage_named
-from handloom.errors import NotAllowedError
+from handloom.dataset.lerobot.file_list import refuse_strange_files
+from handloom.errors import FileError, NotAllowedError
 from handloom.robots import robot_names
 from handloom.tasks import Task
 from handloom.tasks.config.foreign_paths import foreign_paths
 from handloom.values import EpisodeRecord, TaskInstance
+
+
+def dataset_of(path: Path) -> Path:
+    """Return a dataset folder: the path itself, or the dataset of the run at it.
+
+    Raises:
+        FileError: There is no dataset there.
+    """
+    for root in (path, path / "dataset"):
+        if (root / "meta" / "info.json").is_file():
+            return root
+    raise FileError(f"{path} holds no dataset: neither meta/info.json nor dataset/meta/info.json is there")
+
+
+def archives_of(path: Path) -> tuple[Path, ...]:
+    """Return the archives of a dataset, or of the dataset of a run, in order; folders of no episode are left out.
+
+    Raises:
+        FileError: The dataset cannot be read, or has links that lead out of it.
+    """
+    root = dataset_of(path)
+    refuse_strange_files(root)
+    dataset = DatasetReader(root)
+    folders = [dataset.archive_folder(episode.index) for episode in dataset.episodes]
+    return tuple(folder for folder in folders if folder.is_dir())
+
 
 _FILES = ("path", "picture")
 """Keys of an object's parameters and look that name a file."""

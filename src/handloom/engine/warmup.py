@@ -5,16 +5,21 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from handloom.dataset.video.video_writer import VideoWriter
 from handloom.engine.attempt import run_attempt
 from handloom.engine.executors.executor import ProcessExecutor
 from handloom.engine.runs.run_settings import RunSettings
-from handloom.episode.columns import video_features
+from handloom.episode.columns import rendered_frames, video_features
+from handloom.episode.loop import user_inputs
 from handloom.errors import StateError
 from handloom.kernels import GENERATE, STEPS, is_warm, warm_marker
+from handloom.labels import EpisodeLabeller
 from handloom.render import Renderer
 from handloom.scene import build_scene
 from handloom.tasks import load_task, sample_task
+from handloom.values import EpisodeRecord
 
 TASK = "fr3_pick_cube"
 TINY = ("cameras.0.size=[16, 16]", "cameras.1.size=[16, 16]")
@@ -62,6 +67,20 @@ def draw() -> None:
     (feature, *_) = video_features(instance.cameras, "h264")
     with tempfile.TemporaryDirectory() as folder, VideoWriter(Path(folder) / "x.mp4", feature, fps=30) as video:
         video.add(images[instance.cameras[0].name]["rgb"])
+
+
+def label() -> None:
+    """Write all labels of a record of one frame."""
+    instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
+    scene = build_scene(instance)
+    state = scene.world.save_state()
+    asked, applied = np.full((1, scene.world.model.nu), np.nan), user_inputs(scene)[None]
+    record = EpisodeRecord(instance=instance, states=np.array([state, state]), asked=asked, applied=applied)
+    with tempfile.TemporaryDirectory() as folder:
+        labeller = EpisodeLabeller(scene, record, ["all"], Path(folder))
+        for number, images in enumerate(rendered_frames(scene, record, preset="fast", kinds=labeller.images)):
+            labeller.add(number, images)
+        labeller.finish()
 
 
 def pour() -> None:

@@ -1,24 +1,143 @@
-"""What a dataset shows of an episode: the columns of every robot and the pictures of every camera."""
+"""What a dataset shows of an episode: columns of every robot, on request in detail, and images of every camera."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from json import dumps
+from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.dataset import ArmSeries, Columns, Feature, RobotSeries, robot_columns, video_feature
-from handloom.dataset.robot_columns import DETAILED, BaseSeries
-from handloom.episode.detailed_columns import detailed_columns, mistakes
+from handloom.dataset import ArmSeries, Columns, Feature, RobotSeries, column_feature, robot_columns, video_feature
+from handloom.dataset.robot_columns import DETAILED, POSE_NAMES, BaseSeries, pose7
 from handloom.episode.loop import within_ranges
 from handloom.motion.kinematics import Chain
 from handloom.render import Images, Renderer
 from handloom.render.labels import instances
 from handloom.scene import Scene, SceneArm, SceneRobot
 from handloom.scene.mobile_base import MobileBase, body_twist
-from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, pose_from_pos_quat
+from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, pose_from_pos_quat, rotvec_from_matrix
 from handloom.values import CameraSpec, EpisodeRecord
+
+STEP_NAMES = ("dx", "dy", "dz", "rx", "ry", "rz")
+
+
+def detailed_columns(scene: Scene, record: EpisodeRecord, series: dict[str, RobotSeries]) -> Columns:
+    """Return the detailed columns of an episode; the state of the scene is overwritten.
+
+    Args:
+        scene: The scene of the record's instance.
+        record: What happened.
+        series: What each robot did, by its name.
+    """
+    start = scene.world.save_state()
+    velocity, effort, poses = _replayed(scene, record)
+    parts: list[tuple[str, tuple[str, ...], NDArray[Any], str]] = []
+    for name, robot in scene.robots.items():
+        prefix = f"{name}." if len(scene.robots) > 1 else ""
+        columns = _robot(scene, robot, series[name], velocity, effort, record)
+        parts += [(prefix + key, names, values, "float32") for key, names, values in columns]
+    for k, name in enumerate(_movable(scene)):
+        parts.append((f"observation.object_pose.{name}", POSE_NAMES, poses[:, k], "float32"))
+    parts += _outcome(record)
+    scene.world.restore_state(start)
+    return Columns(
+        features=tuple(column_feature(name, names, dtype=dtype) for name, names, _, dtype in parts),
+        values={name: values for name, _, values, _ in parts},
+    )
+
+
+def mistakes(record: EpisodeRecord) -> NDArray[np.bool_]:
+    """Return which frames (k, 1) of the demonstration belong to a skill that failed on purpose or by disturbance."""
+    wrong = np.zeros(record.frames, bool)
+    for span in record.timeline:
+        if span.kind == "mistake":
+            wrong[span.start : span.end] = True
+    return wrong[record.kept][:, None]
+
+
+def _movable(scene: Scene) -> list[str]:
+    return [obj.name for obj in scene.instance.objects if not obj.fixed and obj.solid and "distractor" not in obj.name]
+
+
+def _replayed(scene: Scene, record: EpisodeRecord) -> tuple[Array, Array, Array]:
+    """Return joint velocities (k, nv), efforts (k, nv) and object poses (k, objects, 7) before each kept frame."""
+    world, names = scene.world, _movable(scene)
+    velocity, effort = np.zeros((2, len(record.kept), world.model.nv))
+    T = np.zeros((len(names), len(record.kept), 4, 4))
+    for k, frame in enumerate(record.kept):
+        mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(record.states[frame]), STATE)
+        # The controls of the frame act from its first step on.
+        world.data.ctrl[:] = record.applied[frame, : world.model.nu]
+        mujoco.mj_forward(world.model, world.data)
+        velocity[k], effort[k] = world.data.qvel, world.data.qfrc_actuator
+        for n, name in enumerate(names):
+            T[n, k] = scene.object_pose(name)
+    poses = [pose7(T[n]) for n in range(len(names))]
+    return velocity, effort, np.stack(poses, axis=1) if poses else np.zeros((len(record.kept), 0, 7))
+
+
+def _robot(
+    scene: Scene, robot: SceneRobot, series: RobotSeries, velocity: Array, effort: Array, record: EpisodeRecord
+) -> Iterator[tuple[str, tuple[str, ...], Array]]:
+    pairs = list(zip(robot.arms, series.arms, strict=True))
+    joints = tuple(f"{_prefix(robot, arm)}{joint}" for arm, _ in pairs for joint in arm.spec.joint_names)
+    dofs = [scene.world.dof_index(joint) for arm, _ in pairs for joint in arm.joint_names]
+    yield "observation.velocity", joints, velocity[:, dofs]
+    yield "observation.effort", joints, effort[:, dofs]
+    pose_names = tuple(f"{_prefix(robot, arm)}{name}" for arm, _ in pairs for name in POSE_NAMES)
+    yield "observation.tcp_pose.base", pose_names, np.concatenate([pose7(s.T_armbase_tcp) for _, s in pairs], axis=1)
+    after = [np.concatenate([s.T_armbase_ee[1:], s.T_armbase_ee[-1:]]) for _, s in pairs]
+    yield "action.ee_pose.base", pose_names, np.concatenate([pose7(T) for T in after], axis=1)
+    step_names = tuple(f"{_prefix(robot, arm)}{name}" for arm, _ in pairs for name in STEP_NAMES)
+    steps = [_step(s.T_armbase_ee, T) for (_, s), T in zip(pairs, after, strict=True)]
+    yield "action.ee_delta", step_names, np.concatenate(steps, axis=1)
+    others = _other_joints(scene, robot)
+    if others:
+        places = [scene.world.qpos_index(f"{robot.name}/{joint}") for joint in others]
+        start = mujoco.mj_stateSize(scene.world.model, mujoco.mjtState.mjSTATE_TIME)
+        yield "observation.body_joints", tuple(others), record.states[record.kept][:, [start + p for p in places]]
+
+
+def _step(T: Array, T_after: Array) -> Array:
+    """Return the steps (k, 6) of the end effector in its own frame: translation [m] and rotation vector [rad]."""
+    change = invert_pose(T) @ T_after
+    return np.concatenate([change[:, :3, 3], rotvec_from_matrix(change[:, :3, :3])], axis=1)
+
+
+def _other_joints(scene: Scene, robot: SceneRobot) -> list[str]:
+    """Return the driven joints that belong to no arm and no gripper: lift, torso, head, base."""
+    model, prefix = scene.world.model, f"{robot.name}/"
+    own = {
+        name for arm in robot.arms for name in (*arm.joint_names, *(prefix + g for g in arm.spec.gripper_joint_names))
+    }
+    driven = {int(model.actuator_trnid[a, 0]) for a in range(model.nu) if model.actuator_trntype[a] == JOINT}
+    names = [model.joint(j).name for j in sorted(driven)]
+    return [name.removeprefix(prefix) for name in names if name.startswith(prefix) and name not in own]
+
+
+JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
+
+
+def _prefix(robot: SceneRobot, arm: SceneArm) -> str:
+    return f"{arm.name}_" if len(robot.arms) > 1 else ""
+
+
+def _outcome(record: EpisodeRecord) -> list[tuple[str, tuple[str, ...], NDArray[Any], str]]:
+    """Return reward, done and success after each frame: 1 at the last frame of a demonstration that succeeded."""
+    last = np.zeros((len(record.kept), 1), bool)
+    last[-1:] = True
+    success = last & record.success
+    return [
+        ("next.reward", ("reward",), success.astype(np.float32), "float32"),
+        ("next.done", ("done",), last, "bool"),
+        ("next.success", ("success",), success, "bool"),
+    ]
+
+
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
@@ -164,9 +283,13 @@ def image_name(camera: str, kind: str) -> str:
     return IMAGES + camera if kind == "rgb" else f"{IMAGES}{camera}_{kind}"
 
 
-def drawing_facts(scene: Scene, videos: Sequence[Feature], preset: str) -> dict[str, str]:
+def drawing_facts(
+    scene: Scene, videos: Sequence[Feature], preset: str, *, backend: str = "cpu", card: str = ""
+) -> dict[str, str]:
     """Return what the episode table says of pictures: how they were drawn, what ids stand for, and the cameras."""
-    facts = {"render_backend": "cpu", "render_preset": preset} if videos else {}
+    facts = {"render_backend": backend, "render_preset": preset} if videos else {}
+    if videos and card:
+        facts["render_card"] = card
     if any(feature.is_segmentation for feature in videos):
         facts["segmentation"] = dumps(instances(scene.world.model).names)
     return {**facts, "cameras": dumps([asdict(camera) for camera in scene.instance.cameras])}
@@ -181,7 +304,8 @@ def _named(columns: Columns, prefix: str) -> Columns:
     )
 
 
-STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+GEOMS = "geoms"
+"""Kind of image that shows geom ids, -1 for nothing."""
 
 
 def rendered_frames(
@@ -191,6 +315,7 @@ def rendered_frames(
     preset: str,
     kinds: Sequence[str] = ("rgb",),
     frames: Sequence[int] | None = None,
+    renderer: Renderer | None = None,
 ) -> Iterator[Images]:
     """Yield the images of the observation of every frame of the demonstration, by camera name and kind.
 
@@ -198,19 +323,28 @@ def rendered_frames(
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
         preset: How much work goes into a picture: fast, balanced or quality.
-        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it.
+        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
+            of geom ids, as the renderer gives it.
         frames: Which frames of the demonstration; None draws all.
+        renderer: What draws the scene's model; by default the processor, with the preset.
     """
     world, cameras = scene.world, record.instance.cameras
-    renderer = Renderer(world.model, preset, looks=scene.looks)
+    renderer = renderer or Renderer(world.model, preset, looks=scene.looks)
     known = instances(world.model)
+    drawn_kinds = tuple(dict.fromkeys("segmentation" if kind == GEOMS else kind for kind in kinds))
     states = record.states[record.kept]
-    for state in states if frames is None else states[list(frames)]:
-        mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
-        mujoco.mj_kinematics(world.model, world.data)
-        mujoco.mj_camlight(world.model, world.data)
-        images = renderer.render(world.data, cameras, kinds)
+
+    def placed() -> Iterator[mujoco.MjData]:
+        for state in states if frames is None else states[list(frames)]:
+            mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), STATE)
+            mujoco.mj_kinematics(world.model, world.data)
+            mujoco.mj_camlight(world.model, world.data)
+            yield world.data
+
+    for images in renderer.render_each(placed(), cameras, drawn_kinds):
         for drawn in images.values():
+            if GEOMS in kinds:
+                drawn[GEOMS] = drawn["segmentation"] if "segmentation" in kinds else drawn.pop("segmentation")
             if "segmentation" in drawn:
                 drawn["segmentation"] = known.ids(drawn["segmentation"])
         yield images

@@ -33,6 +33,7 @@ class Observer:
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the pictures [px], for all cameras or by name; None keeps each camera's own.
         preset: How much work goes into a picture.
+        backend: What draws: ``cpu`` or ``cuda``.
         objects: Whether the true poses of movable objects are observed, too.
     """
 
@@ -43,11 +44,13 @@ class Observer:
         cameras: Sequence[str] | None = None,
         size: Size | None = None,
         preset: str = "balanced",
+        backend: str = "cpu",
         objects: bool = False,
     ) -> None:
         self._scene = scene
         self._cameras = chosen_cameras(scene.instance.cameras, cameras, size)
         self._preset = preset
+        self._backend = backend
         self._renderer: Renderer | None = None
         self._objects = movable_objects(scene) if objects else ()
         self._last: dict[str, Array] = {}
@@ -69,11 +72,11 @@ class Observer:
                 values = np.asarray(columns.values[feature.name][0], float)
                 seen[feature.name] = self._followed(feature, values).astype(np.float32)
         for name in self._objects:
-            seen[OBJECTS + name] = pose7(self._scene.object_pose(name)).astype(np.float32)
+            seen[OBJECTS + name] = np.concatenate(pos_quat_from_pose(self._scene.object_pose(name)), dtype=np.float32)
         if self._cameras:
             world = self._scene.world
             if self._renderer is None:
-                self._renderer = Renderer(world.model, self._preset, looks=self._scene.looks)
+                self._renderer = Renderer(world.model, self._preset, looks=self._scene.looks, backend=self._backend)
             for camera, images in self._renderer.render(world.data, self._cameras).items():
                 seen[image_name(camera, "rgb")] = images["rgb"]
         return seen
@@ -107,11 +110,6 @@ class Observer:
 def movable_objects(scene: Scene) -> tuple[str, ...]:
     """Return the names of the objects that are free to move."""
     return tuple(obj.name for obj in scene.instance.objects if not obj.fixed)
-
-
-def pose7(T: Array) -> Array:
-    """Return poses (..., 4, 4) as (..., 7): position [m] and quaternion wxyz."""
-    return np.concatenate(pos_quat_from_pose(T), axis=-1)
 
 
 def chosen_cameras(

@@ -12,6 +12,7 @@ from handloom.dataset import Feature
 from handloom.episode.actions import Actions
 from handloom.episode.observer import Observer
 from handloom.errors import InputError
+from handloom.render.run_drawing import run_backend
 from handloom.scene import Scene
 from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
@@ -62,7 +63,9 @@ class PolicySource:
         self._judge = make_judge(scene, stages, rng)
         self._actions = Actions(scene, said["actions"])
         check_inputs(said["inputs"], Observer(scene, objects=said["objects"]).features)
-        self._observer = Observer(scene, cameras=said["cameras"], size=said["size"], objects=said["objects"])
+        self._observer = Observer(
+            scene, cameras=said["cameras"], size=said["size"], objects=said["objects"], backend=run_backend()
+        )
         self._frames = int(said["frames_per_action"])
         self._chunk: deque[Array] = deque()
         self._waypoints: deque[Array] = deque()

@@ -7,6 +7,7 @@ from handloom.grasping.grasp_file import GraspSet, read_grasps, write_grasps
 from handloom.grasping.grasp_library import (
     RIM,
     RIM_OPENING,
+    grasps_as_it_lies,
     grasps_for,
     lying_grasps_for,
     rim_grasps_for,
@@ -29,6 +30,7 @@ __all__ = [
     "clear_of",
     "convex_parts",
     "grasp_picture",
+    "grasps_as_it_lies",
     "grasps_for",
     "lying_grasps_for",
     "object_parts",

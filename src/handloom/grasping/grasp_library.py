@@ -1,4 +1,4 @@
-"""Grasps of any object and robot, annotated on first use and kept."""
+"""Grasps of any object and robot, by fingers or by suction, annotated on first use and kept."""
 
 import hashlib
 from collections.abc import Callable
@@ -6,17 +6,115 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from handloom.arrays import Array
 from handloom.cache import user_cache
 from handloom.errors import HandloomError
 from handloom.grasping.annotate import Ground, annotate
 from handloom.grasping.annotate_options import DEPTHS, AnnotateOptions
-from handloom.grasping.grasp_file import read_grasps, write_grasps
+from handloom.grasping.antipodal import sample_surface
+from handloom.grasping.convex_parts import ConvexParts, convex_parts
+from handloom.grasping.grasp_file import (
+    CENTRE,
+    DEPTH,
+    FINGER_HEIGHT,
+    HEIGHT,
+    OBJECT,
+    ROTATION,
+    SCORE,
+    WIDTH,
+    read_grasps,
+    write_grasps,
+)
 from handloom.grasping.gripper_shape import GripperShape
-from handloom.grasping.suction import suction_rows
+from handloom.grasping.ray_kernels import outer_points
 from handloom.objects import ObjectAsset
+from handloom.objects.geometry import geom_ids
+
+SAMPLES = 600
+"""Points of the surface that are tried."""
+PATCHES = 96
+"""Patches kept, those nearest to the centre of mass first."""
+RING = 16
+"""Rays per circle under the lip."""
+CIRCLES = (0.5, 1.0)
+"""Circles of rays, as parts of the cup's radius."""
+UNEVEN = 5e-4
+"""How far a patch may be off its plane [m]; a soft lip follows that much."""
+EDGE = 0.003
+"""How far the lip stays from the edge of a patch [m]."""
+ABOVE = 5e-3
+"""Rays start this far above the plane [m], below what a lip cannot get past."""
+PRESSED = 1e-3
+"""How far the lip is pressed on [m]."""
+
+
+def suction_rows(asset: ObjectAsset, radius: float, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Return grasp rows (n, 17) of places where a cup seals; the score is the lever of the weight on the cup.
+
+    The approach is against the normal. The closing axis, which means nothing to a cup, is laid along an axis of the
+    object, so that the hand is parallel to its sides; each patch comes with two of them, a quarter turn apart.
+
+    Args:
+        asset: The object.
+        radius: Radius of the cup [m].
+        rng: Draws points of the surface.
+    """
+    data = mujoco.MjData(asset.model)
+    mujoco.mj_forward(asset.model, data)
+    geoms, centre_of_mass = geom_ids(asset.model, solid=True), data.subtree_com[0].copy()
+    parts = convex_parts(asset.model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
+    points, normals = sample_surface(asset.model, parts, SAMPLES, rng)
+    # The best place of a face is under the centre of mass; a drawn point is hardly ever there.
+    under = centre_of_mass - np.einsum("ni,ni->n", centre_of_mass - points, normals)[:, None] * normals
+    points, normals = np.concatenate([under, points]), np.tile(normals, (2, 1))
+    points, normals = _distinct(points, normals)
+    flat = np.array([_seals(parts, p, n, radius + EDGE) for p, n in zip(points, normals, strict=True)], dtype=bool)
+    points, normals = points[flat], normals[flat]
+    offset = points - centre_of_mass
+    lever = np.linalg.norm(offset - np.einsum("ni,ni->n", offset, normals)[:, None] * normals, axis=1)
+    best = np.argsort(lever, kind="stable")[:PATCHES]
+    return np.concatenate([_rows(points[best], normals[best], lever[best], turn) for turn in (False, True)])
+
+
+def _distinct(points: Array, normals: Array) -> tuple[Array, Array]:
+    """Return points and normals without those that agree to a tenth of a millimetre."""
+    key = np.round(np.concatenate([points / 1e-4, normals / 1e-3], axis=1)).astype(np.int64)
+    first = np.sort(np.unique(key, axis=0, return_index=True)[1])
+    return points[first], normals[first]
+
+
+def _across(normals: Array) -> tuple[Array, Array]:
+    """Return two unit vectors (n, 3) in each plane, the first along the object's axis that lies in it best."""
+    axis = np.eye(3)[np.argmin(np.abs(np.round(normals, 6)), axis=1)]
+    flat = axis - np.sum(axis * normals, axis=1, keepdims=True) * normals
+    first: Array = flat / np.linalg.norm(flat, axis=1, keepdims=True)
+    return first, np.cross(normals, first)
+
+
+def _seals(parts: ConvexParts, point: Array, normal: Array, radius: float) -> bool:
+    """Return whether everything under a lip lies in one plane."""
+    u, v = _across(normal[None])
+    angle = np.linspace(0.0, 2.0 * np.pi, RING, endpoint=False)[:, None]
+    ring = np.cos(angle) * u + np.sin(angle) * v
+    places = np.concatenate([point[None], *(point + share * radius * ring for share in CIRCLES)])
+    down = np.tile(-normal, (len(places), 1))
+    found, normals, hit = outer_points(parts, places + ABOVE * normal, down, 2.0 * ABOVE)
+    return bool(hit.all() and np.abs((found - point) @ normal).max() < UNEVEN and (normals @ normal).min() > 0.99)
+
+
+def _rows(points: Array, normals: Array, lever: Array, turned: bool) -> NDArray[np.float32]:
+    first, second = _across(normals)
+    closing = second if turned else first
+    rows = np.zeros((len(points), 17), np.float32)
+    rows[:, SCORE], rows[:, WIDTH], rows[:, HEIGHT], rows[:, DEPTH] = lever, 0.0, FINGER_HEIGHT, PRESSED
+    R = np.stack([-normals, closing, np.cross(-normals, closing)], axis=2)
+    rows[:, ROTATION], rows[:, CENTRE], rows[:, OBJECT] = R.reshape(-1, 9), points, -1.0
+    return rows
+
 
 LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)
 """How grasps of lying objects are searched: half of the approaches straight down, and with the very fingertips too."""
@@ -27,6 +125,8 @@ RIM = AnnotateOptions(
 )
 """How rims are searched: fingers 20 mm apart hold what is up to 12 mm thick, and leave room for an arm that is a few
 millimetres off on its way."""
+DIRECTIONS = 6
+"""Steps of one in which the direction that is up is counted: seven degrees at most from the true one."""
 REST_POSES = 4
 """Rest poses of an object that are looked at."""
 ALGORITHM = 2
@@ -63,6 +163,23 @@ def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.fl
         gripper: Shape of the gripper.
     """
     return _cached(grasp_key(asset, gripper, LYING), partial(_lying, asset, gripper, LYING))
+
+
+def grasps_as_it_lies(asset: ObjectAsset, gripper: GripperShape, up: Array) -> NDArray[np.float32]:
+    """Return grasp rows (n, 17) of an object that lies on a table in the pose it has, whatever its rest poses are.
+
+    A lemon rolls: its rest pose is one of many, and grasps that come down on that one come from the side on others.
+
+    Args:
+        asset: The object.
+        gripper: Shape of the gripper.
+        up: Direction (3,) in the object's frame that is up.
+    """
+    coarse = np.round(np.asarray(up, float) * DIRECTIONS)
+    words = ("as it lies", grasp_key(asset, gripper, LYING), coarse.astype(int).tolist())
+    key = hashlib.sha256(repr(words).encode()).hexdigest()
+    ground = Ground.below(asset, coarse / np.linalg.norm(coarse))
+    return _cached(key, lambda rng: annotate(asset, gripper, LYING, rng, ground=ground).rows)
 
 
 def rim_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from handloom.errors import InputError
 from handloom.grasping.convex_parts import Array, ConvexParts, Ints, convex_parts
 from handloom.grasping.ray_kernels import through_part
 from handloom.robots import Arm, RobotDescription
-from handloom.robots.grasp_poses import clipped_widths, extra_depth_curve
+from handloom.robots.tool_poses import clipped_widths, extra_depth_curve
 
 LEVELS = 17
 """Openings the shape is known at. Between two of them a pivoting jaw is off a straight line by less than 0.1 mm."""

@@ -46,6 +46,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the pictures [px]; None keeps each camera's own.
         preset: How much work goes into a picture.
+        backend: What draws: ``cpu``, or ``cuda`` for an NVIDIA card.
         objects: Whether the true poses of movable objects are observed, too.
         frames_per_step: Frames of the dataset that a step takes; targets are led evenly to the action's.
         render_mode: ``rgb_array`` for ``render()``, which draws the first camera.
@@ -62,6 +63,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         cameras: Sequence[str] | None = None,
         size: tuple[int, int] | None = None,
         preset: str = "balanced",
+        backend: str = "cpu",
         objects: bool = False,
         frames_per_step: int = 1,
         render_mode: str | None = None,
@@ -74,7 +76,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self.render_mode = render_mode
         self._kind = actions
         self._frames_per_step = frames_per_step
-        self._seen = {"cameras": cameras, "size": size, "preset": preset, "objects": objects}
+        self._seen = {"cameras": cameras, "size": size, "preset": preset, "backend": backend, "objects": objects}
         self._first_seed = TEST_SEEDS if split == "test" else 0
         self._run_seed, self._episode = self._first_seed, -1
         self._scene: Scene | None = None
@@ -133,7 +135,8 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         if self.render_mode != "rgb_array":
             return None
         names = [camera.name for camera in self.scene.instance.cameras][:1]
-        seen = Observer(self.scene, cameras=names, preset=self._seen["preset"]).observe()
+        how = {key: self._seen[key] for key in ("preset", "backend")}
+        seen = Observer(self.scene, cameras=names, **how).observe()
         return seen[f"observation.images.{names[0]}"] if names else None
 
     @property

@@ -18,8 +18,10 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Where = str | dict[str, str]
 """An object, or ``{object: part}``."""
 RELATIONS = ("in", "on", "beside", "left_of", "right_of", "between", "at", "heading", "upright")
-RELATIONS += ("open", "closed", "held", "poured_into", "pressed", "at_rest")
+RELATIONS += ("open", "closed", "held", "poured_into", "pressed", "wiped_with", "at_rest")
 OTHERS = "others"
+WIPED = 0.5
+"""How long something must have been wiped [s]."""
 
 
 class GoalTerm(Config):
@@ -61,6 +63,8 @@ class GoalTerm(Config):
     """Least share poured, and largest share lost."""
     pressed: float | bool | None = None
     """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N."""
+    wiped_with: Where | None = None
+    """The other has rubbed on it for half a second, ``{brush: bristles}`` with that part of it."""
     at_rest: bool | None = None
     """It lies still."""
     stacked: tuple[str, ...] = ()
@@ -92,7 +96,9 @@ class GoalTerm(Config):
     def names(self) -> tuple[str, ...]:
         """Every object that it names."""
         places = [
-            place if isinstance(place, str) else next(iter(place), "") for place in (self.inside, self.on) if place
+            place if isinstance(place, str) else next(iter(place), "")
+            for place in (self.inside, self.on, self.wiped_with)
+            if place
         ]
         others = [name for name in (self.beside, self.left_of, self.right_of, self.poured_into) if name]
         untouched = () if isinstance(self.untouched, str) else self.untouched
@@ -131,7 +137,7 @@ def _placed(scene: Scene, entry: GoalTerm) -> list[Check]:
     name, terms = entry.object, []
     for relation, place in (("in", entry.inside), ("on", entry.on)):
         if place is not None:
-            target, part = (place, None) if isinstance(place, str) else next(iter(place.items()))
+            target, part = _place_and_part(place)
             terms += relation_terms(scene, name, relation, target, part=part, upright=entry.upright)
     near = entry.within or BESIDE_WITHIN
     for side, target in ((None, entry.beside), ("left", entry.left_of), ("right", entry.right_of)):
@@ -149,6 +155,10 @@ def _placed(scene: Scene, entry: GoalTerm) -> list[Check]:
     for lower, upper in zip(entry.stacked, entry.stacked[1:], strict=False):
         terms += relation_terms(scene, upper, "stack_on", lower)
     return terms
+
+
+def _place_and_part(place: Where) -> tuple[str, str | None]:
+    return (place, None) if isinstance(place, str) else next(iter(place.items()))
 
 
 def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
@@ -169,6 +179,10 @@ def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
         force = 0.5 if entry.pressed is True else float(entry.pressed)
         once = 1.0 / scene.instance.fps
         terms.append(Check(name="pushed_down", arguments={"object": name, "force": force}, seconds=once))
+    if entry.wiped_with is not None:
+        tool, part = _place_and_part(entry.wiped_with)
+        about = {"object": tool, "target": name, "part": part}
+        terms.append(Check(name="wipes", arguments=about, seconds=WIPED))
     if entry.at_rest:
         terms.append(Check(name="lying_still", arguments={"objects": [name], "speed": REST_SPEED}))
     return terms

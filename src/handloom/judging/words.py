@@ -17,6 +17,7 @@ WORDS = {
     "inside": "{object} is inside {target}{of_part}",
     "joint_between": "{object}: {joint} stands between {low_short} and {high_short}",
     "let_go": "{object} is let go",
+    "level": "{object} lies level to {angle_deg} degrees",
     "lifted": "{object} is {by_cm} cm above where it was",
     "lying_still": "{listed} at rest",
     "next_to": "{object} is beside {target}{on_side}",
@@ -27,6 +28,7 @@ WORDS = {
     "pushed_down": "{object} has been pressed",
     "touches": "{object} touches {target}",
     "unmoved": "{object} is where it was",
+    "wipes": "{target} has been wiped with {object}{of_part}",
 }
 """Name of a term > sentence; other terms are said by their names."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import unknown_name
 from handloom.judging.checks import Nature, check, grasped
 from handloom.scene import Scene
 from handloom.scene.cavities import Hollow, hollow
@@ -30,6 +31,10 @@ SUNK = 0.4
 """Share of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
 RING, LEVELS = (0.1, 0.9), 24
 """Between which shares of its height, and on how many levels, a ring is looked for around a thing."""
+WIPING = 0.01
+"""Least speed at which something that touches a surface wipes it [m/s]."""
+PART = 0.025
+"""How far from a named point of a thing its contacts still belong to it [m]."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 
@@ -209,6 +214,51 @@ def pushed_down(scene: Scene, *, object: str, force: float = 0.5) -> bool:
         elif contact.body_b in fingers and contact.body_a in bodies:
             pressed += float(contact.force[2])
     return pressed >= force
+
+
+@check()
+def wipes(scene: Scene, *, object: str, target: str, part: str | None = None, speed: float = WIPING) -> bool:
+    """Return whether an object rubs on a target: it touches it and moves over it.
+
+    Args:
+        scene: The scene.
+        object: What is wiped with.
+        target: What is wiped.
+        part: Body or named point of the object that must touch, to ``PART`` around a point; absent: any part.
+        speed: Least speed of the contact over the target [m/s].
+    """
+    world, tool, below = scene.world, scene.body_of(object), scene.body_of(target)
+    bodies, points = world.subtree(tool), scene.assets[object].keypoints
+    if part is not None and part not in points:
+        bodies = tuple(body for body in bodies if body == f"{object}/{part}")
+        if not bodies:
+            known = (*(body.partition("/")[2] for body in world.subtree(tool)), *points)
+            raise unknown_name(f"part of {object}", part, known)
+    at = None if part is None or part not in points else _point(scene, object, part)
+    own, other = set(bodies), set(world.subtree(below))
+    for contact in world.contacts():
+        pair = {contact.body_a, contact.body_b}
+        if not pair & own or not pair & other:
+            continue
+        place = np.asarray(contact.position, float)
+        if at is not None and np.linalg.norm(place - at) > PART:
+            continue
+        if np.linalg.norm(_velocity(scene, tool, place) - _velocity(scene, below, place)) >= speed:
+            return True
+    return False
+
+
+def _point(scene: Scene, name: str, keypoint: str) -> Array:
+    """Return where a named point of an object is (3,), in the world [m]."""
+    point = scene.assets[name].keypoints[keypoint]
+    T = scene.world.body_pose(f"{name}/{point.body}") if point.body else scene.object_pose(name)
+    return T[:3, :3] @ np.asarray(point.position, float) + T[:3, 3]
+
+
+def _velocity(scene: Scene, body: str, at: Array) -> Array:
+    """Return how fast the matter of a body moves at a point (3,), in the world [m/s]."""
+    twist = np.asarray(scene.world.body_velocity(body), float)
+    return twist[:3] + np.cross(twist[3:], at - scene.world.body_pose(body)[:3, 3])
 
 
 def _hollow(scene: Scene, name: str) -> Hollow:

@@ -45,6 +45,7 @@ class Kind:
 
 RANGES: Final[dict[str, Kind]] = {
     "drawer": Kind((1.0, 3.0), (4.0, 10.0), latch=(1.0, 3.0)),
+    "roller drawer": Kind((0.6, 1.6), (2.0, 5.0), latch=(1.0, 2.5)),
     "sliding door": Kind((1.0, 2.5), (4.0, 10.0)),
     "door": Kind((0.08, 0.25), (0.20, 0.50), latch=(1.0, 3.0)),
     "appliance door": Kind((0.10, 0.30), (0.20, 0.50), latch=(2.0, 5.0)),
@@ -60,8 +61,8 @@ RANGES: Final[dict[str, Kind]] = {
     "valve": Kind((0.10, 0.30), (0.02, 0.06), stop=0.01),
     "knob": Kind((0.03, 0.08), (0.005, 0.02)),
 }
-"""A kitchen drawer takes 1 to 3 N, a cupboard door 0.1 to 0.3 N m at the hinge and 1 to 3 N at its roller catch; the
-magnets around a fridge's door take more; a laptop's hinge carries its screen."""
+"""A drawer takes 1 to 3 N, one on roller slides half of that, a cupboard door 0.1 to 0.3 N m at the hinge and 1 to 3 N
+at its roller catch; the magnets around a fridge's door take more; a laptop's hinge carries its screen."""
 
 
 def joint_feel(c: Choices, kind: str) -> Feel:

@@ -94,6 +94,47 @@ CATEGORIES: Final[dict[str, str]] = {
     "milk_carton": "handloom.objects.library.packages:milk_carton",
     "snack_box": "handloom.objects.library.packages:snack_box",
     "spray_bottle": "handloom.objects.library.packages:spray_bottle",
+    "kitchen_drawers": "handloom.objects.library.rooms.cabinets:kitchen_drawers",
+    "kitchen_cabinet": "handloom.objects.library.rooms.cabinets:kitchen_cabinet",
+    "upper_cabinet": "handloom.objects.library.rooms.cabinets:upper_cabinet",
+    "tall_cabinet": "handloom.objects.library.rooms.cabinets:tall_cabinet",
+    "cabinet_panel": "handloom.objects.library.rooms.cabinets:cabinet_panel",
+    "wall_shelf": "handloom.objects.library.rooms.cabinets:wall_shelf",
+    "worktop": "handloom.objects.library.rooms.worktops:worktop",
+    "kitchen_sink": "handloom.objects.library.rooms.worktops:kitchen_sink",
+    "kitchen_tap": "handloom.objects.library.rooms.worktops:kitchen_tap",
+    "stove": "handloom.objects.library.rooms.cooking:stove",
+    "built_in_oven": "handloom.objects.library.rooms.cooking:built_in_oven",
+    "dishwasher": "handloom.objects.library.rooms.cooking:dishwasher",
+    "hood": "handloom.objects.library.rooms.cooking:hood",
+    "kitchen_fridge": "handloom.objects.library.rooms.cooking:kitchen_fridge",
+    "spice_rack": "handloom.objects.library.rooms.small:spice_rack",
+    "knife_block": "handloom.objects.library.rooms.small:knife_block",
+    "kettle": "handloom.objects.library.rooms.small:kettle",
+    "toaster": "handloom.objects.library.rooms.small:toaster",
+    "coffee_machine": "handloom.objects.library.rooms.small:coffee_machine",
+    "paper_towel": "handloom.objects.library.rooms.small:paper_towel",
+    "utensil_pot": "handloom.objects.library.rooms.small:utensil_pot",
+    "magazine_stack": "handloom.objects.library.rooms.small:magazine_stack",
+    "book_row": "handloom.objects.library.rooms.small:book_row",
+    "letter_tray": "handloom.objects.library.rooms.small:letter_tray",
+    "window": "handloom.objects.library.rooms.shell:window",
+    "room_sheet": "handloom.objects.library.rooms.shell:room_sheet",
+    "picture_frame": "handloom.objects.library.rooms.shell:picture_frame",
+    "wall_clock": "handloom.objects.library.rooms.shell:wall_clock",
+    "pendant_lamp": "handloom.objects.library.rooms.shell:pendant_lamp",
+    "floor_lamp": "handloom.objects.library.rooms.shell:floor_lamp",
+    "rug": "handloom.objects.library.rooms.shell:rug",
+    "room_door": "handloom.objects.library.rooms.shell:room_door",
+    "robot_stand": "handloom.objects.library.rooms.shell:robot_stand",
+    "room_table": "handloom.objects.library.rooms.seating:room_table",
+    "chair": "handloom.objects.library.rooms.seating:chair",
+    "sofa": "handloom.objects.library.rooms.seating:sofa",
+    "bookcase": "handloom.objects.library.rooms.seating:bookcase",
+    "desk": "handloom.objects.library.rooms.seating:desk",
+    "sideboard": "handloom.objects.library.rooms.seating:sideboard",
+    "television": "handloom.objects.library.rooms.seating:television",
+    "pegboard": "handloom.objects.library.rooms.seating:pegboard",
     "basket": "handloom.objects.library.storage:basket",
     "bin": "handloom.objects.library.storage:bin_box",
     "cardboard_tray": "handloom.objects.library.storage:cardboard_tray",
@@ -136,6 +177,22 @@ CATEGORIES: Final[dict[str, str]] = {
     "toy_car": "handloom.objects.library.toys:toy_car",
 }
 """Category > ``module:function``; the function draws a blueprint from its choices."""
+ROOM_CATEGORIES: Final = tuple(name for name, place in CATEGORIES.items() if ".library.rooms." in place)
+"""Furniture and appliances of rooms, and what stands on them; they come with a room and are no clutter on tables."""
+MOUNTED: Final = frozenset(
+    (
+        "kitchen_tap",
+        "pegboard",
+        "pendant_lamp",
+        "picture_frame",
+        "wall_clock",
+        "wall_shelf",
+        "window",
+        "hood",
+        "kitchen_sink",
+    )
+)
+"""Categories that hang on a wall or a ceiling, or are screwed to a worktop; they do not stand by themselves."""
 
 
 def object_categories() -> tuple[str, ...]:

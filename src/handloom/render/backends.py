@@ -1,14 +1,15 @@
 """The backends: a literal table, and what works on this machine."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import mujoco
 
 from handloom.errors import unknown_name
 from handloom.render.cpu.arrays import FrameArrays
+from handloom.render.cuda.find_card import find_cards
 from handloom.render.drivers import find_gl_platform, find_vulkan_device
 from handloom.render.looks import Look
 from handloom.values import CameraSpec
@@ -16,6 +17,12 @@ from handloom.values import CameraSpec
 # Name > (module, class, module and function that give its presets, one line about it).
 BACKENDS: dict[str, tuple[str, str, str, str]] = {
     "cpu": ("handloom.render.cpu.cpu_renderer", "CpuRenderer", "cpu_preset", "ray caster in Numba, needs no driver"),
+    "cuda": (
+        "handloom.render.cuda.cuda_renderer",
+        "CudaRenderer",
+        "cpu_preset",
+        "the ray caster on NVIDIA cards, with the bits of the processor's (extra gpu)",
+    ),
     "filament": (
         "handloom.render.filament_renderer",
         "FilamentRenderer",
@@ -26,7 +33,7 @@ BACKENDS: dict[str, tuple[str, str, str, str]] = {
 }
 
 # Backends that draw looks; the others draw the geoms that collide.
-DRAWS_LOOKS = frozenset({"cpu"})
+DRAWS_LOOKS = frozenset({"cpu", "cuda"})
 
 # Renderers that were looked at and left out, and why; ``handloom doctor`` shows it.
 LEFT_OUT: dict[str, str] = {
@@ -46,6 +53,22 @@ class Backend(Protocol):
         ...
 
 
+@runtime_checkable
+class BatchBackend(Backend, Protocol):
+    """A backend that draws many states at a time."""
+
+    @property
+    def card(self) -> str:
+        """What draws."""
+        ...
+
+    def draw_each(
+        self, states: Iterable[mujoco.MjData], cameras: Sequence[CameraSpec], kinds: Iterable[str]
+    ) -> Iterator[list[FrameArrays]]:
+        """Draw states as they come; yield one set of images per camera for each of them."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class BackendState:
     """Whether a backend works here."""
@@ -57,7 +80,7 @@ class BackendState:
 
 
 def make_backend(name: str, model: mujoco.MjModel, preset: str, looks: Sequence[Look] = ()) -> Backend:
-    """Return a backend that draws a model; only our own draws looks."""
+    """Return a backend that draws a model; only our own draw looks."""
     if name not in BACKENDS:
         raise unknown_name("render backend", name, BACKENDS)
     module, class_name, presets, _ = BACKENDS[name]
@@ -68,9 +91,10 @@ def make_backend(name: str, model: mujoco.MjModel, preset: str, looks: Sequence[
 
 def probe_backends() -> list[BackendState]:
     """Try every backend without risk to this process; the ray caster always works."""
-    platform, driver = find_gl_platform(), find_vulkan_device()
+    platform, driver, cards = find_gl_platform(), find_vulkan_device(), find_cards()
     return [
         BackendState(name="cpu", works=True, reason=BACKENDS["cpu"][3]),
+        BackendState(name="cuda", works=bool(cards.names), reason=cards.reason),
         BackendState(name="filament", works=driver.device is not None, reason=driver.reason),
         BackendState(name="gl", works=platform.name is not None, reason=platform.reason),
         *(BackendState(name=name, works=False, reason=reason) for name, reason in LEFT_OUT.items()),

@@ -1,14 +1,15 @@
 """The one way to make pictures: a renderer per worker, cameras in, images out."""
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
-from handloom.render.appearance.lens import through_lens
-from handloom.render.backends import make_backend
+from handloom.render.appearance.lens import finished, ideal_camera, through_lens
+from handloom.render.backends import BatchBackend, make_backend
 from handloom.render.cameras import spec_of_mjcf_camera
 from handloom.render.looks import Look
 from handloom.values import CameraSpec
@@ -37,6 +38,11 @@ class Renderer:
         self._model = model
         self._backend = make_backend(backend, model, preset, looks)
 
+    @property
+    def card(self) -> str:
+        """The card that draws, or nothing where the processor does."""
+        return self._backend.card if isinstance(self._backend, BatchBackend) else ""
+
     def render(
         self, data: mujoco.MjData, cameras: Sequence[CameraSpec | str], kinds: Iterable[str] = ("rgb",)
     ) -> Images:
@@ -56,6 +62,47 @@ class Renderer:
             NotFoundError: A kind, camera or parent body does not exist.
             InputError: Two cameras share a name.
         """
+        specs, wanted = self._checked(cameras, kinds)
+        self._backend.place(data)
+        images: Images = {}
+        for spec in specs:
+            images[spec.name] = through_lens(self._backend, data, spec, wanted)
+        return images
+
+    def render_each(
+        self, states: Iterable[mujoco.MjData], cameras: Sequence[CameraSpec | str], kinds: Iterable[str] = ("rgb",)
+    ) -> Iterator[Images]:
+        """Draw states as they come and yield their images in the same order; a card draws many at a time.
+
+        Args:
+            states: As for ``render``. The same object may come again and again, and is read before the next is asked
+                for; images come some states later.
+            cameras: As for ``render``.
+            kinds: As for ``render``.
+        """
+        specs, wanted = self._checked(cameras, kinds)
+        if not isinstance(self._backend, BatchBackend):
+            for data in states:
+                yield self.render(data, specs, wanted)
+            return
+        times: deque[float] = deque()
+
+        def noted() -> Iterator[mujoco.MjData]:
+            for data in states:
+                times.append(float(data.time))
+                yield data
+
+        for frames in self._backend.draw_each(noted(), [ideal_camera(spec) for spec in specs], wanted):
+            time = times.popleft()
+            yield {
+                spec.name: finished({kind: getattr(frame, kind) for kind in wanted}, spec, time)
+                for spec, frame in zip(specs, frames, strict=True)
+            }
+
+    def _checked(
+        self, cameras: Sequence[CameraSpec | str], kinds: Iterable[str]
+    ) -> tuple[list[CameraSpec], tuple[str, ...]]:
+        """Return cameras and kinds, if they exist and camera names differ."""
         wanted = tuple(kinds)
         for kind in wanted:
             if kind not in KINDS:
@@ -64,8 +111,4 @@ class Renderer:
         names = [spec.name for spec in specs]
         if len(set(names)) != len(names):
             raise InputError(f"camera names must differ, got {', '.join(names)}")
-        self._backend.place(data)
-        images: Images = {}
-        for spec in specs:
-            images[spec.name] = through_lens(self._backend, data, spec, wanted)
-        return images
+        return specs, wanted

@@ -4,7 +4,6 @@ import importlib
 from typing import Any
 
 from handloom.robots.drive_config import DriveConfig
-from handloom.robots.grasp_poses import constrained_rows, tool_poses_of_grasps
 from handloom.robots.load import (
     TARGET_CLASSES,
     load_robot,
@@ -13,6 +12,7 @@ from handloom.robots.load import (
 )
 from handloom.robots.robot_config import CameraMount, ExtraDepth, Keypoints, PhysicsOptions, RobotConfig
 from handloom.robots.robot_description import Arm, RobotDescription
+from handloom.robots.tool_poses import constrained_rows, tool_poses_of_grasps
 
 __all__ = [
     "TARGET_CLASSES",

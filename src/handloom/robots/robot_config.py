@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveFloat, model_validator
 
 from handloom.config import Config, UnusedKey
-from handloom.robots.drive_config import DriveConfig
-from handloom.robots.suction_config import SuctionConfig
+from handloom.robots.drive_config import DriveConfig, SuctionConfig
 
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]

@@ -11,8 +11,8 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.config.search import demand_inside, enclosing_folders, is_inside
 from handloom.errors import ConfigError, FileError, NotAllowedError, NotFoundError, suggest
+from handloom.robots.drive_config import SuctionConfig
 from handloom.robots.robot_config import Axis, ExtraDepth, Keypoints, RobotConfig
-from handloom.robots.suction_config import SuctionConfig
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 
 AXES: dict[Axis, tuple[float, float, float]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

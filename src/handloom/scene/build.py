@@ -157,6 +157,8 @@ def add_object(spec: mujoco.MjSpec, obj: ObjectInstance, asset: ObjectAsset, *, 
     elif obj.fixed and not obj.solid:
         root.mocap = True  # What is only seen can be moved by skills.
     _vary_physics(child, obj)
+    if obj.calm:
+        _calm_joints(child)
     _vary_look(child, obj)
     frame = spec.worldbody.add_frame(pos=list(obj.position), quat=list(obj.quat))
     spec.attach(child, prefix=f"{obj.name}/", frame=frame)
@@ -178,6 +180,16 @@ def _vary_physics(child: mujoco.MjSpec, obj: ObjectInstance) -> None:
             body.mass *= obj.mass_scale
             body.inertia = np.asarray(body.inertia) * obj.mass_scale
             body.fullinertia = np.asarray(body.fullinertia) * obj.mass_scale
+
+
+def _calm_joints(child: mujoco.MjSpec) -> None:
+    """Let joints out of reach move without dry friction and catches; weight is carried, so that nothing opens."""
+    for tendon in list(child.tendons):
+        child.delete(tendon)
+    for joint in child.joints:
+        joint.frictionloss = 0.0
+    for body in child.bodies:
+        body.gravcomp = 1.0
 
 
 def _vary_look(child: mujoco.MjSpec, obj: ObjectInstance) -> None:

@@ -41,6 +41,9 @@ class RandomConfig(Config):
     """Lowest and highest distance [m]."""
     theta_range: tuple[Degrees, Degrees] | None = None
     """Lowest and highest direction [deg]."""
+    axes: Literal["world", "target"] = "world"
+    """Whether ``pos_range`` of ``A_on_B`` is along the world's x and y, as published, or along the target's own, from
+    which ``yaw_rotation`` then counts too: counters of a room face any way (ours)."""
     x_bias: Metres = 0.0
     """Shift for ``A_in_B`` [m]."""
     y_bias: Metres = 0.0

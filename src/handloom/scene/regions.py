@@ -64,6 +64,8 @@ def sample_region(
         c: Second target of ``A_along_B_C``.
     """
     turned = a.at(a.position, _turned(a.quat, ranges, rng))
+    if ranges.axes == "target":
+        turned = turned.at(a.position, quat_multiply(quat_from_rotvec([0.0, 0.0, _yaw(b)]), turned.quat))
     return turned.at(SAMPLERS[region.random_type](ranges, turned, b, rng, c), turned.quat)
 
 
@@ -94,6 +96,8 @@ def place_in_container(
 
 def _on(ranges: RandomConfig, a: Placed, b: Placed, rng: np.random.Generator, _: Placed | None) -> Array:
     shift = rng.uniform(*_pos_range(ranges))
+    if ranges.axes == "target":
+        shift = quat_rotate(quat_from_rotvec([0.0, 0.0, _yaw(b)]), shift)
     xy = b.box.mean(axis=0)[:2] + shift[:2]
     return np.array([*xy, b.box[1, 2] + _rise(a) + CLEARANCE + shift[2]])
 

@@ -47,6 +47,8 @@ WIPED = 0.5
 """How long something must have been wiped [s]."""
 SPOT = 0.03
 """How far from the spot that a task names a thing may come to lie [m]."""
+HEADING = float(np.deg2rad(15.0))
+"""How far from the heading that a task names it may be turned [rad]."""
 TILT = 0.3
 """How far a tilt may be from the one that was asked for [rad]."""
 GRASP_KINDS = (PickConfig, DexPickConfig, DynamicPickConfig)
@@ -202,16 +204,25 @@ def _place(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
 
 
 def _spot(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
-    """Return that the object is at the spot of a table or floor that the task names; on a tray, anywhere will do."""
-    target = config.objects[1]
+    """Return that the object is at the spot, and turned, as the task says; on a tray, anywhere will do.
+
+    Ratios of a table or the floor name a spot, too.
+    """
+    name, target = config.objects[:2]
+    turned = {"object": name, "yaw": float(np.deg2rad(config.facing or 0.0)), "angle": HEADING}
+    facing = () if config.facing is None else (Check(name="headed", arguments=turned),)
+    if config.at is not None:
+        spot = world_box(scene, target, config.place_part_prim_path).mean(axis=0)[:2] + np.asarray(config.at)
+        near = {"low": (spot - SPOT).tolist(), "high": (spot + SPOT).tolist()}
+        return (Check(name="placed_at", arguments={"object": name, **near}), *facing)
     furniture = any(obj.name == target and obj.category in FIXTURES for obj in scene.instance.objects)
     if not furniture or config.relation != "on" or config.ratio_widest is not None:
-        return ()
+        return facing
     box = world_box(scene, target, config.place_part_prim_path)[:, :2]
     ratios = np.sort(np.array([config.x_ratio_range, config.y_ratio_range], float), axis=1)
     low, high = (box[0] + ratios[:, k] * (box[1] - box[0]) for k in (0, 1))
     spot = {"low": (low - SPOT).tolist(), "high": (high + SPOT).tolist()}
-    return (Check(name="placed_at", arguments={"object": config.objects[0], **spot}),)
+    return (Check(name="placed_at", arguments={"object": name, **spot}), *facing)
 
 
 def _dexplace(scene: Scene, config: DexPlaceConfig) -> tuple[Check, ...]:
@@ -264,6 +275,9 @@ def _move(scene: Scene, config: MoveConfig) -> tuple[Check, ...]:
     held, goal = config.objects[:2]
     if config.press is None or held == goal:
         return ()
+    if config.press_part is not None:
+        about = {"object": held, "target": goal, "part": config.press_part}
+        return (Check(name="wipes", arguments=about, seconds=WIPED),)
     return (Check(name="touches", arguments={"object": held, "target": goal}, seconds=WIPED),)
 
 
@@ -315,7 +329,11 @@ def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str,
     if told is not None:
         wanted["threshold"] = told.success_threshold
         wanted["mode"] = told.success_mode or wanted["mode"]
-    return (Check(name="joint_state", arguments={"object": name, "joint": link.joint, "start": start, **wanted}),)
+    if config.momentary:
+        joints[name, link.joint] = start
+    once = 1.0 / scene.instance.fps if config.momentary else 0.0
+    about = {"object": name, "joint": link.joint, "start": start, **wanted}
+    return (Check(name="joint_state", arguments=about, seconds=once),)
 
 
 Deeds = Callable[[Scene, Any], tuple[Check, ...]]

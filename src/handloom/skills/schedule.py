@@ -10,7 +10,6 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
-from handloom.judging.checks import unrest
 from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
 from handloom.skills.arms.arm_controller import TIMELESS, ArmController, Way
@@ -19,7 +18,8 @@ from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.configs.places import MoveConfig
 from handloom.skills.registry import checked_config, skill_class
-from handloom.skills.skill import Phase, Skill, plan_failure
+from handloom.skills.skill import Phase, Skill
+from handloom.skills.skill_failures import no_commands, planning_failure, unsuccessful
 from handloom.values import Command, Failure, FunnelStage, SkillSpan
 
 Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
@@ -70,8 +70,17 @@ class Schedule:
     task was done.
     """
 
-    def __init__(self, scene: Scene, stages: Stages, rng: np.random.Generator, *, retries: int = 0) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        stages: Stages,
+        rng: np.random.Generator,
+        *,
+        retries: int = 0,
+        controller: Callable[[Scene, SceneArm], ArmController] = ArmController,
+    ) -> None:
         self.scene = scene
+        self._make_controller = controller
         self.retries = retries
         """How often an arm may begin anew, per block, what was upset or did not succeed."""
         self.failure: Failure | None = None
@@ -114,7 +123,7 @@ class Schedule:
             self.room = min(self.room, _room(skill))
             if not skill.is_feasible():
                 if not any(other.active for other in self._lanes if other is not lane):
-                    self._stop(skill, frame, lane, skill.failure or _planning_failure(skill))
+                    self._stop(skill, frame, lane, skill.failure or planning_failure(skill))
                     return None
                 lane.not_before = frame + RETRY
                 skill.controller.num_plan_failed = 0
@@ -147,7 +156,7 @@ class Schedule:
                 elif lane.retries < self.retries:
                     self._begin_anew(skill, frame, lane, kind="mistake")
                 else:
-                    self._stop(skill, frame, lane, skill.failure or _unsuccessful(skill))
+                    self._stop(skill, frame, lane, skill.failure or unsuccessful(skill))
                     return
 
     def _begin_anew(self, skill: Skill, frame: int, lane: _Lane, *, kind: Kind) -> None:
@@ -166,6 +175,11 @@ class Schedule:
         before = [config for config in lane.done if config.objects[:1] == skill.config.objects[:1]]
         if before and before[-1].name.endswith("pick"):
             lane.waiting.extendleft((before[-1], LOOK))
+
+    @property
+    def active(self) -> tuple[tuple[str, str, Skill], ...]:
+        """Robot, arm and skill of everything that is being done."""
+        return tuple((lane.robot, lane.arm, lane.active) for lane in self._lanes if lane.active is not None)
 
     @property
     def phases(self) -> tuple[HandPhase, ...]:
@@ -203,7 +217,7 @@ class Schedule:
             if lane.active is None and (idle or frame >= lane.not_before):
                 skill = self._start(lane, frame)
                 if skill is not None:
-                    stuck.append((lane, skill, skill.failure or _no_commands(skill)))
+                    stuck.append((lane, skill, skill.failure or no_commands(skill)))
         return self._wait_for_others(stuck, frame) and bool(self._lanes)
 
     def _wait_for_others(self, stuck: Sequence[tuple[_Lane, Skill, Failure]], frame: int) -> bool:
@@ -282,7 +296,7 @@ class Schedule:
     def _controller(self, robot: str, arm: str) -> ArmController:
         key = (robot, arm)
         if key not in self._controllers:
-            controller = ArmController(self.scene, self.scene.robot(robot).arm(arm))
+            controller = self._make_controller(self.scene, self.scene.robot(robot).arm(arm))
             # A controller that held its schedule would keep the episode's whole world alive after the episode.
             schedule = proxy(self)
             controller.way = lambda path: schedule._way_of(key, path)
@@ -380,23 +394,3 @@ def _one_frame(skill: Skill) -> list[tuple[SceneArm, Array, Array]]:
     while skill.manip_list[0].function in TIMELESS and len(skill.manip_list) > 1:
         skill.forward(skill.manip_list.pop(0))
     return skill.forward(skill.manip_list[0])
-
-
-def _planning_failure(skill: Skill) -> Failure:
-    last = skill.controller.last_failure
-    return plan_failure(last) if last else Failure(stage=FunnelStage.PLAN, reason="no_plan")
-
-
-def _no_commands(skill: Skill) -> Failure:
-    return Failure(stage=FunnelStage.PLAN, reason="no_commands", detail=f"{skill.config.name} made no commands")
-
-
-def _unsuccessful(skill: Skill) -> Failure:
-    broken = [check for check in skill.checks() if not skill.fulfilled(check)]
-    names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
-    reason = f"not_{broken[0].name}" if broken else "not_successful"
-    if reason == "not_calm":
-        names = f"{names}: {unrest(skill.scene, broken[0].arguments['object'])}"
-    return Failure(
-        stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
-    )

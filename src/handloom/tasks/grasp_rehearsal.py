@@ -18,7 +18,8 @@ from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.picking.grasp_poses import annotated_grasps, attainable_grasps, filtered
 from handloom.skills.picking.pick import Pick
-from handloom.skills.placing.place import WIDER, Place
+from handloom.skills.placing.place import Place
+from handloom.skills.placing.place_in import NoCavityError
 from handloom.skills.registry import skill_class
 from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task
@@ -204,6 +205,13 @@ class _Rehearsal:
         ignored = (*config.ignore_substring, *gone)
         config = config.model_copy(update={"test_mode": "ik", "ignore_substring": ignored})
         pick = Pick(self.scene, controller, config, np.random.default_rng(0))
+        if (
+            isinstance(following, PlaceConfig)
+            and following.objects[:1] == (held,)
+            and following.objects[1] in self.scene.assets
+        ):
+            # Into a front, things are taken from the front.
+            pick.follower = Place(self.scene, controller, following, np.random.default_rng(0))
         pick.simple_generate_manip_cmds()
         failure = pick.failure
         if pick.manip_list:
@@ -261,13 +269,13 @@ class _Rehearsal:
         if command is None:
             return ""
         chosen = pose_from_pos_quat(command.p_base_tool, command.q_base_tool)[None]
-        tilts = _tilts(config)
-        for grasps, angles in ((chosen, tilts), (pick.grasps(pick.config.objects[0])[:GRASPS], tilts[-1:])):
-            for angle in angles:
-                tried = config.model_copy(update={"keep_upright": angle})
-                place = Place(self.scene, pick.controller, tried, np.random.default_rng(0))
-                if len(grasps) and np.isfinite(place.ways_after(grasps, pick.controller.target)).any():
+        for grasps in (chosen, pick.grasps(pick.config.objects[0])[:GRASPS]):
+            place = Place(self.scene, pick.controller, config, np.random.default_rng(0))
+            try:
+                if len(grasps) and place.possible_after(grasps, pick.controller.target):
                     return ""
+            except NoCavityError as error:
+                return str(error)
         held, target = config.objects[:2]
         return f"{held} can be taken, but the hand gets to no place for it at {target}: {self._where(target, pick)}"
 
@@ -304,14 +312,6 @@ class _Rehearsal:
             if other.name != arm.name and near < np.linalg.norm((place - other.T_world_base[:3, 3])[:2]) < far:
                 return f"the other one gets there: give arm: {other.name}"
         return ""
-
-
-def _tilts(config: PlaceConfig) -> list[float | None]:
-    """Return how far from upright a place is tried, as the skill does."""
-    given, widest = config.keep_upright, config.keep_upright_widest
-    if given is None or widest is None:
-        return [given]
-    return np.linspace(given, widest, WIDER + 1).tolist()
 
 
 def _words(approach: object) -> str:

@@ -29,9 +29,8 @@ def tries_joint(config: SkillConfig) -> bool:
 
 
 def planned_joint(scene: Scene, controller: ArmController, config: ArticulatedSkillConfig) -> ArticulatedSkill:
-    """Return the skill after it has planned, with the smallest motion that will do."""
-    least = {"amount": config.least_amount or config.amount, "least_amount": None}
-    skill = skill_class(config.name)(scene, controller, config.model_copy(update=least), np.random.default_rng(0))
+    """Return the skill after it has planned, as in an episode."""
+    skill = skill_class(config.name)(scene, controller, config, np.random.default_rng(0))
     assert isinstance(skill, ArticulatedSkill)
     skill.simple_generate_manip_cmds()
     return skill

@@ -43,20 +43,25 @@ class Rehearsal(NamedTuple):
     """What is wrong, one line each, with file and line where there is one."""
     notes: tuple[str, ...] = ()
     """What is known of the scenes otherwise."""
+    unseen: tuple[str, ...] = ()
+    """Those of the mistakes that are about pictures only."""
 
 
-def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
+def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bool = True) -> Rehearsal:
     """Sample scenes of a task and return what is wrong with them, and in how many of them every object can be taken.
 
     Args:
         task: A task that was loaded, so that its keys are right.
         scenes: How many scenes are looked at.
+        hands: Whether to look where the hands get to; False leaves that to a try.
+        places: Whether to look for places of what has joints that no hand gets to, which takes some time.
     """
     found = dict.fromkeys([*_without_place(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
     aims: dict[str, None] = {}
     missed: Counter[str] = Counter()
     covered: Counter[tuple[int, str, str]] = Counter()
+    unseen, unreached = dict[str, None](), dict[str, None]()
     short: list[int] = []
     scene: Scene | None = None
     reach = ArmReach()
@@ -66,27 +71,37 @@ def rehearse(task: Task, *, scenes: int = SCENES) -> Rehearsal:
         except HandloomError as error:
             return Rehearsal((_located(task, str(error)),))
         aims.update(dict.fromkeys(goal_mistakes(task, scene)))
-        met.append(_with_places(task, scene, tuple(troubles(task, scene)), met))  # Before what follows moves bases.
+        # Before what follows moves bases.
+        trouble = tuple(troubles(task, scene)) if hands else ()
+        met.append(_with_places(task, scene, trouble, met) if places else trouble)
         missed.update(cut_off(task, scene))
         covered.update(hidden(task, scene))
         short += _short_of_clutter(task, scene)
-        unreached, unseen = [*_out_of_reach(task, scene, reach)], [*blind(task, scene)]
+        unseen.update(dict.fromkeys(blind(task, scene)))
+        unreached.update(dict.fromkeys(_out_of_reach(task, scene, reach) if hands else ()))
         if unreached or unseen:
-            # Another scene would say the same with other numbers.
-            skills = dict(placed_skills(task.config))
-            joints = [t for t in met[-1] if isinstance(skills[t.keys], ArticulatedSkillConfig)]
-            named = joints if joints or unreached else met[-1]  # What is known of a joint says more.
-            hands = [f"{task.where(*trouble.keys)}: {trouble.text}" for trouble in named]
-            hands += unreached if not joints else ()
-            return Rehearsal(tuple(dict.fromkeys([*hands, *unseen])))
+            break  # Another scene would say the same with other numbers.
     if found:
         return Rehearsal(tuple(found))
-    summary = _summary(task, met)
+    if unreached or unseen:
+        lines = _hands_in_words(task, met, tuple(unreached))
+        return Rehearsal(tuple(dict.fromkeys([*aims, *lines, *unseen])), unseen=tuple(unseen))
+    summary = _summary(task, met) if hands else Rehearsal(())
     if aims and not summary.mistakes:
         return Rehearsal(tuple(aims))
     notes = [*summary.notes, *framing(task, missed, len(met))]
     notes += behind(task, scene, covered, len(met)) if scene is not None else ()
     return Rehearsal(summary.mistakes, (*notes, *_crowded(task, short, len(met))))
+
+
+def _hands_in_words(task: Task, met: Sequence[tuple[Trouble, ...]], unreached: tuple[str, ...]) -> Iterator[str]:
+    """Yield what hinders the hands in the last scene; what is known of a joint says more than how far things lie."""
+    skills = dict(placed_skills(task.config))
+    first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}  # With where it can stand.
+    joints = [t.keys for t in met[-1] if isinstance(skills[t.keys], ArticulatedSkillConfig)]
+    named = joints if joints or unreached else [t.keys for t in met[-1]]
+    yield from (f"{task.where(*keys)}: {first[keys]}" for keys in named)
+    yield from () if joints else unreached
 
 
 def _with_places(

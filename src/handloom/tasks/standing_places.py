@@ -26,25 +26,29 @@ ASKEW = 0.15
 """How far from straight ahead of an arm of five joints a handle may be [rad]."""
 YAW = 0.1
 """How far a thing may be turned from straight at a place that is proposed [rad]."""
-RIM = 0.03
-"""How far below the rim of a drawer a hand that comes from above gets [m]."""
+RIM = -0.03
+"""How far below the rim of a drawer the fingertips must get [m]: what they hold hangs below them."""
 FRONT = 0.045
 """How far behind its handle a drawer begins to hold things [m]."""
 MOST = 60
 """Places that are tried at most before none is proposed."""
 
 
-def tried(scene: Scene, arm: tuple[str, str], config: ArticulatedSkillConfig) -> ArticulatedSkill:
+def tried(
+    scene: Scene, arm: tuple[str, str], config: ArticulatedSkillConfig, *, may_lean: bool = True
+) -> ArticulatedSkill:
     """Return a skill after it has planned in a scene: with commands, or with its failure.
 
     Args:
         scene: The scene.
         arm: Robot and arm.
         config: The skill.
+        may_lean: Whether the hand may lean on the handle, from which it slips off more easily.
     """
     controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
     skill = skill_class(config.name)(scene, controller, config, np.random.default_rng(0))
     assert isinstance(skill, ArticulatedSkill)
+    skill.may_lean = may_lean
     skill.simple_generate_manip_cmds()
     return skill
 
@@ -84,7 +88,13 @@ def moved_to(instance: TaskInstance, name: str, x: float, y: float, turn: float 
 
 
 def near_places(
-    scene: Scene, arm: tuple[str, str], config: ArticulatedSkillConfig, target: str, *, filled: bool = False
+    scene: Scene,
+    arm: tuple[str, str],
+    config: ArticulatedSkillConfig,
+    target: str,
+    *,
+    filled: bool = False,
+    centred: bool = False,
 ) -> tuple[Array, float] | None:
     """Return places (n, 2) side by side at which an arm can move a joint, from the middle of a table, and a turn [rad].
 
@@ -96,6 +106,7 @@ def near_places(
         config: The skill; the smallest amount that will do is asked for.
         target: What the object stands on.
         filled: The hand must get into what it has opened, too, from above.
+        centred: Where it stands now means nothing: places in the midst of those that are reached come first.
     """
     name = config.objects[0]
     asset = scene.assets[name]
@@ -104,16 +115,21 @@ def near_places(
     smaller = {"amount": config.least_amount or config.amount, "least_amount": None}
     least = config if filled else config.model_copy(update=smaller)
     middle = world_box(scene, target).mean(axis=0)[:2]
-    best: list[Array] = []
-    for place in _nearest_first(scene, arm, name, link, target, turn):
-        if not all(works(scene.instance, name, place, turn + t, arm, least, filled) for t in (0.0, -YAW, YAW)):
-            continue
-        around = place + STEP / 2 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
-        good = [place, *(p for p in around if works(scene.instance, name, p, turn, arm, least, filled))]
-        best = max(best, good, key=len)
-        if len(good) == 1 + len(around):
-            break  # A place in the midst of others; at the end of an arm's reach the next size may not do.
-    return (np.array(best) - middle, turn) if best else None
+    places = [*_nearest_first(scene, arm, name, link, target, turn, centred)]
+    for strict in (True, False):
+        best: list[Array] = []
+        for place in places:
+            tries = ((place, turn + t) for t in (0.0, -YAW, YAW))
+            if not all(works(scene.instance, name, p, t, arm, least, filled, strict) for p, t in tries):
+                continue
+            around = place + STEP / 2 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
+            good = [place, *(p for p in around if works(scene.instance, name, p, turn, arm, least, filled, strict))]
+            best = max(best, good, key=len)
+            if len(good) == 1 + len(around):
+                break  # A place in the midst of others; at the end of an arm's reach the next size may not do.
+        if best:
+            return np.array(best) - middle, turn
+    return None
 
 
 def works(
@@ -124,13 +140,14 @@ def works(
     arm: tuple[str, str],
     config: ArticulatedSkillConfig,
     filled: bool = False,
+    strict: bool = False,
 ) -> bool:
     """Return whether an arm can move the joint of an object at a place (2,) in the world, turned by an angle [rad].
 
-    With ``filled`` the hand must get into what it has opened, too.
+    With ``filled`` the hand must get into what it has opened, too; with ``strict`` it must not lean, lest it slip off.
     """
     scene = build_scene(moved_to(instance, name, float(place[0]), float(place[1]), turn))
-    skill = tried(scene, arm, config)
+    skill = tried(scene, arm, config, may_lean=not strict)
     if not skill.manip_list or not filled:
         return bool(skill.manip_list)
     asset = scene.assets[name]
@@ -143,11 +160,11 @@ def works(
     point = handle_of(scene, name, link) - (FRONT + abs(end - start) / 2) * normal
     point[2] = world_box(scene, name, link.name)[1, 2] - RIM
     skill.controller.refresh()
-    return bool(reached_points(skill.controller, point[None], "down")[0])
+    return bool(reached_points(skill.controller, point[None], "slanted")[0])
 
 
 def _nearest_first(
-    scene: Scene, arm: tuple[str, str], name: str, link: Link, target: str, turn: float
+    scene: Scene, arm: tuple[str, str], name: str, link: Link, target: str, turn: float, centred: bool
 ) -> Iterator[Array]:
     """Yield places (2,) of an object on a target at which the hand gets to its handle at least, nearest first."""
     here = scene.object_pose(name)[:2, 3]
@@ -174,7 +191,8 @@ def _nearest_first(
         # It cannot turn its hand at will: along a line that passes its base, fingers slip off the handle.
         ahead = matrix_from_quat(_robot(scene.instance, arm[0]).quat)[:2, 0]
         reached &= -(direction @ ahead) > np.cos(ASKEW) * np.linalg.norm(direction, axis=1)
-    order = np.argsort(np.linalg.norm(grid - here, axis=1), kind="stable")
+    origin = grid[reached].mean(axis=0) if centred and reached.any() else here
+    order = np.argsort(np.linalg.norm(grid - origin, axis=1), kind="stable")
     yield from [grid[k] for k in order if reached[k]][:MOST]
 
 

@@ -13,14 +13,14 @@ from handloom.spatial import invert_pose, make_pose, translation
 
 YAWS = 6
 """Turns of the hand about its approach that are tried at each point."""
-TILTS = (0.0, 30.0, -30.0)
+TILTS = {"down": (0.0, 30.0, -30.0), "side": (0.0, 30.0, -30.0), "slanted": (0.0, 35.0, 65.0)}
 """Tilts of a hand away from the arm's base and towards it that are tried at each point [deg]."""
 STEP = 0.02
 """Distance between tested points of a ray [m]."""
 FURTHEST = 1.3
 """Where a ray ends [m]; no arm of the zoo gets further."""
 
-Approach = Literal["down", "side"]
+Approach = Literal["down", "side", "slanted"]
 
 
 def reached_points(controller: ArmController, points: Array, approach: Approach) -> NDArray[np.bool_]:
@@ -30,7 +30,7 @@ def reached_points(controller: ArmController, points: Array, approach: Approach)
         controller: The arm in its scene.
         points: Points (n, 3) in the world [m].
         approach: ``down``: the hand points down, to within 30 degrees. ``side``: it points away from the arm's base, to
-            within 30 degrees of level.
+            within 30 degrees of level. ``slanted``: down, or away from the base by up to 65 degrees, as short picks do.
     """
     arm = controller.arm
     T_base_world = invert_pose(arm.T_world_base)
@@ -66,10 +66,10 @@ def _orientations(offset: Array, approach: Approach, R_ee_graspnet: Array) -> Ar
     """Return hand orientations (n, 3, 3) in the world around an approach direction, with turns about each."""
     away = np.array([offset[0], offset[1], 0.0]) / max(float(np.hypot(offset[0], offset[1])), 1e-9)
     down = np.array([0.0, 0.0, -1.0])
-    first, second = (down, away) if approach == "down" else (away, down)
+    first, second = (away, down) if approach == "side" else (down, away)
     side = np.cross(first, second)
     frames = []
-    for tilt in np.deg2rad(TILTS):
+    for tilt in np.deg2rad(TILTS[approach]):
         x = np.cos(tilt) * first + np.sin(tilt) * second
         for turn in np.arange(YAWS) * (2.0 * np.pi / YAWS):
             y = np.cos(turn) * side + np.sin(turn) * np.cross(x, side)

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from handloom.teleop.certificate import self_signed, token_of
 from handloom.teleop.live_input import LiveInput
 from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message, StereoMessage, ViewMessage
 from handloom.teleop.page_view import PageView
 from handloom.teleop.picture_stream import PictureStream
-from handloom.teleop.server import TeleopServer, is_loopback
+from handloom.teleop.server import TeleopServer
 from handloom.teleop.teleop_run import DISCARD, FINISH, RESET, REWIND, SAVE, UNDO, TeleopRun
+from handloom.web import is_loopback
+from handloom.web.certificate import self_signed, token_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,8 @@ class PageOptions:
     cameras: tuple[str, ...] = ()
     """Views to show, by name; all if none are given."""
     preset: str = "fast"
+    backend: str = "cpu"
+    """What draws the live pictures: cpu or cuda."""
     https: bool = False
     """Serve HTTPS also on this machine; other machines get nothing else."""
     certificate_folder: Path | None = None
@@ -56,6 +59,7 @@ class TeleopApp:
             self.server.publish_pictures,
             size=self.options.size,
             preset=self.options.preset,
+            backend=self.options.backend,
             cameras=self.options.cameras,
         )
         self.view = PageView(

@@ -34,6 +34,7 @@ class PictureStream:
         publish: Given the JPEG files of all cameras, in their order, from the drawing thread.
         size: Width and height that the large picture fits into [px]; the others are half as wide and high.
         preset: How much work goes into a picture.
+        backend: What draws: ``cpu`` or ``cuda``.
         cameras: Names of the views to draw, ``operator`` among them; all if none are given.
     """
 
@@ -43,9 +44,11 @@ class PictureStream:
         *,
         size: tuple[int, int] = (640, 480),
         preset: str = "fast",
+        backend: str = "cpu",
         cameras: Sequence[str] = (),
     ) -> None:
         self._publish, self._size, self._preset, self._names = publish, size, preset, tuple(cameras)
+        self._backend = backend
         self._changed = threading.Condition()
         self._scene: Scene | None = None
         self._views: tuple[Scene, tuple[CameraSpec, ...]] | None = None
@@ -124,7 +127,7 @@ class PictureStream:
                 continue
             cameras = self.cameras_of(scene)
             if drawing is None or drawing.scene is not scene:
-                drawing = LiveDrawing(scene, cameras, self._preset)
+                drawing = LiveDrawing(scene, cameras, self._preset, self._backend)
             drawing.cameras = cameras
             self._publish(drawing.files(state))
             self.drawn.append(time.monotonic())
@@ -137,13 +140,14 @@ class LiveDrawing:
         scene: What is drawn; only its model is read.
         cameras: The views.
         preset: How much work goes into a picture.
+        backend: What draws.
     """
 
-    def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str) -> None:
+    def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str, backend: str = "cpu") -> None:
         self.scene, self.cameras = scene, cameras
         self._model = scene.world.model
         self._data = mujoco.MjData(self._model)
-        self._renderer = Renderer(self._model, preset, looks=scene.looks)
+        self._renderer = Renderer(self._model, preset, looks=scene.looks, backend=backend)
 
     def files(self, state: Array) -> list[bytes]:
         """Return the pictures of a state as JPEG files, in the order of the cameras."""

@@ -1,36 +1,19 @@
-"""Serves the page and speaks with it: one port, one socket per client, one client in control."""
+"""Speaks with the page: one socket per client, one client in control."""
 
 import asyncio
-import contextlib
-import hmac
 import json
 import logging
 import secrets
-import ssl
-import threading
 from collections.abc import Callable
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-from handloom.errors import FileError, InputError, require
-from handloom.teleop.gate import AT_ONCE, PATIENCE, Gate, listening
+from handloom.errors import InputError
 from handloom.teleop.messages import LONGEST, CommandMessage, Message, PingMessage, parsed_message
+from handloom.web import Request, Response, Route, Socket, StaticFiles, WebApp, WebServer, text_response
+from handloom.web.gate import Gate
 
 PAGE = Path(__file__).parent / "page"
-TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
-POLICY = (
-    "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; style-src 'self'; script-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
-"""The page loads nothing from anywhere else, and nobody may frame it."""
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MOST_CLIENTS = 8
 BURST, RATE = 200.0, 200.0
 """Messages that a client may send at once, and per second from then on; more are dropped unread."""
@@ -42,7 +25,7 @@ logger = logging.getLogger("handloom.teleop")
 class Client:
     """One open page."""
 
-    def __init__(self, socket: Any) -> None:
+    def __init__(self, socket: Socket) -> None:
         self.socket = socket
         self.session = secrets.token_hex(8)
         """What its messages must contain, so that those of an earlier connection are worth nothing on this one."""
@@ -88,14 +71,7 @@ class TeleopServer:
         port: int = 0,
         certificate: tuple[Path, Path] | None = None,
     ) -> None:
-        self._sockets = require("websockets.asyncio.server", extra="teleop")
-        self._http = require("websockets.http11", extra="teleop")
-        self._headers = require("websockets.datastructures", extra="teleop").Headers
-        self._token, self._on_message, self._on_control = token, on_message, on_control
-        self._host, self._wanted_port, self._certificate = host, port, certificate
-        self.port = port
-        self.gate: Gate | None = None
-        """Who is in the door; there once it listens."""
+        self._on_message, self._on_control = on_message, on_control
         self._clients: list[Client] = []
         self._controller: Client | None = None
         self._state: tuple[int, dict[str, Any]] = (0, {})
@@ -104,10 +80,24 @@ class TeleopServer:
         """Why messages and clients were refused, and how often."""
         self._answers: set[asyncio.Task[None]] = set()
         """Tasks must be held by somebody until they are done."""
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="teleop server", daemon=True)
+        app = WebApp(
+            token,
+            StaticFiles({"": PAGE}),
+            routes=[Route("GET", "/check", _good)],
+            socket=("/socket", self._handle),
+            admit=lambda: f"more than {MOST_CLIENTS} clients" if len(self._clients) >= MOST_CLIENTS else "",
+            on_refusal=self._complain,
+        )
+        self._server = WebServer(
+            app,
+            host=host,
+            port=port,
+            certificate=certificate,
+            extra="teleop",
+            longest=LONGEST,
+            before_end=self._say_farewell,
+        )
+        self._loop = self._server.loop
 
     def start(self) -> None:
         """Listen.
@@ -115,22 +105,26 @@ class TeleopServer:
         Raises:
             FileError: The address cannot be listened at.
         """
-        self._thread.start()
-        self._ready.wait()
-        if self._error is not None:
-            raise FileError(f"cannot listen at {self._host}:{self._wanted_port}: {self._error}; try another --port")
+        self._server.start()
 
     def close(self) -> None:
         """Close every socket and end the thread."""
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        self._server.close()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._server.port
+
+    @property
+    def gate(self) -> Gate | None:
+        """Who is in the door; there once it listens."""
+        return self._server.gate
 
     @property
     def address(self) -> str:
         """What to open in a browser."""
-        scheme = "https" if self._certificate else "http"
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"{scheme}://{host}:{self.port}/?token={self._token}"
+        return self._server.address
 
     def publish_state(self, state: dict[str, Any]) -> None:
         """Send a state to every client; those that are slow get the newest one only."""
@@ -152,96 +146,14 @@ class TeleopServer:
         for client in self._clients:
             client.wake.set()
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            self._loop.run_until_complete(self._serve())
-        except OSError as error:
-            self._error = error
-        finally:
-            self._ready.set()
-            self._loop.close()
+    async def _say_farewell(self) -> None:
+        """Wait until the pages have heard how it ended."""
+        end = self._loop.time() + FAREWELL
+        while self._loop.time() < end and any(c.sent_state != self._state[0] for c in self._clients):
+            await asyncio.sleep(0.01)
 
-    async def _serve(self) -> None:
-        self._stop = asyncio.Event()
-        context = None
-        if self._certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*self._certificate)
-        gate = self.gate = listening(self._host, self._wanted_port)
-        async with self._sockets.serve(
-            self._handle,
-            sock=gate,
-            backlog=AT_ONCE,
-            ssl=context,
-            ssl_handshake_timeout=None if context is None else PATIENCE,
-            open_timeout=PATIENCE,
-            process_request=self._request,
-            max_size=LONGEST,
-            max_queue=64,
-            compression=None,
-            server_header=None,
-            ping_interval=5,
-            ping_timeout=10,
-            close_timeout=1,
-            logger=logging.getLogger("handloom.teleop.socket"),
-        ):
-            self.port = gate.getsockname()[1]
-            self._ready.set()
-            while not self._stop.is_set():
-                gate.drop_late()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stop.wait(), 1.0)
-            end = self._loop.time() + FAREWELL
-            while self._loop.time() < end and any(c.sent_state != self._state[0] for c in self._clients):
-                await asyncio.sleep(0.01)  # Pages should hear how it ended.
-
-    def _request(self, connection: Any, request: Any) -> Any:
-        """Answer a request: a file of the page, or None to open a socket."""
-        parts = urlsplit(request.path)
-        if parts.path not in ("/socket", "/check"):
-            return self._file(parts.path)
-        origin, host = request.headers.get("Origin"), request.headers.get("Host", "")
-        if origin is not None and urlsplit(origin).netloc != host:
-            return self._refuse(HTTPStatus.FORBIDDEN, "a page of another origin")
-        token = parse_qs(parts.query).get("token", [""])[0]
-        if not hmac.compare_digest(token.encode(), self._token.encode()):
-            return self._refuse(HTTPStatus.FORBIDDEN, "a wrong token; open the address that handloom printed")
-        if parts.path == "/check":  # A page is told no reason when a socket is refused: it asks here.
-            return self._response(HTTPStatus.OK, b"good\n", "text/plain; charset=utf-8")
-        if len(self._clients) >= MOST_CLIENTS:
-            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"more than {MOST_CLIENTS} clients")
-        return None
-
-    def _refuse(self, status: HTTPStatus, why: str) -> Any:
-        self._complain(f"refused {why}")
-        return self._response(status, f"{why}\n".encode(), "text/plain; charset=utf-8")
-
-    def _file(self, path: str) -> Any:
-        file = PAGE / ("index.html" if path == "/" else path.removeprefix("/"))
-        known = {entry.name for entry in PAGE.iterdir()}
-        if file.name not in known or file.parent != PAGE or file.suffix not in TYPES:
-            return self._response(HTTPStatus.NOT_FOUND, b"there is no such file\n", "text/plain; charset=utf-8")
-        return self._response(HTTPStatus.OK, file.read_bytes(), TYPES[file.suffix])
-
-    def _response(self, status: HTTPStatus, body: bytes, kind: str) -> Any:
-        headers = self._headers(
-            {
-                "Content-Type": kind,
-                "Content-Length": str(len(body)),
-                "Cache-Control": "no-store",
-                "Content-Security-Policy": POLICY,
-                "X-Content-Type-Options": "nosniff",
-                "Referrer-Policy": "no-referrer",
-                "Connection": "close",
-            }
-        )
-        return self._http.Response(status.value, status.phrase, headers, body)
-
-    async def _handle(self, socket: Any) -> None:
+    async def _handle(self, socket: Socket) -> None:
         client = Client(socket)
-        if self.gate is not None:
-            self.gate.admit(socket.local_address, socket.remote_address)
         client.filled = self._loop.time()
         self._clients.append(client)
         if self._controller is None:
@@ -249,7 +161,7 @@ class TeleopServer:
         self._wake_all_states()
         sender = asyncio.create_task(self._send(client))
         try:
-            async for text in socket:
+            async for text in socket.messages():
                 self._hear(client, text)
         except Exception as error:
             self._complain(f"a connection broke: {type(error).__name__}")
@@ -331,6 +243,6 @@ class TeleopServer:
             logger.warning("teleop: %s (said once)", why)
 
 
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach an address."""
-    return host in LOOPBACK
+def _good(request: Request) -> Response:
+    """Answer a page that asks whether its token is good: it is told no reason when a socket is refused."""
+    return text_response("good")

@@ -73,6 +73,8 @@ class ObjectInstance:
     """Times [s], first and last, between which its belts run; empty: always."""
     rolling: Annotated[Vector, Field(exclude_if=lambda velocity: not any(velocity))] = (0.0, 0.0, 0.0)
     """Velocity of its middle in the world at the start [m/s]; what touches the ground is at rest then."""
+    calm: Annotated[bool, Field(exclude_if=lambda calm: not calm)] = False
+    """Furniture out of reach: its joints move without dry friction and catches, which costs physics less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +147,8 @@ class TaskInstance:
     """Grains, if the task has any."""
     surroundings: Annotated[Surroundings | None, Field(exclude_if=lambda given: given is None)] = None
     """Light from all around; None: a room by day."""
+    room: Annotated[dict[str, str], Field(max_length=9, exclude_if=lambda room: not room)] = field(default_factory=dict)
+    """Kind, layout and style of a generated room, and the fixture at the origin; empty: an arena."""
 
     @property
     def timestep(self) -> float:

@@ -61,7 +61,7 @@ def test_both_kinds_of_file_agree_with_mujoco_on_kinematics(arm_files):
         ('<axis xyz="0 1 0"/><limit lower="-2"', '<axis xyz="0 0 0"/><limit lower="-2"', "'j2'.*axis.*length zero"),
         ('lower="-2" upper="2"', 'lower="2" upper="-2"', "'j2'.*lower 2.0 above upper -2.0"),
         ('upper="0.3"', 'upper="far"', "'j3'.*upper='far'.*number"),
-        ("</robot>", "", ":[0-9]+: is no XML"),
+        ("</robot>", "", ":[0-9]+: not valid XML"),
         ('<link name="jaw"/>', '<link name="jaw"/><link name="loose"/>', "one link that hangs on no joint.*loose"),
     ],
 )

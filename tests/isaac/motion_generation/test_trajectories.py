@@ -18,7 +18,7 @@ from handloom.isaac.motion_generation import (
     create_task_space_path_spec,
     load_supported_lula_kinematics_solver_config,
 )
-from handloom.isaac.motion_generation.trajectories.s_curve import SCurve
+from handloom.isaac.motion_generation.trajectories.cubic_spline import SCurve
 from handloom.motion.trajectory import MotionLimits
 
 DOWN = [0.0, 1.0, 0.0, 0.0]

@@ -7,8 +7,7 @@ import pytest
 
 from handloom.errors import ConfigError
 from handloom.isaac.policy import PolicyEnv, Reading
-from handloom.isaac.policy.joint_patterns import matches, per_joint
-from handloom.isaac.policy.policy_env import UNLIMITED
+from handloom.isaac.policy.policy_env import UNLIMITED, matches, per_joint
 from handloom.robots import load_robot
 
 JOINTS = ("FL_hip_joint", "FR_hip_joint", "FL_calf_joint", "FR_calf_joint")

@@ -7,7 +7,7 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.motion.collision import ExactChecker, Shape, SphereChecker
-from handloom.motion.collision.arrays import PADDED, supporting_planes
+from handloom.motion.collision.collision_arrays import PADDED, supporting_planes
 from handloom.motion.collision.lane_kernels import configurations_free
 from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.collision.sphere_group import GUARD

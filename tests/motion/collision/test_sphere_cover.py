@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from handloom.errors import InputError, NotFoundError
-from handloom.motion.collision import Shape, ShapeKind, SphereModel, convex_hull
+from handloom.motion.collision import Shape, ShapeKind, SphereModel, hull_shape
 from handloom.motion.collision.obstacle import moving_parts
 from handloom.motion.collision.solid_points import depth, fibonacci_directions, surface_samples
 from handloom.motion.collision.sphere_cover import bare_cells, greedy_choice, sphere_cover
@@ -18,7 +18,7 @@ SHAPES = {
     "cylinder": Shape(kind=ShapeKind.CYLINDER, size=(0.05, 0.06, 0.0)),
     "capsule": Shape(kind=ShapeKind.CAPSULE, size=(0.04, 0.1, 0.0)),
     "ellipsoid": Shape(kind=ShapeKind.ELLIPSOID, size=(0.04, 0.06, 0.05)),
-    "convex": convex_hull(WEDGE),
+    "convex": hull_shape(WEDGE),
 }
 
 
@@ -98,11 +98,11 @@ def test_solids_without_extent_are_refused():
     with pytest.raises(InputError, match="a box needs lengths > 0"):
         Shape(kind=ShapeKind.BOX, size=(0.1, 0.0, 0.1))
     with pytest.raises(InputError, match="span no convex solid"):
-        convex_hull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+        hull_shape([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
 
 
-def test_a_convex_hull_keeps_its_place_and_its_flat_sides():
-    hull = convex_hull([*WEDGE, [0.05, 0.05, 0.02]])
+def test_a_hull_shape_keeps_its_place_and_its_flat_sides():
+    hull = hull_shape([*WEDGE, [0.05, 0.05, 0.02]])
     assert len(hull.vertices) == 6
     assert len(hull.faces) == 5
     apart = np.linalg.norm(hull.vertices[:, None] - np.array(WEDGE), axis=2)

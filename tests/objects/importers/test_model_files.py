@@ -232,7 +232,7 @@ def test_a_broken_model_and_an_unknown_format_are_clear_errors(folder):
     with pytest.raises(FileError, match=r"broken.xml: MuJoCo cannot read it"):
         import_object(folder / "broken.xml")
     (folder / "broken.urdf").write_text("<robot")
-    with pytest.raises(FileError, match="not an XML file"):
+    with pytest.raises(FileError, match="not valid XML"):
         import_object(folder / "broken.urdf")
     (folder / "thing.fbx").write_text("")
     with pytest.raises(InputError, match=r"no importer for '.fbx' files"):

@@ -10,7 +10,7 @@ from PIL import Image
 from handloom.cli.main import main
 from handloom.errors import FileError, InputError, NotFoundError
 from handloom.objects import import_object
-from handloom.objects.importers.packages import add_object, package_folder, packaged_objects
+from handloom.objects.importers.object_packages import add_object, package_folder, packaged_objects
 
 SCENE = """<mujoco><compiler meshdir="meshes" texturedir="meshes"/><option timestep="0.004"/><size nuser_body="3"/>
 <asset><texture name="paint" type="2d" file="paint.png"/><material name="paint" texture="paint"/>

@@ -8,9 +8,14 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.retarget import TeleopSession, TeleopSessionConfig, ValueInput, group_of
-from handloom.retarget.haptics.haptic_device import ControllerHapticDevice, PulseDevice
+from handloom.retarget.haptics.haptic_device import (
+    ControllerHapticDevice,
+    ControllerHapticPulse,
+    FingerPowerVector,
+    PulseDevice,
+    TactileHeatmap,
+)
 from handloom.retarget.haptics.haptic_sink import HapticSink
-from handloom.retarget.haptics.tactile_types import ControllerHapticPulse, FingerPowerVector, TactileHeatmap
 
 
 def pulse(*numbers: float) -> dict[str, Any]:

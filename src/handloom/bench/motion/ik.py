@@ -23,14 +23,23 @@ MINK_RESTARTS, MINK_STEPS = 60, 10
 ARMS = ("fr3", "franka_robotiq85", "lift2", "split_aloha", "genie1", "so101")
 
 
-def run(targets: int = 10_000, peer_targets: int = 100, robots: tuple[str, ...] = ARMS) -> BenchResult:
+CARD_TARGETS, CONFIRMED = 1_000_000, 20_000
+"""Poses that a card is given at once, and how many of its answers MuJoCo looks at."""
+
+
+def run(
+    targets: int = 10_000, peer_targets: int = 100, robots: tuple[str, ...] = ARMS, *, device: str = "cpu"
+) -> BenchResult:
     """Solve random reachable poses for every arm of the zoo, and on the FR3 beside mink.
 
     Args:
         targets: Poses per robot, drawn uniformly from the joint ranges.
         peer_targets: Of these, how many the peer is given.
         robots: Robots of the zoo.
+        device: ``cuda`` measures a card instead, with a million targets at once on the arms of six and more joints.
     """
+    if device == "cuda":
+        return _on_card(robots)
     rows: list[dict[str, Any]] = []
     for robot in robots:
         setup = arm_setup(robot)
@@ -40,6 +49,36 @@ def run(targets: int = 10_000, peer_targets: int = 100, robots: tuple[str, ...] 
             rows.append(_mink(setup, T[:peer_targets]))
     _add_ratios(rows)
     return BenchResult(bench="ik", rows=tuple(rows))
+
+
+def _on_card(robots: tuple[str, ...]) -> BenchResult:
+    """Return what a card solves per second, copies to it and back included."""
+    rows: list[dict[str, Any]] = []
+    for robot in robots:
+        setup = arm_setup(robot)
+        if setup.chain.dof < FULL_POSE:
+            continue
+        T, solver = _reachable(setup, CARD_TARGETS), IkSolver(setup.chain, device="cuda")
+        solver.solve(T)
+        begin = time.perf_counter()
+        result = solver.solve(T)
+        seconds = time.perf_counter() - begin
+        good = _confirmed(setup, T[:CONFIRMED], result.q[:CONFIRMED], full=True)
+        rows.append(
+            {
+                "name": f"handloom {robot}, card",
+                "targets": len(T),
+                "targets_per_s": len(T) / seconds,
+                "solved_percent": 100.0 * float(result.solved.mean()),
+                "confirmed_percent": 100.0 * float(good.mean()),
+                "mean_seeds": float(result.seeds_used.mean()),
+            }
+        )
+    return BenchResult(bench="ik", rows=tuple(rows))
+
+
+FULL_POSE = 6
+"""Joints that it takes to reach any pose."""
 
 
 def _reachable(setup: ArmSetup, count: int) -> Array:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import tyro
 
 from handloom.cli.flags import (
+    Backend,
     Codec,
     ColumnStyle,
     LerobotFeature,
@@ -20,7 +21,7 @@ from handloom.cli.flags import (
     Seconds,
 )
 from handloom.cli.verbs.doctor import compile_kernels
-from handloom.cli.verbs.generate import carry_out, executor_of, unit_size_of
+from handloom.cli.verbs.generate import executor_of, generate_shown, unit_size_of
 from handloom.config import own_code
 from handloom.engine import Goal, RunDirectory, RunSettings
 from handloom.engine.augmentation import augmenting_source, check_demonstrations, demonstrations_of
@@ -28,6 +29,7 @@ from handloom.engine.executors.executor import HANG_LIMIT
 from handloom.engine.runs.run_directory import MANIFEST
 from handloom.engine.trust import trust_task, trusted_task
 from handloom.errors import InputError
+from handloom.render.run_drawing import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import Task, load_task
 
@@ -45,6 +47,7 @@ def run(
     executor: Literal["process", "inline"] = "process",
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
@@ -76,6 +79,7 @@ def run(
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate.
@@ -110,6 +114,7 @@ def run(
         unit_size=unit_size_of(goal, chosen.workers),
         render=render,
         preset=preset,
+        backend=backend,
         codec=codec,
         columns=columns,
         lerobot_features=lerobot_features,
@@ -119,7 +124,10 @@ def run(
     if not json:
         print(_parts(source), file=sys.stderr)
     compile_kernels()
-    return carry_out(directory, goal, chosen, name=loaded.name, keep_going=keep_going, skip_stuck=skip_stuck, json=json)
+    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+        return generate_shown(
+            directory, goal, chosen, name=loaded.name, keep_going=keep_going, skip_stuck=skip_stuck, json=json
+        )
 
 
 def _recorded_task(path: Path, overrides: tuple[str, ...]) -> Task:

@@ -1,29 +1,35 @@
-"""``handloom verify|merge|export|render``: verbs that read a finished run or a dataset."""
+"""``handloom verify|merge|render``: verbs that read a finished run or a dataset."""
 
+import secrets
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
+import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import Progress, track
 
-from handloom.cli.flags import Codec, OptionalFile, OptionalNumber, OptionalOutput, Output, Preset, Run, Runs
+from handloom.cli.flags import Backend, Codec, Labels, OptionalFile, OptionalNumber, OptionalOutput, Preset, Run, Runs
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
-from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, merge_datasets, record_of_archive
+from handloom.dataset import merge_datasets
 from handloom.dataset.lerobot.file_list import FILE_LIST, check_files, refuse_strange_files
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
-from handloom.engine.trust import demand_trusted
-from handloom.engine.verification.verify import Verification, archives_of, dataset_faults, dataset_of
+from handloom.engine.verification.verify import (
+    Verification,
+    archives_of,
+    dataset_faults,
+    dataset_of,
+    sampled_faults,
+)
 from handloom.errors import FileError, InputError
-from handloom.scene import build_scene
-from handloom.scene.model_xml import model_xml
+from handloom.kernels import GENERATE
+from handloom.render.run_drawing import drawing_for
 
 
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
@@ -59,6 +65,8 @@ MOST_FAULTS = 100
 def verify(
     path: Run,
     *,
+    sample: OptionalNumber = None,
+    seed: OptionalNumber = None,
     workers: OptionalNumber = None,
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -68,21 +76,24 @@ def verify(
 
     Args:
         path: A run folder or a dataset.
+        sample: Only so many episodes, drawn at random, and their files; with the certificate of the dataset, if any.
+        seed: Seed of the drawing; default another one each time, which is told.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
         json: Print one JSON object instead of a table.
     """
     _allow(code=allow_code, outside=allow_outside)
-    faults = list(dataset_faults(path))
+    chosen = None if sample is None else _drawn(path, sample, seed)
+    faults = list(dataset_faults(path) if chosen is None else sampled_faults(path, chosen))
     try:
-        total = len(archives_of(path))
+        total = len(archives_of(path) if chosen is None else chosen)
     except FileError:  # The faults say why.
         total = 0
     count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
     console = Console(stderr=True, quiet=json)
-    replays = verify_dataset(path, executor) if total else ()
+    replays = verify_dataset(path, executor, archives=chosen) if total else ()
     verdicts = list(track(replays, "replaying", total=total, console=console, transient=True))
     verdicts.sort(key=lambda verdict: verdict.episode)
     good = sum(verdict.good for verdict in verdicts)
@@ -104,10 +115,23 @@ def verify(
             + (f", {good - exact} within tolerance" if good > exact else "")
         )
         if compared := _united(verdict.compared for verdict in verdicts):
-            print(plain(f"compared: {', '.join(compared)}; files, tables and statistics of the whole dataset"))
+            files = "files, tables and statistics of the whole dataset" if chosen is None else "files of these episodes"
+            print(plain(f"compared: {', '.join(compared)}; {files}"))
         for gap in _united(_gaps(path, verdicts)):
             print(plain(f"not compared: {gap}"))
     return 0 if total and good == total and not faults else 1
+
+
+def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
+    """Return archives drawn at random; tells the seed, so that the same can be drawn again."""
+    if count < 1:
+        raise InputError(f"--sample takes at least 1 episode, got {count}")
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    archives = archives_of(path)
+    print(f"note: {min(count, len(archives))} of {len(archives)} episodes, drawn with --seed {seed}", file=sys.stderr)
+    rng = np.random.default_rng(seed)
+    numbers = rng.choice(len(archives), size=min(count, len(archives)), replace=False)
+    return tuple(archives[number] for number in sorted(numbers))
 
 
 def _united(parts: Iterable[Iterable[str]]) -> list[str]:
@@ -126,6 +150,8 @@ def merge(
     paths: Runs,
     *,
     output: OptionalOutput = None,
+    drop_flagged: bool = False,
+    only_flagged: bool = False,
     skip_hashes: bool = False,
 ) -> None:
     """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
@@ -133,8 +159,14 @@ def merge(
     Args:
         paths: One run folder; or, with -o, runs and datasets in the order they are to have.
         output: Folder of the new dataset.
+        drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
+        only_flagged: Take nothing but those; needs -o.
         skip_hashes: Use the files even if they are not those that were written.
     """
+    if drop_flagged and only_flagged:
+        raise InputError("--drop-flagged and --only-flagged leave nothing; give one of them")
+    if output is None and (drop_flagged or only_flagged):
+        raise InputError("--drop-flagged and --only-flagged make a new dataset; say where with -o")
     if output is None:
         if len(paths) != 1:
             raise InputError("give one run folder, or several datasets and -o for the new one")
@@ -144,53 +176,8 @@ def merge(
         print(f"dataset: {directory.dataset}")
         return
     datasets = [checked_dataset(path, skip_hashes=skip_hashes) for path in paths]
-    print(f"dataset: {merge_datasets(datasets, output)}")
-
-
-def export(
-    path: Run,
-    *,
-    output: Output,
-    format: Literal["hdf5"] = "hdf5",
-    no_images: bool = False,
-    no_models: bool = False,
-    next_obs: bool = False,
-    allow_code: bool = False,
-    allow_outside: bool = False,
-    skip_hashes: bool = False,
-) -> None:
-    """Write a dataset as one file: hdf5 is the layout robomimic reads (needs the extra hdf5).
-
-    Args:
-        path: A run folder or a dataset.
-        output: File to write.
-        format: Format of the file.
-        no_images: Leave the pictures of the cameras out; the file is a hundredth of the size then.
-        no_models: Leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
-        next_obs: Also write each observation a second time as that of the frame before, under next_obs; a reader can
-            take the next frame of obs instead, and needs half the disk.
-        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
-        allow_outside: Let the archives name robots and objects outside their folders and those around them.
-        skip_hashes: Use the files even if they are not those that were written.
-    """
-    exporters = {"hdf5": export_hdf5}
-    _allow(code=allow_code, outside=allow_outside)
-    dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
-    model_file = None if no_models else partial(_model_file, dataset.root)
-    print(exporters[format](dataset, output, images=not no_images, model_file=model_file, next_obs=next_obs))
-
-
-def _model_file(root: Path, archive: EpisodeArchive) -> str:
-    """Return the model of an episode, or refuse when it would be another than the recorded one."""
-    record = record_of_archive(archive)
-    demand_trusted(record.instance, root / "extras")
-    same = build_scene(record.instance).world.model_hash() == record.model_hash
-    if not same and not archive.certificate.differences_from_here():
-        raise FileError(
-            f"the files of robots or objects have changed since attempt {record.instance.episode} was recorded, so its "
-            "model cannot be written; export with --no-models"
-        )
-    return model_xml(record.instance)
+    flagged = True if only_flagged else False if drop_flagged else None
+    print(f"dataset: {merge_datasets(datasets, output, flagged=flagged)}")
 
 
 def render(
@@ -198,6 +185,7 @@ def render(
     *,
     output: OptionalOutput = None,
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     size: Annotated[tuple[int, int] | None, tyro.conf.arg(metavar="WIDTH HEIGHT", help_behavior_hint="")] = None,
     cameras: OptionalFile = None,
@@ -205,6 +193,7 @@ def render(
     retexture: OptionalNumber = None,
     depth: bool = False,
     segmentation: bool = False,
+    labels: Labels = (),
     workers: OptionalNumber = None,
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -216,6 +205,7 @@ def render(
         path: A run folder.
         output: Folder of the new dataset; default: rendered/ in the run.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
@@ -223,6 +213,7 @@ def render(
         retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
+        labels: Kinds of labels to write beside the archives, or all; default those of the run.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
@@ -233,22 +224,22 @@ def render(
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
     # Refuses unknown words at once.
-    drawn_settings(directory.settings, preset=preset, codec=codec, depth=depth, segmentation=segmentation)
+    how = {"preset": preset, "backend": backend, "codec": codec, "depth": depth, "segmentation": segmentation}
+    how["labels"] = labels or None
+    drawn_settings(directory.settings, **how)
     executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
     checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
-    compile_kernels()
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    compile_kernels((*GENERATE, "labels") if labels else None)
+    drawing = drawing_for(backend, workers=0 if workers == 0 else executor.workers)
+    with drawing, Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("drawing", total=total)
         dataset = rerender_run(
             directory,
             output or directory.path / "rendered",
             executor,
             look=look,
-            preset=preset,
-            codec=codec,
-            depth=depth,
-            segmentation=segmentation,
             on_episode=lambda: progress.advance(bar),
+            **how,
         )
     print(f"dataset: {dataset}")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from handloom.cli.flags import Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Seconds, Task
+from handloom.cli.flags import Backend, Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Seconds, Task
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.cli.verbs.generate import executor_of
@@ -21,6 +21,7 @@ from handloom.engine.policy.evaluation import PolicyEvaluation, evaluation_of, e
 from handloom.engine.policy.policies import policy_source, try_policy
 from handloom.engine.reporting import write_page
 from handloom.engine.trust import trust_task
+from handloom.render.run_drawing import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 
@@ -36,6 +37,7 @@ def run(
     output: OptionalOutput = None,
     workers: OptionalNumber = None,
     executor: Literal["process", "inline"] = "process",
+    backend: Backend = "cpu",
     videos: Number = 4,
     keep: bool = False,
     attempt_seconds: Seconds = HANG_LIMIT,
@@ -60,6 +62,7 @@ def run(
         output: Folder of the results. Default: out/evaluate_TASK.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
+        backend: What draws what the policy sees: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         videos: Failures to draw as videos.
         keep: Keep the policy's successes as a dataset with pictures, as generate would.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
@@ -81,13 +84,15 @@ def run(
         source=policy_source(policy, weights, policy_python),
         unit_size=1,
         render="now" if keep else "none",
+        backend=backend,
         keep_failures=True,
     )
     try_policy(settings.source, loaded, settings.seed)
     chosen = executor_of(executor, workers, attempt_seconds)
     directory = RunDirectory.begin(output or Path("out") / safe_name(f"evaluate_{loaded.name}"), settings)
     compile_kernels()
-    with GenerateDisplay(goal, quiet=json) as display:
+    drawing = drawing_for(backend, workers=chosen.workers if executor == "process" else 0)
+    with drawing, GenerateDisplay(goal, quiet=json) as display:
         outcome = generate_run(directory, goal, chosen, skip_stuck=skip_stuck, on_receipts=display.update)
     result = evaluation_of(outcome.receipts.values(), seed=settings.seed)
     write_json(directory.path / "evaluation.json", result.to_json())

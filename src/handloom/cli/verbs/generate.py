@@ -3,14 +3,17 @@
 import shlex
 import signal
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
 from handloom.cli.flags import (
+    Backend,
     Codec,
     ColumnStyle,
+    Labels,
     LerobotFeature,
     Number,
     OptionalNumber,
@@ -25,6 +28,7 @@ from handloom.cli.flags import (
 from handloom.cli.verbs.dataset import verify
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
+from handloom.cli.verbs.view import live_page
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
@@ -46,6 +50,8 @@ from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.runs.run_directory import ALL
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
+from handloom.kernels import GENERATE
+from handloom.render.run_drawing import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
@@ -62,6 +68,7 @@ def run(
         tyro.conf.arg(aliases=["-n", "--episodes"], name="successes", metavar="N", help_behavior_hint="(default: 10)"),
     ] = None,
     attempts: OptionalNumber = None,
+    only: OptionalNumber = None,
     output: OptionalOutput = None,
     overwrite: bool = False,
     seed: Number = 0,
@@ -72,10 +79,13 @@ def run(
     staging: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     codec: Codec = "h264",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
     disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
+    labels: Labels = (),
+    keep: Literal["successes", "failures", "balanced"] = "successes",
     keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
@@ -87,6 +97,7 @@ def run(
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
+    view: bool = False,
     json: bool = False,
 ) -> int:
     """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
@@ -95,6 +106,7 @@ def run(
         task: A task of the library, or a YAML file.
         n: Demonstrations wanted: the lowest-numbered successful attempts.
         attempts: Attempts to make instead, whatever comes out.
+        only: Make this one attempt alone, 0 the first: the very episode that a longer run has under that number.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
         overwrite: Delete the run in that folder and begin anew; a folder with anything else in it is left alone.
         seed: Seed of the run.
@@ -106,15 +118,20 @@ def run(
             instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         preset: How much work goes into a picture: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
         lerobot_features: What is written only when asked for: depth (a stream per camera; LeRobot reads it from 0.6
             on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
+        labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
+            lists them. handloom label adds them later.
         disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
             recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.
-        keep_failures: Also write failed attempts, into a dataset of their own.
+        keep: What is written: successes; failures too, into a dataset of their own with the reason and the frame in
+            which each went wrong; or balanced, as many failures as successes, for which attempts go on.
+        keep_failures: The same as --keep failures.
         max_attempts: Bound on the attempts; default ten per demonstration.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, with nothing beside
             it; after three times the run stops and nothing is recorded.
@@ -126,6 +143,7 @@ def run(
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        view: Serve the page of handloom view while it runs; its address is printed (extra view).
         json: Print the report as JSON instead of the progress display.
     """
     if allow_code:
@@ -140,9 +158,7 @@ def run(
         print(f"stand-in: {line}", file=sys.stderr)
     for line in () if json else variety_notes(loaded):
         print(f"note: {line}", file=sys.stderr)
-    goal = Goal(
-        successes=n if n is not None or attempts is not None else 10, attempts=attempts, max_attempts=max_attempts
-    )
+    goal = _goal(n, attempts, only, max_attempts, balanced=keep == "balanced")
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
@@ -150,10 +166,13 @@ def run(
         unit_size=unit_size if unit_size is not None else unit_size_of(goal, workers or cores()),
         render=render,
         preset=preset,
+        backend=backend,
         codec=codec,
         columns=columns,
         lerobot_features=lerobot_features,
-        keep_failures=keep_failures,
+        labels=labels,
+        keep_failures=keep_failures or keep != "successes",
+        balanced=keep == "balanced",
     )
     part = _shard(shard)
     if staging is not None:
@@ -161,7 +180,7 @@ def run(
             raise InputError("--staging is for --executor ray; workers of this machine write into the run folder")
         Storage(staging).check()
     chosen = executor_of(executor, workers, attempt_seconds, ray_address)
-    if n is None and attempts is None and not json:
+    if n is None and attempts is None and only is None and not json:
         print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
     folder = output or Path("out") / safe_name(loaded.name)
     if overwrite:
@@ -169,21 +188,23 @@ def run(
             raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")
         RunDirectory.discard(folder)
     directory = RunDirectory.begin(folder, settings)
-    compile_kernels()
-    return carry_out(
-        directory,
-        goal,
-        chosen,
-        name=task,
-        shard=part,
-        staging=staging or "",
-        keep_going=keep_going,
-        skip_stuck=skip_stuck,
-        json=json,
-    )
+    compile_kernels((*GENERATE, "labels") if labels else None)
+    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+        return generate_shown(
+            directory,
+            goal,
+            chosen,
+            name=task,
+            shard=part,
+            staging=staging or "",
+            keep_going=keep_going,
+            skip_stuck=skip_stuck,
+            view=view,
+            json=json,
+        )
 
 
-def carry_out(
+def generate_shown(
     directory: RunDirectory,
     goal: Goal,
     executor: Executor,
@@ -193,6 +214,7 @@ def carry_out(
     staging: str = "",
     keep_going: bool = False,
     skip_stuck: bool = False,
+    view: bool = False,
     json: bool = False,
 ) -> int:
     """Run attempts with the progress display until the goal is reached, tell what came out, return the exit code.
@@ -206,6 +228,7 @@ def carry_out(
         staging: URL by way of which episodes come back.
         keep_going: Go on although the first attempts all failed for the same reason.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        view: Serve a page that shows how it goes on.
         json: Print the report as JSON instead of the progress display.
     """
     display = GenerateDisplay(goal, quiet=json, advise=True)
@@ -216,7 +239,12 @@ def carry_out(
         display.update(receipts)
         hopeless.update(receipts)
 
-    with display, _stop_on_interrupt(stop_file, display):
+    with ExitStack() as stack:
+        if view:
+            address = stack.enter_context(live_page(directory.path, goal, workers=executor.workers))
+            print(f"open in a browser: {address}", file=sys.stderr, flush=True)
+        stack.enter_context(display)
+        stack.enter_context(_stop_on_interrupt(stop_file, display))
         outcome = generate_run(
             directory, goal, executor, shard=shard, staging=staging, skip_stuck=skip_stuck, on_receipts=on_receipts
         )
@@ -227,6 +255,19 @@ def carry_out(
             file=sys.stderr,
         )
     return _tell(outcome, goal, workers=executor.workers, as_json=json)
+
+
+def _goal(n: int | None, attempts: int | None, only: int | None, max_attempts: int | None, *, balanced: bool) -> Goal:
+    """Return what the flags ask for: ten demonstrations if they ask for nothing."""
+    if only is not None:
+        if n is not None or attempts is not None or max_attempts is not None:
+            raise InputError("--only makes one attempt; leave -n, --attempts and --max-attempts out")
+        if only < 0:
+            raise InputError(f"--only takes the number of an attempt, 0 the first, got {only}")
+        return Goal(attempts=only + 1, first=only)
+    successes = n if n is not None or attempts is not None else 10
+    failures = successes if balanced and attempts is None else None
+    return Goal(successes=successes, attempts=attempts, max_attempts=max_attempts, failures=failures)
 
 
 def unit_size_of(goal: Goal, workers: int) -> int:

@@ -263,7 +263,7 @@ def add(
         size: Width and height of each picture [px].
     """
     from handloom.errors import HandloomError, InputError
-    from handloom.objects.importers.packages import add_object, package_folder, packaged_objects
+    from handloom.objects.importers.object_packages import add_object, package_folder, packaged_objects
     from handloom.objects.portrait import assets_sheet
     from handloom.render import write_png
 

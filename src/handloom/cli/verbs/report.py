@@ -62,13 +62,14 @@ def run(
         return
     directory = checked_run(path)
     workers = cores() if workers is None else workers
-    report = report_of(directory.counted().values())
+    receipts = directory.counted()
+    report = report_of(receipts.values())
     if json:
         print(dumps(report.to_json(workers=workers)))
     else:
         print_report(report, workers=workers)
     if output is not None or not json:
-        page = write_page(directory, output or directory.path / "report", workers=workers)
+        page = write_page(directory, output or directory.path / "report", workers=workers, told=(receipts, report))
         if not json:
             print(f"page:    {page}")
     if episode is not None:

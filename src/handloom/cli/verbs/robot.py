@@ -32,7 +32,7 @@ def show(
     from handloom.errors import InputError
     from handloom.render import write_png
     from handloom.robots import load_robot
-    from handloom.robots.portrait import portrait
+    from handloom.robots.robot_portrait import portrait
 
     if not 64 <= size <= 4096:
         raise InputError(f"--size must lie between 64 and 4096 pixels, got {size}")
@@ -91,7 +91,7 @@ def sheet(
     """
     from handloom.render import contact_sheet, write_png
     from handloom.robots import load_robot, robot_names
-    from handloom.robots.portrait import portrait
+    from handloom.robots.robot_portrait import portrait
 
     robots = [load_robot(name) for name in names or robot_names()]
     pictures = [portrait(robot, width=size, height=size, frames=True) for robot in robots]
@@ -128,8 +128,8 @@ def add(
     from handloom.render import write_png
     from handloom.robots import load_robot
     from handloom.robots.checks import check_robot
-    from handloom.robots.portrait import portrait
     from handloom.robots.proposal import propose_robot, reach_map, write_proposal
+    from handloom.robots.robot_portrait import portrait
 
     packages = {name: Path(folder) for name, _, folder in (given.partition("=") for given in package)}
     if wrong := [name for name, folder in packages.items() if not folder.is_dir()]:

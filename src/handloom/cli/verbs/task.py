@@ -1,28 +1,41 @@
 """``handloom check|sample|preview TASK``: validate task files, print and draw sampled scenes."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 from handloom.cli.flags import Number, Output, Overrides, Preset, Task, Tasks
 from handloom.cli.verbs.doctor import tell_of_cold_kernels
 from handloom.config import forbid_code, own_code
+from handloom.engine.trial import fails, in_words, tries_of
 from handloom.errors import HandloomError
+from handloom.tasks import Task as LoadedTask
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
 from handloom.tasks.config.loading import variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
-from handloom.tasks.rehearsal import rehearse
+from handloom.tasks.region_proposals import proposals, unplaced
+from handloom.tasks.rehearsal import Rehearsal, rehearse
+
+PROPOSALS = 3
+"""Regions that are tried before the best of them is proposed."""
 
 
-def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outside: bool = False) -> int:
+def check(
+    files: Tasks, *, fast: bool = False, tries: Number = 3, set: Overrides = (), allow_outside: bool = False
+) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
-    Scenes are sampled and looked at: objects without a place, out of reach or out of every picture, skills that cannot
-    run. Python code that a task names is never run here: a note says what it is, and such a task is not sampled.
+    Scenes are sampled and looked at: objects without a place or out of every picture, goals that nothing can fulfil.
+    Then the expert tries the task in some of them, in physics; where it does not succeed, the hands are tried on every
+    handle, object and place to say what is out of reach, by how much, and where things can stand instead. Python code
+    that a task names is never run here: a note says what it is, and such a task is not sampled.
 
     Args:
         files: Task names, YAML files or folders.
         fast: Only read the files: keys, names and numbers; sample no scene.
+        tries: How often the expert tries; twice as often where some tries succeed and some do not. 0 only looks where
+            the hands get to.
         set: Overrides such as data.max_episode_length=500, applied to every file.
         allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
     """
@@ -39,7 +52,7 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
             notices = (*task.notices, *task.stand_ins, *variety_notes(task))
             mistakes = ""
             if not fast and not refused_code(task):
-                rehearsal = rehearse(task)
+                rehearsal = _tried(task, tries)
                 mistakes, notices = "\n".join(rehearsal.mistakes), (*notices, *rehearsal.notes)
         except HandloomError as error:
             mistakes = str(error)
@@ -52,6 +65,42 @@ def check(files: Tasks, *, fast: bool = False, set: Overrides = (), allow_outsid
         for notice in notices:
             print(f"  note: {notice}")
     return BAD_INPUT if wrong else DONE
+
+
+def _tried(task: LoadedTask, tries: int) -> Rehearsal:
+    """Return what is wrong with the scenes of a task, and how the expert does in them."""
+    if unplaced(task):
+        return Rehearsal((*rehearse(task).mistakes, *_regions_that_do(task, max(tries, 1))))
+    if tries < 1:
+        return rehearse(task)
+    seen = rehearse(task, hands=False)
+    if len(seen.mistakes) > len(seen.unseen):
+        return seen
+    outcomes = tries_of(task, tries)
+    told = in_words(task, outcomes)
+    if all(one.failure is None for one in outcomes):
+        return seen._replace(notes=(*told, *seen.notes))
+    why = rehearse(task, places=False)
+    hands = [line for line in why.mistakes if line not in seen.mistakes]
+    if fails(outcomes):
+        return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *_regions_that_do(task, tries)))
+    # What the expert did can be done, whatever the hands said.
+    return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes)))
+
+
+def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
+    """Return regions in which the expert does what a task asks for, as lines to copy; nothing where none are found."""
+    best: tuple[int, list[str]] = (0, [])
+    for proposal in islice(proposals(task), PROPOSALS):
+        good = sum(one.failure is None for one in tries_of(proposal.of(task), tries)[:tries])
+        if good > best[0]:
+            best = (good, [f"  {line}" for line in proposal.lines()])
+        if good == tries:
+            break
+    good, lines = best
+    if not lines:
+        return ["no regions were found in which the expert does it; take smaller things, or another robot"]
+    return [f"these regions would do (the expert did it in {good} of {tries} tries):", *lines]
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:

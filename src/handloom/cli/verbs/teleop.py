@@ -12,6 +12,7 @@ import tyro
 
 from handloom.cli.flags import (
     NO_HINT,
+    Backend,
     ColumnStyle,
     LerobotFeature,
     Number,
@@ -24,8 +25,9 @@ from handloom.cli.flags import (
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.config import own_code
 from handloom.engine import RunDirectory, RunSettings
-from handloom.engine.runs.run_settings import TELEOP
+from handloom.engine.sources import TELEOP
 from handloom.errors import InputError, require
+from handloom.render.run_drawing import drawing_for
 from handloom.retarget import DeviceRecording
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
@@ -52,6 +54,7 @@ def run(
     trim: float = 0.0,
     render: Literal["now", "later", "none"] = "now",
     preset: Preset = "balanced",
+    backend: Backend = "cpu",
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint=NO_HINT)] = (),
     keep_failures: bool = False,
@@ -79,6 +82,7 @@ def run(
         trim: Cut pauses longer than so many seconds out of what is saved; the archive keeps them. 0 cuts none.
         render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
         preset: How much work goes into the pictures of the dataset.
+        backend: What draws these and the live ones: cpu, or cuda for NVIDIA cards (extra gpu).
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate: language writes your marks into frames.
         keep_failures: Allow to save attempts that did not succeed, into failures/.
@@ -105,6 +109,7 @@ def run(
         unit_size=1,
         render=render,
         preset=preset,
+        backend=backend,
         columns=columns,
         lerobot_features=lerobot_features,
         keep_failures=keep_failures,
@@ -113,12 +118,14 @@ def run(
         require("websockets", extra="teleop")
         check_views(loaded, seed, cameras)
     directory = RunDirectory.begin(output or Path("out") / safe_name(f"teleop_{loaded.name}"), settings)
-    with directory.held():
+    with directory.held(), drawing_for(backend, workers=0):
         teleop_run = TeleopRun(directory, loaded, scale, trim, background=replay is None)
         compile_kernels()
         if replay is not None:
             return _replay(teleop_run, replay)
-        app = TeleopApp(teleop_run, PageOptions(host=host, port=port, https=https, size=size, cameras=cameras))
+        app = TeleopApp(
+            teleop_run, PageOptions(host=host, port=port, https=https, size=size, cameras=cameras, backend=backend)
+        )
         try:
             with _finishing_on_signals(app):
                 app.serve(lambda address: _tell_address(address, open_page=open))

@@ -52,7 +52,7 @@ _INDICES = same_names(
     "HandInputIndex HeadInputIndex ControllerInputIndex Generic3AxisPedalInputIndex FullBodyInputIndex HandJointIndex "
     "BodyJointIndex",
 ) | {"HeadPoseIndex": "handloom.retarget.inputs:HeadPoseIndex"}
-_TACTILE_TYPES = "handloom.retarget.haptics.tactile_types"
+_TACTILE_TYPES = "handloom.retarget.haptics.haptic_device"
 _TACTILE = same_names(
     _TACTILE_TYPES, "TactileVector TactileHeatmap FingerPowerVector ControllerHapticPulse EndEffectorForce"
 )

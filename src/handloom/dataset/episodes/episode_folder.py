@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from handloom.dataset.episodes.archive import ARCHIVE_FILES, EpisodeArchive, read_archive
+from handloom.dataset.episodes.archive import ARCHIVE_FILES, LABEL_FILES, EpisodeArchive, read_archive
 from handloom.dataset.episodes.episode_outcome import EpisodeOutcome
 from handloom.dataset.files.durable import PARTIAL, sha256_of
 from handloom.dataset.files.parquet_files import read_table
-from handloom.dataset.files.reading import checked_size, damage_named, read_json
-from handloom.dataset.files.shapes import FileList, Sheet
+from handloom.dataset.files.reading import check_shape, checked_size, damage_named, read_json
+from handloom.dataset.files.shapes import FileList, PlainObject, SaidQuestion, SaidWording, Sheet
 from handloom.dataset.lerobot.feature import FeatureTable
 from handloom.dataset.lerobot.statistics import ImageHistogram
 from handloom.errors import FileError
@@ -89,6 +89,19 @@ class EpisodeFolder:
         """Read the frames: one column per feature, ``timestamp`` and ``frame_index``."""
         return read_table(self.path / FRAMES)
 
+    def words(self) -> dict[str, Any]:
+        """Return what labels say of the episode; empty where there are none."""
+        name = LABEL_FILES[2]
+        if name not in self.sheet["files"]:
+            return {}
+        file = self.checked_file(name)
+        words = read_json(file, PlainObject)
+        with damage_named(file):
+            check_shape(words.get("wordings", []), list[SaidWording], source=str(file))
+            check_shape(words.get("questions", []), list[SaidQuestion], source=str(file))
+            check_shape(words.get("plan", []), list[str], source=str(file))
+        return words
+
     def archive(self) -> EpisodeArchive:
         """Read and check the archive."""
         return read_archive(self.path)
@@ -105,8 +118,15 @@ class EpisodeFolder:
 
     def checked_file(self, name: str) -> Path:
         """Return a file of the folder after making sure that it is the one that was written."""
-        file, written = below(self.path, name, what=str(self.path / SHEET)), self.copies.get(name)
-        written = self.sheet["files"][name] if written is None else written
+        file, written = self.path / name, self.copies.get(name)
+        if file.is_symlink():  # Following it costs a hundred times as much, and hardly any file is one.
+            file = below(self.path, name, what=str(self.path / SHEET))
+        # Labels that were made later are in the file list of their dataset and not in the sheet.
+        written = self.sheet["files"].get(name) if written is None else written
+        if written is None and name in LABEL_FILES and file.is_file():
+            return file
+        if written is None:
+            raise FileError(f"{self.path / SHEET} does not list {name}; generate the episode again")
         if not file.is_file():
             raise FileError(f"{file} is missing; generate or render the episode again")
         if checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]:
@@ -115,7 +135,9 @@ class EpisodeFolder:
 
     def archive_files(self) -> tuple[str, ...]:
         """Return the names of the files that go with the episode into ``extras/``."""
-        return (*(name for name in ARCHIVE_FILES if name in self.sheet["files"]), SHEET)
+        stored = [name for name in ARCHIVE_FILES if name in self.sheet["files"]]
+        stored += [name for name in LABEL_FILES if name in self.sheet["files"] or (self.path / name).is_file()]
+        return (*stored, SHEET)
 
 
 def video_file(feature: str) -> str:

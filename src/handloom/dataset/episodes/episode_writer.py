@@ -51,6 +51,11 @@ class EpisodeWriter:
             self._histograms[feature.name] = ImageHistogram(channels=feature.shape[2], levels=levels)
         self._open = True
 
+    @property
+    def work(self) -> Path:
+        """The folder that the episode grows in; further files that are put there belong to it."""
+        return self._work
+
     def add_image(self, name: str, image: NDArray[Any]) -> None:
         """Encode the next image of a camera.
 

@@ -93,8 +93,11 @@ def name_folder(work: Path, folder: Path) -> None:
     Raises:
         OSError: There is something of that name.
     """
-    for file in work.iterdir():
-        sync_file(file)
+    for part in sorted(work.rglob("*"), reverse=True):
+        if part.is_dir():
+            sync_folder(part)
+        else:
+            sync_file(part)
     sync_folder(work)
     os.chmod(work, 0o755)
     os.rename(work, folder)

@@ -42,6 +42,24 @@ FileName = Annotated[str, StringConstraints(pattern=r"^[^/\x00]{1,255}$")]
 """A file of a folder, not of one elsewhere."""
 
 
+class SaidWording(TypedDict):
+    """A wording in ``words.json``."""
+
+    grain: Text
+    style: Text
+    text: Words
+
+
+class SaidQuestion(TypedDict):
+    """A question in ``words.json``."""
+
+    kind: Text
+    frame: Count
+    question: Words
+    answer: Words
+    about: list[Text]
+
+
 class MergeReceipt(TypedDict):
     """``meta/merge.json``."""
 

@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from bisect import insort
+from collections.abc import Mapping
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,20 @@ _OUTSIDE = re.compile(r"(^|/)\.{0,2}(/|$)|[\\\x00]")
 """Finds a part of a path that is empty, or leads elsewhere."""
 
 
-def list_files(root: Path) -> dict[str, dict[str, Any]]:
-    """Return size and SHA-256 of every file below a folder, by its path there; the list itself is not listed."""
+def list_files(root: Path, known: Mapping[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
+    """Return size and SHA-256 of every file below a folder, by its path there; the list itself is not listed.
+
+    Args:
+        root: The folder.
+        known: Files that were compared with their hashes when they were put there, which need not be read again.
+    """
+    known = known or {}
     files = (file for file in sorted(root.rglob("*")) if file.is_file() and not file.name.endswith(PARTIAL))
     names = ((file, file.relative_to(root).as_posix()) for file in files)
     return {
-        name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)} for file, name in names if name != FILE_LIST
+        name: known[name] if name in known else {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
+        for file, name in names
+        if name != FILE_LIST
     }
 
 

@@ -34,7 +34,7 @@ def dataset_info(plan: MergePlan) -> dict[str, Any]:
 
 def _features(plan: MergePlan) -> dict[str, Any]:
     """Return the description of every feature, in the order of the columns."""
-    features = {feature.name: _feature(feature, plan.table.fps) for feature in plan.table}
+    features = {feature.name: described_feature(feature, plan.table.fps) for feature in plan.table}
     plain = {name: {"dtype": dtype, "shape": [1], "names": None} for name, dtype in BOOKKEEPING.items()}
     if plan.subtasks:
         plain[SUBTASK_INDEX] = {"dtype": "int64", "shape": [1], "names": None}
@@ -43,7 +43,7 @@ def _features(plan: MergePlan) -> dict[str, Any]:
     return features | plain
 
 
-def _feature(feature: Feature, fps: int) -> dict[str, Any]:
+def described_feature(feature: Feature, fps: int) -> dict[str, Any]:
     """Return the description of one feature."""
     described: dict[str, Any] = {
         "dtype": feature.dtype,

@@ -96,13 +96,13 @@ def _write_dataset(work: Path, plan: MergePlan, progress: Progress) -> None:
     """Write every file that is not there yet; the list of them all comes last."""
     _write_data(work, plan, progress)
     _write_videos(work, plan, progress)
-    link_archives(work, plan, progress)
+    known = link_archives(work, plan, progress)
     _write_episodes(work, plan)
     places = dict.fromkeys(episode.data for episode in plan.episodes)
     histograms = total_histograms([episode.folder for episode in plan.episodes], plan)
     write_facts(work, plan, [work / "data" / place.path("parquet") for place in places], histograms)
     if not (work / FILE_LIST).is_file():
-        write_list(work, list_files(work))
+        write_list(work, list_files(work, known))
 
 
 def write_facts(work: Path, plan: MergePlan, data: Sequence[Path], histograms: dict[str, ImageHistogram]) -> None:
@@ -143,15 +143,19 @@ def _write_videos(work: Path, plan: MergePlan, progress: Progress) -> None:
             progress(name, members[-1].episode_index + 1, len(plan.episodes))
 
 
-def link_archives(work: Path, plan: MergePlan, progress: Progress) -> None:
-    """Put the archive and the sheet of every episode into ``extras/``."""
+def link_archives(work: Path, plan: MergePlan, progress: Progress) -> dict[str, dict[str, Any]]:
+    """Put the archive and the sheet of every episode into ``extras/``; return size and hash of what was compared."""
+    known: dict[str, dict[str, Any]] = {}
     for planned in plan.episodes:
         target = work / "extras" / folder_name(planned.episode_index)
         episode = EpisodeFolder.open(planned.folder)
         for name in episode.archive_files():
             if not (target / name).is_file():
                 link_or_copy(episode.path / name if name == SHEET else episode.checked_file(name), target / name)
+                if name in episode.sheet["files"] and name not in episode.copies:
+                    known[f"extras/{target.name}/{name}"] = dict(episode.sheet["files"][name])
         progress("extras", planned.episode_index + 1, plan.episode_count)
+    return known
 
 
 def _write_episodes(work: Path, plan: MergePlan) -> None:

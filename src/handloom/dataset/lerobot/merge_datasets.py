@@ -4,12 +4,13 @@ Datasets are merged and split by way of episode folders: extract what is kept, m
 the bytes that a direct merge would have given.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from handloom.dataset.episodes.episode_folder import COPIES, FRAMES, SHEET, EpisodeFolder, folder_name, video_file
+from handloom.dataset.episodes.flags import flag_key, read_flags
 from handloom.dataset.files.durable import (
     atomic_folder,
     interrupted_calls,
@@ -21,7 +22,7 @@ from handloom.dataset.files.durable import (
 )
 from handloom.dataset.files.parquet_files import bookkeeping_field, column_field, write_plain
 from handloom.dataset.files.reading import damage_named
-from handloom.dataset.lerobot.dataset_reader import DatasetReader
+from handloom.dataset.lerobot.dataset_reader import DatasetEpisode, DatasetReader
 from handloom.dataset.lerobot.merge import merge_episodes
 from handloom.dataset.video.video_join import cut_video
 from handloom.errors import FileError, InputError
@@ -79,10 +80,15 @@ def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
         (work / COPIES).write_bytes(json_bytes(copies))
 
 
-def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
+def merge_datasets(datasets: Sequence[Path], out: Path, *, flagged: bool | None = None) -> Path:
     """Write the episodes of several datasets as a new one, in the given order; return ``out``.
 
     Killed and called again with the same datasets, it goes on.
+
+    Args:
+        datasets: Folders of the datasets.
+        out: Folder of the new one.
+        flagged: Take only episodes that a person flagged (True), only others (False), or all (None).
 
     Raises:
         FileError: The datasets hold different features, or successes and failures.
@@ -92,18 +98,33 @@ def merge_datasets(datasets: Sequence[Path], out: Path) -> Path:
     if not readers:
         raise InputError("there is no dataset to merge; give at least one")
     success = _checked(readers)
+    chosen = [(reader, episode.index) for reader in readers for episode in _chosen(reader, flagged)]
+    if not chosen:
+        raise InputError(
+            f"no episode of {', '.join(str(r.root) for r in readers)} is {'' if flagged else 'not '}flagged"
+        )
     known = "\n".join(f"{reader.root.resolve()} {sha256_of(reader.root / 'meta' / 'info.json')}" for reader in readers)
+    if flagged is not None:
+        known += "\n" + " ".join(f"{readers.index(reader)}:{index}" for reader, index in chosen)
     # Named for what goes in: a call that was killed is taken up by the same call only.
     work = name_of_call(out, known.encode())
     folders: list[Path] = []
-    for reader in readers:
-        for episode in reader.episodes:
-            folder = work / folder_name(len(folders))
-            folders.append(extract_episode(reader, episode.index, folder).path)
+    for reader, index in chosen:
+        folder = work / folder_name(len(folders))
+        folders.append(extract_episode(reader, index, folder).path)
     merge_episodes(folders, out, success=success)
     for left in {work, *interrupted_calls(out)}:
         remove_folder(left)
     return out
+
+
+def _chosen(reader: DatasetReader, flagged: bool | None) -> Iterator[DatasetEpisode]:
+    """Yield the episodes of a dataset that are, or are not, flagged."""
+    flags = {} if flagged is None else read_flags(reader.root)
+    for episode in reader.episodes:
+        key = flag_key(episode.index, {"length": episode.length, **episode.columns})
+        if flagged is None or (key in flags) == flagged:
+            yield episode
 
 
 def _checked(readers: Sequence[DatasetReader]) -> bool:

@@ -44,6 +44,8 @@ class MergeOptions:
 
 
 MEGABYTE = 1024 * 1024
+BACKEND = "render_backend"
+"""Column that says what drew the pictures of an episode."""
 SEVERAL = "several"
 """Type of the robot of a dataset whose episodes have different ones."""
 
@@ -271,6 +273,12 @@ class _Planner:
         """Give the next episode its place."""
         if difference := self._table.difference(episode.table):
             raise FileError(f"{self._first.path} and {episode.path} cannot share a dataset: {difference}")
+        before, now = (one.outcome.columns.get(BACKEND) for one in (self._first, episode))
+        if before and now and before != now:
+            raise FileError(
+                f"{self._first.path} and {episode.path} cannot share a dataset: the pictures of one were drawn by "
+                f"{before}, those of the other by {now}; draw one of the runs again with handloom render --backend"
+            )
         digest = sha256_of(episode.path / SHEET)
         if digest in self._hashes:
             raise InputError(f"{self._hashes[digest]} and {episode.path} are the same episode; give it once")

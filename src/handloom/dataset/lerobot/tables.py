@@ -1,6 +1,8 @@
 """The two parquet tables of a dataset: one row per frame, one row per episode."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,18 +71,45 @@ def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFold
 
 
 def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:
-    """Return the language columns: every sub-task with the time it starts, the same on each frame; no events."""
+    """Return the language columns: every sub-task with the time it starts, and what labels say of the episode.
+
+    The words of an episode add its wordings, its plan, and questions with answers, which are events.
+    """
     segments, count = episode.outcome.segments, episode.length
-    fields = {
-        "role": ["assistant"] * len(segments),
-        "content": [segment.label for segment in segments],
-        "style": ["subtask"] * len(segments),
-        "timestamp": [segment.start / episode.table.fps for segment in segments],
-    }
+    told = [("assistant", s.label, "subtask", s.start / episode.table.fps) for s in segments]
+    said = episode.words()
+    told += [("user", wording["text"], "task_aug", 0.0) for wording in said.get("wordings", ())]
+    if said.get("plan"):
+        plan = "\n".join(f"{number}. {step}" for number, step in enumerate(said["plan"], start=1))
+        told.append(("assistant", plan, "plan", 0.0))
+    names = ("role", "content", "style", "timestamp")
+    fields = {name: [row[k] for row in told] for k, name in enumerate(names)}
     return {
-        "language_persistent": _repeated(LANGUAGE_COLUMNS["language_persistent"], fields, len(segments), count),
-        "language_events": _repeated(LANGUAGE_COLUMNS["language_events"], {}, 0, count),
+        "language_persistent": _repeated(LANGUAGE_COLUMNS["language_persistent"], fields, len(told), count),
+        "language_events": _events(episode, said.get("questions", ())),
     }
+
+
+def _events(episode: EpisodeFolder, questions: Iterable[dict[str, Any]]) -> pa.Array:
+    """Return the column of events: each question with its answer, on the frame that it is about."""
+    camera = next((feature.name for feature in episode.table.videos if feature.is_colour), None)
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(episode.length)]
+    for asked in questions:
+        both = (("user", asked["question"]), ("assistant", json.dumps({"answer": asked["answer"]})))
+        for role, content in both if camera and 0 <= asked["frame"] < episode.length else ():
+            rows[asked["frame"]].append(
+                {"role": role, "content": content, "style": "vqa", "camera": camera, "tool_calls": None}
+            )
+    kind = LANGUAGE_COLUMNS["language_events"]
+    flat = [event for events in rows for event in events]
+    fields = {name: [event[name] for event in flat] for name in ("role", "content", "style", "camera")}
+    arrays = [
+        pa.array(fields[field.name], field.type) if field.name in fields else pa.nulls(len(flat), field.type)
+        for field in kind.value_type
+    ]
+    structs = pa.StructArray.from_arrays(arrays, fields=list(kind.value_type))
+    offsets = np.concatenate([[0], np.cumsum([len(events) for events in rows])])
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs, type=kind)
 
 
 def _repeated(kind: pa.ListType, fields: dict[str, list[Any]], length: int, count: int) -> pa.Array:
@@ -203,15 +232,28 @@ def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str
 
 def _bookkeeping_statistics(plan: MergePlan, planned: PlannedEpisode) -> dict[str, dict[str, list[Any]]]:
     """Return the statistics of the columns that the format adds."""
-    frames = np.arange(planned.length)
-    values = {
-        "timestamp": (frames / plan.table.fps).astype(np.float32),
-        "frame_index": frames,
-        "episode_index": np.full(planned.length, planned.episode_index),
-        "index": frames + planned.first_frame,
-        "task_index": np.full(planned.length, planned.task_index),
+    length, fps = planned.length, plan.table.fps
+    index = np.arange(length) + planned.first_frame
+    return {
+        "timestamp": _clock_statistics(length, fps),
+        "frame_index": _clock_statistics(length, 0),
+        "episode_index": _constant_statistics(planned.episode_index, length),
+        "index": column_statistics(index[:, None]).as_lists(),
+        "task_index": _constant_statistics(planned.task_index, length),
     }
-    return {name: column_statistics(array[:, None]).as_lists() for name, array in values.items()}
+
+
+@lru_cache(maxsize=10_000)
+def _clock_statistics(length: int, fps: int) -> dict[str, list[Any]]:
+    """Return the statistics of the times of an episode, or of the numbers of its frames where ``fps`` is 0."""
+    frames = np.arange(length)
+    values = (frames / fps).astype(np.float32) if fps else frames
+    return column_statistics(values[:, None]).as_lists()
+
+
+def _constant_statistics(value: int, length: int) -> dict[str, list[Any]]:
+    """Return the statistics of a column that is the same in every frame: those of one frame, counted as many."""
+    return {**column_statistics(np.full((1, 1), value)).as_lists(), "count": [length]}
 
 
 def _statistic_type(dtype: str, statistic: str, *, image: bool) -> pa.DataType:

@@ -48,7 +48,7 @@ class Diversity:
 
 def diversity_of(dataset: DatasetReader) -> Diversity:
     """Look at the demonstrations of a dataset, evenly chosen when there are many."""
-    count = len(dataset.episodes)
+    count = dataset.episode_count
     chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_EPISODES)).astype(int))
     starts: dict[str, list[Any]] = {}
     approaches: dict[str, list[Any]] = {}

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -20,21 +20,31 @@ from handloom.engine.runs.run_directory import RunDirectory
 from handloom.errors import InputError
 from handloom.render import contact_sheet, write_png
 
+MOST_DOTS = 5000
+"""Demonstrations that are drawn as dots, evenly chosen when there are more."""
 STYLE = Path(__file__).with_name("page.css")
 Chart = tuple[str, str, str, Drawing]
 """File name, heading, a sentence below it, and the drawing."""
 
 
-def write_page(run: RunDirectory, folder: Path, *, workers: int = 1) -> Path:
+def write_page(
+    run: RunDirectory,
+    folder: Path,
+    *,
+    workers: int = 1,
+    told: tuple[Mapping[int, Receipt], RunReport] | None = None,
+) -> Path:
     """Write ``index.html`` and one PNG per chart; return the page.
 
     Args:
         run: The run; its journals are read, and its dataset where there is one.
         folder: Where the files go.
         workers: Worker count the robot hours per day are given for.
+        told: The receipts that count and their report, from whoever has read them already.
     """
-    receipts = list(run.counted().values())
-    report = report_of(receipts)
+    counted, report = told or (run.counted(), None)
+    receipts = list(counted.values())
+    report = report or report_of(receipts)
     reader = DatasetReader(run.dataset) if (run.dataset / "meta" / "info.json").is_file() else None
     diversity = diversity_of(reader) if reader else Diversity(episodes=0)
     charts = [*_outcome_charts(report), *_time_charts(report, receipts), *_diversity_charts(diversity)]
@@ -90,6 +100,8 @@ def _time_charts(report: RunReport, receipts: Sequence[Receipt]) -> list[Chart]:
     wins = [receipt for receipt in receipts if receipt.success]
     if not wins:
         return []
+    if len(wins) > MOST_DOTS:
+        wins = [wins[k * len(wins) // MOST_DOTS] for k in range(MOST_DOTS)]
     names = list(dict.fromkeys(name for receipt in wins for name in receipt.skills))
     rows = [("whole episode", [receipt.frames / receipt.fps for receipt in wins])]
     rows += [(name, [receipt.skills[name] for receipt in wins if name in receipt.skills]) for name in names]
@@ -171,7 +183,7 @@ def _pictures(reader: DatasetReader, *, episodes: int = 4, per_camera: int = 4) 
     if not cameras:
         return ""
     rows = []
-    for episode in reader.episodes[:episodes]:
+    for episode in (reader.episode(index) for index in range(min(episodes, reader.episode_count))):
         frames = np.linspace(0, episode.length - 1, per_camera).round().astype(int)
         images = [reader.image(episode.index, camera, int(frame)) for camera in cameras for frame in frames]
         strip = "".join(f'<img alt="" src="{_jpeg(image)}">' for image in images)
@@ -209,10 +221,11 @@ def dataset_sheet(dataset: Path, out: Path, *, first: int = 0, episodes: int = 5
     cameras = [feature.name for feature in reader.table.videos if feature.is_colour]
     if not cameras:
         raise InputError(f"{dataset} has no pictures; `handloom render` draws them")
-    if not 0 <= first < len(reader.episodes):
-        raise InputError(f"{dataset} has the episodes 0 to {len(reader.episodes) - 1}, there is no {first}")
+    if not 0 <= first < reader.episode_count:
+        raise InputError(f"{dataset} has the episodes 0 to {reader.episode_count - 1}, there is no {first}")
     images, labels = [], []
-    for episode in reader.episodes[first : first + episodes]:
+    last = min(first + episodes, reader.episode_count)
+    for episode in (reader.episode(index) for index in range(first, last)):
         for camera in cameras:
             for frame in np.linspace(0, episode.length - 1, per_camera).round().astype(int):
                 images.append(reader.image(episode.index, camera, int(frame)))

@@ -15,8 +15,12 @@ class Goal:
     """Demonstrations wanted: the lowest-numbered successful attempts."""
     attempts: int | None = None
     """Attempts to make, whatever comes out."""
+    failures: int | None = None
+    """Failed attempts wanted beside the successes; None: whatever comes."""
     max_attempts: int | None = None
     """Bound on the attempts; None allows ten per wanted success and at least 50."""
+    first: int = 0
+    """Attempt to begin with; those before it are neither made nor counted."""
 
     def __post_init__(self) -> None:
         """Refuse goals that say nothing or cannot be reached."""
@@ -25,6 +29,8 @@ class Goal:
             raise InputError("say how much to make: -n SUCCESSES or --attempts ATTEMPTS, at least 1")
         if self.max_attempts is not None and self.max_attempts < 1:
             raise InputError(f"--max-attempts must be at least 1, got {self.max_attempts}")
+        if not 0 <= self.first < self.bound:
+            raise InputError(f"the first attempt must be between 0 and {self.bound - 1}, got {self.first}")
 
     @property
     def bound(self) -> int:
@@ -49,14 +55,19 @@ class GoalTracker:
         self.goal = goal
         self.end: int | None = None
         """Number of attempts after which the run is done; None while it is not."""
-        self._next = 0
+        self._next = goal.first
         self._wins = 0
+        self._losses = 0
 
     def update(self, receipts: Mapping[int, Receipt]) -> int | None:
         """Go on through the attempts that are known by now; return ``end``."""
         while self.end is None and self._next in receipts:
-            self._wins += receipts[self._next].success
+            receipt = receipts[self._next]
+            self._wins += receipt.success
+            self._losses += not receipt.success and receipt.frames > 0
             self._next += 1
-            if self._next >= self.goal.bound or self._wins == self.goal.successes:
+            goal = self.goal
+            enough = goal.successes is not None and self._wins >= goal.successes
+            if self._next >= goal.bound or (enough and self._losses >= (goal.failures or 0)):
                 self.end = self._next
         return self.end

@@ -2,7 +2,8 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Required
 
@@ -33,7 +34,7 @@ class ReceiptLine(TypedDict, total=False):
     take: Annotated[Count, Field(lt=2**31)]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
     """One attempt's line in a journal."""
 
@@ -47,11 +48,11 @@ class Receipt:
     detail: str = ""
     frames: int = 0
     fps: int = 30
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall time by stage [s]."""
     cpu_seconds: float = 0.0
     """Processor time of all stages together [s]; less than their wall time on a machine that is shared."""
-    skills: dict[str, float] = field(default_factory=dict)
+    skills: Mapping[str, float] = field(default_factory=dict)
     """Simulated time by skill [s]."""
     take: int = 0
     """Which of a person's takes of this scene it was, from 1; 0 for attempts that nobody drove."""
@@ -59,7 +60,8 @@ class Receipt:
     def to_json(self) -> dict[str, Any]:
         """Return plain values that can be read again, whatever an error had to say."""
         detail = self.detail[:LONGEST_DETAIL].encode("utf-8", "replace").decode()
-        record = {**asdict(self), "detail": detail}
+        record = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        record |= {"detail": detail, "seconds": dict(self.seconds), "skills": dict(self.skills)}
         return record if self.take else {key: value for key, value in record.items() if key != "take"}
 
     @classmethod

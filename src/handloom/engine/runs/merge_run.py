@@ -33,6 +33,8 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool =
     wins = [episode for episode, receipt in receipts.items() if receipt.success]
     kept = run.settings.keep_failures
     losses = [episode for episode, receipt in receipts.items() if kept and not receipt.success and receipt.frames]
+    if run.settings.balanced:
+        wins, losses = wins[: len(losses)], losses[: len(wins)]
     with run.locked(".merge", wait=True):
         for attempts, out, success in ((wins, run.dataset, True), (losses, run.failures, False)):
             settle(out)

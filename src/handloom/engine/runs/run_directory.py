@@ -1,6 +1,7 @@
 """A run on disk: manifest, journals, finished episodes, the dataset made of them."""
 
 import fcntl
+import gc
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from handloom.dataset.files.replacing import foreign_files, remove_dataset
 from handloom.dataset.files.shapes import Count
 from handloom.dataset.lerobot.file_list import FILE_LIST
 from handloom.engine.runs.journal import Journal, Receipt
+from handloom.engine.runs.ledger import PACK, ledger_parts, pack_journals, read_part
 from handloom.engine.runs.run_settings import RunSettings
 from handloom.errors import ConfigError, FileError
 
@@ -24,11 +26,12 @@ DATASETS = ("dataset", "failures")
 OWN = {
     **dict.fromkeys((*DATASETS, "rendered"), ""),
     "episodes": r"episode_\d+",
-    "journal": r"unit_\d+\.jsonl",
+    "journal": r"unit_\d+\.jsonl|ledger_\d+\.parquet",
     "inputs": r"episode_\d+.*\.jsonl",
     "report": r"index\.html|[a-z0-9_]+\.png",
     "videos": r"scene_\d+_.*\.mp4",
     **dict.fromkeys(("evaluation.json", "finished.json", "contact_sheet.png"), ""),
+    **dict.fromkeys((f"{name}.flags.json" for name in (*DATASETS, "rendered")), ""),
 }
 """What commands write into the folder of a run, beside its manifest, locks and stop files; for folders that are no
 datasets, the names of what is in them."""
@@ -124,9 +127,21 @@ class RunDirectory:
     def receipts(self) -> dict[int, Receipt]:
         """Return what is known of every finished attempt, by attempt index."""
         found: dict[int, Receipt] = {}
+        collects = gc.isenabled()
+        gc.disable()  # Nothing is garbage while a million receipts are made, and looking for it takes half of the time.
+        try:
+            for part in ledger_parts(self.path / "journal"):
+                found.update((receipt.episode, receipt) for receipt in read_part(part))
+        finally:
+            if collects:
+                gc.enable()
         for file in sorted((self.path / "journal").glob("unit_*.jsonl")):
             found.update(Journal(file).read())
         return dict(sorted(found.items()))
+
+    def pack_journals(self, *, at_least: int = PACK) -> int:
+        """Pack the journals of finished units, if there are many; return how many. Only for whoever holds the run."""
+        return pack_journals(self.path / "journal", self.settings.unit_size, at_least=at_least)
 
     def counted(self) -> dict[int, Receipt]:
         """Return the attempts that count: all of them, or those of the goal when that was reached.

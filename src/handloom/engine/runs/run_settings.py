@@ -3,64 +3,23 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-import numpy as np
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from handloom.config import Config, import_named, load_config, read_document
+from handloom.config import Config, load_config, read_document
 from handloom.dataset.robot_columns import DETAILED, STYLES
 from handloom.dataset.video.video_codec import CODECS
-from handloom.engine import augmentation
-from handloom.engine.policy import policies
-from handloom.episode.loop import Source
-from handloom.errors import ConfigError, InputError, NotFoundError, suggest, unknown_name
+from handloom.engine.sources import EXPERT, source_factory
+from handloom.errors import ConfigError, InputError, unknown_name
+from handloom.labels.kinds import chosen_kinds
 from handloom.render.preset import CPU_PRESETS
 from handloom.safe_paths import below
-from handloom.scene import Scene
 from handloom.scene.object_config import ArenaConfig
-from handloom.skills.schedule import Stages
 from handloom.tasks import Task, TaskConfig
 from handloom.tasks.config.checking import demand_code
 from handloom.version import VERSION
-
-EXPERT = "expert"
-TELEOP = "teleop"
-SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.operator_source:OperatorSource"}
-"""Name of a source > ``module:Class``."""
-
-
-class SourceFactory(Protocol):
-    """Makes the source of one attempt; a class whose constructor takes this will do."""
-
-    def __call__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> Source:
-        """Return a source.
-
-        Args:
-            scene: The scene in its first state.
-            stages: The skills of the task, as its file nests them; the expert carries them out, others may ignore them.
-            rng: The only source of randomness: with any other an attempt would not come out the same again.
-        """
-        ...
-
-
-def source_factory(name: str) -> SourceFactory:
-    """Return what makes the sources of a run, by name or, for a user's own, by ``my_module:MySource``.
-
-    Raises:
-        NotFoundError: There is no source of that name.
-        NotAllowedError: It is a user's own, and that was not allowed.
-        InputError: A user's own cannot be imported.
-    """
-    if name.startswith(policies.PREFIX):
-        return policies.policy_factory(name)
-    if name.startswith(augmentation.PREFIX):
-        return augmentation.augmenting_factory(name)
-    if ":" not in name and name not in SOURCES:
-        raise NotFoundError(f"no source named {name!r}; {suggest(name, SOURCES)}; write your own as my_module:MySource")
-    return import_named("source", name, SOURCES, own="my_module:MySource")
-
 
 MANIFEST_VERSION = 1
 LEROBOT_FEATURES = ("depth", "segmentation", "language")
@@ -80,7 +39,7 @@ class RunSettings(Config):
     arena: dict[str, Any]
     """The arena, resolved."""
     stand_ins: tuple[str, ...] = ()
-    """What of ours stands in for what the task names and was not there; one line each."""
+    """Library substitutes for missing assets of the task; one line each."""
     seed: int = Field(ge=0)
     source: str = EXPERT
     """Who carries the task out: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
@@ -88,12 +47,18 @@ class RunSettings(Config):
     """Attempts per work unit."""
     render: RenderWhen = "now"
     preset: str = "balanced"
+    backend: Literal["cpu", "cuda"] = "cpu"
+    """What draws; the pictures are the same bits, and still no dataset has those of both."""
     codec: str = "h264"
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
     lerobot_features: tuple[str, ...] = ()
     """What is written only when asked for: ``depth`` and ``segmentation`` streams, ``language`` columns."""
     keep_failures: bool = False
+    balanced: bool = False
+    """Keep as many failures as successes, the lowest-numbered of both."""
+    labels: tuple[str, ...] = ()
+    """Kinds of labels that are written beside the archives."""
 
     @model_validator(mode="after")
     def _known_words(self) -> "RunSettings":
@@ -110,6 +75,7 @@ class RunSettings(Config):
         for feature in self.lerobot_features:
             if feature not in LEROBOT_FEATURES:
                 raise unknown_name("optional feature", feature, LEROBOT_FEATURES)
+        chosen_kinds(self.labels)
         return self
 
     @classmethod
@@ -145,7 +111,11 @@ class RunSettings(Config):
 
     def fingerprint(self) -> str:
         """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
-        left_out = {"task_path", "unit_size"} if self.stand_ins else {"task_path", "unit_size", "stand_ins"}
+        # What came later and is not used is left out, so that runs keep their fingerprints.
+        left_out = {"task_path", "unit_size"} | {
+            name for name in ("stand_ins", "labels", "balanced") if not getattr(self, name)
+        }
+        left_out |= {"backend"} if self.backend == "cpu" else set()
         values = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 

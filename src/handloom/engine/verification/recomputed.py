@@ -15,9 +15,12 @@ from handloom.dataset.lerobot.table_check import short, statistic_differences
 from handloom.dataset.lerobot.tables import outcome_columns
 from handloom.dataset.robot_columns import DETAILED
 from handloom.episode.columns import drawing_facts, episode_columns, video_features
+from handloom.labels.failure_facts import failure_facts
 from handloom.scene import Scene
 from handloom.values import EpisodeRecord
 
+DRAWN_BY = ("cpu", "cuda")
+"""Backends that draw pictures of datasets."""
 MARKERS = {"canonical": "observation.state", "reference": "states.robot_to_env_pose", DETAILED: "next.done"}
 """A column by which each set of columns is known."""
 
@@ -112,9 +115,14 @@ def facts_differ(
     if (table.fps, dataset.fps) != (record.instance.fps,) * 2:
         yield f"fps: recorded are {dataset.fps} and {table.fps}, expected {record.instance.fps}"
     preset = str(row.columns.get("render_preset"))
-    how = drawing_facts(scene, table.videos, preset)
+    backend, card = str(row.columns.get("render_backend", "cpu")), str(row.columns.get("render_card") or "")
+    if backend not in DRAWN_BY:
+        yield f"render_backend: recorded is {backend!r}, pictures of datasets are drawn by {' or '.join(DRAWN_BY)}"
+    how = drawing_facts(scene, table.videos, preset, backend=backend, card=card)
     if not table.videos and "cameras" not in row.columns:
         how = {}  # A program that writes no pictures need not say what the cameras would have been.
+    extra = failure_facts(scene, record)
+    how |= {name: value for name, value in extra.items() if name in row.columns}
     outcome = outcome_of_record(record, archive, columns=how)
     right = outcome_columns(outcome)
     for source, told in (

@@ -10,7 +10,8 @@ from pydantic_core import from_json
 
 from handloom.dataset.lerobot.table_check import short
 from handloom.engine.runs.run_directory import MANIFEST
-from handloom.engine.runs.run_settings import EXPERT, TELEOP, RunSettings
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.sources import EXPERT, TELEOP
 from handloom.engine.trust import trusted_task
 from handloom.episode.columns import asked_controls
 from handloom.scene import Scene

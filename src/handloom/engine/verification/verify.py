@@ -11,12 +11,13 @@ from pathlib import Path
 
 from handloom.config.own_code import with_permission
 from handloom.dataset import DatasetReader, EpisodeArchive, check_layout
+from handloom.dataset.files.durable import sha256_of
 from handloom.dataset.files.reading import damage_named
-from handloom.dataset.lerobot.file_list import FILE_LIST, refuse_strange_files
+from handloom.dataset.lerobot.file_list import FILE_LIST, read_list, refuse_strange_files
 from handloom.dataset.lerobot.table_check import check_tables
-from handloom.engine.archives import archives_of, dataset_of
 from handloom.engine.executors.executor import Executor, with_retries
-from handloom.engine.trust import trusted_record
+from handloom.engine.lineage.dataset_certificate import CERTIFICATE, check_certificate
+from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.engine.verification.recomputed import columns_differ, facts_differ, reader_of
 from handloom.engine.verification.resampled import (
     commands_differ,
@@ -97,9 +98,30 @@ def dataset_faults(path: Path) -> tuple[str, ...]:
     return tuple(faults)
 
 
-def verify_dataset(path: Path, executor: Executor) -> Iterator[Verification]:
-    """Yield a verdict for every episode of a dataset, as they come."""
-    archives = [str(folder) for folder in archives_of(path)]
+def sampled_faults(path: Path, archives: Sequence[Path]) -> tuple[str, ...]:
+    """Return what is wrong with the files of a few episodes and with the certificate, without reading the others.
+
+    Args:
+        path: A dataset, or a run.
+        archives: The episodes.
+    """
+    root = dataset_of(path)
+    faults = list(check_certificate(root)) if (root / CERTIFICATE).is_file() else []
+    if not (root / FILE_LIST).is_file():
+        return (*faults, f"{FILE_LIST}: is missing, so files that were changed cannot be told")
+    listing = read_list(root)
+    for folder in archives:
+        place = f"{folder.relative_to(root).as_posix()}/"
+        for name in (name for name in listing if name.startswith(place)):
+            file = root / name
+            if not file.is_file() or sha256_of(file) != listing[name]["sha256"]:
+                faults.append(f"{name}: is missing or was changed")
+    return tuple(faults)
+
+
+def verify_dataset(path: Path, executor: Executor, *, archives: Sequence[Path] | None = None) -> Iterator[Verification]:
+    """Yield a verdict for every episode of a dataset, or for some, as they come."""
+    archives = [str(folder) for folder in (archives_of(path) if archives is None else archives)]
     for finished in with_retries(executor, with_permission(verify_episode), archives):
         if finished.crash:
             yield Verification(episode=Path(finished.item).name, verdict="damaged", detail=finished.crash)
@@ -237,8 +259,9 @@ def _pictures_differ(
         left_out.append(COLOURS)
     if not any(feature.is_segmentation for feature in dataset.table.videos):
         return []
-    compared.append(IDS)
     index = _index(dataset, folder)
+    card = dataset.episode(index).columns.get("render_card")
+    compared.append(f"{IDS}, drawn on {card}, with the processor's" if card else IDS)
     chosen = sorted({0, len(record.kept) // 2, len(record.kept) - 1})
     preset = str(dataset.episode(index).columns["render_preset"])
     drawn = rendered_frames(scene, record, preset=preset, kinds=("segmentation",), frames=chosen)

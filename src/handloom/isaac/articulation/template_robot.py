@@ -10,9 +10,9 @@ from handloom.arrays import Array
 from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
 from handloom.isaac.articulation.single_articulation import SingleArticulation
-from handloom.robots.grasp_poses import tool_poses_of_grasps
 from handloom.robots.load import TARGET_CLASSES
 from handloom.robots.robot_description import Arm, RobotDescription
+from handloom.robots.tool_poses import tool_poses_of_grasps
 from handloom.sim import Contact, World
 from handloom.spatial import euler_deg_from_matrix, relative_pose, transform_points
 from handloom.values import ArticulationAction

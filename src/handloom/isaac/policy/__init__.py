@@ -1,11 +1,17 @@
 """Controllers that are trained networks: what they see, what they drive, and robots that walk on them."""
 
-from handloom.isaac.policy.flat_terrain import FlatTerrainPolicy, Go2FlatTerrainPolicy, H1FlatTerrainPolicy
 from handloom.isaac.policy.network import Network, load_network
 from handloom.isaac.policy.observations import TERMS, Reading
 from handloom.isaac.policy.policy_controller import PolicyController
 from handloom.isaac.policy.policy_env import JointProperties, ObservationTerm, PolicyEnv
-from handloom.isaac.policy.walker import LegReading, Walker, driver_for
+from handloom.isaac.policy.walker import (
+    FlatTerrainPolicy,
+    Go2FlatTerrainPolicy,
+    H1FlatTerrainPolicy,
+    LegReading,
+    Walker,
+    driver_for,
+)
 
 __all__ = [
     "TERMS",

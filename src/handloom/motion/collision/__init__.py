@@ -1,10 +1,13 @@
 """Collision: spheres for speed, MuJoCo for the truth."""
 
+import importlib
+from typing import Any
+
 from handloom.motion.collision.collision_robot import CollisionRobot
 from handloom.motion.collision.collision_world import CollisionWorld
 from handloom.motion.collision.exact_checker import ExactChecker, PathCollision, Touch
 from handloom.motion.collision.obstacle import CollisionPart, Obstacle
-from handloom.motion.collision.shape import Shape, ShapeKind, convex_hull
+from handloom.motion.collision.shape import Shape, ShapeKind, hull_shape
 from handloom.motion.collision.sphere_checker import SphereChecker
 from handloom.motion.collision.sphere_model import SphereModel
 
@@ -20,5 +23,10 @@ __all__ = [
     "SphereChecker",
     "SphereModel",
     "Touch",
-    "convex_hull",
+    "hull_shape",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name that was here before."""
+    return importlib.import_module("handloom.compat.moved").moved_name(__name__, name)

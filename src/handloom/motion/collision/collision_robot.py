@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
-from handloom.motion.collision.arrays import BARE, PADDED, RobotArrays
+from handloom.motion.collision.collision_arrays import BARE, PADDED, RobotArrays
 from handloom.motion.collision.obstacle import CollisionPart, Obstacle, bits_meet, moving_parts
 from handloom.motion.collision.self_collision import fixed_bodies, self_collision_pairs
 from handloom.motion.collision.shape import Shape

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
 from handloom.motion.collision.obstacle import Obstacle, T_body_geom, geom_name, solid_geoms
-from handloom.motion.collision.shape import Shape, ShapeKind, convex_hull, geom_shape
+from handloom.motion.collision.shape import Shape, ShapeKind, geom_shape, hull_shape
 from handloom.spatial import make_pose
 
 
@@ -117,7 +117,7 @@ class CollisionWorld:
 
     def add_convex(self, name: str, points: ArrayLike, T_world_points: ArrayLike) -> None:
         """Add the convex hull of points (n, 3) [m]."""
-        self._add_shape(name, convex_hull(points), T_world_points)
+        self._add_shape(name, hull_shape(points), T_world_points)
 
     def add_height_field(self, name: str, heights: ArrayLike, sides: ArrayLike, T_world_field: ArrayLike) -> None:
         """Add ground with heights (rows along y, columns along x) [m] over full sides (2,) [m], centred on a frame."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.kernels import inner_kernel, kernel
-from handloom.motion.collision.arrays import LANES
+from handloom.motion.collision.collision_arrays import LANES
 
 f4 = np.float32
 ZERO, HALF, ONE, TWO = f4(0.0), f4(0.5), f4(1.0), f4(2.0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.cache import user_cache
-from handloom.motion.collision.arrays import BARE, WorldArrays, world_arrays
+from handloom.motion.collision.collision_arrays import BARE, WorldArrays, world_arrays
 from handloom.motion.collision.collision_world import CollisionWorld
 from handloom.motion.collision.exact_checker import ExactChecker
 from handloom.motion.collision.lane_kernels import configurations_free

@@ -77,7 +77,7 @@ def _present(values: Array | None) -> Array:
     return values
 
 
-def convex_hull(points: ArrayLike) -> Shape:
+def hull_shape(points: ArrayLike) -> Shape:
     """Return the convex hull of points (n, 3) [m] as MuJoCo computes it, with its flat sides."""
     vertices = np.asarray(points, float)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < 4:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.collision.arrays import PADDED, MotionScene, world_arrays
+from handloom.motion.collision.collision_arrays import PADDED, MotionScene, world_arrays
 from handloom.motion.collision.collision_robot import MOST_PADDING, CollisionRobot
 from handloom.motion.collision.lane_kernels import configurations_free, edges_free
 from handloom.motion.collision.obstacle import Obstacle

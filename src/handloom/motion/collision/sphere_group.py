@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.motion.collision.arrays import RobotArrays
+from handloom.motion.collision.collision_arrays import RobotArrays
 from handloom.motion.collision.obstacle import ALL_BITS
 from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.spatial import transform_points

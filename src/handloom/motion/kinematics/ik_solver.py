@@ -2,16 +2,21 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
-from handloom.errors import InputError
+from handloom.errors import InputError, unknown_name
 from handloom.motion.kinematics.chain import Chain
 from handloom.motion.kinematics.ik_kernels import IkFound, IkProblem, IkTargets, solve_targets
+from handloom.motion.kinematics.ik_targets import SKEWED, no_rotation, not_finite
 from handloom.motion.kinematics.low_discrepancy import halton
 from handloom.motion.threads import for_slices
+
+if TYPE_CHECKING:
+    from handloom.motion.kinematics.cuda.card_ik import CardIk
 
 
 class Orientation(IntEnum):
@@ -103,6 +108,7 @@ class IkBranches:
     """Distinct solutions found for each target (n,)."""
 
 
+DEVICES = ("cpu", "cuda")
 SMALLEST_SLICE = 32
 """A target costs about 25 us, so a thread pays from about a millisecond of work on."""
 
@@ -112,9 +118,28 @@ class IkSolver:
 
     Every target is tried from the given seed first and then from the same evenly spread starting points, so the
     answer for a target does not depend on the batch it came in, on the thread count or on earlier calls.
+
+    Args:
+        chain: The joints.
+        options: What counts as solved, and how hard to try.
+        device: ``cpu``, or ``cuda`` for an NVIDIA card (extra gpu): the same search, worth it from thousands of targets
+            on. Its answers are as good, and differ from the processor's in the last digits.
+
+    Raises:
+        InputError: The options leave no range for a joint, or there is no such device.
+        StateError: There is no card.
     """
 
-    def __init__(self, chain: Chain, options: IkOptions | None = None) -> None:
+    def __init__(self, chain: Chain, options: IkOptions | None = None, *, device: str = "cpu") -> None:
+        if device not in DEVICES:
+            raise unknown_name("device", device, DEVICES)
+        self.device = device
+        self._card: CardIk | None = None
+        if device == "cuda":
+            # Here: the card's code needs the types of this module's neighbours, and few ever need the card.
+            from handloom.motion.kinematics.cuda.card_ik import card_ik
+
+            self._card = card_ik()
         self.chain = chain
         self.options = options or IkOptions()
         margin = self.options.limit_margin
@@ -153,6 +178,9 @@ class IkSolver:
     def _search(self, T: Array, seed: ArrayLike | None, rng_seed: int, most: int) -> IkFound:
         """Run the kernel over all targets."""
         n, problem, seeds = len(T), self.problem(), self._seeds(rng_seed)
+        if self._card is not None and n:
+            own = self._first_seed(seed, 1 if np.ndim(seed) < 2 else n)
+            return self._card.search(self.chain.arrays, problem, T, own, seeds, most, self.options.tighten)
         first_seed = self._first_seed(seed, n)
         targets = IkTargets(np.ascontiguousarray(T[:, :3, :3]), np.ascontiguousarray(T[:, :3, 3]), first_seed)
         found = IkFound(
@@ -195,13 +223,8 @@ class IkSolver:
         T = T[None] if T.ndim == 2 else T
         if T.ndim != 3 or T.shape[1:] != (4, 4):
             raise InputError(f"targets have shape (n, 4, 4) or (4, 4), got {np.shape(T_base_target)}")
-        if not np.all(np.isfinite(T)):
-            bad = np.flatnonzero(~np.isfinite(T).all(axis=(1, 2)))
-            raise InputError(f"target {bad[0]} of {len(T)} has entries that are not finite")
-        R = T[:, :3, :3]
-        skewed = np.abs(R @ np.swapaxes(R, 1, 2) - np.eye(3)).max(axis=(1, 2)) > 1e-6
-        if np.any(skewed) or np.any(np.linalg.det(R) < 0):
-            raise InputError("a target's rotation part is not a rotation matrix (orthonormal, determinant 1)")
+        if self._card is None:
+            _check_poses(T)
         return T
 
     def _first_seed(self, seed: ArrayLike | None, count: int) -> Array:
@@ -218,3 +241,13 @@ class IkSolver:
         lower, upper = self.chain.sampling_box
         points = halton(self.options.max_seeds - 1, self.chain.dof, seed=rng_seed)
         return np.clip(lower + points * (upper - lower), self._lower, self._upper)
+
+
+def _check_poses(T: Array) -> None:
+    """Refuse targets that are no poses; a card looks at its own, see ``CardIk``."""
+    if not np.all(np.isfinite(T)):
+        raise not_finite(int(np.flatnonzero(~np.isfinite(T).all(axis=(1, 2)))[0]), len(T))
+    R = T[:, :3, :3]
+    skewed = np.abs(R @ np.swapaxes(R, 1, 2) - np.eye(3)).max(axis=(1, 2)) > SKEWED
+    if np.any(skewed) or np.any(np.linalg.det(R) < 0):
+        raise no_rotation()

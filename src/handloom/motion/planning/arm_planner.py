@@ -18,11 +18,11 @@ from handloom.motion.planning.free_ik import FreeIk, FreeIkResult
 from handloom.motion.planning.move_planner import MovePlanner
 from handloom.motion.planning.moves import Hold, KeptHold, Move, PointAndAxis
 from handloom.motion.planning.path_end import BlockedEnd, OpenEnd, PathEnd
+from handloom.motion.planning.path_search import HoldSearch, Search, TaskSpaceSearch
 from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.motion.planning.search import HoldSearch, Search, TaskSpaceSearch
 
 
 class ArmPlanner:

@@ -10,10 +10,10 @@ from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.motion.collision import PathCollision
 from handloom.motion.planning.path_end import BlockedEnd, OpenEnd, PathEnd, look_at_end
+from handloom.motion.planning.path_search import ROUNDS, Found, Search
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.scene_check import SceneCheck
-from handloom.motion.planning.search import ROUNDS, Found, Search
 
 
 class PlanContext:

@@ -1,6 +1,6 @@
 """Timing: from a path to a motion under velocity, acceleration and jerk limits."""
 
-from handloom.motion.trajectory.timing import jerk_limited, time_optimal
+from handloom.motion.trajectory.timed_path import jerk_limited, time_optimal
 from handloom.motion.trajectory.trajectory import MotionLimits, Trajectory
 
 __all__ = ["MotionLimits", "Trajectory", "jerk_limited", "time_optimal"]

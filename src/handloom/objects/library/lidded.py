@@ -67,6 +67,8 @@ def lidded_box(c: Choices) -> Blueprint:
             )
     link = _lid((0.0, y / 2, z + _GAP), head, (0.0, -0.5 * y, thick), joint_feel(c, "box lid"))
     link = replace(link, push=(0.40 * x, 0.022 - y, thick), counterbalance=0.85)
+    if grip == "lip":
+        link = replace(link, grip=(0.0, -1.0, 0.0))  # From above, one finger would stand on the lid.
     return _vessel(("box", "box with a lid", "chest", "treasure box"), color, parts, [link], z, 0.8 * min(x, y))
 
 

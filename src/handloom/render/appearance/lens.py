@@ -50,17 +50,25 @@ def through_lens(
         camera: The camera.
         kinds: Kinds of images.
     """
+    frame = backend.draw(data, ideal_camera(camera), kinds)
+    return finished({kind: getattr(frame, kind) for kind in kinds}, camera, float(data.time))
+
+
+def ideal_camera(camera: CameraSpec) -> CameraSpec:
+    """Return the ideal camera whose pictures ``finished`` turns into those of a camera with a lens."""
+    return camera if camera.optics is None else _lens_map(camera)[0]
+
+
+def finished(images: dict[str, NDArray[Any]], camera: CameraSpec, time: float) -> dict[str, NDArray[Any]]:
+    """Return images of the ideal camera as lens and sensor of a camera would show them at a time [s]."""
     optics = camera.optics
     if optics is None:
-        frame = backend.draw(data, camera, kinds)
-        return {kind: getattr(frame, kind) for kind in kinds}
-    wide, low, high = _lens_map(camera)
-    frame = backend.draw(data, wide, kinds)
-    images = {kind: getattr(frame, kind) for kind in kinds}
+        return images
     if optics.distorts:
-        images = {k: _bent(image, low, high, smooth=k == "rgb") for k, image in images.items()}
+        _, low, high = _lens_map(camera)
+        images = {kind: _bent(image, low, high, smooth=kind == "rgb") for kind, image in images.items()}
     if "rgb" in images:
-        images["rgb"] = exposed(images["rgb"], optics, float(data.time))
+        images["rgb"] = exposed(images["rgb"], optics, time)
     return images
 
 

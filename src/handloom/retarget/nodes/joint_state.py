@@ -15,7 +15,7 @@ from handloom.retarget.graph.retargeter import BaseRetargeter
 from handloom.retarget.inputs import EePose, RobotHandJoints, TransformMatrix, float_signal
 from handloom.retarget.quaternions import pose_port, quat_of_rotation
 from handloom.retarget.transforms import checked_transform
-from handloom.retarget.urdf_kinematics import UrdfKinematics
+from handloom.sim.urdf import read_urdf
 
 MODES = ("joint", "ee_pose")
 
@@ -55,6 +55,13 @@ class JointStateRetargeterConfig:
     """``ee_pose`` mode: kinematics of the leader in place of a URDF."""
 
 
+def _kinematics(urdf_path: str | Path, link: str) -> ForwardKinematics:
+    """Return the pose of a link in the root link of a URDF file, from joint values by name."""
+    urdf = read_urdf(urdf_path)
+    urdf.pose(link, {})  # A link that does not exist is said now, not at the first frame.
+    return lambda joints: urdf.pose(link, joints)
+
+
 class JointStateRetargeter(BaseRetargeter):
     """Follows a leader arm.
 
@@ -87,7 +94,7 @@ class JointStateRetargeter(BaseRetargeter):
                     f"joint node {name!r}: ee_pose mode requires config.urdf_path and config.ee_link, "
                     "or config.forward_kinematics"
                 )
-            self._kinematics = UrdfKinematics(config.urdf_path, config.ee_link)
+            self._kinematics = _kinematics(config.urdf_path, config.ee_link)
         self._device_joints = tuple(config.device_joints)
         self._targets = tuple(config.target_joints or config.device_joints)
         self._rows = [self._row(target, name) for target in self._targets] if mode == "joint" else []

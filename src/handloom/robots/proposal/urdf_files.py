@@ -16,6 +16,7 @@ from handloom.arrays import Array
 from handloom.config.search import demand_inside
 from handloom.errors import ConfigError, MissingExtraError, NotAllowedError, require
 from handloom.sim.model_file import MODEL_PARENTS, read_xml
+from handloom.sim.urdf import mujoco_compiler, urdf_element
 
 READ_BY_MUJOCO = (".stl", ".obj", ".msh")
 MOST_DRAWN = 8000
@@ -47,24 +48,18 @@ def prepare_urdf(
         folders: Where the meshes may be, besides in packages that the user named; None: anywhere.
 
     Raises:
-        ConfigError: It is no XML, or a mesh cannot be found; the text says where was looked.
+        FileError: It is not a URDF file.
+        ConfigError: A mesh cannot be found; the text names the folders searched.
         NotAllowedError: A mesh is elsewhere.
     """
-    try:
-        robot = ET.fromstring(read_xml(path))
-    except ET.ParseError as error:
-        raise ConfigError(f"{path}: is not valid XML: {error}") from error
+    robot = urdf_element(path)
     meshes = _Meshes(path, folder, packages, folders)
     for parent in list(robot.iter()):
         for geometry in [child for child in parent if child.tag in ("visual", "collision")]:
             mesh = geometry.find("geometry/mesh")
             if mesh is not None and not meshes.gather(mesh, drawn=geometry.tag == "visual"):
                 parent.remove(geometry)
-    compiler = robot.find("mujoco/compiler")
-    if compiler is None:
-        extension = robot.find("mujoco")
-        extension = ET.SubElement(robot, "mujoco") if extension is None else extension
-        compiler = ET.SubElement(extension, "compiler")
+    compiler = mujoco_compiler(robot)
     compiler.attrib |= {"strippath": "true", "discardvisual": "false", "fusestatic": "false", "balanceinertia": "true"}
     compiler.attrib.pop("meshdir", None)
     file = folder / path.name

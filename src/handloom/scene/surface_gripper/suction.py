@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import mujoco
 
 from handloom.robots import Arm, RobotDescription
-from handloom.robots.suction_config import SuctionConfig
+from handloom.robots.drive_config import SuctionConfig
 from handloom.scene.surface_gripper import (
     AttachmentPoint,
     SurfaceGripper,

@@ -50,6 +50,8 @@ BEYOND = 1.2
 """How far a stand-in is opened, as a multiple of what the task counts as open."""
 HEAVY = 1.6
 """The same of a lid that falls shut."""
+ONCE = 1e-6
+"""Share of the frames that any single one is more than."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
 
@@ -63,6 +65,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
     action: ClassVar[Action] = "open"
     mode: ClassVar[str] = "abs"
     """``success_mode`` where the config has none."""
+    may_lean = True
+    """Whether hands that lean are tried where others do not do."""
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve for hand poses, choose one whose whole way is possible, and write the commands."""
@@ -89,7 +93,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
             "threshold": setting.success_threshold,
             "mode": setting.success_mode or self.mode,
         }
-        terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state})]
+        once = ONCE if config.momentary else 0.0
+        terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state}, share=once)]
         if config.process_valid:
             terms.append(Check(name="joint_still", arguments={"object": name, "joint": joint, "speed": STILL}))
             terms.append(Check(name="calm", arguments={"object": name}))
@@ -127,6 +132,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
         for self._share in np.linspace(amount, least, SHARES if least < amount else 1).tolist():
             found[self._share] = [*self._manners(link)]
         for manners in zip_longest(*found.values()):
+            if not self.may_lean and all(m is None or m.wider > 0.0 for m in manners):
+                return
             yield from ((share, m) for share, m in zip(found, manners, strict=True) if m is not None)
 
     def _has_hold(self, link: Link) -> bool:
@@ -294,8 +301,19 @@ class ArticulatedSkill(Skill[JointConfigT]):
             last = why or last
         stage, reason = (FunnelStage.PLAN, "no_way_along_joint") if free else (FunnelStage.REACH, "goal_unreachable")
         detail = f"of {len(goals)} hand poses {reachable} can be reached, {free} without collision; the last: {last}"
+        if not len(goals):
+            detail = f"no pose in which the hand could take it suits the {chain.dof} joints of this arm"
+        detail += self._how_far()
         self.fail(stage, reason, detail, given=len(goals), reachable=reachable)
         return []
+
+    def _how_far(self) -> str:
+        """Say where the handle is, seen from the arm."""
+        arm, link = self.controller.arm, self._keypoints.link
+        T = self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")
+        x, y, z = (T[:3, :3] @ np.asarray(link.head) + T[:3, 3] - arm.T_world_base[:3, 3]).tolist()
+        where = f"{np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {z:+.2f} m higher"
+        return f"; the handle of {link.name} is {where}"
 
     def _followed(self, q: Array, goals: Array) -> tuple[list[JointWay], str]:
         """Return ways from joints (n, dof) before goals (n, 4, 4), nearest first, or why there is none."""

@@ -59,6 +59,8 @@ class Manner:
     """How far before the surface ``link_contact_point`` is taken [m]."""
     pivots: Sequence[float] = (1.0,)
     """How much of a hinge's turn the hand makes too, tried in this order."""
+    wider: float = 0.0
+    """How much further than usual the hand may lean [rad]; it slips off more easily then."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +92,7 @@ def holding(job: Job) -> Iterator[Manner]:
         setting = grasp_setting(link, job.delta, wider)
         if job.shuts:
             setting = setting.model_copy(update={"success_threshold": SHUT * (link.range[1] - link.range[0])})
-        yield Manner(grips=True, setting=setting, contact=contact, pivots=pivots)
+        yield Manner(grips=True, setting=setting, contact=contact, pivots=pivots, wider=wider)
 
 
 def pushing(job: Job) -> Iterator[Manner]:
@@ -101,7 +103,10 @@ def pushing(job: Job) -> Iterator[Manner]:
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
     shut = SHUT * (link.range[1] - link.range[0]) if job.shuts else OPENED * abs(delta)
-    pushes = (Manner(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head) for wider in WIDER)
+    pushes = (
+        Manner(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head, wider=wider)
+        for wider in WIDER
+    )
     if link.kind == "slide":
         yield from pushes
         return

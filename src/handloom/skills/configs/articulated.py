@@ -113,6 +113,8 @@ class ArticulatedSkillConfig(SkillConfig):
     hold: bool = False
     """Keep hold of the handle at the end, so that another arm can work; a later skill on the same joint goes on from
     there (ours)."""
+    momentary: bool = False
+    """It counts that the joint has stood there at some time, for what springs back: pedals, buttons, keys (ours)."""
     obj_info_path: str | None = None
     """Annotation file that replaces the object's keypoints."""
     collision_valid: bool = True

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Config, Metres, UnusedKey
 from handloom.skills.configs.parts import Approach, Filters, Hold, Range, SkillConfig, Tolerances, Triple
 
 _PARSED_ONLY = "the reference system parses it and does nothing with it"
@@ -23,6 +23,11 @@ class PlaceConfig(Tolerances, Filters):
     y_ratio_range: Range = (0.4, 0.6)
     z_ratio_range: Range = (0.4, 0.6)
     """Where in the target's box, as ratios; outside 0..1 is beside it."""
+    at: tuple[Metres, Metres] | None = None
+    """Spot on the target, x and y from its middle as in a ``pos_range`` [m], in place of the ratios; judged to 3 cm
+    (ours)."""
+    facing: float | None = Field(default=None, ge=-360, le=360)
+    """Heading of the object's x axis in the world, 0 along x, 90 along y [deg]; judged to 15 degrees (ours)."""
     ratio_widest: Range | None = None
     """Where nothing can be put down there, for something else is there already, ratios along x and y instead (ours)."""
     pre_place_z_offset: float = 0.2
@@ -164,6 +169,9 @@ class MoveConfig(SkillConfig):
     press: float | None = Field(default=None, ge=0, le=0.02)
     """Wipe: after the first way point, the held object is lowered onto the target and pressed by this much [m] at all
     others; absent keeps the height (ours)."""
+    press_part: str | None = None
+    """With ``press``: the part of the held object, a body or a named point of it, that must touch the target, and move
+    over it; absent: any (ours)."""
     contact_share: float = Field(default=0.3, gt=0, le=1)
     """With ``press``: share of the skill's frames in which the object must touch the target (ours)."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -17,6 +17,7 @@ from handloom.grasping import (
     GripperShape,
     clear_of,
     convex_parts,
+    grasps_as_it_lies,
     grasps_for,
     lying_grasps_for,
     object_parts,
@@ -35,8 +36,8 @@ from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose
 from handloom.values import FunnelStage
 
-Source = Literal["any", "lying", "rim"]
-"""Which grasps of an object are looked at."""
+Source = Literal["any", "lying", "as_it_lies", "rim"]
+"""Which grasps of an object are looked at: ``lying`` in one of its rest poses, ``as_it_lies`` in the one it has."""
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
 LET_GO = 0.12
@@ -115,6 +116,8 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
     file = None if keys is None or source != "any" else grasp_file(asset, keys)
     if arm.spec.suction is not None and file is None:
         rows = suction_grasps_for(asset, arm.spec.suction.cup_radius)
+    elif source == "as_it_lies":
+        rows = grasps_as_it_lies(asset, gripper, skill.scene.object_pose(name)[2, :3])
     elif source != "any":
         rows = lying_grasps_for(asset, gripper) if source == "lying" else rim_grasps_for(asset, gripper)
     else:

@@ -1,5 +1,6 @@
 """Grasp an object and lift it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -70,8 +71,11 @@ class Pick(Skill[PickConfig]):
                 return
             self.failure, self.config = None, widened(self.config, degrees)
             self._choose(name)
-        if self.failure is not None and self.failure.stage is FunnelStage.REACH and self._may_take_lying(name):
-            self._take_lying(name)
+        if self.failure is not None and self._may_take_lying(name):
+            # Those of its first rest poses where nothing can be reached; then those of the pose that it has.
+            self._take_lying(
+                name, ("lying", "as_it_lies") if self.failure.stage is FunnelStage.REACH else ("as_it_lies",)
+            )
 
     def _wider(self) -> list[tuple[str, float]]:
         """Return further approaches to be tried, each wider than the one before."""
@@ -95,14 +99,17 @@ class Pick(Skill[PickConfig]):
         suction = self.controller.arm.spec.suction is not None
         return not (suction or self.controller.by_rim or grasp_file(self.scene.assets[name], self.config) is not None)
 
-    def _take_lying(self, name: str) -> None:
+    def _take_lying(self, name: str, sources: Sequence[Source]) -> None:
         """Look at grasps of the object as it lies: many more come from above, where few of those in the air do."""
-        failure, self.failure = self.failure, None
-        candidates = self._candidates(name, "lying")
-        if len(candidates):
-            self.manip_list = self._moves.commands(self, candidates)
-        if not self.manip_list:
-            self.failure = failure
+        failure = self.failure
+        for source in sources:
+            self.failure = None
+            candidates = self._candidates(name, source)
+            if len(candidates):
+                self.manip_list = self._moves.commands(self, candidates)
+            if self.manip_list:
+                return
+        self.failure = failure
 
     def grasps(self, name: str) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of an object that pass the filters and touch nothing around it.

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
@@ -14,6 +15,7 @@ from handloom.skills.arms.orientations import Alignment
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.picking.grasp_poses import UNBOUNDED
 from handloom.skills.skill import between
+from handloom.spatial import matrix_from_rotvec
 from handloom.values import Check
 
 BESIDE = (0.03, 0.06)
@@ -28,6 +30,8 @@ HALF = 0.5
 """Success mode ``inside``: share of the object where the config gives none."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
+HEADED = float(np.deg2rad(10.0))
+"""How far from the heading that a task asks for a place may be planned [rad]; judged to 15 degrees."""
 MEANS = {"inside": "in", "resting": "on", "beside": "beside"}
 """Our success modes > the relation that they mean."""
 CUP_RISE = 0.05
@@ -67,6 +71,8 @@ def place_points(
     ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
     ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
     inside = box[0] + ratios * (box[1] - box[0])
+    if config.at is not None:
+        inside[:, :2] = box.mean(axis=0)[:2] + np.asarray(config.at)
     if config.beside is not None:
         away = held.half_width + between(rng, BESIDE[0], BESIDE[1], (count,))
         inside[:, 0] = box[1, 0] + away if config.beside == "right" else box[0, 0] - away
@@ -120,6 +126,28 @@ def asked_alignment(
         return None
     held, wanted = R_tool_object @ unit(config.align_pick_obj_axis), R_base_target @ unit(config.align_place_obj_axis)
     return Alignment(axis_tool=held, axis_base=wanted, tolerance=tolerance)
+
+
+def headed(R_base_tool: Array, R_tool_object: Array, R_world_base: Array, facing: float) -> Array:
+    """Return orientations of the hand (n, 3, 3), each turned about the vertical so that the object has a heading.
+
+    Args:
+        R_base_tool: Orientations of the hand (n, 3, 3).
+        R_tool_object: How the object is held (3, 3).
+        R_world_base: Orientation of the arm's base (3, 3).
+        facing: Heading of the object's x axis in the world [rad].
+    """
+    x = (R_world_base @ R_base_tool @ R_tool_object)[..., :2, 0]
+    turn = facing - np.arctan2(x[..., 1], x[..., 0])
+    spin = matrix_from_rotvec(turn[..., None] * np.array([0.0, 0.0, 1.0]))
+    return R_world_base.T @ spin @ R_world_base @ R_base_tool
+
+
+def keeps_heading(R_base_tool: Array, R_tool_object: Array, R_world_base: Array, facing: float) -> NDArray[np.bool_]:
+    """Return in which orientations of the hand (n, 3, 3) the object has a heading [rad], nearly."""
+    x = (R_world_base @ R_base_tool @ R_tool_object)[..., :2, 0]
+    off = np.arctan2(x[..., 1], x[..., 0]) - facing
+    return np.abs((off + np.pi) % (2.0 * np.pi) - np.pi) < HEADED
 
 
 def unit(vector: tuple[float, float, float]) -> Array:

@@ -22,6 +22,8 @@ from handloom.skills.placing.landing import (
     asked_alignment,
     attitude_checks,
     drop_height,
+    headed,
+    keeps_heading,
     outcome_checks,
     place_points,
     relation_checks,
@@ -240,6 +242,8 @@ class Place(Skill[PlaceConfig]):
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return None
+        turns = (T_tool_object[:3, :3], T_base_world[:3, :3].T, float(np.deg2rad(config.facing or 0.0)))
+        R = R if config.facing is None else headed(R, *turns)
         target, part = config.objects[1], config.place_part_prim_path
         box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
@@ -251,8 +255,12 @@ class Place(Skill[PlaceConfig]):
         self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
         pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
+        if config.facing is not None:
+            faces = keeps_heading(place[:, :3, :3], *turns)
+            pre, place = pre[faces], place[faces]
         if len(place) == 0:
             detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
+            detail += f", facing {config.facing:g} degrees" if config.facing is not None else ""
             self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return None
         return pre, place
@@ -274,6 +282,27 @@ class Place(Skill[PlaceConfig]):
             places.append(self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object)))
         ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
         return ways_to_places(self.controller, places, q, ignore)
+
+    def possible_after(self, T_base_tool: Array, q: Array) -> bool:
+        """Return whether a grasp (n, 4, 4) leads to a place, with all that the skill would concede.
+
+        Args:
+            T_base_tool: Grasps of the object where it is now.
+            q: Joints (m,) at the grasp.
+
+        Raises:
+            NoCavityError: There is nothing open and wide enough to put it into.
+        """
+        asked = self.config
+        entries = [self._enter(), *(self._entries or ())[1:]]
+        for entry in entries:
+            if entry is not None:
+                self._entry, self.config = entry, asked.model_copy(update=entry.keys)
+            for easier in ({}, *self._concessions()):
+                self.config = self.config.model_copy(update=easier)
+                if np.isfinite(self.ways_after(T_base_tool, q)).any():
+                    return True
+        return False
 
     def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""

@@ -19,6 +19,7 @@ from handloom.tasks.config.contradictions import contradictions, unknown_words
 from handloom.tasks.config.foreign_paths import foreign_paths
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.rooms.room_of_episode import room_mistakes
 from handloom.tasks.sampling.cameras import camera_file, dataset_names, parent_body
 from handloom.tasks.sampling.robots import described, drives
 from handloom.values.camera import PIXELS, most_pixels
@@ -31,6 +32,7 @@ def check_task(task: Task) -> None:
         ConfigError: One line per mistake, with file and line.
     """
     mistakes = [*_names(task), *_regions(task), *_objects(task), *_clutter_and_fluid(task), *_skills(task)]
+    mistakes += room_mistakes(task)
     mistakes += _driving(task)
     mistakes += _goal(task)
     mistakes += foreign_paths(task)

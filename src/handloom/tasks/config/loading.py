@@ -16,6 +16,8 @@ from handloom.tasks.config.short_form import expand_short_form
 from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills
+from handloom.tasks.rooms.room_names import locate_room_files
+from handloom.tasks.rooms.room_of_episode import example_room
 
 
 def library() -> dict[str, Path]:
@@ -30,7 +32,12 @@ def shipped() -> Path:
 
 
 def load_task(
-    name_or_path: str | Path, *, overrides: Sequence[str] = (), index: int = 0, allow_outside: bool = False
+    name_or_path: str | Path,
+    *,
+    overrides: Sequence[str] = (),
+    index: int = 0,
+    allow_outside: bool = False,
+    text: str | None = None,
 ) -> Task:
     """Read a task and check everything in it that can be checked without building a scene.
 
@@ -40,13 +47,14 @@ def load_task(
         index: Which entry of the file's ``tasks`` list.
         allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
             so may its assets.
+        text: What the file would say, such as the present text of an editor; None reads it.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
         NotFoundError: No such task in the library and no such file.
     """
     path = _find(name_or_path)
-    document = read_document(path, shipped=shipped(), allow_outside=allow_outside)
+    document = read_document(path, shipped=shipped(), allow_outside=allow_outside, text=text)
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
         _refuse_beside_tasks(document)
         root: tuple[str | int, ...] = ("tasks", index)
@@ -55,6 +63,7 @@ def load_task(
             raise InputError(f"{path}: has {count} task(s); index {index} does not exist")
     else:
         root = ()
+    locate_room_files(document, root, allow_outside=allow_outside)
     expand_short_form(document, root)
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
@@ -145,6 +154,8 @@ def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
 
 def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> tuple[ArenaConfig, str]:
     """Read the arena that a task names; return it, and its name if ours stands in for it. Some are in the library."""
+    if config.room is not None:
+        return example_room(config.room, f"{document.mark((*root, 'room'))}: room").arena(), ""
     asset_root = Path(config.asset_root) if config.asset_root else None
     library_folder = shipped()
     missing = ""

@@ -17,6 +17,7 @@ from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
 from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
+from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
 ARMS = ("left", "right")
 PICK: dict[str, Any] = {
@@ -69,7 +70,7 @@ EXAMPLES = (
     "{turn: knob, by: 90}, {push: drawer}, {press: pedal}, {handover: stick, from: left, to: right}, home"
 )
 """One of each verb, for messages."""
-MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on", "at": "to"}
+MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on"}
 MEANT |= {"next_to": "beside", "near": "beside", "by": "beside", "stack": "stack_on"}
 """Words that people write > where a short place puts the object."""
 SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "stack": "place", "insert": "place"}
@@ -78,6 +79,8 @@ SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press"
 """Other words for a verb > the verb."""
 TOGETHER = "\0"
 """Where a sentence names what is put somewhere, while those of the same place are gathered."""
+FRAMES, DEFAULT_LENGTH = 250, 600
+"""Frames that a skill gets where a task does not say how long it may take, and those that any task gets."""
 HOME = {"name": "home", "instruction": "Go home."}
 
 
@@ -98,12 +101,34 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
     if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
         _nest(document, task, where, robots)
     objects = _objects(task)
+    given = [skill for _, lane in _lanes(task["skills"], where) for skill in lane]
     for path, lane in _lanes(task["skills"], where):
         lane[:] = [
-            _expanded(skill, objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}")
+            _expanded(
+                _with_fixtures(skill, task), objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}"
+            )
             for k, skill in enumerate(lane)
         ]
+    if any(map(_is_short, given)):
+        _give_time(document, task, root)
     _describe(task)
+
+
+def _is_short(skill: Any) -> bool:
+    """Return whether a skill is written in short."""
+    return skill == "home" or (isinstance(skill, dict) and "name" not in skill)
+
+
+def _give_time(document: Document, task: dict[str, Any], root: KeyPath) -> None:
+    """Give a task of many skills time for all of them, unless its own file says how long it may take."""
+    data, frames = task.setdefault("data", {}), FRAMES * sum(len(lane) for _, lane in _lanes(task["skills"], ()))
+    if not isinstance(data, dict):
+        return
+    mark = document.marks.get((*root, "data", "max_episode_length"))
+    given = data.get("max_episode_length", DEFAULT_LENGTH)
+    inherited = mark is None or (mark.line is not None and mark.source != str(document.path))  # --set has no line.
+    if inherited and isinstance(given, int) and frames > given:
+        data["max_episode_length"] = frames
 
 
 def _pick_keys(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,6 +274,8 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         ((given[places[0]], part),) = given[places[0]].items()
         given.setdefault("place_part_prim_path", part)
     if len(places) != 1 or not isinstance(given[places[0]], str):
+        if not places and "at" in given:
+            raise ConfigError(f"{what}: place {name}: say on what, e.g. {{place: {name}, on: table, at: [0.1, 0.2]}}")
         other = next((key for key in given if key in MEANT), None)
         got = f"{other}; did you mean {MEANT[other]}?" if other and not places else ", ".join(places) or "none"
         raise ConfigError(
@@ -265,7 +292,7 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         given["beside"] = given.pop("side")
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
     keys = {**PLACE, **WHERE[kind], **given}
-    if {"x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
+    if {"at", "x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
         keys.pop("ratio_widest", None)  # Who says where means it.
     return {"name": "place", "objects": [name, target], "instruction": words, **keys}
 
@@ -293,7 +320,16 @@ def _kind(name: str, target: str, categories: Mapping[str, str]) -> str:
 def _objects(task: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the entries of the objects that come from the library, by name."""
     entries = [entry for entry in task.get("objects") or () if isinstance(entry, dict)]
-    return {str(entry.get("name")): entry for entry in entries if not entry.get("path")}
+    own = {str(entry.get("name")): entry for entry in entries if not entry.get("path")}
+    return {**fixture_entries(task), **own}
+
+
+def _with_fixtures(skill: Any, task: Mapping[str, Any]) -> Any:
+    """Return a short form in which parts of a room's fixtures are named with them: ``{open: {drawers: drawer_2}}``."""
+    if not isinstance(skill, dict) or "name" in skill or task.get("room") is None:
+        return skill
+    places = (*ON_JOINTS, *WHERE, True)  # YAML reads `on:` as true.
+    return {key: named_part(value, task) if key in places else value for key, value in skill.items()}
 
 
 def _describe(task: dict[str, Any]) -> None:

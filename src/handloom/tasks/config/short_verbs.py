@@ -18,12 +18,16 @@ Asset = Callable[[str], ObjectAsset | None]
 
 OPEN: dict[str, Any] = {"amount": 0.75, "least_amount": 0.5}
 """As far as the arm can, which differs from robot to robot and from place to place."""
+CLOSE: dict[str, Any] = {"collision_valid": False}
+"""Fingers that shut a lid by its lip meet the box, too, and it is shut all the same."""
+PRESS: dict[str, Any] = {"grasp": False, "amount": 0.8, "momentary": True, "collision_valid": False}
+"""With closed fingers, far down; what is pressed springs back, and is often so near to the rest that fingers touch."""
 ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "open": ("open", "Open", OPEN),
-    "close": ("close", "Close", {}),
+    "close": ("close", "Close", CLOSE),
     "turn": ("rotate", "Turn", {}),
-    "push": ("close", "Push", {"grasp": False}),
-    "press": ("rotate", "Press", {"grasp": False, "amount": 0.8}),
+    "push": ("close", "Push", {"grasp": False, **CLOSE}),
+    "press": ("rotate", "Press", PRESS),
 }
 """Verb > published skill, first word of its sentence, its keys."""
 HANDOVER: dict[str, Any] = {
@@ -81,7 +85,7 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
         joints = [link.name for link in found.joints]
         if not joints:
             other = f"; to move it, write {{pick: {named}}} and {{place: {named}, on: ...}}"
-            raise ConfigError(f"{what}: {verb} {named}: a {found.category} has no joint that moves{other}")
+            raise ConfigError(f"{what}: {verb} {named}: nothing of it moves (category {found.category}){other}")
         if joint is not None and joint not in joints and not _varies(joint, joints):
             raise ConfigError(f"{what}: {verb} {named}: it has no part {joint!r}; {suggest(joint, joints)}")
         kind = found.joints[found.joint_index(joint if joint in joints else None)].kind

@@ -13,6 +13,7 @@ from handloom.robots import RobotConfig
 from handloom.scene.camera_config import CameraConfig
 from handloom.scene.object_config import Channel, ObjectConfig
 from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
+from handloom.scene.rooms.room_config import RoomConfig
 from handloom.skills.configs import AnySkillConfig
 
 Range = tuple[float, float]
@@ -206,6 +207,8 @@ class TaskConfig(Config):
     """Last place where relative paths are looked up."""
     arena_file: str = "arenas/table.yaml"
     """YAML with the fixtures around the robot."""
+    room: RoomConfig | None = None
+    """A generated room instead of an arena: ``kitchen``, or which of its layouts and styles (ours)."""
     env_map: EnvMapConfig = EnvMapConfig()
     """Light."""
     neglect_collision_names: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from handloom.objects import ObjectAsset, import_object, make_object
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_options import TASK_OPTIONS, demand_known
 from handloom.objects.importers.proxy import StandIn, category_of_path, clean_category, stand_in_for
-from handloom.objects.registry import CATEGORIES
+from handloom.objects.registry import CATEGORIES, ROOM_CATEGORIES
 from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
 from handloom.skills.configs.motions import PourWaterSuccConfig
@@ -48,9 +48,11 @@ FURNITURE = frozenset(
         "trash_can",
         "valve",
         "washing_machine",
+        *ROOM_CATEGORIES,
     )
 )
-"""Categories of the library that are articulated or too large to be one object among others on a table."""
+"""Categories of the library that are articulated, too large to be one object among others on a table, or come with a
+room."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ import numpy as np
 from handloom.scene.camera_config import CameraConfig
 from handloom.scene.object_config import ArenaConfig, ObjectConfig, TextureConfig
 from handloom.scene.region_config import DistractorsConfig
+from handloom.scene.rooms.room_config import ANY, RoomConfig
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import EnvMapConfig, PhysicsNoise, RobotEntry
 from handloom.tasks.sampling.assets import stands_as_table
@@ -87,7 +88,15 @@ def randomized(task: Task, rng: np.random.Generator, *, extreme: bool = False) -
             vary_surroundings=True,
         ),
     }
+    if config.room is not None:
+        update["room"] = _any_room(config.room)
+        return replace(task, config=config.model_copy(update=update))
     return replace(task, config=config.model_copy(update=update), arena=_room(task, rng, extreme=extreme))
+
+
+def _any_room(room: RoomConfig) -> RoomConfig:
+    """Return the room with every style and much clutter; every layout unless the task names some."""
+    return room.model_copy(update={"layout": room.layout or ANY, "style": ANY, "clutter": "much"})
 
 
 def _physics(given: PhysicsNoise) -> PhysicsNoise:

@@ -7,6 +7,7 @@ const DRAG = 0.0011; // [m/px]
 const DRAG_TURN = 0.006; // [rad/px]
 const WHEEL = 0.00018; // [m per wheel unit]
 const DEAD_ZONE = 0.12;
+const TAKING = 60; // How long the clutch may take to close: a frame of the robot and a sample that came late [ms].
 const LINGER = 90; // A drag or a turn of the wheel counts as held for this long [ms].
 
 const MOVES = { // key code: axis, sign
@@ -48,6 +49,7 @@ class Hand {
   grip = 0; // Analog trigger of a gamepad.
   touched = -Infinity; // When it was last pushed [ms].
   owed = [0, 0, 0]; // What it was pushed by before the clutch had hold of it [m].
+  taken = -Infinity; // When the clutch was last closed [ms].
 
   move(x, y, z) {
     this.position = [this.position[0] + x, this.position[1] + y, this.position[2] + z];
@@ -152,8 +154,9 @@ export class VirtualHands {
     this.tapped.clear();
     const hand = this.hand, pushed = step.x || step.y || step.z || turns.some(Boolean);
     const way = ["x", "y", "z"].map((axis) => SPEED * slow * dt * step[axis]);
-    // The clutch takes hold where the hand is: the first push is owed until the sample after.
-    if (pushed && now - hand.touched >= LINGER) hand.owed = way;
+    // The clutch takes hold where the hand is: the first pushes are owed until the robot has surely seen it closed.
+    if (pushed && now - hand.touched >= LINGER) { hand.owed = [0, 0, 0]; hand.taken = now; }
+    if (now - hand.taken < TAKING) hand.owed = hand.owed.map((v, k) => v + way[k]);
     else {
       hand.move(...way.map((v, k) => v + hand.owed[k]));
       hand.owed = [0, 0, 0];

@@ -11,14 +11,8 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError, HandloomError, InputError, unknown_name
 from handloom.isaac.motion_generation.descriptions.description_files import LulaFile, XrdfFile, read_description
-from handloom.isaac.motion_generation.descriptions.urdf import (
-    Urdf,
-    UrdfJoint,
-    matrix_from_rpy,
-    matrix_from_wxyz,
-    read_urdf,
-)
 from handloom.motion.kinematics import Chain, JointTree
+from handloom.sim.urdf import Urdf, matrix_from_rpy, matrix_from_wxyz, read_urdf
 from handloom.spatial import make_pose, quat_from_matrix
 
 WORLD = "world"
@@ -253,14 +247,6 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
             body.mass, body.inertia, body.explicitinertial = 1.0, (1.0, 1.0, 1.0), True
         for k, (x, y, z, radius) in enumerate(spheres.get(name, ())):
             body.add_geom(name=f"{name}_{k}", type=mujoco.mjtGeom.mjGEOM_SPHERE, pos=(x, y, z), size=(radius, 0.0, 0.0))
-    if root != urdf.root and any(joint.kind != "fixed" for joint in _above(urdf, root)):
+    if root != urdf.root and any(joint.kind != "fixed" for joint in urdf.above(root)):
         raise ValueError(f"the base {root!r} is moved by a joint of the URDF")
     return spec.compile()
-
-
-def _above(urdf: Urdf, link: str) -> list[UrdfJoint]:
-    by_child, found = {joint.child: joint for joint in urdf.joints}, []
-    while link in by_child:
-        found.append(by_child[link])
-        link = by_child[link].parent
-    return found

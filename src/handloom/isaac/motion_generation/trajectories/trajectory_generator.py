@@ -12,13 +12,12 @@ from handloom.errors import InputError
 from handloom.isaac.articulation import ArticulationSubset, SingleArticulation
 from handloom.isaac.motion_generation.descriptions.motion_robot import MotionRobot, load_motion_robot
 from handloom.isaac.motion_generation.published_log import LOGGER, fail
-from handloom.isaac.motion_generation.trajectories.cubic_spline import TimedWaypoints
+from handloom.isaac.motion_generation.trajectories.cubic_spline import SCurve, TimedWaypoints
 from handloom.isaac.motion_generation.trajectories.path_conversion import (
     PathConversionConfig,
     composite_waypoints,
     path_waypoints,
 )
-from handloom.isaac.motion_generation.trajectories.s_curve import SCurve
 from handloom.isaac.motion_generation.trajectories.task_space_path import (
     CompositePathSpec,
     TaskSpacePathSpec,

@@ -43,10 +43,10 @@ from handloom.render.cpu.layout import (
     SPARE_C,
     SPARE_D,
     SPARE_E,
-    SPARE_F,
     SPARE_G,
     SPARE_H,
     SPARE_I,
+    SPARE_J,
     TINY,
     TRIANGLES,
     TURNED,
@@ -187,10 +187,10 @@ def _unwrap(lanes, row, gid):
         u, v = (t if swap else s), (s if swap else t)
         lanes[i + SPARE_A] = u * u_scale - HALF + u_shift if mine else ZERO
         lanes[i + SPARE_B] = -v * v_scale - HALF + v_shift if mine else ZERO
-        # Which way u and v run, for the relief: 0 along x, 1 along y, 2 along z.
+        # Which way u and v run, for the relief: 0 along x, 1 along y, 2 along z. Spare F is that of ``greatest``.
         s_axis = ONE if on_x else ZERO
         t_axis = ONE if flat else TWO
-        lanes[i + SPARE_F] = t_axis if swap else s_axis
+        lanes[i + SPARE_J] = t_axis if swap else s_axis
         lanes[i + SPARE_G] = s_axis if swap else t_axis
         # Whatever was left here may be infinite, and zero times that is not zero.
         lanes[i + SPARE_H] = ZERO
@@ -226,7 +226,7 @@ def _unwrap_round(lanes, row, gid, is_cylinder):
         lanes[i + SPARE_B] = -v * v_scale + v_shift if mine else ZERO
         inverse = ONE / np.sqrt(x * x + y * y + TINY)
         # Around the axis: the direction itself, marked by 3.
-        lanes[i + SPARE_F] = ZERO if level else THREE
+        lanes[i + SPARE_J] = ZERO if level else THREE
         lanes[i + SPARE_G] = ONE if level else TWO
         lanes[i + SPARE_H] = -y * inverse
         lanes[i + SPARE_I] = x * inverse
@@ -248,7 +248,7 @@ def _emboss(lanes, row, gid, corners, width, height):
         dv = ((c - a) * (ONE - fx) + (d - b) * fx) * v_gain * scale
         du = min(max(du, -ONE), ONE)
         dv = min(max(dv, -ONE), ONE)
-        f, g = lanes[i + SPARE_F], lanes[i + SPARE_G]
+        f, g = lanes[i + SPARE_J], lanes[i + SPARE_G]
         round_u = f > np.float32(2.5)
         # Slope in the geom frame; v runs against its axis.
         x = du * lanes[i + SPARE_H] if round_u else (du if f < HALF else ZERO)

@@ -1,0 +1,139 @@
+"""``bench render --backend cuda``: what a card draws per second, beside the processor, and whether they agree."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from handloom.bench.render import ALL_KINDS, build_scene, front_camera, hand_camera, move
+from handloom.bench.result import BenchResult
+from handloom.render import Renderer
+from handloom.render.cuda.card import Card
+from handloom.render.cuda.card_drawer import CardDrawer
+from handloom.render.cuda.find_card import cupy_and_cards
+from handloom.render.cuda.machine import Machine
+from handloom.render.cuda.moment_reader import MomentReader
+from handloom.render.cuda.moments import Moments
+from handloom.render.preset import cpu_preset
+from handloom.scene import build_scene as build_task_scene
+from handloom.tasks import load_task, sample_task
+from handloom.values import CameraSpec
+
+SIZE = 224
+FRAMES = 64
+"""Different moments; they are drawn again and again until there are enough."""
+BATCH = 2048
+COMPARED = 8
+"""Moments that are also drawn by the processor."""
+ROUNDS = 5
+TASK, SCENES = "fr3_pick_place", 16
+"""A task, and how many different scenes of it are drawn at once."""
+
+
+def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE) -> BenchResult:
+    """Draw the moving scene of ``bench render`` and scenes of a task, thousands of pictures at a time.
+
+    Args:
+        frames: Pictures per call.
+        machine: The card; by default the first one.
+        size: Width and height of the pictures [px].
+
+    Raises:
+        StateError: There is no card.
+    """
+    card = machine or Card(cupy_and_cards())
+    name = getattr(card, "name", "stand-in")
+    rows: list[dict[str, Any]] = []
+    model, data = build_scene()
+    cases: list[tuple[str, str, Callable[[int, int], CameraSpec]]] = [
+        ("bench scene, balanced", "balanced", front_camera),
+        ("bench scene, fast", "fast", front_camera),
+        ("bench scene, quality", "quality", front_camera),
+        ("bench scene, balanced, camera on the hand", "balanced", hand_camera),
+    ]
+    for what, preset, camera in cases:
+        seen = camera(size, size)
+        moments, error = _moving(model, data, seen, preset, card)
+        rows.append({"name": f"{name}, {what}", **_rate(card, preset, [moments], frames), **error})
+    for what, objects, meshes in (("170 objects", 170, False), ("20 meshes", 20, True)):
+        moments, error = _moving(
+            *build_scene(objects=objects, meshes=meshes), front_camera(size, size), "balanced", card
+        )
+        rows.append({"name": f"{name}, {what}, balanced", **_rate(card, "balanced", [moments], frames), **error})
+    rows.append({"name": f"{name}, {SCENES} scenes of {TASK}, balanced", **_rate(card, "balanced", _task(), frames)})
+    rows.append(_processor(model, data, size))
+    rows[0]["times_one_core"] = rows[0]["fps"] / rows[-1]["fps"]
+    return BenchResult(bench="render", rows=tuple(rows))
+
+
+def _moving(
+    model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec, preset: str, card: Machine
+) -> tuple[Moments, dict[str, Any]]:
+    """Return moments of the moving scene, and how the first of them agree with the processor's pictures."""
+    reader, expected, reference = MomentReader(model, mirrors=cpu_preset(preset).mirrors), [], Renderer(model, preset)
+    for frame in range(FRAMES):
+        move(model, data, 7 * frame)
+        reader.read(data, [camera])
+        if frame < COMPARED:
+            drawn = reference.render(data, [camera], ALL_KINDS)[camera.name]
+            expected.append({kind: np.array(image) for kind, image in drawn.items()})
+    moments = reader.take([camera])
+    ((found,),) = CardDrawer(card, cpu_preset(preset)).draw_many([moments.part(0, COMPARED)], ALL_KINDS)
+    ids, depths, colors = (np.stack([one[kind] for one in expected]) for kind in ("segmentation", "depth", "rgb"))
+    same = found.segmentation == ids
+    both = same & np.isfinite(depths)
+    return moments, {
+        "ids_equal_percent": 100.0 * float(same.mean()),
+        "depth_error_mm": 1000.0 * float(np.abs(found.depth[both].astype(float) - depths[both]).max(initial=0.0)),
+        "mean_color_error": float(np.abs(found.rgb.astype(float) - colors).mean()),
+    }
+
+
+def _repeated(moments: Moments, count: int) -> Moments:
+    """Return so many moments, taken in turn."""
+    each = np.arange(count) % len(moments.poses)
+    return moments._replace(
+        poses=moments.poses[each], lights=moments.lights[each], beads=moments.beads[each], rows=moments.rows[each]
+    )
+
+
+def _rate(card: Machine, preset: str, moments: list[Moments], frames: int) -> dict[str, Any]:
+    """Return pictures per second with all labels, to arrays of this machine, in the best of some rounds."""
+    cameras = sum(len(one.sizes) for one in moments)
+    many = [_repeated(one, max(frames // cameras, 1)) for one in moments]
+    count = sum(len(one.poses) * len(one.sizes) for one in many)
+    pixels = sum(len(one.poses) * int(one.sizes.prod(axis=1).sum()) for one in many)
+    drawer = CardDrawer(card, cpu_preset(preset))
+    out = drawer.draw_many(many, ALL_KINDS)
+    best = np.inf
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        drawer.draw_many(many, ALL_KINDS, out=out)
+        best = min(best, time.perf_counter() - begin)
+    return {"fps": count / best, "gigapixels_per_s": pixels / best / 1e9}
+
+
+def _task() -> list[Moments]:
+    """Return one moment of each of several scenes of a task, with all their cameras."""
+    task, found = load_task(TASK), []
+    for episode in range(SCENES):
+        scene = build_task_scene(sample_task(task, 0, episode))
+        reader = MomentReader(scene.world.model, mirrors=True, looks=scene.looks)
+        mujoco.mj_forward(scene.world.model, scene.world.data)
+        reader.read(scene.world.data, scene.instance.cameras)
+        found.append(reader.take(scene.instance.cameras))
+    return found
+
+
+def _processor(model: mujoco.MjModel, data: mujoco.MjData, size: int) -> dict[str, Any]:
+    """Return what one core of this machine draws per second."""
+    renderer, camera = Renderer(model), front_camera(size, size)
+    renderer.render(data, [camera], ALL_KINDS)
+    begin = time.process_time()
+    for frame in range(FRAMES):
+        move(model, data, 7 * frame)
+        renderer.render(data, [camera], ALL_KINDS)
+    fps = FRAMES / (time.process_time() - begin)
+    return {"name": "processor, one core, bench scene, balanced", "fps": fps, "gigapixels_per_s": fps * size**2 / 1e9}

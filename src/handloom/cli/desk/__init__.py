@@ -1,0 +1,1 @@
+"""Verbs about datasets as goods: labels, formats, lineage, quality."""

@@ -1,0 +1,165 @@
+"""Looks a dataset over: what a person would want to know before training on it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from handloom.dataset.audit.motion_figures import MotionFigures
+from handloom.dataset.audit.picture_figures import PictureFigures
+from handloom.dataset.episodes.archive import LABEL_FILES
+from handloom.dataset.lerobot.dataset_reader import DatasetReader
+from handloom.errors import InputError
+
+EPISODES_LOOKED_AT = 20
+"""Episodes whose pictures are looked at."""
+PICTURES = 3
+"""Pictures of each of them, per camera."""
+FEW = 20
+"""Episodes below which variety is not asked for."""
+MOTION = {
+    "idle": ("share of frames", "no action changes by 0.1 % of its range: cut pauses out, a policy learns to wait"),
+    "longest pause": ("s", "the longest idle stretch"),
+    "jerk": ("ranges/s^3", "third derivative of actions, 95 % of episodes are below: smooth or re-time them"),
+    "jumps": ("share of frames", "an action changes by a quarter of its range at once: look for lost frames"),
+    "clipped": ("share of frames", "an action is at the end of its range: limits or scaling cut it off"),
+    "duplicates": ("episodes", "the same actions as an earlier episode: drop them"),
+    "starts": ("largest share in a tenth", "episodes begin at one place: vary the start"),
+    "lengths": ("longest over median", "an episode much longer than the others often went wrong"),
+}
+"""Figure of motion > unit, meaning and advice. Grippers and other switches are left out of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditFinding:
+    """One figure, and whether somebody should look at it."""
+
+    name: str
+    value: float
+    unit: str
+    fine: bool
+    meaning: str
+    """What the figure is, and what to do when it is not fine."""
+
+
+def audit_dataset(root: Path, *, action: str = "action", state: str = "observation.state") -> tuple[AuditFinding, ...]:
+    """Return the figures of a dataset in LeRobot v3, whoever wrote it.
+
+    Args:
+        root: The dataset.
+        action: Column of the actions.
+        state: Column of the states; the actions where there is none.
+
+    Raises:
+        InputError: There is no such column, or no episode.
+    """
+    dataset = DatasetReader(root)
+    names = [feature.name for feature in dataset.table.columns]
+    if action not in names:
+        raise InputError(f"{root} has no column {action!r}; name one of: {', '.join(names)}")
+    if not dataset.episodes:
+        raise InputError(f"{root} has no episodes")
+    return (*_motion(dataset, action, state if state in names else action), *_pictures(dataset), *_words(dataset),
+            *_labels(dataset))  # fmt: skip
+
+
+def _motion(dataset: DatasetReader, action: str, state: str) -> Iterator[AuditFinding]:
+    ranges = [(frames.min(axis=0), frames.max(axis=0)) for frames in _columns(dataset, action)]
+    low = np.min([r[0] for r in ranges], axis=0).astype(np.float64)
+    high = np.max([r[1] for r in ranges], axis=0).astype(np.float64)
+    smooth = ~_switches(dataset, action, low, high)
+    figures = MotionFigures(low=low[smooth], high=high[smooth], fps=dataset.fps)
+    for actions, states in zip(_columns(dataset, action), _columns(dataset, state), strict=True):
+        figures.add(actions[:, smooth], states)
+    frames = max(figures.frames, 1)
+    jerk = float(np.percentile(figures.jerks, 95)) if figures.jerks else float("nan")
+    lengths = np.array([episode.length for episode in dataset.episodes])
+    starts = figures.start_concentration()
+    found = {
+        "idle": (figures.idle / frames, 0.3),
+        "longest pause": (figures.longest_idle / dataset.fps, 3.0),
+        "jerk": (jerk, 400.0),
+        "jumps": (figures.jumps / frames, 0.005),
+        "clipped": (figures.clipped / frames, 0.2),
+        "duplicates": (float(figures.duplicates), 0.0),
+        "starts": (starts, 0.6 if len(lengths) >= FEW else 1.0),
+        "lengths": (float(lengths.max() / max(np.median(lengths), 1)), 3.0),
+    }
+    for name, (value, most) in found.items():
+        unit, meaning = MOTION[name]
+        yield AuditFinding(name=name, value=value, unit=unit, fine=not value > most, meaning=meaning)
+
+
+def _switches(dataset: DatasetReader, action: str, low: np.ndarray, high: np.ndarray) -> NDArray[np.bool_]:
+    """Return which channels (n,) are switches, such as grippers: nine of ten values are at an end of the range."""
+    at_end, total = np.zeros(len(low)), 0
+    for frames in _columns(dataset, action):
+        share = (frames - low) / np.maximum(high - low, 1e-12)
+        at_end += ((share < 0.02) | (share > 0.98)).sum(axis=0)
+        total += len(frames)
+    return at_end > 0.9 * total
+
+
+def _columns(dataset: DatasetReader, name: str) -> Iterator[np.ndarray]:
+    for episode in dataset.episodes:
+        yield dataset.frames(episode.index)[name]
+
+
+def _pictures(dataset: DatasetReader) -> Iterator[AuditFinding]:
+    count = len(dataset.episodes)
+    step = max(1, count // EPISODES_LOOKED_AT)
+    for feature in dataset.table.videos:
+        if not feature.is_colour:
+            continue
+        figures = PictureFigures()
+        for index in range(0, count, step):
+            length = dataset.episode(index).length
+            for frame in sorted({k * (length - 1) // max(PICTURES - 1, 1) for k in range(PICTURES)}):
+                figures.add(dataset.image(index, feature.name, frame))
+        camera = feature.name.removeprefix("observation.images.")
+        for kind, advice in (
+            ("blurred", "focus, exposure or codec"),
+            ("dark", "light or exposure"),
+            ("bright", "exposure"),
+            ("empty", "the camera shows nothing"),
+        ):
+            share = figures.share(kind)
+            meaning = f"pictures of {camera} that are {kind}: {advice}"
+            yield AuditFinding(name=f"{kind} ({camera})", value=share, unit="share", fine=share < 0.05, meaning=meaning)
+
+
+def _words(dataset: DatasetReader) -> Iterator[AuditFinding]:
+    count = len(dataset.episodes)
+    told = Counter(task for episode in dataset.episodes for task in episode.tasks)
+    words = float(np.mean([len(task.split()) for task in told])) if told else 0.0
+    yield AuditFinding(name="instructions", value=len(told), unit="different", fine=len(told) > 1 or count < FEW,
+                  meaning="one wording only teaches a policy to ignore words")  # fmt: skip
+    yield AuditFinding(name="words", value=words, unit="per instruction", fine=words >= 3.0,
+                  meaning="an instruction of one or two words hardly says what is wanted")  # fmt: skip
+    most = max(told.values()) / max(count, 1) if told else 1.0
+    fine = most <= 0.5 or count < FEW
+    yield AuditFinding(name="commonest instruction", value=most, unit="share of episodes", fine=fine,
+                       meaning="instructions are unevenly spread")  # fmt: skip
+
+
+def _labels(dataset: DatasetReader) -> Iterator[AuditFinding]:
+    """Compare the sub-tasks of labels with those of the frames, where there are both."""
+    agree = total = 0
+    for episode in dataset.episodes:
+        file = dataset.archive_folder(episode.index) / LABEL_FILES[0]
+        if not dataset.subtasks or not file.is_file() or "subtask" not in pq.read_schema(file).names:
+            continue
+        told = pq.read_table(file, columns=["subtask"], use_threads=False)["subtask"].to_pylist()
+        numbers = dataset.rows(episode.index)["subtask_index"].to_pylist()
+        total += len(numbers)
+        agree += sum(
+            label == dataset.subtasks[number] or (label is None and dataset.subtasks[number] == "idle")
+            for label, number in zip(told, numbers, strict=True)
+        )
+    if total:
+        yield AuditFinding(name="label agreement", value=agree / total, unit="share of frames", fine=agree == total,
+                      meaning="labels and frames name the same sub-task; label again if not")  # fmt: skip

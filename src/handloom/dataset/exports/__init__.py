@@ -1,0 +1,1 @@
+"""Datasets in the formats that others read."""

@@ -1,0 +1,118 @@
+"""TFRecord files and ``tf.train.Example`` messages, written and read without TensorFlow.
+
+A record is its length (uint64), a masked CRC-32C of those eight bytes, the message, and a masked CRC-32C of it. An
+example is a map from names to lists of bytes, float32 or int64, in the wire format of protocol buffers.
+"""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.dataset.exports.crc_kernels import crc32c
+from handloom.errors import FileError
+
+Value = Sequence[bytes] | NDArray[Any]
+"""Texts and pictures as bytes, numbers as an array; floats become float32, everything else int64."""
+MASK = 0xA282EAD8
+
+
+def masked_crc(data: bytes) -> int:
+    """Return the checksum of TFRecord files: CRC-32C, turned by 15 bits, plus a constant."""
+    crc = int(crc32c(np.frombuffer(data, np.uint8)))
+    return (((crc >> 15) | (crc << 17)) + MASK) & 0xFFFFFFFF
+
+
+def write_record(file: BinaryIO, message: bytes) -> None:
+    """Append a record."""
+    length = struct.pack("<Q", len(message))
+    file.write(length + struct.pack("<I", masked_crc(length)) + message + struct.pack("<I", masked_crc(message)))
+
+
+def read_records(path: Path) -> Iterator[bytes]:
+    """Yield the messages of a file, or say that it is damaged."""
+    with path.open("rb") as file:
+        while head := file.read(12):
+            length, check = struct.unpack("<QI", head)
+            message, tail = file.read(length), file.read(4)
+            if check != masked_crc(head[:8]) or len(tail) < 4 or struct.unpack("<I", tail)[0] != masked_crc(message):
+                raise FileError(f"{path} is damaged: the checksum of a record is wrong")
+            yield message
+
+
+def example(features: Mapping[str, Value]) -> bytes:
+    """Return an example as bytes; names in order, so that equal features give equal bytes."""
+    entries = b""
+    for name in sorted(features):
+        entry = _field(1, name.encode()) + _field(2, _feature(features[name]))
+        entries += _field(1, entry)
+    return _field(1, entries)
+
+
+def _feature(value: Value) -> bytes:
+    if not isinstance(value, np.ndarray):
+        return _field(1, b"".join(_field(1, item) for item in value))
+    flat = value.reshape(-1)
+    if flat.dtype.kind == "f":
+        return _field(2, _field(1, flat.astype("<f4").tobytes()))
+    return _field(3, _field(1, b"".join(_varint(int(number) & 0xFFFFFFFFFFFFFFFF) for number in flat)))
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """Return a field of bytes: key, length, content."""
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(number: int) -> bytes:
+    parts = bytearray()
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    parts.append(number)
+    return bytes(parts)
+
+
+def parse_example(message: bytes) -> dict[str, list[bytes] | NDArray[Any]]:
+    """Return the features of an example: lists of bytes, float32 or int64 arrays."""
+    found: dict[str, list[bytes] | NDArray[Any]] = {}
+    for _, entries in _fields(message):
+        for _, entry in _fields(entries):
+            parts = dict(_fields(entry))
+            for kind, content in _fields(parts[2]):
+                items = [item for _, item in _fields(content)]
+                if kind == 1:
+                    found[parts[1].decode()] = items
+                elif kind == 2:
+                    found[parts[1].decode()] = np.frombuffer(b"".join(items), "<f4")
+                else:
+                    found[parts[1].decode()] = np.array(list(_varints(b"".join(items))), np.int64)
+    return found
+
+
+def _fields(content: bytes) -> Iterator[tuple[int, bytes]]:
+    place = 0
+    while place < len(content):
+        key, place = _read_varint(content, place)
+        length, place = _read_varint(content, place)
+        yield key >> 3, content[place : place + length]
+        place += length
+
+
+def _varints(content: bytes) -> Iterator[int]:
+    place = 0
+    while place < len(content):
+        number, place = _read_varint(content, place)
+        yield number - (1 << 64) if number >> 63 else number
+
+
+def _read_varint(content: bytes, place: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = content[place]
+        number |= (byte & 0x7F) << shift
+        place, shift = place + 1, shift + 7
+        if not byte & 0x80:
+            return number, place

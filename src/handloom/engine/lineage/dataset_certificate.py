@@ -1,0 +1,166 @@
+"""The certificate of a dataset: what made it, and one hash over all of its files; signed on request."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from handloom.dataset import DatasetReader
+from handloom.dataset.episodes.certificate import package_versions, platform_facts
+from handloom.dataset.files.durable import atomic_write, json_bytes
+from handloom.dataset.files.reading import read_json
+from handloom.dataset.files.shapes import Count, Hash, PlainObject, Text
+from handloom.dataset.lerobot.file_list import FILE_LIST, read_list
+from handloom.engine.labelling import labels_present
+from handloom.engine.lineage.merkle import root_of
+from handloom.engine.runs.run_directory import MANIFEST, RunDirectory
+from handloom.engine.trust import dataset_of
+from handloom.errors import FileError, InputError, require
+
+CERTIFICATE = "certificate.json"
+"""Name of the file in the folder of a dataset."""
+LARGEST = 64 * 2**20
+"""Of a certificate [bytes]; it has the task in it."""
+Key = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Signature(TypedDict):
+    """Who stands for a certificate."""
+
+    algorithm: Literal["ed25519"]
+    public_key: Key
+    value: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
+
+
+class DatasetCertificate(TypedDict):
+    """``certificate.json`` of a dataset."""
+
+    dataset_certificate_version: Literal[1]
+    versions: dict[str, Text]
+    platform: dict[str, Text]
+    episodes: Count
+    frames: Count
+    files: Count
+    bytes: Count
+    root: Hash
+    """Root of the Merkle tree over ``meta/files.json``."""
+    attempts: Count
+    """Attempts that were made; 0 where the run is not known."""
+    run: PlainObject
+    """The manifest of the run, which holds the task and the seed; empty where it is not known."""
+    labels: list[Text]
+    """Kinds of labels that were added after the run."""
+    signature: Signature | None
+
+
+def write_certificate(path: Path, *, key: Path | None = None) -> Path:
+    """Write the certificate of a dataset, or of the dataset of a run, into its folder.
+
+    Args:
+        path: The dataset or the run.
+        key: Private Ed25519 key, a PEM file, that signs it; None leaves it unsigned.
+
+    Raises:
+        FileError: The dataset has no list of files, or the key cannot be read.
+        MissingExtraError: It is to be signed and the package cryptography is not installed.
+    """
+    root = dataset_of(path)
+    if not (root / FILE_LIST).is_file():
+        raise FileError(f"{root} has no {FILE_LIST}, so there are no hashes to certify; it was not merged here")
+    files, dataset = read_list(root), DatasetReader(root)
+    run = RunDirectory.open(root) if (root.parent / MANIFEST).is_file() and root.name == "dataset" else None
+    told: dict[str, Any] = {
+        "dataset_certificate_version": 1,
+        "versions": dict(package_versions()),
+        "platform": dict(platform_facts()),
+        "episodes": dataset.info["total_episodes"],
+        "frames": dataset.info["total_frames"],
+        "files": len(files),
+        "bytes": sum(entry["bytes"] for entry in files.values()),
+        "root": root_of(files),
+        "attempts": len(run.counted()) if run else 0,
+        "run": _manifest(run) if run else {},
+        "labels": _later_labels(root, run),
+    }
+    told["signature"] = None if key is None else _signed(told, key)
+    with atomic_write(root / CERTIFICATE) as partial:
+        partial.write_bytes(json_bytes(told, indent=1))
+    return root / CERTIFICATE
+
+
+def _manifest(run: RunDirectory) -> dict[str, Any]:
+    """Return the settings of a run; of where its task lay only the name of the file."""
+    values = run.settings.model_dump(mode="json")
+    return {**values, "task_path": Path(values["task_path"]).name}
+
+
+def _later_labels(root: Path, run: RunDirectory | None) -> list[str]:
+    first = root / "extras" / "episode_000000"
+    present = labels_present(first) if first.is_dir() else ()
+    return [] if run is not None and run.settings.labels else list(present)
+
+
+def read_certificate(file: Path) -> DatasetCertificate:
+    """Read a certificate.
+
+    Raises:
+        FileError: It is missing or damaged.
+    """
+    return read_json(file, DatasetCertificate, limit=LARGEST)
+
+
+def check_certificate(root: Path, *, public_key: str | None = None) -> tuple[str, ...]:
+    """Return in words what the certificate of a dataset says that is not so; empty when all is.
+
+    Args:
+        root: The dataset.
+        public_key: Whose signature is wanted, 64 hexadecimal digits; None takes any that is right, or none.
+    """
+    told = read_certificate(root / CERTIFICATE)
+    files = read_list(root)
+    faults = []
+    if told["root"] != root_of(files):
+        faults.append(f"{CERTIFICATE}: the root of the files is {root_of(files)}, certified is {told['root']}")
+    counts = {"files": len(files), "bytes": sum(entry["bytes"] for entry in files.values())}
+    for name, count in counts.items():
+        if told[name] != count:
+            faults.append(f"{CERTIFICATE}: {told[name]} {name} were certified, there are {count}")
+    signature = told["signature"]
+    if public_key is not None and (signature is None or signature["public_key"] != public_key):
+        faults.append(f"{CERTIFICATE}: it is not signed with the key {public_key}")
+    if signature is not None and not _is_signed({**told, "signature": None}, signature):
+        faults.append(f"{CERTIFICATE}: the signature does not fit")
+    return tuple(faults)
+
+
+def _plain(told: dict[str, Any]) -> bytes:
+    """Return what is signed: the certificate without its signature, keys in order."""
+    return json_bytes({name: told[name] for name in sorted(told) if name != "signature"})
+
+
+def _signed(told: dict[str, Any], key: Path) -> dict[str, str]:
+    serialization = require("cryptography.hazmat.primitives.serialization", extra="teleop")
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", extra="teleop")
+    if not key.is_file():
+        raise FileError(f"there is no key {key}; make one with: openssl genpkey -algorithm ed25519 -out {key}")
+    try:
+        private = serialization.load_pem_private_key(key.read_bytes(), password=None)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{key} is no private key without a password: {error}") from error
+    if not isinstance(private, ed25519.Ed25519PrivateKey):
+        raise InputError(f"{key} must be an Ed25519 key: openssl genpkey -algorithm ed25519 -out {key}")
+    raw = serialization.Encoding.Raw, serialization.PublicFormat.Raw
+    public = private.public_key().public_bytes(*raw).hex()
+    return {"algorithm": "ed25519", "public_key": public, "value": private.sign(_plain(told)).hex()}
+
+
+def _is_signed(told: dict[str, Any], signature: Signature) -> bool:
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", extra="teleop")
+    invalid = require("cryptography.exceptions", extra="teleop").InvalidSignature
+    public = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature["public_key"]))
+    try:
+        public.verify(bytes.fromhex(signature["value"]), _plain(told))
+    except invalid:
+        return False
+    return True

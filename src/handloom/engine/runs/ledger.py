@@ -1,0 +1,150 @@
+"""Receipts of many attempts in few files: parts of the ledger, which take the place of the journals of whole units.
+
+A run of a million attempts has a quarter of a million journals, which take minutes to read. Journals of units that
+are finished are therefore packed, some thousands at a time, into a parquet file; what is packed is never written again.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from handloom.arrays import Array
+from handloom.dataset.files.durable import atomic_write
+from handloom.dataset.files.parquet_files import open_parquet
+from handloom.dataset.files.reading import check_shape, damage_named
+from handloom.engine.runs.journal import Journal, Receipt, ReceiptLine
+from handloom.errors import FileError
+
+PACK = 2000
+"""Journals that are packed at a time."""
+PART = re.compile(r"ledger_(\d+)\.parquet")
+_NUMBERS = pa.map_(pa.string(), pa.float64())
+SCHEMA = pa.schema(
+    [
+        ("episode", pa.int64()),
+        ("success", pa.bool_()),
+        ("stage", pa.dictionary(pa.int32(), pa.string())),
+        ("reason", pa.dictionary(pa.int32(), pa.string())),
+        ("detail", pa.string()),
+        ("frames", pa.int64()),
+        ("fps", pa.int64()),
+        ("seconds", _NUMBERS),
+        ("cpu_seconds", pa.float64()),
+        ("skills", _NUMBERS),
+        ("take", pa.int64()),
+    ]
+)
+
+
+def ledger_parts(folder: Path) -> list[Path]:
+    """Return the parts of the ledger in the folder of journals, in order."""
+    return sorted(file for file in folder.glob("ledger_*.parquet") if PART.fullmatch(file.name))
+
+
+def pack_journals(folder: Path, unit_size: int, *, at_least: int = PACK) -> int:
+    """Pack the journals of finished units; return how many. Nothing else may write to the folder meanwhile.
+
+    Killed at any moment it loses nothing: a part is whole or not there, and journals go after it is there. What is in
+    both is read once.
+
+    Args:
+        folder: Folder of journals.
+        unit_size: Attempts of a unit; one with fewer receipts is not finished.
+        at_least: Do nothing while there are fewer journals.
+    """
+    files = sorted(folder.glob("unit_*.jsonl"))
+    if len(files) < at_least:
+        return 0
+    packed = 0
+    for start in range(0, len(files), PACK):
+        whole = [
+            (file, found) for file in files[start : start + PACK] if len(found := Journal(file).read()) >= unit_size
+        ]
+        if whole:
+            write_part(folder, [receipt for _, found in whole for receipt in found.values()])
+            for file, _ in whole:
+                file.unlink()
+            packed += len(whole)
+    return packed
+
+
+def write_part(folder: Path, receipts: Sequence[Receipt]) -> Path:
+    """Write the next part of the ledger."""
+    import pyarrow.parquet as pq  # Costs a tenth of a second, which runs without a ledger need not spend.
+
+    parts = ledger_parts(folder)
+    number = int(parts[-1].stem.rpartition("_")[2]) + 1 if parts else 0
+    rows = {name: [getattr(receipt, name) for receipt in receipts] for name in SCHEMA.names}
+    for name in ("seconds", "skills"):
+        rows[name] = [list(values.items()) for values in rows[name]]
+    table = pa.table({name: pa.array(rows[name], SCHEMA.field(name).type) for name in SCHEMA.names}, schema=SCHEMA)
+    file = folder / f"ledger_{number:06d}.parquet"
+    with atomic_write(file) as partial:
+        pq.write_table(table, partial, compression="zstd")
+    return file
+
+
+def read_part(file: Path) -> Iterator[Receipt]:
+    """Yield the receipts of a part.
+
+    Raises:
+        FileError: It is damaged, or holds something else.
+    """
+    with damage_named(file), open_parquet(file) as stored:
+        if stored.schema_arrow.names != SCHEMA.names:
+            raise FileError(f"{file} is no part of a ledger; remove it, and what is missing is made again")
+        table = stored.read(use_threads=False)
+        # All rows have one schema, so that the first says whether the values are those of receipts.
+        for row in table.slice(0, 1).to_pylist():
+            line = {**row, "seconds": dict(row["seconds"]), "skills": dict(row["skills"])}
+            check_shape(line, ReceiptLine, source=str(file))
+        yield from _receipts(table)
+
+
+def _receipts(table: pa.Table) -> Iterator[Receipt]:
+    plain = [table[name].to_pylist() for name in SCHEMA.names if name not in ("seconds", "skills")]
+    spent = [_figures(table[name].combine_chunks()) for name in ("seconds", "skills")]
+    names = [name for name in SCHEMA.names if name not in ("seconds", "skills")]
+    for *values, seconds, skills in zip(*plain, *spent, strict=True):
+        yield Receipt(**dict(zip(names, values, strict=True)), seconds=seconds, skills=skills)
+
+
+def _figures(column: pa.MapArray) -> Iterator["Figures"]:
+    """Yield the maps of a column; they share its memory, so that a million of them take little room."""
+    known: dict[str, str] = {}
+    keys = tuple(known.setdefault(key, key) for key in column.keys.to_pylist())
+    values = column.items.to_numpy(zero_copy_only=False)
+    for start, stop in pairwise(column.offsets.to_pylist()):
+        yield Figures(keys, values, start, stop)
+
+
+class Figures(Mapping[str, float]):
+    """A few named numbers out of the columns of many."""
+
+    __slots__ = ("_keys", "_start", "_stop", "_values")
+
+    def __init__(self, keys: tuple[str, ...], values: Array, start: int, stop: int) -> None:
+        self._keys, self._values, self._start, self._stop = keys, values, start, stop
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._values[self._keys.index(name, self._start, self._stop)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys[self._start : self._stop])
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._keys[self._start : self._stop]
+
+    def items(self) -> Any:
+        """Return names and numbers."""
+        return list(zip(self, self._values[self._start : self._stop].tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return repr(dict(self.items()))

@@ -1,0 +1,82 @@
+"""Tries of a task before a run: the expert carries it out in physics; what became of it, by file and line."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.tasks import SamplingError, Task
+from handloom.tasks.config.task_config import placed_skills
+from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
+
+ENOUGH = 0.5
+"""A task of whose tries fewer than this share succeed is taken for wrong."""
+
+
+class Try(NamedTuple):
+    """What became of one try."""
+
+    episode: int
+    failure: Failure | None
+    """Why it did not succeed; None: it did."""
+    keys: tuple[str | int, ...] = ()
+    """Where the skill that failed stands in the task."""
+
+
+def tries_of(task: Task, count: int, *, seed: int = 0) -> tuple[Try, ...]:
+    """Let the expert carry a task out in its first scenes, without pictures.
+
+    Where some of them succeed and some do not, as many again are looked at: the first few may be luck.
+
+    Args:
+        task: The task.
+        count: How many scenes.
+        seed: Seed of the scenes.
+    """
+    tries = [_try(task, seed, episode) for episode in range(count)]
+    if 0 < sum(one.failure is None for one in tries) < count:
+        tries += [_try(task, seed, episode) for episode in range(count, 2 * count)]
+    return tuple(tries)
+
+
+def fails(tries: Sequence[Try]) -> bool:
+    """Return whether too few tries succeeded."""
+    return sum(one.failure is None for one in tries) < ENOUGH * len(tries)
+
+
+def in_words(task: Task, tries: Sequence[Try]) -> list[str]:
+    """Return how many tries succeeded, and a line for each reason of the others, the most frequent first."""
+    good = sum(one.failure is None for one in tries)
+    lines = [f"the expert did it in {good} of {len(tries)} tries (attempts 0 to {len(tries) - 1} of seed 0)"]
+    failed = [(one, one.failure) for one in tries if one.failure is not None]
+    counts = Counter((one.keys, failure.reason) for one, failure in failed)
+    for (keys, reason), number in counts.most_common():
+        detail = next(f.detail for one, f in failed if (one.keys, f.reason) == (keys, reason))
+        lines.append(f"{task.where(*keys)}: in {number} of {len(tries)} tries {reason}: {detail}")
+    return lines
+
+
+def _try(task: Task, seed: int, episode: int) -> Try:
+    try:
+        _, record = simulate(task, seed, episode, Stopwatch())
+    except SamplingError as error:
+        return Try(episode, error.failure, ("regions",) if task.config.regions else ())
+    return Try(episode, record.failure, () if record.failure is None else _where(task, record, record.failure))
+
+
+def _where(task: Task, record: EpisodeRecord, failure: Failure) -> tuple[str | int, ...]:
+    """Return the keys of the skill that an attempt ended in; those of the goal where all skills were done."""
+    last = record.timeline[-1] if record.timeline else None
+    if last is None or last.success or failure.stage is FunnelStage.SUCCESS:
+        return ("goal",) if task.config.goal else ("skills",)
+    before = [s for s in record.timeline[:-1] if (s.robot, s.arm, s.skill, s.objects) == _what(last) and s.success]
+    same = [
+        keys
+        for keys, skill in placed_skills(task.config)
+        if (keys[2], keys[4], skill.name, skill.objects) == _what(last)
+    ]
+    return same[min(len(before), len(same) - 1)] if same else ("skills",)
+
+
+def _what(span: SkillSpan) -> tuple[str, str, str, tuple[str, ...]]:
+    return span.robot, span.arm, span.skill, span.objects

@@ -1,0 +1,43 @@
+"""Cameras in every frame, and points of the world as their pixels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from handloom.arrays import Array
+from handloom.labels import arrow_rows
+from handloom.labels.entities import pose7
+from handloom.labels.motion import EpisodeMotion
+from handloom.spatial import invert_pose
+from handloom.values import CameraSpec
+
+
+def camera_column(motion: EpisodeMotion, cameras: Sequence[CameraSpec]) -> pa.Array:
+    """Return the column ``cameras``: size, intrinsics and pose of every camera in every frame."""
+    frames = motion.frames
+    T = np.stack([motion.T_world_camera(camera) for camera in cameras], axis=1) if cameras else np.zeros((0, 0, 4, 4))
+    T_base = invert_pose(motion.T_world_base)[:, None] @ T if cameras else T
+    which = arrow_rows.every_frame(frames, cameras)
+    lens = np.array([[c.fx, c.fy, c.cx, c.cy] for c in cameras]).reshape(-1, 4)
+    size = np.array([[c.width, c.height] for c in cameras], np.int32).reshape(-1, 2)
+    fields = {
+        "camera": arrow_rows.names([camera.name for camera in cameras], which),
+        "size": arrow_rows.vectors(size[which], dtype=np.int32),
+        "intrinsics": arrow_rows.vectors(lens[which], dtype=np.float64),
+        "pose_world": arrow_rows.vectors(pose7(T.reshape(-1, 4, 4)), dtype=np.float64),
+        "pose_base": arrow_rows.vectors(pose7(T_base.reshape(-1, 4, 4)), dtype=np.float64),
+    }
+    return arrow_rows.ragged(np.full(frames, len(cameras)), fields)
+
+
+def pixels_of(camera: CameraSpec, T_world_camera: Array, points: Array) -> tuple[Array, Array]:
+    """Return pixels (k, n, 2) and depths (k, n) [m] of points (k, n, 3) seen from poses (k, 4, 4).
+
+    What is not in front of the camera has NaN pixels.
+    """
+    T = invert_pose(T_world_camera)
+    p = np.einsum("kij,knj->kni", T[:, :3, :3], points) + T[:, None, :3, 3]
+    depth = p[..., 2]
+    z = np.where(depth > camera.near, depth, np.nan)
+    return np.stack([camera.cx + camera.fx * p[..., 0] / z, camera.cy + camera.fy * p[..., 1] / z], axis=-1), depth

@@ -1,0 +1,122 @@
+"""Reads the labels of an episode back: masks as pictures, everything else as plain rows."""
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from handloom.errors import FileError, unknown_name
+from handloom.labels.kinds import LABEL_FILE, LABELS_VERSION, PICTURE_FILE, WORDS_FILE
+from handloom.labels.label_pictures import picture_of
+
+METADATA = b"handloom.labels"
+
+
+class EpisodeLabels:
+    """The label files of one episode.
+
+    Example::
+
+        labels = EpisodeLabels(dataset.archive_folder(0))
+        labels.rows("boxes", frame=12)      # [{"camera": "head", "object": "cube", "box": [...], ...}, ...]
+        labels.mask(12, "head", "cube")     # (h, w) bool
+
+    Args:
+        folder: ``extras/episode_XXXXXX`` of a dataset, or an episode folder.
+
+    Raises:
+        FileError: There are no labels, or they are damaged.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if not (self.folder / LABEL_FILE).is_file():
+            raise FileError(f"{self.folder} has no {LABEL_FILE}; handloom label writes it")
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The labels as they are stored, one row per frame."""
+        try:
+            return pq.read_table(self.folder / LABEL_FILE, use_threads=False)
+        except (OSError, pa.ArrowException) as error:
+            raise FileError(f"{self.folder / LABEL_FILE} cannot be read: {error}; handloom label --again") from error
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """Version, kinds, parts and cameras."""
+        return label_metadata(self.folder / LABEL_FILE)
+
+    @property
+    def frames(self) -> int:
+        """Number of frames."""
+        return self.table.num_rows
+
+    def rows(self, column: str, frame: int | None = None) -> list[dict[str, Any]]:
+        """Return the items of a column, of one frame or of all; those of all have their ``frame_index``.
+
+        Args:
+            column: ``boxes``, ``objects``, ``points`` and so on.
+            frame: Number of the frame; None for all.
+        """
+        if column not in self.table.column_names:
+            raise unknown_name("label column", column, self.table.column_names)
+        if frame is not None:
+            return self.table[column][frame].as_py()
+        items = enumerate(self.table[column].to_pylist())
+        return [{"frame_index": number, **item} for number, frame_items in items for item in frame_items]
+
+    def parts(self, frame: int, camera: str) -> NDArray[np.int16]:
+        """Return the picture of parts (h, w) of a camera; -1 is nothing, others are rows of ``metadata["parts"]``."""
+        for item in self.rows("masks", frame):
+            if item["camera"] == camera:
+                size = next(c for c in self.metadata["cameras"] if c["camera"] == camera)
+                flat = np.repeat(np.array(item["parts"], np.int16), item["lengths"])
+                return flat.reshape(size["height"], size["width"])
+        raise unknown_name("camera", camera, (c["camera"] for c in self.metadata["cameras"]))
+
+    def mask(self, frame: int, camera: str, obj: str, part: str = "") -> NDArray[np.bool_]:
+        """Return where an object, or one of its parts, is seen (h, w)."""
+        known = self.metadata["parts"]
+        numbers = [n for n, p in enumerate(known) if p["object"] == obj and part in ("", p["part"])]
+        if not numbers:
+            raise unknown_name("object", f"{obj}/{part}", (f"{p['object']}/{p['part']}" for p in known))
+        return np.isin(self.parts(frame, camera), numbers)
+
+    def pictures(self, kind: str) -> Iterator[tuple[int, str, NDArray[Any]]]:
+        """Yield frame, camera and picture of a kind (``depth`` [m], ``normals``, ``flow`` [px]); NaN is nothing."""
+        file = self.folder / PICTURE_FILE
+        if not file.is_file() or kind not in pq.read_schema(file).names:
+            raise FileError(f"{self.folder} has no pictures of {kind}; handloom label --labels {kind} writes them")
+        with pq.ParquetFile(file) as stored:
+            for group in range(stored.num_row_groups):
+                for row in stored.read_row_group(group, use_threads=False).to_pylist():
+                    yield row["frame_index"], row["camera"], picture_of(row, kind)
+
+    @cached_property
+    def words(self) -> dict[str, Any]:
+        """``words.json`` as it is."""
+        file = self.folder / WORDS_FILE
+        if not file.is_file():
+            raise FileError(f"{self.folder} has no {WORDS_FILE}; handloom label --labels words writes it")
+        return json.loads(file.read_text(encoding="utf-8"))
+
+
+def label_metadata(file: Path) -> dict[str, Any]:
+    """Return what a label file says of itself.
+
+    Raises:
+        FileError: It is no label file, or one of another version.
+    """
+    try:
+        metadata = json.loads((pq.read_schema(file).metadata or {})[METADATA])
+    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        raise FileError(f"{file} is no label file: {error}; write it again with handloom label --again") from error
+    if metadata["version"] != LABELS_VERSION:
+        raise FileError(f"{file} has labels of version {metadata['version']}, this reads {LABELS_VERSION}")
+    return metadata

@@ -1,0 +1,64 @@
+"""The kinds of labels: what each is called, which columns it writes, and what it needs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from handloom.dataset.episodes.archive import LABEL_FILES
+from handloom.errors import unknown_name
+
+LABELS_VERSION = 1
+"""Raised when columns change their meaning."""
+LABEL_FILE, PICTURE_FILE, WORDS_FILE = LABEL_FILES
+"""Files of an episode: one row per frame; one row per frame and camera; what is said about it."""
+ALL = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelKind:
+    """A row of the table of kinds."""
+
+    columns: tuple[str, ...]
+    """Columns of the file that it writes."""
+    file: str = LABEL_FILE
+    images: tuple[str, ...] = ()
+    """Pictures that must be drawn for it: ``geoms``, ``depth``, ``normals``."""
+    contacts: bool = False
+    """Whether contacts must be found for it."""
+
+
+KINDS: dict[str, LabelKind] = {
+    "steps": LabelKind(columns=("subtask", "step", "progress", "acting")),
+    "objects": LabelKind(columns=("objects",)),
+    "cameras": LabelKind(columns=("cameras",)),
+    "boxes": LabelKind(columns=("boxes",), images=("geoms",)),
+    "masks": LabelKind(columns=("masks",), images=("geoms",)),
+    "points": LabelKind(columns=("points",), images=("depth",)),
+    "contacts": LabelKind(columns=("contacts",), contacts=True),
+    "traces": LabelKind(columns=("traces",)),
+    "grasps": LabelKind(columns=("grasps",), contacts=True),
+    "words": LabelKind(columns=(), file=WORDS_FILE),
+    "depth": LabelKind(columns=("depth",), file=PICTURE_FILE, images=("depth",)),
+    "normals": LabelKind(columns=("normals",), file=PICTURE_FILE, images=("normals",)),
+    "flow": LabelKind(columns=("flow",), file=PICTURE_FILE, images=("depth", "geoms")),
+}
+"""Name > what it writes and needs. docs/reference/labels.md says what every column means."""
+SPARSE = tuple(name for name, kind in KINDS.items() if kind.file != PICTURE_FILE)
+"""Everything that is not a picture: what ``--labels`` without a word writes."""
+
+
+def chosen_kinds(names: Iterable[str]) -> tuple[str, ...]:
+    """Return kinds by name in the order of the table; ``all`` is every one.
+
+    Raises:
+        NotFoundError: There is no such kind.
+    """
+    given = set(names)
+    for name in given - {ALL}:
+        if name not in KINDS:
+            raise unknown_name("label", name, (*KINDS, ALL))
+    return tuple(name for name in KINDS if name in given or ALL in given)
+
+
+def images_for(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return the pictures that kinds of labels are made of."""
+    return tuple(dict.fromkeys(image for kind in kinds for image in KINDS[kind].images))

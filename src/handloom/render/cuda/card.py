@@ -1,0 +1,100 @@
+"""An NVIDIA card, through CuPy."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from handloom.render.cpu.layout import LANES
+from handloom.render.cuda.source import OPTIONS, Settings, source
+
+TO_CARD, FROM_CARD = 1, 2
+"""Directions of a copy, as the CUDA runtime numbers them."""
+
+
+class CardMemory:
+    """A piece of the card's memory."""
+
+    def __init__(self, pointer: Any) -> None:
+        self.address = int(pointer.ptr)
+        self.staging = np.zeros(0, np.uint8)
+        """Memory of this machine that the card can read, for what is written there."""
+        self._pointer = pointer
+
+
+class Card:
+    """Memory and launches of one card: launches on one stream, copies back on another.
+
+    Args:
+        cupy: The package, imported.
+        number: Which card.
+    """
+
+    def __init__(self, cupy: Any, number: int = 0) -> None:
+        self._cupy = cupy
+        self._device = cupy.cuda.Device(number)
+        with self._device:
+            self._stream, self._copies = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
+        self._builds: dict[Settings, Any] = {}
+        self._shared: set[int] = set()
+        self._copy = cupy.cuda.runtime.memcpyAsync
+
+    @property
+    def name(self) -> str:
+        """What the card is called."""
+        return self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["name"].decode()
+
+    def empty(self, size: int) -> CardMemory:
+        """Return memory of so many bytes, with undefined content."""
+        with self._device:
+            return CardMemory(self._cupy.cuda.alloc(max(size, 1)))
+
+    def host_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Return a flat array that the card can write to by itself."""
+        with self._device:
+            pinned = self._cupy.cuda.alloc_pinned_memory(max(count * np.dtype(dtype).itemsize, 1))
+        return np.frombuffer(pinned, dtype, count)
+
+    def share(self, address: int, size: int) -> None:
+        """Let the card read and write memory of this machine by itself; where it cannot, copies are slower."""
+        with self._device, suppress(self._cupy.cuda.runtime.CUDARuntimeError):
+            self._cupy.cuda.runtime.hostRegister(address, size, 0)
+            self._shared.add(address)
+
+    def unshare(self, address: int) -> None:
+        """End ``share``, before the memory goes."""
+        if address in self._shared:
+            self._shared.discard(address)
+            with self._device:
+                self._cupy.cuda.runtime.hostUnregister(address)
+
+    def write(self, memory: CardMemory, content: NDArray[Any]) -> None:
+        """Copy by way of memory that the card reads by itself; whoever writes again has waited for what came of it."""
+        size = content.nbytes
+        if memory.staging.nbytes < size:
+            memory.staging = self.host_array(size, np.uint8)
+        memory.staging[:size] = content.reshape(-1).view(np.uint8)
+        self._copy(memory.address, memory.staging.ctypes.data, size, TO_CARD, self._stream.ptr)
+
+    def read(self, copies: Sequence[tuple[CardMemory, int, NDArray[Any]]]) -> Any:
+        """Start to copy memory, from a byte on, into arrays, after all launches; return what to wait for."""
+        with self._device:
+            self._copies.wait_event(self._stream.record())
+            for memory, start, out in copies:
+                self._copy(out.ctypes.data, memory.address + start, out.nbytes, FROM_CARD, self._copies.ptr)
+            return self._copies.record()
+
+    def wait(self, copy: Any) -> None:
+        """Wait for copies that ``read`` started."""
+        if copy is not None:
+            copy.synchronize()
+
+    def launch(self, settings: Settings, entry: str, grid: tuple[int, int], addresses: list[int], shared: int) -> None:
+        """Start a kernel; each build is compiled when it is first needed, and kept by CuPy for later processes."""
+        with self._device, self._stream:
+            if settings not in self._builds:
+                self._builds[settings] = self._cupy.RawModule(code=source(settings), options=OPTIONS)
+            kernel = self._builds[settings].get_function(entry)
+            kernel(grid, (LANES,), tuple(np.uint64(address) for address in addresses), shared_mem=shared)

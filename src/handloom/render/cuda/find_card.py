@@ -1,0 +1,63 @@
+"""Which cards there are, found without touching this process: a broken driver can end it."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from handloom.child_process import run_trial
+from handloom.errors import StateError, require
+
+TRIAL = """
+import cupy
+runtime = cupy.cuda.runtime
+names = [runtime.getDeviceProperties(k)["name"].decode() for k in range(runtime.getDeviceCount())]
+kernel = cupy.RawKernel('extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2.0f; }', "twice")
+for k in range(len(names)):
+    with cupy.cuda.Device(k):
+        x = cupy.arange(4, dtype=cupy.float32)
+        kernel((1,), (4,), (x,))
+        assert x.get().tolist() == [0, 2, 4, 6]
+print(" CARDS ", names, " CUDA ", runtime.runtimeGetVersion(), " CUPY ", cupy.__version__, sep="|")
+"""
+MARK = "| CARDS |"
+INSTALL = "pip install 'handloom[gpu]'"
+NO_PACKAGE = f"needs CuPy and an NVIDIA card; {INSTALL}"
+
+
+class Cards(NamedTuple):
+    """The cards of this machine that compile and run a kernel."""
+
+    names: tuple[str, ...]
+    reason: str
+    """What they are and what drives them, or why there are none."""
+
+
+@cache
+def find_cards() -> Cards:
+    """Return the cards, after compiling and running a kernel on each in a child process."""
+    trial = run_trial(TRIAL)
+    if trial.error is not None:
+        missing = "No module named 'cupy'" in trial.error
+        return Cards((), NO_PACKAGE if missing else f"no card can be used: {trial.error}")
+    line = next((line for line in trial.output.splitlines() if line.startswith(MARK)), "")
+    if not line:
+        return Cards((), "no card can be used: the trial said nothing")
+    names, version, cupy = (part.strip() for part in line.removeprefix(MARK).split("|")[0::2])
+    cards = tuple(name.strip(" '\"[]") for name in names.split(",") if name.strip(" '\"[]"))
+    if not cards:
+        return Cards((), "there is no NVIDIA card")
+    major, minor = int(version) // 1000, int(version) % 1000 // 10
+    return Cards(cards, f"draws on {', '.join(cards)} (CUDA {major}.{minor}, CuPy {cupy})")
+
+
+def cupy_and_cards() -> Any:
+    """Return CuPy, or say in one line what is missing.
+
+    Raises:
+        MissingExtraError: CuPy is not installed.
+        StateError: There is no card, or it cannot be used.
+    """
+    cupy = require("cupy", extra="gpu")
+    cards = find_cards()
+    if not cards.names:
+        raise StateError(f"the backend 'cuda' cannot draw here: {cards.reason}; the backend 'cpu' needs no card")
+    return cupy

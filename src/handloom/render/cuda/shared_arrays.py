@@ -1,0 +1,90 @@
+"""Arrays in memory that two processes see: one packs them, sends where they lie, the other looks at them there.
+
+A segment is a file in a folder in memory, which whoever began the run removes: no segment outlives it, however its
+processes end. Arrays keep their segment mapped, so nobody needs to say when he is done with one.
+"""
+
+import mmap
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+ALIGNMENT = 64
+MEMORY = Path("/dev/shm")
+"""Where files are memory, on Linux."""
+
+
+class ArrayPlace(NamedTuple):
+    """Where an array lies in a segment."""
+
+    start: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+Shape = tuple[tuple[int, ...], DTypeLike]
+
+
+class SharedArrays:
+    """A segment that is replaced by a larger one when arrays do not fit.
+
+    Args:
+        folder: Where segments lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._map: mmap.mmap | None = None
+        self.path = folder
+
+    def places(self, shapes: Sequence[Shape]) -> list[ArrayPlace]:
+        """Return where arrays of these shapes and types lie, one after the other, in a segment made large enough."""
+        start, found = 0, []
+        for shape, dtype in shapes:
+            found.append(ArrayPlace(start, tuple(shape), np.dtype(dtype).str))
+            start += -(-int(np.prod(shape)) * np.dtype(dtype).itemsize // ALIGNMENT) * ALIGNMENT
+        if self._map is None or len(self._map) < start:
+            self.remove()
+            self.path = self._folder / secrets.token_hex(8)
+            with self.path.open("w+b") as file:
+                file.truncate(max(start, ALIGNMENT))
+                self._map = mmap.mmap(file.fileno(), 0)
+        return found
+
+    def array(self, place: ArrayPlace) -> NDArray[Any]:
+        """Return an array of the segment."""
+        assert self._map is not None
+        return array_at(self._map, place)
+
+    def write(self, arrays: Sequence[NDArray[Any]]) -> list[ArrayPlace]:
+        """Copy arrays into the segment and return where they are."""
+        places = self.places([(array.shape, array.dtype) for array in arrays])
+        for array, place in zip(arrays, places, strict=True):
+            self.array(place)[...] = array
+        return places
+
+    def remove(self) -> None:
+        """Remove the segment; arrays in it stay as they are."""
+        if self._map is not None:
+            self.path.unlink(missing_ok=True)
+            self._map = None
+
+
+def array_at(memory: mmap.mmap, place: ArrayPlace) -> NDArray[Any]:
+    """Return an array that lies in a segment."""
+    return np.ndarray(place.shape, place.dtype, memory, place.start)
+
+
+def open_segment(path: Path) -> mmap.mmap:
+    """Return a segment that another process made."""
+    with path.open("r+b") as file:
+        return mmap.mmap(file.fileno(), 0)
+
+
+def address_of(memory: mmap.mmap) -> int:
+    """Return where a segment begins in this process."""
+    return np.frombuffer(memory, np.uint8, 1).ctypes.data

@@ -1,0 +1,1 @@
+"""Rooms from two small files, layout and style: kitchens, dining rooms, living rooms, studies, workbenches."""

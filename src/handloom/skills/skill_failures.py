@@ -1,0 +1,28 @@
+"""Typed reasons of skills that came to nothing."""
+
+from handloom.judging.checks import unrest
+from handloom.skills.skill import Skill, plan_failure
+from handloom.values import Failure, FunnelStage
+
+
+def planning_failure(skill: Skill) -> Failure:
+    """Return why the last plan of a skill failed."""
+    last = skill.controller.last_failure
+    return plan_failure(last) if last else Failure(stage=FunnelStage.PLAN, reason="no_plan")
+
+
+def no_commands(skill: Skill) -> Failure:
+    """Return the failure of a skill that has nothing to do."""
+    return Failure(stage=FunnelStage.PLAN, reason="no_commands", detail=f"{skill.config.name} made no commands")
+
+
+def unsuccessful(skill: Skill) -> Failure:
+    """Return which success terms do not hold at the end of a skill."""
+    broken = [check for check in skill.checks() if not skill.fulfilled(check)]
+    names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
+    reason = f"not_{broken[0].name}" if broken else "not_successful"
+    if reason == "not_calm":
+        names = f"{names}: {unrest(skill.scene, broken[0].arguments['object'])}"
+    return Failure(
+        stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
+    )

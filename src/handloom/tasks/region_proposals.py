@@ -1,0 +1,301 @@
+"""Regions that fit a robot: where cabinets can stand and things can lie so that the hands get to all of them.
+
+Found without physics: cabinets first, as in :mod:`standing_places`; then, with what is opened open, what things are put
+to, then what is picked up. Every proposal is rehearsed in some of its own scenes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.errors import HandloomError
+from handloom.scene import Scene, build_scene
+from handloom.scene.measures import world_box
+from handloom.scene.region_config import RandomConfig, RegionConfig
+from handloom.skills import SkillConfig
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
+from handloom.skills.configs.picks import PickConfig
+from handloom.skills.configs.places import PlaceConfig
+from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.grasp_rehearsal import troubles
+from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint
+from handloom.tasks.sampling.sample_task import sample_task
+from handloom.tasks.standing_places import YAW, moved_to, near_places
+from handloom.tasks.work_area import reached_points
+
+STEP = 0.04
+"""Distance between spots on a table that are looked at [m]."""
+ABOVE = 0.03
+"""Height of the fingertips above the table [m], about that of a grasp."""
+GAP = 0.05
+"""Free space between things [m]."""
+EDGE = 0.03
+"""How far from the edge of the table a thing lies at least [m]."""
+SPREAD = 0.03
+"""Half of the side of the square that a thing is drawn from [m]."""
+APART = 0.07
+"""Spots nearer than this to one that did not do are not tried [m]."""
+SPOTS = 8
+"""Spots of a thing that are tried."""
+SCENES = 4
+"""Scenes of a proposal that are rehearsed."""
+
+
+class Proposal(NamedTuple):
+    """Regions for what the skills of a task use."""
+
+    regions: tuple[RegionConfig, ...]
+    free: int
+    """In how many of ``SCENES`` rehearsed scenes nothing hinders the hands."""
+
+    def lines(self) -> list[str]:
+        """Return the regions as a task file has them."""
+        return [_line(region) for region in self.regions]
+
+    def of(self, task: Task) -> Task:
+        """Return the task with these regions in place of its own."""
+        return _with_regions(task, self.regions)
+
+
+def proposals(task: Task) -> Iterator[Proposal]:
+    """Yield regions in which the hands get to everything in some rehearsed scenes; none where none is found.
+
+    Only things that lie on a table or another fixture, or nowhere yet, are put elsewhere.
+    """
+    table = _table(task)
+    if table is None:
+        return
+    start = _somewhere(task, table)
+    if start is None:
+        return
+    search = _Search(task, start, table)
+    found = search.joints()
+    if found is None:
+        return
+    regions, scene = found
+    rest: list[Proposal] = []
+    for spots in search.things(scene):
+        proposal = _rehearsed(task, (*regions, *spots))
+        if proposal.free == SCENES:
+            yield proposal
+        elif proposal.free:
+            rest.append(proposal)
+    yield from sorted(rest, key=lambda p: -p.free)
+
+
+def unplaced(task: Task) -> set[str]:
+    """Return the objects that no region, place or hand is given for."""
+    placed = {region.object for region in task.config.regions}
+    return {
+        entry.name
+        for entry in task.config.objects
+        if entry.name not in placed and entry.translation is None and entry.init_parent is None
+    }
+
+
+@dataclass(frozen=True)
+class _Search:
+    task: Task
+    scene: Scene
+    """One in which things are anywhere."""
+    table: str
+
+    def joints(self) -> tuple[tuple[RegionConfig, ...], Scene] | None:
+        """Return regions of what has joints that are moved, and a scene with them as they are left open; None: none."""
+        skills = list(placed_skills(self.task.config))
+        scene, regions = self.scene, list[RegionConfig]()
+        filled = {s.objects[1] for _, s in skills if isinstance(s, PlaceConfig) and len(s.objects) > 1}
+        movable = _movable(self.task)
+        for keys, skill in skills:
+            name = skill.objects[0] if skill.objects else ""
+            if not isinstance(skill, ArticulatedSkillConfig) or not tries_joint(skill):
+                continue
+            arm = (str(keys[2]), str(keys[4]))
+            if name in movable and name not in {region.object for region in regions}:
+                wanted = name in filled and skill.name == "open"
+                found = near_places(scene, arm, skill, self.table, filled=wanted, centred=name in unplaced(self.task))
+                if found is None:
+                    return None
+                places, turn = found
+                middle = world_box(scene, self.table).mean(axis=0)[:2]
+                x, y = (middle + places.mean(axis=0)).tolist()
+                regions.append(_standing(scene, name, self.table, places, turn))
+                scene = build_scene(moved_to(scene.instance, name, x, y, turn))
+            if skill.name == "open":
+                controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
+                planned = planned_joint(scene, controller, skill)
+                if planned.manip_list:
+                    imagine_moved(scene, planned, ())
+        return tuple(regions), scene
+
+    def things(self, scene: Scene) -> Iterator[tuple[RegionConfig, ...]]:
+        """Yield regions of what is put somewhere or taken, what things are put to first.
+
+        Args:
+            scene: A scene with what has joints, and nothing loose in it.
+        """
+        asked = _handled(self.task)
+        movable = _movable(self.task)
+        names = [name for name in asked if name in movable and not _has_joint(self.scene, name)]
+        if not names:
+            yield ()
+            return
+        sizes = {name: float(np.ptp(world_box(self.scene, name), axis=0)[:2].max()) / 2 for name in names}
+        reach = {arm: self._reached(scene, arm) for arm in set(asked.values())}
+        own = {entry.name for entry in self.task.config.objects} - set(names)
+        boxes = [world_box(scene, o.name)[:, :2] for o in scene.instance.objects if o.name in own]
+        refused: list[Array] = []
+        for _ in range(SPOTS):
+            chosen: dict[str, Array] = {}
+            for name in names:
+                spots = reach[asked[name]]
+                spots = spots[_clear(spots, boxes, sizes[name] + SPREAD + GAP)]
+                for other, spot in chosen.items():
+                    far = sizes[name] + sizes[other] + 2 * SPREAD + GAP
+                    spots = spots[np.linalg.norm(spots - spot, axis=1) > far]
+                for spot in refused if name == names[-1] else ():
+                    spots = spots[np.linalg.norm(spots - spot, axis=1) > APART]
+                if not len(spots):
+                    break
+                chosen[name] = spots[0]
+            if len(chosen) < len(names):
+                return
+            refused.append(chosen[names[-1]])
+            yield tuple(self._lying(scene, name, spot) for name, spot in chosen.items())
+
+    def _reached(self, scene: Scene, arm: tuple[str, str]) -> Array:
+        """Return spots (n, 2) in the world that a hand gets to from above or aslant, those amid others first [m]."""
+        low, high = world_box(scene, self.table)
+        xs, ys = (np.arange(low[k] + EDGE, high[k] - EDGE, STEP) for k in range(2))
+        grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), axis=-1)
+        points = np.concatenate([grid, np.full((len(xs), len(ys), 1), high[2] + ABOVE)], axis=-1)
+        controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
+        # Every third spot first; then those around what was reached.
+        free, some = np.zeros((len(xs), len(ys)), bool), np.zeros((len(xs), len(ys)), bool)
+        some[::3, ::3] = True
+        for _ in range(2):
+            free[some] = reached_points(controller, points[some], "slanted") if some.any() else False
+            some = (_around(free, 3) > 0) & ~some & ~free
+        middle = grid[free].mean(axis=0) if free.any() else np.zeros(2)
+        # Spots with many others around them, then those in the middle.
+        order = np.lexsort((np.linalg.norm(grid[free] - middle, axis=1), -_around(free, 2)[free]))
+        return grid[free][order]
+
+    def _lying(self, scene: Scene, name: str, spot: Array) -> RegionConfig:
+        x, y = (spot - world_box(scene, self.table).mean(axis=0)[:2]).round(2).tolist()
+        own = next((r for r in self.task.config.regions if r.object == name), None)
+        turn = own.random_config.yaw_rotation if own is not None and own.random_config is not None else None
+        return _region(name, self.table, ((x - SPREAD, y - SPREAD), (x + SPREAD, y + SPREAD)), turn or (-180.0, 180.0))
+
+
+def _around(free: NDArray[np.bool_], far: int) -> NDArray[np.intp]:
+    """Return how many cells of a table (n, m) are set around each, up to a number of steps away."""
+    padded, (rows, columns) = np.pad(free, far).astype(np.intp), (free.shape[0], free.shape[1])
+    span = range(2 * far + 1)
+    return np.sum([padded[i : i + rows, j : j + columns] for i in span for j in span], axis=0)
+
+
+def _clear(spots: Array, boxes: Sequence[Array], room: float) -> NDArray[np.bool_]:
+    """Return which spots (n, 2) keep some room [m] from boxes (2, 2)."""
+    free = np.ones(len(spots), bool)
+    for low, high in boxes:
+        free &= np.linalg.norm(spots - np.clip(spots, low, high), axis=1) > room
+    return free
+
+
+def _handled(task: Task) -> Mapping[str, tuple[str, str]]:
+    """Return what is put to or taken > the arm that does it; targets first."""
+    found: dict[str, tuple[str, str]] = {}
+    skills = list(placed_skills(task.config))
+    for wanted in (PlaceConfig, PickConfig, SkillConfig):
+        for keys, skill in skills:
+            if isinstance(skill, wanted):
+                names = skill.objects[1:2] if wanted is PlaceConfig else skill.objects
+                found |= {name: (str(keys[2]), str(keys[4])) for name in names if name not in found}
+    return found
+
+
+def _movable(task: Task) -> list[str]:
+    """Return the objects that may be put elsewhere: they lie on a fixture, or nowhere yet."""
+    own = {entry.name for entry in task.config.objects}
+    flat = [r for r in task.config.regions if r.random_type == "A_on_B_region_sampler" and r.random_config is not None]
+    lying = {r.object for r in flat if r.target not in own and r.sub_tgt_prim is None and r.container is None}
+    used = {name for _, skill in placed_skills(task.config) for name in skill.objects}
+    return [name for name in (e.name for e in task.config.objects) if name in used & (lying | unplaced(task))]
+
+
+def _table(task: Task) -> str | None:
+    """Return the fixture that things lie on."""
+    own = {entry.name for entry in (*task.config.objects, *task.config.robots)}
+    targets = [r.target for r in task.config.regions if r.target not in own]
+    fixtures = [fixture.name for fixture in task.arena.fixtures]
+    return next(iter((*targets, *(name for name in fixtures if "table" in name))), None)
+
+
+def _somewhere(task: Task, table: str) -> Scene | None:
+    """Return a scene in which what may be put elsewhere is anywhere on the table; None where there is no room."""
+    regions = [_region(name, table, ((-0.6, -0.3), (0.6, 0.35)), (0.0, 0.0)) for name in _movable(task)]
+    for episode in range(SCENES):
+        try:
+            return build_scene(sample_task(_with_regions(task, regions), 1, episode))
+        except HandloomError:
+            continue
+    return None
+
+
+def _rehearsed(task: Task, regions: Sequence[RegionConfig]) -> Proposal:
+    """Return a proposal, with in how many of its scenes nothing hinders the hands."""
+    fitted, free = _with_regions(task, regions), 0
+    for episode in range(SCENES):
+        try:
+            free += not any(troubles(fitted, build_scene(sample_task(fitted, 1, episode))))
+        except HandloomError:
+            continue
+        if free <= episode - 1:
+            break  # Two that do not do.
+    return Proposal(tuple(regions), free)
+
+
+def _with_regions(task: Task, regions: Sequence[RegionConfig]) -> Task:
+    new = {region.object: region for region in regions}
+    kept = tuple(r for r in task.config.regions if r.object not in new)
+    return replace(task, config=task.config.model_copy(update={"regions": (*kept, *new.values())}))
+
+
+def _has_joint(scene: Scene, name: str) -> bool:
+    return name in scene.assets and scene.assets[name].articulated
+
+
+def _standing(scene: Scene, name: str, table: str, places: Array, turn: float) -> RegionConfig:
+    R = scene.object_pose(name)[:3, :3]
+    yaw = float(np.rad2deg(np.arctan2(R[1, 0], R[0, 0]) + turn))
+    yaw, wide = round((yaw + 180.0) % 360.0 - 180.0), round(float(np.rad2deg(YAW)) - 1.0)
+    low, high = places.min(axis=0).round(2).tolist(), places.max(axis=0).round(2).tolist()
+    return _region(name, table, ((low[0], low[1]), (high[0], high[1])), (yaw - wide, yaw + wide))
+
+
+def _region(
+    name: str, table: str, box: tuple[tuple[float, float], tuple[float, float]], yaw: tuple[float, float]
+) -> RegionConfig:
+    (a, b), (c, d) = box
+    ranges = RandomConfig(pos_range=((a, b, 0.0), (c, d, 0.0)), yaw_rotation=yaw)
+    return RegionConfig(object=name, target=table, random_config=ranges)
+
+
+def _line(region: RegionConfig) -> str:
+    ranges = region.random_config
+    assert ranges is not None
+    assert ranges.pos_range is not None
+    assert ranges.yaw_rotation is not None
+    places = ", ".join(f"[{x:g}, {y:g}]" for x, y in np.round([p[:2] for p in ranges.pos_range], 3).tolist())
+    yaw = f"[{ranges.yaw_rotation[0]:g}, {ranges.yaw_rotation[1]:g}]"
+    return (
+        f"- {{object: {region.object}, target: {region.target}, random_config: {{pos_range: [{places}], "
+        f"yaw_rotation: {yaw}}}}}"
+    )

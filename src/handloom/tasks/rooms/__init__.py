@@ -1,0 +1,1 @@
+"""Tasks in rooms: the room of an episode, what stands around in it, and its light."""

@@ -1,0 +1,1 @@
+"""Look at datasets, episodes, tasks and runs in a browser (extra ``view``)."""

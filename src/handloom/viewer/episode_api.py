@@ -1,0 +1,185 @@
+"""Requests of the episode page: what is known of an episode, its numbers, its videos and pictures."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from handloom.dataset.episodes.flags import flag_key, read_flags, write_flag
+from handloom.dataset.files.reading import read_json
+from handloom.dataset.files.shapes import Timeline
+from handloom.engine.verification.verify import verify_episode
+from handloom.errors import FileError, InputError, NotFoundError
+from handloom.judging.words import in_words
+from handloom.labels.kinds import LABEL_FILE
+from handloom.values import Check
+from handloom.viewer.commands import make_command
+from handloom.viewer.episode_source import EpisodeSource
+from handloom.viewer.library import Library
+from handloom.viewer.pictures import STRIP, PictureCache, picture, strip
+from handloom.viewer.signals import gripper_events, signals_of
+from handloom.viewer.touches import touches_of
+from handloom.web import Request, Response, Route, json_response
+from handloom.web.exchange import file_response
+
+KEPT = "private, max-age=600"
+"""Pictures have the state of their dataset in their address, so a browser may keep them."""
+
+
+def episode_routes(library: Library) -> list[Route]:
+    """Return the requests of the episode page."""
+    cache, writing, replaying = PictureCache(), threading.Lock(), threading.Lock()
+
+    def episode(request: Request) -> Response:
+        source, index = asked(library, request)
+        return json_response(episode_facts(source, index))
+
+    def signals(request: Request) -> Response:
+        source, index = asked(library, request)
+        found = signals_of(source.frames(index), source.features)
+        return json_response({"signals": found, "events": gripper_events(found)})
+
+    def thumbnails(request: Request) -> Response:
+        source, index = asked(library, request)
+        made = cache.get((source.key, source.stamp(), index), lambda: strip(source, index))
+        return Response(body=made, kind="image/jpeg", cache=KEPT, headers={"X-Pictures": str(STRIP)})
+
+    def frame(request: Request) -> Response:
+        source, index = asked(library, request)
+        camera, number = source.camera(request.number("camera")), request.number("frame")
+        return Response(body=picture(source, index, camera, number), kind="image/jpeg", cache=KEPT)
+
+    def verify(request: Request) -> Response:
+        source, index = asked(library, request)
+        if not source.has_archive(index):
+            raise InputError("this episode has no archive, so it cannot be replayed")
+        with replaying:
+            found = verify_episode(str(source.archive_folder(index)))
+        good = {"exact": "replays bit for bit", "close": "replays within tolerance; it was made on another platform"}
+        text = f"{found.frames} frames: {good.get(found.verdict) or f'{found.verdict}: {found.detail}'}"
+        return json_response({"good": found.good, "verdict": found.verdict, "text": text})
+
+    def contacts(request: Request) -> Response:
+        source, index = asked(library, request)
+        if not source.has_archive(index):
+            return json_response({"touches": []})
+        with replaying:
+            return json_response({"touches": touches_of(source.archive_folder(index))})
+
+    def flag(request: Request) -> Response:
+        source, index = asked(library, request)
+        body = request.json()
+        note = body.get("note", "")
+        if not isinstance(note, str) or not isinstance(body.get("flagged"), bool):
+            raise InputError("a flag is {'flagged': true or false, 'note': text}")
+        key = flag_key(index, source.table().row(index))
+        with writing:
+            kept = write_flag(source.flags_root(index), key, note.strip() if body["flagged"] else None)
+        return json_response({"flag": kept})
+
+    def attempt(request: Request) -> Response:
+        return json_response(attempt_facts(library, request.places["shelf"], request.number("attempt")))
+
+    def video(request: Request) -> Response:
+        source = library.source(request.places["source"])
+        camera = source.camera(request.number("camera"))
+        file = source.video_file(camera.name, request.number("chunk"), request.number("file"))
+        return file_response(file, request)
+
+    return [
+        Route("GET", "/api/episodes/{source}/{episode}", episode),
+        Route("GET", "/api/episodes/{source}/{episode}/signals", signals),
+        Route("GET", "/api/episodes/{source}/{episode}/strip.jpg", thumbnails),
+        Route("GET", "/api/episodes/{source}/{episode}/frames/{camera}/{frame}.jpg", frame),
+        Route("GET", "/api/episodes/{source}/{episode}/contacts", contacts),
+        Route("POST", "/api/episodes/{source}/{episode}/verify", verify),
+        Route("POST", "/api/episodes/{source}/{episode}/flag", flag, edits=True),
+        Route("GET", "/api/attempts/{shelf}/{attempt}", attempt),
+        Route("GET", "/api/videos/{source}/{camera}/{chunk}/{file}.mp4", video),
+    ]
+
+
+def asked(library: Library, request: Request) -> tuple[EpisodeSource, int]:
+    """Return the source and the number of the episode that a request is about."""
+    source = library.source(request.places["source"])
+    return source, source.check(request.number("episode"))
+
+
+def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
+    """Return what is known of an episode, without its numbers and pictures."""
+    table = source.table()
+    row = {name: value for name, value in table.row(index).items() if "/" not in name and name != "cameras"}
+    timeline = _timeline(source, index)
+    return {
+        "source": source.key,
+        "shelf": source.key.rstrip("fp"),
+        "dataset": source.name,
+        "index": index,
+        "count": table.count,
+        "fps": source.fps,
+        "length": table.columns["length"][index],
+        "words": table.columns["words"][index],
+        "row": row,
+        "cameras": [_camera(source, index, number) for number in range(len(source.cameras))],
+        "segments": row.get("segments") or [],
+        "spans": timeline.get("spans", []),
+        "goal": timeline.get("goal", []),
+        "failure": timeline.get("failure"),
+        "goal_words": [in_words(_check(check)) for check in timeline.get("goal", [])],
+        "has_archive": source.has_archive(index),
+        "has_labels": (source.archive_folder(index) / LABEL_FILE).is_file(),
+        "flag": read_flags(source.flags_root(index)).get(flag_key(index, table.row(index))),
+        "commands": _commands(source.root, row),
+    }
+
+
+def attempt_facts(library: Library, shelf: str, attempt: int) -> dict[str, Any]:
+    """Return what is known of an attempt that failed and left nothing but its receipt."""
+    run = library.run(shelf)
+    receipt = None if run is None else run.receipts().get(attempt)
+    if run is None or receipt is None:
+        raise NotFoundError(f"{library.shelf(shelf).name} knows of no attempt {attempt}")
+    settings = run.settings
+    return {
+        "shelf": shelf,
+        "dataset": library.shelf(shelf).name,
+        "attempt": attempt,
+        "task": settings.task_name,
+        "seed": settings.seed,
+        "receipt": receipt.to_json(),
+        "command": make_command(run.path, task=settings.task_name, seed=settings.seed, attempt=attempt),
+    }
+
+
+def _check(entry: dict[str, Any]) -> Check:
+    return Check(name=entry["name"], arguments=dict(entry["arguments"]))
+
+
+def _commands(root: Path, row: dict[str, Any]) -> dict[str, str]:
+    task, seed, attempt = row.get("task_name"), row.get("seed"), row.get("attempt_index")
+    made = make_command(root, task=task, seed=seed, attempt=attempt)
+    return {"make": made} if made else {}
+
+
+def _timeline(source: EpisodeSource, index: int) -> dict[str, Any]:
+    """Return the timeline of an episode; one that others wrote, or that is damaged, is left out."""
+    file = source.archive_folder(index) / "timeline.json"
+    try:
+        return dict(read_json(file, Timeline)) if file.is_file() else {}
+    except FileError:
+        return {}
+
+
+def _camera(source: EpisodeSource, index: int, number: int) -> dict[str, Any]:
+    camera = source.camera(number)
+    place = source.video_place(index, camera.name) if camera.playable else None
+    return {
+        "name": camera.name,
+        "short": camera.name.removeprefix("observation.images.").removeprefix("observation."),
+        "number": number,
+        "kind": camera.kind,
+        "width": camera.width,
+        "height": camera.height,
+        "video": None
+        if place is None
+        else {"path": f"/api/videos/{source.key}/{number}/{place.chunk}/{place.file}.mp4", "start": place.start},
+    }

@@ -1,0 +1,186 @@
+"""The child process of the task page: reads, samples, draws and carries out tasks, and says what it finds.
+
+The page stays live while it works, a task that takes too long is cancelled by ending it, and a fault of a native
+library ends it alone. Requests are JSON, one per line; answers are events of ``container``, each after its length.
+"""
+
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from handloom.config import forbid_code
+from handloom.errors import HandloomError
+from handloom.render import Renderer
+from handloom.scene import Scene, build_scene
+from handloom.skills.deeds import make_judge
+from handloom.tasks import SamplingError, Task, load_task, sample_task, worded_skills
+from handloom.tasks.config.checking import refused_code
+from handloom.tasks.config.loading import variety_notes
+from handloom.tasks.rehearsal import rehearse
+from handloom.viewer.scene3d.container import Container, event, sized
+from handloom.viewer.scene3d.recorded_motion import camera_entry
+from handloom.viewer.scene3d.scene_geometry import scene_geometry
+from handloom.viewer.task_page.drawn_regions import drawn_regions, reach_of_arms
+from handloom.viewer.task_page.mistakes import remarks
+from handloom.viewer.task_page.watched_expert import Emit, failure_facts, run_expert, terms_of
+
+LARGEST_PICTURE = 480
+"""Longer side of a camera's picture on the page [px]."""
+
+
+def check(request: dict[str, Any], emit: Emit) -> None:
+    """Say what is wrong with a text; with ``deep``, look at sampled scenes too, as ``handloom check`` does."""
+    task = _loaded(request)
+    notes = [*task.notices, *task.stand_ins, *variety_notes(task)]
+    mistakes: list[str] = []
+    if request.get("deep") and not refused_code(task):
+        rehearsal = rehearse(task)
+        mistakes, notes = list(rehearsal.mistakes), [*notes, *rehearsal.notes]
+    emit(_said(request, "\n".join(mistakes), notes))
+
+
+def sample(request: dict[str, Any], emit: Emit) -> None:
+    """Sample a scene: its shapes and regions first, then the pictures of its cameras, then the reach of its arms."""
+    task = _loaded(request)
+    emit(_said(request, "", [*task.notices, *task.stand_ins]))
+    scene = _sampled(task, request)
+    _show(task, scene, emit)
+    for camera in scene.instance.cameras:
+        emit(_picture(scene, camera))
+    if request.get("reach", True):
+        for reach in reach_of_arms(task, scene):
+            emit(event("reach", **reach))
+
+
+def expert(request: dict[str, Any], emit: Emit) -> None:
+    """Sample a scene and let the expert carry the task out in it."""
+    task = _loaded(request)
+    emit(_said(request, "", [*task.notices, *task.stand_ins]))
+    scene = _sampled(task, request)
+    _show(task, scene, emit)
+    run_expert(task, scene, emit)
+
+
+JOBS: dict[str, Callable[[dict[str, Any], Emit], None]] = {"check": check, "sample": sample, "expert": expert}
+
+
+def _loaded(request: dict[str, Any]) -> Task:
+    return load_task(Path(request["path"]), text=request["text"], allow_outside=bool(request.get("allow_outside")))
+
+
+def _sampled(task: Task, request: dict[str, Any]) -> Scene:
+    return build_scene(sample_task(task, int(request["seed"]), int(request["episode"])))
+
+
+def _show(task: Task, scene: Scene, emit: Emit) -> None:
+    """Tell of a scene: its shapes, cameras, objects, regions, and what of the goal holds."""
+    container, instance, model = Container(), scene.instance, scene.world.model
+    judge = make_judge(scene, worded_skills(task, instance), None)
+    entries = {entry.name for entry in task.config.objects}
+    facts = {
+        "kind": "scene",
+        "geometry": container.add(scene_geometry(scene)),
+        "instruction": instance.instruction,
+        "seed": instance.seed,
+        "episode": instance.episode,
+        "fps": instance.fps,
+        "cameras": [camera_entry(model, camera) for camera in instance.cameras],
+        "objects": [
+            {"name": obj.name, "words": obj.words, "category": obj.category, "own": obj.name in entries}
+            for obj in instance.objects
+        ],
+        "robots": [{"name": name, "arms": [arm.name for arm in robot.arms]} for name, robot in scene.robots.items()],
+        "regions": list(drawn_regions(task, scene)),
+        "terms": terms_of(judge),
+    }
+    emit(container.packed(facts))
+
+
+def _picture(scene: Scene, camera: Any) -> bytes:
+    scale = min(1.0, LARGEST_PICTURE / max(camera.width, camera.height))
+    spec = camera.resized(max(1, round(scale * camera.width)), max(1, round(scale * camera.height)))
+    drawn = Renderer(scene.world.model, "balanced", looks=scene.looks).render(scene.world.data, [spec])[camera.name][
+        "rgb"
+    ]
+    file, container = BytesIO(), Container()
+    Image.fromarray(np.asarray(drawn, np.uint8)).save(file, format="PNG", compress_level=1)
+    facts = {"kind": "picture", "camera": camera.name, "width": camera.width, "height": camera.height}
+    return container.packed({**facts, "png": container.add(file.getvalue())})
+
+
+def _said(request: dict[str, Any], mistakes: str, notes: list[str]) -> bytes:
+    path, text = Path(request["path"]), request["text"]
+    return event(
+        "checked",
+        mistakes=[remark.plain() for remark in remarks(mistakes, path, text)],
+        notes=[remark.plain() for remark in remarks("\n".join(notes), path, text)],
+        deep=bool(request.get("deep")),
+    )
+
+
+class CancelledError(BaseException):
+    """Nobody waits for the answer any more."""
+
+
+def carried_out(request: dict[str, Any], emit: Emit) -> None:
+    """Do what a request asks; whatever goes wrong is told, at its line where it has one."""
+    try:
+        JOBS[request["do"]](request, emit)
+    except SamplingError as error:
+        emit(_said(request, str(error), []))
+        emit(event("end", success=False, frames=0, fps=0, failure=failure_facts(error.failure), spans=[]))
+    except HandloomError as error:
+        emit(_said(request, str(error), []))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        emit(event("fault", text=f"{type(error).__name__}: {error} ({where})"))
+
+
+def main() -> None:
+    """Be the child: carry out one request after the other until there are no more."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # What libraries print is no answer.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the answers.
+    working = writing = cancelled = False
+
+    def cancel(*_: object) -> None:
+        nonlocal cancelled
+        if working and not writing:
+            raise CancelledError
+        cancelled = working
+
+    def emit(content: bytes) -> None:
+        nonlocal writing
+        writing = True  # An answer that was begun is sent whole.
+        answers.write(sized(content))
+        answers.flush()
+        writing = False
+        if cancelled:
+            raise CancelledError
+
+    signal.signal(signal.SIGUSR1, cancel)
+    forbid_code()
+    emit(event("ready"))
+    for line in sys.stdin:
+        cancelled = False
+        try:
+            working = True
+            carried_out(json.loads(line), emit)
+            working = False
+        except CancelledError:
+            working = cancelled = False
+        emit(event("done"))
+
+
+if __name__ == "__main__":
+    main()

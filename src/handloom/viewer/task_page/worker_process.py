@@ -1,0 +1,157 @@
+"""The parent's side of the task page's child process: starts it, asks it, and stops it when nobody waits any more."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import wait
+from typing import Any
+
+from handloom.errors import StateError
+from handloom.viewer.scene3d.container import event, sized, unpacked
+
+PATIENCE = 120.0
+"""How long starting the child may take [s]; a machine that has never run Handloom compiles its kernels first."""
+BEAT = 0.5
+"""A page that waits is told this often that the work goes on [s]."""
+LAST_WORDS = 3.0
+"""How long a child may take to stop what it does before it is ended [s]."""
+QUEUE = 20.0
+"""How long a request waits for the one before it [s]."""
+
+
+class WorkerProcess:
+    """One child that is kept between requests, since starting it takes longer than most of them."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def ask(self, request: dict[str, Any], *, seconds: float, instead: bool = False) -> Iterator[bytes]:
+        """Yield the events of a request, each after its length; closing the iterator stops the work.
+
+        The last event is ``done``. Events ``beat`` only say that the work goes on.
+
+        Args:
+            request: What is asked.
+            seconds: How long it may take [s].
+            instead: Stop what the child does for an earlier request; otherwise this one waits for it.
+        """
+        if instead and self._lock.locked():
+            self._interrupt()
+        if not self._lock.acquire(timeout=QUEUE):
+            raise StateError("the work that was asked for before still goes on; try again")
+        try:
+            yield from self._answers(request, time.monotonic() + seconds, seconds)
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """End the child."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                assert pipe is not None
+                with suppress(OSError):
+                    pipe.close()
+
+    def _answers(self, request: dict[str, Any], end: float, seconds: float) -> Iterator[bytes]:
+        finished = False
+        try:
+            child = self._started()
+            assert child.stdin is not None
+            child.stdin.write(json.dumps(request).encode() + b"\n")
+            child.stdin.flush()
+            while not finished:
+                content = _next_event(child, min(BEAT, end - time.monotonic()))
+                if content is None and time.monotonic() >= end:
+                    text = f"this took longer than {seconds:.0f} s and was stopped; handloom generate has no such limit"
+                    yield sized(event("fault", text=text))
+                    break
+                finished = content is not None and _kind(content) == "done"
+                if not finished:
+                    yield sized(event("beat") if content is None else content)
+        except (BrokenPipeError, EOFError):
+            code = None if self._child is None else self._child.wait()
+            yield sized(event("fault", text=f"the process that does the work ended with code {code}; try again"))
+            self.close()
+            finished = True
+        finally:
+            if not finished:
+                self._stop()
+        yield sized(event("done"))
+
+    def _stop(self) -> None:
+        """Have the child stop what it does; end it if it does not."""
+        child = self._child
+        if child is None:
+            return
+        self._interrupt()
+        last = time.monotonic() + LAST_WORDS
+        try:
+            while time.monotonic() < last:
+                content = _next_event(child, last - time.monotonic())
+                if content is not None and _kind(content) == "done":
+                    return
+        except EOFError:
+            pass
+        self.close()
+
+    def _interrupt(self) -> None:
+        with suppress(OSError, AttributeError):
+            self._child.send_signal(signal.SIGUSR1)  # type: ignore[union-attr]
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if self._child is not None and self._child.poll() is None:
+            return self._child
+        self.close()
+        self._child = subprocess.Popen(
+            # Not from the working folder, where a module of a stranger may lie.
+            [sys.executable, "-P", "-m", "handloom.viewer.task_page.task_worker"],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            first = _next_event(self._child, PATIENCE)
+        except EOFError as error:
+            raise StateError("the process that samples scenes cannot be started; try handloom doctor") from error
+        if first is None:
+            self.close()
+            raise StateError(f"the process that samples scenes did not start in {PATIENCE:.0f} s")
+        return self._child
+
+
+def _kind(content: bytes) -> str:
+    return str(unpacked(content)[0]["kind"])
+
+
+def _next_event(child: "subprocess.Popen[bytes]", seconds: float) -> bytes | None:
+    """Return the next event, None when none begins within some seconds.
+
+    Raises:
+        EOFError: The child ended.
+    """
+    assert child.stdout is not None
+    pipe = child.stdout.fileno()
+    if not wait([pipe], max(0.0, seconds)):
+        return None
+    return _read(pipe, int.from_bytes(_read(pipe, 4), "little"))
+
+
+def _read(pipe: int, count: int) -> bytes:
+    content = bytearray()
+    while len(content) < count:
+        part = os.read(pipe, min(count - len(content), 1 << 20))
+        if not part:
+            raise EOFError
+        content += part
+    return bytes(content)

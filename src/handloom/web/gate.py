@@ -1,0 +1,119 @@
+"""The door of the page's server: how many may stand in it, for how long, and what is kept free for saving."""
+
+import contextlib
+import logging
+import math
+import resource
+import socket
+import time
+from collections.abc import Callable, Sequence
+
+MOST_WAITING = 48
+"""Connections that have not opened a socket of the page yet; a page loads six files at once."""
+PATIENCE = 6.0
+"""How long one of them may take, TLS and the request together [s]."""
+RESERVED = 160
+"""Descriptors that no connection gets: a save with four cameras opens about 40, the pictures and the journal a few."""
+AT_ONCE = 16
+"""Connections taken from the queue of the operating system in one go."""
+QUEUE = 1024
+"""Length of that queue: whoever comes while it is full tries again only after a second."""
+logger = logging.getLogger("handloom.web")
+
+
+class Gate(socket.socket):
+    """A listening socket that drops whoever has waited longest when too many stand in the door.
+
+    Whoever knows the token is through the door within milliseconds, so those who wait long are the ones to drop:
+    strangers that open connections and say nothing, or say it a byte at a time, cost a bounded number of descriptors
+    and keep nobody out. This holds before TLS: what is counted is what the operating system has accepted.
+    """
+
+    def __init__(self, family: int = socket.AF_INET, *, now: Callable[[], float] = time.monotonic) -> None:
+        # Named, for asyncio switches Nagle's delay off only where the protocol is: 40 ms per answer otherwise.
+        super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._now = now
+        self._waiting: list[tuple[float, socket.socket]] = []
+        self.dropped = 0
+        """Connections that were dropped before they had opened a socket of the page."""
+
+    def listen(self, backlog: int = QUEUE, /) -> None:
+        """Listen, with a queue of ``QUEUE`` however many are taken from it at once."""
+        super().listen(max(backlog, QUEUE))
+
+    def accept(self) -> tuple[socket.socket, tuple]:
+        """Take a connection, and drop the one that has waited longest if there are too many."""
+        connection, address = super().accept()
+        self._forget_closed()
+        if connection.fileno() >= _first_reserved():
+            self._drop(connection)  # Descriptors are given out from below: those above are for saving.
+        else:
+            self._waiting.append((self._now(), connection))
+        while len(self._waiting) > MOST_WAITING:
+            self._drop(self._waiting.pop(0)[1])
+        return connection, address
+
+    def admit(self, local: Sequence[object], peer: Sequence[object]) -> None:
+        """Let a connection stay for good, known by its two addresses: it has shown the token."""
+        known = tuple(local[:2]), tuple(peer[:2])
+        self._waiting = [entry for entry in self._waiting if _addresses(entry[1]) != known]
+
+    def drop_late(self) -> None:
+        """Drop whoever has been in the door for too long."""
+        self._forget_closed()
+        while self._waiting and self._now() - self._waiting[0][0] > PATIENCE:
+            self._drop(self._waiting.pop(0)[1])
+
+    @property
+    def waiting(self) -> int:
+        """How many stand in the door."""
+        self._forget_closed()
+        return len(self._waiting)
+
+    def _forget_closed(self) -> None:
+        self._waiting = [entry for entry in self._waiting if entry[1].fileno() >= 0]
+
+    def _drop(self, connection: socket.socket) -> None:
+        """End a connection; whoever reads from it sees its end and closes it."""
+        self.dropped += 1
+        if self.dropped == 1:
+            logger.warning("web: dropped a connection that opened no page (said once)")
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
+
+def _first_reserved() -> float:
+    """Return the lowest descriptor that is kept free of connections."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else limit - min(RESERVED, limit // 2)
+
+
+def _addresses(connection: socket.socket) -> tuple[object, object]:
+    try:
+        return connection.getsockname()[:2], connection.getpeername()[:2]
+    except OSError:
+        return None, None
+
+
+def listening(host: str, port: int) -> Gate:
+    """Return a gate that listens at an address, the first one of a name's that can be listened at.
+
+    Raises:
+        OSError: None can be.
+    """
+    last: OSError | None = None
+    for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE):
+        gate = Gate(family)
+        try:
+            gate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                gate.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            gate.bind(address)
+            gate.listen()
+            gate.setblocking(False)
+        except OSError as error:
+            gate.close()
+            last = error
+        else:
+            return gate
+    raise last or OSError(f"{host} has no address")

@@ -1,0 +1,284 @@
+"""Who may ask what: token, origin, routes, files and sockets of a page, as an ASGI application."""
+
+import asyncio
+import contextlib
+import hmac
+import logging
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from handloom.errors import HandloomError, NotAllowedError, NotFoundError
+from handloom.web.exchange import FilePart, Request, Response, json_response, text_response
+from handloom.web.static_files import StaticFiles
+
+POLICY = (
+    "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; style-src 'self'; script-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+"""The page loads nothing from anywhere else, runs no inline script, and nobody may frame it."""
+LONGEST_BODY = 2**20
+"""Largest body of a request [bytes]."""
+CHUNK = 2**18
+"""Bytes of a file that are read at once."""
+THREADS = 4
+"""Handlers that run at the same time."""
+logger = logging.getLogger("handloom.web")
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Route:
+    """A row of a page's table of requests."""
+
+    method: str
+    pattern: str
+    """Path; ``{name}`` stands for one part of it, which the handler finds in ``request.places``."""
+    handler: Callable[[Request], Response]
+    """Called in a thread; what it raises on purpose becomes an answer that says so."""
+    edits: bool = False
+    """Whether it changes files: refused unless the page was started for editing."""
+
+    def places(self, path: str) -> dict[str, str] | None:
+        """Return what stands at the places of the pattern, None if the path is another one."""
+        names = re.findall(r"{(\w+)}", self.pattern)
+        shape = re.sub(r"{\w+}", "([^/]+)", self.pattern)
+        found = re.fullmatch(shape, path)
+        return None if found is None else dict(zip(names, found.groups(), strict=True))
+
+
+class Socket:
+    """One open WebSocket.
+
+    Args:
+        receive: Of ASGI.
+        send: Of ASGI.
+    """
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+
+    async def messages(self) -> AsyncIterator[str | bytes]:
+        """Yield what the page says until it goes away."""
+        while (event := await self._receive())["type"] == "websocket.receive":
+            text = event.get("text")
+            yield (event.get("bytes") or b"") if text is None else text
+
+    async def send(self, message: str | bytes) -> None:
+        """Send a text or bytes."""
+        key = "text" if isinstance(message, str) else "bytes"
+        await self._send({"type": "websocket.send", key: message})
+
+
+class WebApp:
+    """The requests that a page may make.
+
+    Files of the page itself are open to everybody; routes and sockets need the token, in the address or in the cookie
+    that the page got with it, and refuse pages of other origins, so that no web site can act behind its visitor's back.
+
+    Args:
+        token: What the address must contain.
+        files: Files of the page.
+        routes: Table of requests.
+        socket: Handler of the socket and its path.
+        admit: Asked before a socket is opened; returns why not, or an empty text.
+        edit: Whether routes that change files are allowed.
+        on_refusal: Told why somebody was refused.
+        keep_token: Keep the token of the address in a cookie, and take it out of the address.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        files: StaticFiles,
+        *,
+        routes: Sequence[Route] = (),
+        socket: tuple[str, Callable[[Socket], Awaitable[None]]] | None = None,
+        admit: Callable[[], str] = lambda: "",
+        edit: bool = False,
+        on_refusal: Callable[[str], None] = lambda why: None,
+        keep_token: bool = False,
+    ) -> None:
+        self._keep_token = keep_token
+        self.token, self.files, self.routes, self.edit = token, files, tuple(routes), edit
+        self._socket, self._admit, self._on_refusal = socket, admit, on_refusal
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
+        self.on_admitted: Callable[[Any, Any], None] = lambda local, peer: None
+        """Told the two addresses of a connection that showed the token; set by the server."""
+
+    def close(self) -> None:
+        """End the threads of the handlers."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request or serve one socket (ASGI)."""
+        if scope["type"] not in ("http", "websocket"):
+            return
+        request = _request_of(scope)
+        try:
+            if scope["type"] == "websocket":
+                await self._open_socket(scope, request, receive, send)
+            else:
+                await self._answer(scope, request, receive, send)
+        except (ConnectionError, OSError):
+            return  # The page went away; uvicorn notices.
+
+    async def _answer(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
+        body = bytearray()
+        more = True
+        while more:
+            event = await receive()
+            if event["type"] != "http.request":
+                return
+            body += event.get("body", b"")
+            more = event.get("more_body", False)
+            if len(body) > LONGEST_BODY:
+                too_long = text_response(f"more than {LONGEST_BODY} bytes", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+                return await _send(too_long, send)
+        response = await self._respond(scope, replace(request, body=bytes(body)))
+        await _send(response, send, pool=self._pool, head=request.method == "HEAD")
+
+    async def _respond(self, scope: Scope, request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        if self._keep_token and method == "GET" and request.path == "/" and "token" in request.query:
+            return self._welcome(scope, request)
+        found = [(route, places) for route in self.routes if (places := route.places(request.path)) is not None]
+        if not found and method == "GET":
+            return self.files.serve(request)
+        if why := self._refusal(scope, request):
+            return self._refused(why)
+        row = next(((route, places) for route, places in found if route.method == method), None)
+        if row is None:
+            return text_response("there is no such request", HTTPStatus.NOT_FOUND)
+        route, places = row
+        if route.edits and not self.edit:
+            return json_response(
+                {"error": "this page is read-only; start handloom view with --edit"}, HTTPStatus.FORBIDDEN
+            )
+        self.on_admitted(scope.get("server"), scope.get("client"))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, called, route.handler, replace(request, places=places))
+
+    def _welcome(self, scope: Scope, request: Request) -> Response:
+        """Keep a good token in a cookie and take it out of the address, which people copy and show."""
+        if why := self._refusal(scope, request):
+            return self._refused(why)
+        secure = "; Secure" if scope.get("scheme") == "https" else ""
+        cookie = f"{_cookie_name(scope)}={self.token}; HttpOnly; SameSite=Strict; Path=/{secure}"
+        return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": "/", "Set-Cookie": cookie}, kind="text/plain")
+
+    def _refusal(self, scope: Scope, request: Request) -> str:
+        """Return why a request is refused, an empty text if it is not."""
+        origin, host = request.headers.get("origin"), request.headers.get("host", "")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return "a page of another origin"
+        token = request.query.get("token") or _cookies(request).get(_cookie_name(scope), "")
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            return "a wrong token; open the address that handloom printed"
+        return ""
+
+    def _refused(self, why: str, status: int = HTTPStatus.FORBIDDEN) -> Response:
+        self._on_refusal(f"refused {why}")
+        return text_response(why, status)
+
+    async def _open_socket(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
+        await receive()
+        response = None
+        if self._socket is None or request.path != self._socket[0]:
+            response = text_response("there is no such socket", HTTPStatus.NOT_FOUND)
+        elif why := self._refusal(scope, request):
+            response = self._refused(why)
+        elif why := self._admit():
+            response = self._refused(why, HTTPStatus.SERVICE_UNAVAILABLE)
+        if response is not None:
+            return await _send(response, send, prefix="websocket.http")
+        assert self._socket is not None
+        await send({"type": "websocket.accept"})
+        self.on_admitted(scope.get("server"), scope.get("client"))
+        await self._socket[1](Socket(receive, send))
+
+
+def called(handler: Callable[[Request], Response], request: Request) -> Response:
+    """Return what a handler answers; what it raises on purpose becomes an answer."""
+    try:
+        return handler(request)
+    except NotFoundError as error:
+        return json_response({"error": str(error)}, HTTPStatus.NOT_FOUND)
+    except NotAllowedError as error:
+        return json_response({"error": str(error)}, HTTPStatus.FORBIDDEN)
+    except (HandloomError, OSError) as error:
+        return json_response({"error": str(error)}, HTTPStatus.BAD_REQUEST)
+    except Exception as error:
+        logger.exception("web: %s %s", request.method, request.path)
+        return json_response(
+            {"error": f"a fault of handloom: {type(error).__name__}: {error}"}, HTTPStatus.INTERNAL_SERVER_ERROR
+        )
+
+
+def _request_of(scope: Scope) -> Request:
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+    return Request(method=scope.get("method", "GET"), path=scope["path"], query=query, headers=headers)
+
+
+def _cookies(request: Request) -> Mapping[str, str]:
+    try:
+        return {name: found.value for name, found in SimpleCookie(request.headers.get("cookie", "")).items()}
+    except CookieError:
+        return {}
+
+
+def _cookie_name(scope: Scope) -> str:
+    """Return a name of the port's own: browsers send cookies to every port of a machine."""
+    return f"handloom_{(scope.get('server') or ('', 0))[1]}"
+
+
+async def _send(
+    response: Response,
+    send: Send,
+    *,
+    prefix: str = "http",
+    pool: ThreadPoolExecutor | None = None,
+    head: bool = False,
+) -> None:
+    headers = {
+        "Content-Type": response.kind,
+        "Cache-Control": response.cache,
+        "Content-Security-Policy": POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        **response.headers,
+    }
+    body = response.body
+    if isinstance(body, FilePart):
+        headers["Content-Length"] = str(body.stop - body.start)
+    elif isinstance(body, bytes):
+        headers["Content-Length"] = str(len(body))
+    encoded = [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    await send({"type": f"{prefix}.response.start", "status": int(response.status), "headers": encoded})
+    if isinstance(body, bytes):
+        return await send({"type": f"{prefix}.response.body", "body": b"" if head else body})
+    loop = asyncio.get_running_loop()
+    pieces = iter(()) if head else _file_pieces(body) if isinstance(body, FilePart) else body
+    with contextlib.closing(pieces) if hasattr(pieces, "close") else contextlib.nullcontext():  # type: ignore[type-var]
+        while piece := await loop.run_in_executor(pool, next, pieces, b""):
+            await send({"type": f"{prefix}.response.body", "body": piece, "more_body": True})
+    await send({"type": f"{prefix}.response.body", "body": b""})
+
+
+def _file_pieces(part: FilePart) -> Iterator[bytes]:
+    with open(part.path, "rb") as file:
+        file.seek(part.start)
+        left = part.stop - part.start
+        while left > 0 and (piece := file.read(min(CHUNK, left))):
+            left -= len(piece)
+            yield piece

@@ -1,0 +1,120 @@
+"""What is said of an episode is true of its world."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from independent_words import World, answer, faults_of_scene
+from labelled_episodes import Labelled
+
+from handloom.episode.loop import user_inputs
+from handloom.labels.entities import Entities
+from handloom.labels.motion import motion_of
+from handloom.labels.surfaces import Surfaces
+from handloom.labels.words.episode_words import episode_words
+from handloom.scene import build_scene
+from handloom.tasks import load_task, sample_task
+from handloom.tasks.sampling.wording import faults_of_sentence
+from handloom.values import EpisodeRecord
+
+TASKS = ["fr3_sort_by_colour", "fr3_store_fruit", "fr3_put_in_drawer", "lift2_store_in_box", "fr3_stack_bowls",
+         "split_aloha_tidy_shelf", "franka_robotiq85_arrange_tableware", "lift2_dual_pick_place"]  # fmt: skip
+
+
+def words_of_scene(task: str, seed: int, episode: int) -> tuple[World, dict]:
+    """Sample a scene and return it with what is said of it, as if nothing had happened in it."""
+    scene = build_scene(sample_task(load_task(task), seed, episode))
+    state = scene.world.save_state()
+    record = EpisodeRecord(
+        instance=scene.instance,
+        states=np.array([state, state]),
+        asked=np.full((1, scene.world.model.nu), np.nan),
+        applied=user_inputs(scene)[None],
+    )
+    motion = motion_of(scene, record, contacts=True)
+    words = episode_words(motion, Entities(motion, Surfaces(scene)))
+    scene.world.restore_state(state)
+    return World(scene), words
+
+
+@pytest.mark.parametrize("task", TASKS[:4])
+def test_references_relations_and_answers_are_true(task: str):
+    world, words = words_of_scene(task, 3, 0)
+    count, faults = faults_of_scene(world, words)
+    assert count > 2
+    assert faults == []
+    asked = [(q, answer(world, q)) for q in words["questions"]]
+    assert [(q["question"], right) for q, right in asked if right is not None and right != q["answer"]] == []
+    assert sum(right is not None for _, right in asked) >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
+def test_twelve_more_scenes_of_eight_tasks_are_told_right(task: str):
+    for episode in range(12):
+        world, words = words_of_scene(task, 11, episode)
+        assert faults_of_scene(world, words)[1] == []
+        for question in words["questions"]:
+            assert answer(world, question) in (None, question["answer"]), question
+
+
+def test_things_alike_are_told_apart_by_words_that_fit_one_of_them():
+    world, words = words_of_scene("fr3_sort_by_colour", 3, 1)
+    assert len(set(words["references"].values())) == len(words["references"])
+    assert all(world.meant(phrase) == [name] for name, phrase in words["references"].items())
+
+
+def test_a_phrase_that_fits_two_things_is_not_a_reference():
+    world, _ = words_of_scene("fr3_sort_by_colour", 3, 1)
+    assert len(world.meant("the cube")) == 2  # The check itself can fail.
+
+
+def test_an_episode_has_thirty_wordings_in_three_grains_vague_and_specific(picked: Labelled):
+    found = picked.labels.words["wordings"]
+    texts = [wording["text"] for wording in found]
+    assert len(texts) >= 30
+    assert len(set(texts)) == len(texts)
+    kinds = Counter((wording["grain"], wording["style"]) for wording in found)
+    assert {"short", "full", "steps"} == {grain for grain, _ in kinds}
+    assert {"vague", "specific"} == {style for _, style in kinds}
+    assert all(re.fullmatch(r"[A-Z0-9].*[.?]", text) for text in texts)
+    assert not any("_" in text or "{" in text for text in texts)
+
+
+def test_wordings_name_the_right_things(picked: Labelled):
+    picked.at(0)
+    world = World(picked.scene)
+    for wording in picked.labels.words["wordings"]:
+        if wording["style"] == "specific" and wording["grain"] == "short":
+            for phrase in re.findall(r"the (?:\w+ )?(?:cube|block|toy cube)\b", wording["text"]):
+                assert world.meant(phrase) == ["cube"], wording
+
+
+def test_answers_about_the_deed_follow_from_the_recording(picked: Labelled):
+    asked = {q["kind"]: q["answer"] for q in picked.labels.words["questions"]}
+    assert asked["first_step"] == picked.record.timeline[0].instruction
+    assert asked["success"] == "yes"
+    assert asked["duration"] == f"{len(picked.record.kept) / picked.record.instance.fps:.1f} s"
+    assert asked["first_grasp"] in ("the cube", "the red cube")
+    assert asked["grasps"] == "once"
+    assert asked["ends"] in ("on the plate", "on the white plate")
+
+
+def test_drawers_are_told_apart_and_their_state_is_that_of_the_joint(opened: Labelled):
+    asked = [q for q in opened.labels.words["questions"] if q["kind"] == "opening"]
+    first = {q["question"]: q["answer"] for q in asked if q["frame"] == 0}
+    last = {q["question"]: q["answer"] for q in asked if q["frame"] > 0}
+    assert set(first.values()) == {"no"}
+    assert [question for question, said in last.items() if said == "yes"] == ["Is the top drawer of the cabinet open?"]
+    assert len(first) == len(set(first)) == 3
+
+
+@pytest.mark.parametrize("task", ["fr3_pick_place", "fr3_open_drawer", "fr3_pour_cup_bowl"])
+def test_sentences_have_no_faults(task: str):
+    _, words = words_of_scene(task, 5, 2)
+    for text in [words["scene"], *(row["text"] for row in words["relations"]["first"])]:
+        for sentence in re.findall(r"[^.]+\.", text):
+            assert [
+                f for f in faults_of_sentence(sentence.strip()) if "repeats" not in f and "two colours" not in f
+            ] == []

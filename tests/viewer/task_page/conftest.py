@@ -1,0 +1,6 @@
+"""Helpers of the tests of the task page."""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
