@@ -30,7 +30,7 @@ def _ball(material: str, surroundings: Surroundings | None, *, ambient: float = 
     mujoco.mj_forward(model, data)
     looks = [Look(body="world", hides=("ball",), finish=Finish(material=material, color=(0.5, 0.1, 0.1)))]
     images = Renderer(model, looks=looks).render(data, [CAMERA], ("rgb", "segmentation"))["c"]
-    assert np.all(images["segmentation"][INSIDE, INSIDE] >= 0)
+    assert np.all(images["segmentation"][INSIDE, INSIDE].astype(int) >= 0)
     return images["rgb"][INSIDE, INSIDE].astype(int).max(axis=2)
 
 

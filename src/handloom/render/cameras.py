@@ -167,7 +167,7 @@ def lens_grid(camera: CameraSpec) -> tuple[Array, Array]:
     """Return the directions (x, y, 1) of all pixels: two arrays (h, w)."""
     x = (np.arange(camera.width) + 0.5 - camera.cx) / camera.fx
     y = (np.arange(camera.height) + 0.5 - camera.cy) / camera.fy
-    u, v = np.meshgrid(x, y)
+    u, v = (np.asarray(grid, np.float64) for grid in np.meshgrid(x, y))
     if camera.optics is not None and camera.optics.distorts:
         return undistorted(camera.optics.distortion, u, v)
     return u, v
