@@ -82,7 +82,7 @@ class Tally:
         self._reasons: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
         self._work: Counter[str] = Counter()
-        self._skills: Counter[str] = Counter()
+        self._skills: defaultdict[str, float] = defaultdict(float)
         self.add(receipts)
 
     def add(self, receipts: Iterable[Receipt]) -> None:
