@@ -49,7 +49,7 @@ def _strip(file: Path) -> np.ndarray:
     cameras = record.instance.cameras
     camera = next((camera for camera in cameras if camera.name == "front"), cameras[0])
     camera = camera.resized(round(SIDE * camera.width / camera.height), SIDE)
-    renderer = Renderer(scene.world.model, "quality")
+    renderer = Renderer(scene.world.model, "quality", looks=scene.looks)
     pictures = []
     for frame in np.linspace(0, len(record.kept) - 1, MOMENTS).astype(int):
         state = np.ascontiguousarray(record.states[record.kept][frame])

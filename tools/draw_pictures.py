@@ -32,7 +32,7 @@ def task_picture(name: str) -> NDArray[np.uint8]:
     instance = sample_task(load_task(name), 0, 0)
     scene = build_task_scene(instance)
     camera = instance.cameras[0].resized(*SMALL)
-    images = Renderer(scene.world.model, "quality").render(scene.world.data, [camera])
+    images = Renderer(scene.world.model, "quality", looks=scene.looks).render(scene.world.data, [camera])
     return np.asarray(images[camera.name]["rgb"], np.uint8)
 
 

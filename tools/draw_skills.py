@@ -24,7 +24,7 @@ def draw(example: Path) -> Path:
     if record.failure is not None:
         raise SystemExit(f"{example}: {record.failure}")
     span = next(s for s in reversed(record.timeline) if skill_name(s.skill) == skill_name(example.stem))
-    renderer, images = Renderer(scene.world.model, "quality"), []
+    renderer, images = Renderer(scene.world.model, "quality", looks=scene.looks), []
     frames = np.linspace(span.start, span.end, MOMENTS).round().astype(int)
     for frame in frames:
         scene.world.restore_state(record.states[frame])

@@ -1,6 +1,6 @@
 """What became of a run: funnel, reasons, rates."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -81,8 +81,8 @@ class Tally:
         self._lost: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
-        self._work: Counter[str] = Counter()
-        self._skills: Counter[str] = Counter()
+        self._work: defaultdict[str, float] = defaultdict(float)
+        self._skills: defaultdict[str, float] = defaultdict(float)
         self.add(receipts)
 
     def add(self, receipts: Iterable[Receipt]) -> None:

@@ -99,7 +99,7 @@ def _forks(asset: ObjectAsset, grasps: GraspSet, order: NDArray[np.int64], size:
     model = spec.compile()
     state = mujoco.MjData(model)
     mujoco.mj_forward(model, state)
-    return _render(model, state, np.concatenate(points), size, margin=1.16)
+    return _render(model, state, np.concatenate(points), size, margin=1.16, asset=asset)
 
 
 def _close_up(
@@ -124,7 +124,7 @@ def _close_up(
     # Fingers and palm are in view, the wrist behind them is not.
     front = gripper.position[-1][gripper.position[-1, :, 0] > 0.02]
     nearby = np.concatenate([_corners(asset), front @ T_object_hand[:3, :3].T + T_object_hand[:3, 3]])
-    return _render(model, state, nearby, size, margin=1.12)
+    return _render(model, state, nearby, size, margin=1.12, asset=asset)
 
 
 def _open_then_close(model: mujoco.MjModel, data: mujoco.MjData, arm: Arm) -> None:
@@ -154,10 +154,15 @@ def _corners(asset: ObjectAsset) -> Array:
     return np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
 
 
-def _render(model: mujoco.MjModel, state: mujoco.MjData, points: Array, size: int, *, margin: float) -> Picture:
+def _render(
+    model: mujoco.MjModel, state: mujoco.MjData, points: Array, size: int, *, margin: float, asset: ObjectAsset
+) -> Picture:
     """Draw a scene so that all points are in view, on white paper."""
     camera = _camera(points, size, margin)
-    images = Renderer(model, preset="quality").render(state, [camera], ("rgb", "segmentation"))[camera.name]
+    looks = [look.under("object/") for look in asset.looks]
+    images = Renderer(model, preset="quality", looks=looks).render(state, [camera], ("rgb", "segmentation"))[
+        camera.name
+    ]
     picture = images["rgb"].astype(np.uint8).copy()
     picture[images["segmentation"].astype(int) < 0] = PAPER
     return picture

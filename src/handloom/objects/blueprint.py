@@ -1,8 +1,10 @@
 """The drawing of one object: convex parts, links, annotations, words."""
 
 import hashlib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -13,7 +15,7 @@ from handloom.objects.finishes import edge_of, finish_of
 from handloom.objects.joint_dynamics import catch_of
 from handloom.objects.materials import BARE_METALS, substance
 from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
-from handloom.render.looks import Look, Turned
+from handloom.render.looks import Look
 from handloom.render.textures import add_texture
 from handloom.spatial import matrix_from_quat, quat_multiply
 
@@ -28,6 +30,7 @@ _GEOM = {
     "ellipsoid": mujoco.mjtGeom.mjGEOM_ELLIPSOID,
     "hull": mujoco.mjtGeom.mjGEOM_MESH,
 }
+_SHAPES: dict[str, Literal["smooth"]] = {"smooth": "smooth"}
 _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_SLIDE}
 _Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
 """Turns z up to y up: x stays, z becomes y."""
@@ -209,15 +212,17 @@ class Blueprint:
                 hides.append([name])
             else:
                 hides[-1].append(name)
+        # Objects of other sizes and colours are other pieces: their own grain, print and wear.
+        piece = zlib.crc32(repr((self.words[:1], self.color, np.round(self.aabb(), 5).tolist())).encode())
         return tuple(
             Look(
                 body=p.body,
                 hides=tuple(names),
-                shape=p.drawn if isinstance(p.drawn, Turned) else "as collides",
+                shape=_SHAPES.get(p.drawn, "as collides") if isinstance(p.drawn, str) else p.drawn,
                 position=p.position,
                 quat=p.quat,
                 edge=edge_of(p),
-                finish=finish_of(p, seed=i),
+                finish=finish_of(p, seed=piece % 1009 + i),
             )
             for i, (p, names) in enumerate(zip(heads, hides, strict=True))
             if p.visible

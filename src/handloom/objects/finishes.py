@@ -8,6 +8,8 @@ from handloom.render.materials import Finish, material
 
 EDGE: Final = 0.0015
 """Radius to which edges look rounded unless a part is thin [m]: what a plane or a mould leaves."""
+DARK: Final = 0.6
+"""Labels darker than this are drawn in a lighter tone."""
 PLAIN: Final = (0.5, 0.5, 0.5)
 """The colour of a part that names none; its material's own shows."""
 
@@ -42,9 +44,13 @@ def finish_of(part: Part, *, seed: int) -> Finish:
             name = _BARE.get(part.substance, name)
         elif part.substance == "wood" and part.color in _OILED:
             name = "oiled_oak"
-    material(name)
     own = part.material is not None and part.color == PLAIN
-    return Finish(material=name, color=None if own else part.color, seed=seed)
+    color = part.color
+    if material(name).fits and part.fill == 0.0 and max(color) < DARK:
+        # Ink does not show on dark paper.
+        red, green, blue = (0.5 + 0.5 * channel for channel in color)
+        color = (red, green, blue)
+    return Finish(material=name, color=None if own else color, seed=seed)
 
 
 def edge_of(part: Part) -> float:

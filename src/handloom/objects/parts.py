@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.objects.materials import Rgb
-from handloom.render.looks import Turned
+from handloom.render.looks import Swept, Turned
 from handloom.spatial import matrix_from_quat, quat_rotate
 
 Shape = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "hull"]
@@ -56,9 +56,9 @@ class Part:
     """Velocity of the surface in the part's frame [m/s]; for conveyor belts."""
     belt_turn: float = 0.0
     """Angular velocity of the surface about the part's z axis [rad/s]; for turntables."""
-    drawn: Turned | Literal["itself", "with the last"] = "itself"
-    """What cameras see: the solid itself, a surface of revolution in the part's frame, or nothing because the surface
-    of an earlier part shows this one too."""
+    drawn: Turned | Swept | Literal["itself", "smooth", "with the last"] = "itself"
+    """What cameras see: the solid itself, the same without facets, a surface of revolution or a tube in the part's
+    frame, or nothing because the surface of an earlier part shows this one too."""
 
     def __post_init__(self) -> None:
         """Refuse shapes without volume."""
@@ -79,7 +79,7 @@ class Part:
             size=tuple(s * scale for s in self.size),
             vertices=tuple(point(np.multiply(v, scale)) for v in self.vertices),
             position=point(np.multiply(self.position, scale)),
-            drawn=self.drawn.scaled(scale) if isinstance(self.drawn, Turned) else self.drawn,
+            drawn=self.drawn if isinstance(self.drawn, str) else self.drawn.scaled(scale),
         )
 
     def stretched(self, factors: Point) -> "Part":

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.objects.materials import Rgb
 from handloom.objects.parts import UPRIGHT, Part, Point, Quat, point
-from handloom.render.looks import Turned
-from handloom.spatial import quat_from_axis_angle, quat_from_euler_deg, quat_rotate
+from handloom.render.looks import Swept, Turned
+from handloom.spatial import matrix_from_quat, quat_from_axis_angle, quat_from_euler_deg, quat_rotate
 
 ORIGIN: Point = (0.0, 0.0, 0.0)
 _SEAM = 0.01
@@ -26,6 +26,8 @@ FOOT = 0.0006
 table in four points, and physics would spend most of its time on contacts that the floor alone can bear."""
 EDGE = 0.002
 """Radius to which edges of round things are rounded in pictures [m]."""
+CORNER = 60.0
+"""Corners of profiles blunter than this are drawn as curves [deg]."""
 Profile = list[tuple[float, float]]
 """Pairs (radius, z) [m]."""
 
@@ -150,16 +152,30 @@ def shell(
     return [parts[0], *(replace(part, drawn="with the last") for part in parts[1:])]
 
 
+def _without_kinks(profile: Profile) -> Profile:
+    """Return a profile curved through its blunt corners; corners sharper than CORNER stay."""
+    points = np.asarray(profile, float)
+    steps = np.diff(points, axis=0)
+    if len(points) < 3 or np.any(np.linalg.norm(steps, axis=1) < 1e-6):
+        return profile
+    ways = steps / np.linalg.norm(steps, axis=1, keepdims=True)
+    sharp = np.flatnonzero(np.sum(ways[1:] * ways[:-1], axis=1) < math.cos(math.radians(CORNER))) + 1
+    cuts = [0, *sharp.tolist(), len(points) - 1]
+    pieces = [profile[a : b + 1] for a, b in pairwise(cuts)]
+    fine = [curved(piece, steps=4) if len(piece) > 2 else piece for piece in pieces]
+    return [*fine[0], *(ring for piece in fine[1:] for ring in piece[1:])]
+
+
 def _turned_solid(profile: Profile) -> Turned:
     """Return the smooth solid of a convex profile, from the bottom up."""
-    rising = sorted(profile, key=lambda ring: ring[1])
+    rising = _without_kinks(sorted(profile, key=lambda ring: ring[1]))
     height, radius = rising[-1][1] - rising[0][1], max(r for r, _ in rising)
     return Turned(outer=tuple(rising), edge=min(EDGE, 0.2 * height, 0.2 * radius))
 
 
 def _turned_shell(outer: Profile, inner: Profile, foot: float) -> Turned:
     """Return the smooth wall between two profiles; what has no inner profile of its own is closed by the hull."""
-    rising = sorted(((r, max(z, foot)) for r, z in outer), key=lambda ring: ring[1])
+    rising = _without_kinks(sorted(((r, max(z, foot)) for r, z in outer), key=lambda ring: ring[1]))
     wall = sorted(((r, max(z, foot)) for r, z in inner), key=lambda ring: ring[1])
     thick = min(abs(rising[-1][0] - wall[-1][0]), abs(rising[0][0] - wall[0][0]) or EDGE)
     return Turned(outer=tuple(rising), inner=tuple(wall), through=True, edge=min(0.45 * max(thick, 1e-4), EDGE))
@@ -222,7 +238,8 @@ def arc(
     angles = np.deg2rad(np.linspace(*span_deg, pieces + 1))
     flat = np.stack([radii[0] * np.cos(angles), radii[1] * np.sin(angles), np.zeros_like(angles)], axis=-1)
     knots = np.asarray(centre, float) + quat_rotate(turned(euler), flat)
-    return [rod(a, b, thickness / 2, **look) for a, b in pairwise(knots)]
+    rods = [rod(a, b, thickness / 2, **look) for a, b in pairwise(knots)]
+    return drawn_as_tube(rods, knots, thickness / 2)
 
 
 def as_built(parts: list[Part]) -> list[Part]:
@@ -239,6 +256,51 @@ def striped(parts: list[Part], color: Rgb) -> list[Part]:
         band = (low + 0.55 * (high - low), low + 0.85 * (high - low))
         painted[0] = replace(painted[0], drawn=replace(drawn, band=band, band_color=color))
     return painted
+
+
+def curved(profile: Profile, *, steps: int = 6) -> Profile:
+    """Return a profile without kinks through the same points: a curve that never overshoots them."""
+    points = np.asarray(profile, float)
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    fine = np.linspace(0.0, along[-1], steps * (len(points) - 1) + 1)
+    slopes = np.column_stack([_monotone_slopes(along, points[:, k]) for k in range(2)])
+    k = np.clip(np.searchsorted(along, fine, side="right") - 1, 0, len(along) - 2)
+    h = (along[k + 1] - along[k])[:, None]
+    t = (fine - along[k])[:, None] / h
+    values = (1 + 2 * t) * (1 - t) ** 2 * points[k] + t * (1 - t) ** 2 * h * slopes[k]
+    values += t * t * (3 - 2 * t) * points[k + 1] + t * t * (t - 1) * h * slopes[k + 1]
+    return [(float(r), float(z)) for r, z in values]
+
+
+def _monotone_slopes(x: Array, y: Array) -> Array:
+    """Return slopes of a cubic curve that rises and falls only where its points do (Fritsch and Butland, 1984)."""
+    secants = np.diff(y) / np.diff(x)
+    slopes = np.concatenate([secants[:1], np.zeros(len(x) - 2), secants[-1:]])
+    left, right = secants[:-1], secants[1:]
+    same = left * right > 0
+    slopes[1:-1][same] = 2 * left[same] * right[same] / (left[same] + right[same])
+    return slopes
+
+
+def drawn_as(parts: list[Part], surface: Turned) -> list[Part]:
+    """Return the parts with one surface of revolution, in the frame of the first, that cameras see for all of them."""
+    return [replace(parts[0], drawn=surface), *(replace(part, drawn="with the last") for part in parts[1:])]
+
+
+def drawn_as_tube(parts: list[Part], knots: ArrayLike, radii: ArrayLike, *, flat: float = 1.0) -> list[Part]:
+    """Return the parts with one smooth tube that cameras see for all of them.
+
+    Args:
+        parts: What collides.
+        knots: Points (n, 3) of the tube's middle in the body [m].
+        radii: Its radius, everywhere or at each point [m].
+        flat: Width across the plane of the curve over width in it.
+    """
+    R = matrix_from_quat(parts[0].quat)
+    local = (np.asarray(knots, float) - parts[0].position) @ R
+    widths = np.broadcast_to(np.asarray(radii, float), len(local)).tolist()
+    tube_ = Swept(centre=tuple(point(p) for p in local), radii=tuple(widths), flat=flat)
+    return [replace(parts[0], drawn=tube_), *(replace(part, drawn="with the last") for part in parts[1:])]
 
 
 def laid(part: Part, height: float) -> Part:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError, unknown_name
+from handloom.render.appearance.lens import through_lens
 from handloom.render.cameras import project, unproject
 from handloom.render.cpu.cpu_renderer import CpuRenderer
 from handloom.render.looks import Look
@@ -147,7 +148,7 @@ def mask_alone(
     """Return where a body would be seen with nothing in front of it (h, w): its amodal mask."""
     only = CpuRenderer(model, cpu_preset("fast"), looks=looks, geoms=geoms_of_body(model, body))
     only.place(data)
-    return only.draw(data, camera, ("segmentation",)).segmentation >= 0
+    return through_lens(only, data, camera, ("segmentation",))["segmentation"] >= 0
 
 
 def visible_fraction(mask: NDArray[np.bool_], alone: NDArray[np.bool_]) -> float:

@@ -55,6 +55,23 @@ class Turned:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Swept:
+    """A round tube along a curve: a handle, a spout, a wire."""
+
+    centre: tuple[Rgb, ...]
+    """Points (x, y, z) of its middle [m]; a smooth curve goes through them."""
+    radii: tuple[float, ...]
+    """Radius at each point [m]."""
+    flat: float = 1.0
+    """Width across the plane of the curve over width in it."""
+
+    def scaled(self, scale: float) -> "Swept":
+        """Return the tube in another size."""
+        centre = tuple((x * scale, y * scale, z * scale) for x, y, z in self.centre)
+        return Swept(centre=centre, radii=tuple(r * scale for r in self.radii), flat=self.flat)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Look:
     """One drawn thing, fixed to a body."""
 
@@ -62,8 +79,9 @@ class Look:
     """Name of the body in the model."""
     hides: tuple[str, ...]
     """Names of the geoms it is drawn for; labels show it as the first, whose material it has."""
-    shape: Turned | Literal["as collides"] = "as collides"
-    """What is drawn; ``as collides`` draws the one hidden geom itself, with rounded edges."""
+    shape: Turned | Swept | Literal["as collides", "smooth"] = "as collides"
+    """What is drawn; ``as collides`` draws the one hidden geom itself, with rounded edges; ``smooth`` a hull without
+    facets."""
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Origin of the shape in the body [m]."""
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)

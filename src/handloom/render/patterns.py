@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
+from handloom.render.appearance.prints import address, can_label, carton_label, letter, title
 from handloom.render.textures import cloud_noise, wrapped_noise
 
 Picture = NDArray[np.uint8]
@@ -256,11 +257,25 @@ def blemishes(rng: np.random.Generator) -> Picture:
     return _image(0.96 + 0.02 * np.clip(cloud_noise(rng, 1.8, SIZE), -1, 1), None, tint)
 
 
+def sprinkles(rng: np.random.Generator) -> Picture:
+    """Icing with coloured sprinkles."""
+    shade, tint, height = np.full((SIZE, SIZE), 0.98), np.ones((SIZE, SIZE, 3)), np.full((SIZE, SIZE), 0.3)
+    for _ in range(46):
+        x, y, turn = rng.uniform(0, SIZE), rng.uniform(0, SIZE), rng.uniform(0, np.pi)
+        tone = rng.uniform(0.2, 1.0, 3)
+        for step in np.linspace(-7, 7, 15):
+            row, column = int(y + step * np.sin(turn)) % SIZE, int(x + step * np.cos(turn)) % SIZE
+            rows, columns = np.arange(row, row + 4) % SIZE, np.arange(column, column + 4) % SIZE
+            tint[np.ix_(rows, columns)], height[np.ix_(rows, columns)] = tone, 1.0
+    return _image(shade, height, tint)
+
+
 PATTERNS: Final[dict[str, Callable[[np.random.Generator], Picture]]] = {
     function.__name__: function
     for function in (
         *(blemishes, blocks, bricks, brush, cast, chips, clouds, crust, dimples, fibres, fine_brush, grain, grains),
-        *(metro_tiles, mosaic, paint, parquet, speckles, square_tiles, strips, tufts, veins, weave),
+        *(metro_tiles, mosaic, paint, parquet, speckles, sprinkles, square_tiles, strips, tufts, veins, weave),
+        *(address, can_label, carton_label, letter, title),
     )
 }
 

@@ -15,6 +15,8 @@ class CpuPreset:
     """Darker corners and contacts."""
     mirrors: bool = True
     """Mirror images in planes and box tops whose material has reflectance."""
+    reflections: bool = True
+    """Windows and lamps of the surroundings in what shines."""
     smoothing: int = 1
     """Anti-aliasing: 0 none, 1 edge pixels borrow their neighbours' colours, 2 edge pixels are shaded four times."""
 
@@ -44,7 +46,7 @@ class FilamentPreset:
 
 
 CPU_PRESETS: dict[str, CpuPreset] = {
-    "fast": CpuPreset(ambient_occlusion=False, mirrors=False, smoothing=0),
+    "fast": CpuPreset(ambient_occlusion=False, mirrors=False, reflections=False, smoothing=0),
     "balanced": CpuPreset(),
     "quality": CpuPreset(smoothing=2),
 }

@@ -1,5 +1,6 @@
 """The one way to make pictures: a renderer per worker, cameras in, images out."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 import mujoco
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
+from handloom.render.appearance.lens import finished, ideal_camera, through_lens
 from handloom.render.backends import BatchBackend, make_backend
 from handloom.render.cameras import spec_of_mjcf_camera
 from handloom.render.looks import Look
@@ -64,8 +66,7 @@ class Renderer:
         self._backend.place(data)
         images: Images = {}
         for spec in specs:
-            frame = self._backend.draw(data, spec, wanted)
-            images[spec.name] = {kind: getattr(frame, kind) for kind in wanted}
+            images[spec.name] = through_lens(self._backend, data, spec, wanted)
         return images
 
     def render_each(
@@ -84,9 +85,19 @@ class Renderer:
             for data in states:
                 yield self.render(data, specs, wanted)
             return
-        for frames in self._backend.draw_each(states, specs, wanted):
-            drawn = zip(specs, frames, strict=True)
-            yield {spec.name: {kind: getattr(frame, kind) for kind in wanted} for spec, frame in drawn}
+        times: deque[float] = deque()
+
+        def noted() -> Iterator[mujoco.MjData]:
+            for data in states:
+                times.append(float(data.time))
+                yield data
+
+        for frames in self._backend.draw_each(noted(), [ideal_camera(spec) for spec in specs], wanted):
+            time = times.popleft()
+            yield {
+                spec.name: finished({kind: getattr(frame, kind) for kind in wanted}, spec, time)
+                for spec, frame in zip(specs, frames, strict=True)
+            }
 
     def _checked(
         self, cameras: Sequence[CameraSpec | str], kinds: Iterable[str]

@@ -8,6 +8,7 @@ import numpy as np
 
 from handloom.errors import ConfigError
 from handloom.objects import ObjectAsset
+from handloom.render.appearance.surroundings import add_surroundings
 from handloom.robots import RobotDescription
 from handloom.scene.assets import asset_of, robot_description
 from handloom.scene.belts import add_belt_marks, run_belts
@@ -107,6 +108,8 @@ def scene_spec(
     spec = empty_spec(instance.timestep, descriptions.values())
     for light in instance.lights or (DEFAULT_LIGHT,):
         _add_light(spec, light)
+    if instance.surroundings is not None:
+        add_surroundings(spec, instance.surroundings)
     for obj in instance.objects:
         add_object(spec, obj, assets[obj.name])
     for robot in instance.robots:

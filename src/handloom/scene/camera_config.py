@@ -22,6 +22,8 @@ class CameraFile(Config):
     """[px]"""
     resolution_height: int = Field(gt=0, le=8192)
     """[px]"""
+    distortion: tuple[float, float, float, float, float] | None = None
+    """k1, k2, p1, p2, k3 of Brown and Conrady, for cameras with a real lens; absent: drawn (ours)."""
     frequency: Annotated[float, UnusedKey("cameras run at the frame rate of the dataset")] = 30
     pixel_size: Annotated[float, UnusedKey("focal lengths in pixels say the same")] = 3.0
     f_number: Annotated[float, UnusedKey("everything is in focus here")] = 2.0
@@ -70,6 +72,9 @@ class CameraConfig(Config):
     """Largest change of the focal lengths, as a share of them (ours)."""
     size: tuple[Pixels, Pixels] | None = None
     """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
+    lens: Literal["ideal", "real"] = "ideal"
+    """real: another lens and sensor in every episode, with distortion, vignetting, drift of exposure and white balance,
+    noise and JPEG (ours)."""
     body: bool = False
     """Whether the camera is a thing that arms cannot pass through and plan around; for cameras in the world (ours)."""
     output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("pictures are lit here")] = "rgb"

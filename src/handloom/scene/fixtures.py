@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from handloom.errors import InputError, unknown_name
 from handloom.objects import ObjectAsset
+from handloom.render.looks import Look
+from handloom.render.materials import Finish
 from handloom.render.pictures import open_picture
 from handloom.render.textures import SIZE, add_texture, texture
 
@@ -22,6 +24,8 @@ TABLE_TOP = 0.03
 """Thickness of a table top [m]."""
 TABLE_LEG = 0.028
 """Radius of a table leg [m]."""
+EDGE = 0.002
+"""Radius to which the edges of tables and sheets of a material look rounded [m]."""
 FIXTURES = ("table", "plane")
 """Categories this module builds."""
 GRAY = (0.5, 0.5, 0.5)
@@ -48,13 +52,20 @@ class FixtureSource:
             _add_table(body, size)
         else:
             # A thin box: seen from both sides, unlike MuJoCo's planes, and with an edge that hides nothing.
-            body.add_geom(
+            sheet = body.add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX,
                 size=[size[0] / 2, size[1] / 2, size[2] / 2],
                 material="surface",
                 group=2,
             )
+            if self.parameters.get("material"):
+                sheet.name = "top"
         return spec
+
+    def looks(self) -> tuple[Look, ...]:
+        """Return how the renderer of ours draws it, where it is made of a material."""
+        finish = finish_of_surface(self.parameters)
+        return () if finish is None else (Look(body="object", hides=("top",), edge=EDGE, finish=finish),)
 
     def fingerprint(self) -> str:
         """Return a hash of category and parameters."""
@@ -67,14 +78,16 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
 
     Args:
         category: ``table`` or ``plane``.
-        parameters: ``size`` (3,) [m] and ``color`` (3,) RGB in 0..1, or instead of the colour the name of a procedural
-            ``texture`` with its ``texture_seed`` and ``repeat`` (2,) per metre.
+        parameters: ``size`` (3,) [m] and ``color`` (3,) RGB in 0..1, perhaps of a ``material`` with a
+            ``texture_seed``, or instead of the colour the name of a procedural ``texture`` with its ``texture_seed``
+            and ``repeat`` (2,) per metre.
     """
     if category not in FIXTURES:
         raise unknown_name("fixture", category, FIXTURES)
     size = np.asarray(parameters["size"], float)
     if size.shape != (3,) or np.any(size <= 0):
         raise InputError(f"a {category} needs a size of three positive numbers [m], got {parameters['size']}")
+    source = FixtureSource(category, dict(parameters))
     return ObjectAsset(
         category=category,
         name=category,
@@ -85,7 +98,8 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
         keypoints={},
         axes={},
         rests="upright",
-        source=FixtureSource(category, dict(parameters)),
+        source=source,
+        looks=source.looks(),
     )
 
 
@@ -94,9 +108,20 @@ def plain_parameters(category: str, parameters: Mapping[str, Any]) -> dict[str, 
     return {"size": parameters["size"], "color": list(GRAY)} if category in FIXTURES else dict(parameters)
 
 
+def finish_of_surface(parameters: Mapping[str, Any]) -> Finish | None:
+    """Return the material of a surface, or None where it has a colour or a texture."""
+    if not parameters.get("material"):
+        return None
+    red, green, blue = (float(value) for value in parameters["color"])
+    return Finish(
+        material=parameters["material"], color=(red, green, blue), seed=int(parameters.get("texture_seed", 0))
+    )
+
+
 def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -> None:
     """Add a material: a ``color``, a procedural ``texture`` with its ``texture_seed``, or the file of a ``picture``.
 
+    A ``material`` of the renderer has a colour too, for backends that draw no materials.
     Textures and pictures are repeated ``repeat`` times per metre.
     """
     if parameters.get("texture") or parameters.get("picture"):

@@ -13,6 +13,7 @@ from handloom.errors import StateError, unknown_name
 from handloom.objects import ObjectAsset
 from handloom.render.looks import Look
 from handloom.robots import Arm, RobotDescription
+from handloom.scene.fixtures import finish_of_surface
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import MobileBase
 from handloom.scene.surface_gripper import SurfaceGripper
@@ -158,12 +159,10 @@ class Scene:
     @cached_property
     def looks(self) -> tuple[Look, ...]:
         """What cameras see in place of the parts of objects that collide, for the renderer."""
-        textured = {obj.name for obj in self.instance.objects if obj.look}
+        # An instance that gives an object another texture has it in the model; another material is the renderer's.
+        given = {obj.name: finish_of_surface(obj.look) for obj in self.instance.objects if obj.look}
         looks = [(name, look) for name, asset in self.assets.items() for look in asset.looks]
-        # An instance that gives an object another texture has it in the model.
-        return tuple(
-            replace(look.under(f"{name}/"), finish=None if name in textured else look.finish) for name, look in looks
-        )
+        return tuple(replace(look.under(f"{name}/"), finish=given.get(name, look.finish)) for name, look in looks)
 
     def grain_positions(self) -> Array:
         """Return the centre (n, 3) [m] of every grain of the fluid; none when the task has no fluid."""

@@ -11,6 +11,7 @@ from pydantic import Field
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.spatial import pose_from_pos_quat, quat_from_matrix
+from handloom.values.optics import Optics
 
 R_GIVEN_OPENCV: dict[str, Array] = {
     "opencv": np.eye(3),
@@ -43,7 +44,7 @@ def most_pixels() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class CameraSpec:
-    """A pinhole camera with OpenCV axes: x right, y down, z forward; pixel centres lie at +0.5.
+    """A camera with OpenCV axes: x right, y down, z forward; pixel centres lie at +0.5. Ideal unless it has optics.
 
     Plain numbers only, so that it can be written to JSON and read back exactly.
     """
@@ -70,6 +71,8 @@ class CameraSpec:
     """Orientation of the camera in its parent, wxyz."""
     near: float = 0.005
     """Nothing closer than this is seen [m]."""
+    optics: Annotated[Optics | None, Field(exclude_if=lambda given: given is None)] = None
+    """Lens and sensor; None: an ideal camera."""
 
     @classmethod
     def looking_at(

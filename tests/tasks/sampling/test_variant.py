@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from task_files import region, thing
 
+from handloom.render.materials import MATERIALS
+from handloom.render.textures import TEXTURES
 from handloom.scene import build_scene
 from handloom.tasks import library, load_task, sample_task
-from handloom.tasks.sampling.variant import STYLES
+from handloom.tasks.sampling.variant import FLOORS, TABLES, WALLS
+from handloom.values import TaskInstance
 
 
 def sampled(name: str, episodes: int, *sets: str):
@@ -22,7 +25,9 @@ def test_scenes_vary_in_category_clutter_mass_friction_room_light_start_and_tabl
     assert len({len([name for name in o if name.startswith("distractor")]) for o in objects}) >= 4
     assert np.ptp([o["cube"].mass_scale for o in objects]) > 0.5
     assert np.ptp([o["cube"].friction for o in objects]) > 0.3
-    assert len({str(o["table"].parameters.get("texture")) for o in objects}) >= 5
+    assert len({o["table"].parameters["material"] for o in objects}) >= 5
+    assert len({scene.surroundings for scene in scenes}) == len(scenes)
+    assert len({scene.cameras[0].optics for scene in scenes}) == len(scenes)
     assert len({len(scene.lights) for scene in scenes}) >= 3
     assert np.ptp([scene.robots[0].joints["fr3_joint1"] for scene in scenes]) > 0.1
     tops = [o["table"].parameters["size"][2] for o in objects]
@@ -41,8 +46,28 @@ def test_a_camera_that_looks_at_objects_without_a_place_of_its_own_is_varied_too
     assert len({sample_task(task, 0, episode).cameras[0].position for episode in range(3)}) == 3
 
 
-def test_there_are_at_least_eight_rooms():
-    assert len(set(STYLES)) >= 8
+def test_rooms_are_made_of_materials_and_only_extreme_ones_of_noise():
+    assert set(TABLES) | set(FLOORS) | set(WALLS) <= set(MATERIALS)
+    assert len(set(TABLES)) * len(set(FLOORS)) * len(set(WALLS)) > 500
+    for variant, noisy in (("randomized", False), ("extreme", True)):
+        task = load_task("fr3_pick_place", overrides=[f"data.variant={variant}"])
+        fixtures = [o for k in range(12) for o in sample_task(task, 3, k).objects if o.category in ("table", "plane")]
+        textures = {o.parameters.get("texture") for o in fixtures} - {None}
+        assert ("noise" in textures) == noisy
+        assert textures <= set(TEXTURES)
+
+
+def test_an_instance_with_lens_and_surroundings_is_read_back_as_it_was():
+    scene = sampled("fr3_pick_place", 1)[0]
+    assert scene.surroundings is not None
+    assert scene.cameras[0].optics is not None
+    assert TaskInstance.from_json(scene.to_json()) == scene
+
+
+def test_an_instance_of_a_clean_task_says_nothing_of_lenses_and_surroundings():
+    text = sample_task(load_task("fr3_pick_place"), 3, 0).to_json()
+    assert "optics" not in text
+    assert "surroundings" not in text
 
 
 def test_a_clean_task_is_as_before():

@@ -1,6 +1,7 @@
 """Cubes, bricks and other building blocks."""
 
 import math
+from dataclasses import replace
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
@@ -12,15 +13,20 @@ _WOODEN = (*BRIGHT, "wood", "white", "black")
 
 
 def cube(c: Choices) -> Blueprint:
-    """A cube of painted wood; plain, or with an inlay on every face."""
+    """A cube of painted wood; plain, or with a letter or dots on every face."""
     color, style = c.color(_WOODEN), c.pick("style", ("plain", "inlay"))
     edge = c.number("edge", 0.035, 0.055)
     parts = [box((edge, edge, edge), (0.0, 0.0, edge / 2), color=rgb(color), substance="wood")]
     if style == "inlay":
         inlay = Appearance(color=shade(rgb(color), 1.7), substance="wood", fill=0.0, solid=False)
         long, thin = edge + 0.0008, 0.62 * edge
-        parts += [
+        # The three bars keep their place in the model; cameras see the print on the cube.
+        bars = [
             box(s, (0.0, 0.0, edge / 2), **inlay) for s in ((long, thin, thin), (thin, long, thin), (thin, thin, long))
+        ]
+        parts = [
+            replace(parts[0], material="lettered_wood"),
+            *(replace(bar, drawn="with the last") for bar in bars),
         ]
     return _block(("cube", "block", "toy cube"), color, parts, (edge, edge, edge))
 

@@ -13,7 +13,9 @@ from handloom.objects.shapes import (
     as_built,
     bar,
     box,
+    curved,
     cylinder,
+    drawn_as,
     ellipsoid,
     hull,
     laid,
@@ -26,8 +28,8 @@ from handloom.objects.shapes import (
 from handloom.render.looks import Turned
 
 
-def _print(color: tuple[float, float, float]) -> Appearance:
-    return Appearance(color=color, substance="paper", fill=0.0, solid=False)
+def _print(color: tuple[float, float, float], material: str | None = None) -> Appearance:
+    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
 
 
 def pen(c: Choices) -> Blueprint:
@@ -123,7 +125,7 @@ def book(c: Choices) -> Blueprint:
             color=rgb("cream"),
             substance="paper",
         ),
-        box((0.62 * size[0], 0.16 * size[1], 0.001), (0.0, 0.18 * size[1], z), **_print(second)),
+        box((0.62 * size[0], 0.16 * size[1], 0.001), (0.0, 0.18 * size[1], z), **_print(second, "book_print")),
         box((0.36 * size[0], 0.06 * size[1], 0.001), (0.0, -0.30 * size[1], z), **_print(second)),
     ]
     return _flat(("book", "hardback", "novel"), color, parts, size)
@@ -219,7 +221,7 @@ def computer_mouse(c: Choices) -> Blueprint:
         for a in (2 * math.pi * (k + 0.5) / 10 for k in range(10))
     ]
     parts = [
-        hull(corners, **look),
+        replace(hull(corners, **look), drawn="smooth"),
         cylinder(
             0.008,
             0.006,
@@ -330,11 +332,14 @@ def vase(c: Choices) -> Blueprint:
         sides=14,
         **look,
     )
+    outer = curved([(0.66 * radius, FOOT), (radius, belly), (0.62 * radius, 0.97 * height), (0.64 * radius, height)])
+    inner = tuple((r - wall, max(z, 0.006)) for r, z in outer)
+    low = drawn_as([*low, *high], Turned(outer=tuple(outer), inner=inner, through=True, edge=0.0015))
     floor = cylinder(0.66 * radius - 0.001, 0.008, (0.0, 0.0, 0.004), **look)
     return Blueprint(
         words=("vase", "flower vase"),
         color=color,
-        parts=(*low, *high, floor),
+        parts=(*low, floor),
         keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, belly)),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * (0.62 * radius - wall),

@@ -11,7 +11,9 @@ from handloom.objects.shapes import (
     Appearance,
     arc,
     as_built,
+    curved,
     cylinder,
+    drawn_as,
     ellipsoid,
     hull,
     lathe,
@@ -20,6 +22,7 @@ from handloom.objects.shapes import (
     striped,
     tube,
 )
+from handloom.render.looks import Turned
 
 
 def mug(c: Choices) -> Blueprint:
@@ -76,10 +79,17 @@ def glass(c: Choices) -> Blueprint:
     color = c.color(("light blue", "mint", "white", "silver"))
     radius, height = c.number("radius", 0.030, 0.038), c.number("height", 0.090, 0.135)
     flare, wall = c.number("flare", 0.001, 0.006), 0.003
-    tint = Appearance(color=shade(rgb(color), 1.35), substance="glass")
+    tint = Appearance(color=shade(rgb(color), 1.35), substance="glass", material="glass")
     parts = tube(radius, height, wall, flare=flare, foot=FOOT, **tint)
     parts.append(
-        cylinder(radius - wall / 2, 0.010, (0.0, 0.0, 0.005), color=shade(rgb(color), 0.85), substance="glass")
+        cylinder(
+            radius - wall / 2,
+            0.010,
+            (0.0, 0.0, 0.005),
+            color=shade(rgb(color), 0.85),
+            substance="glass",
+            material="glass",
+        )
     )
     return _vessel(("glass", "drinking glass", "water glass"), color, parts, radius - wall, height)
 
@@ -90,7 +100,7 @@ def wine_glass(c: Choices) -> Blueprint:
     bowl, stem = c.number("bowl_radius", 0.032, 0.040), c.number("stem", 0.060, 0.085)
     depth, wall, foot = c.number("depth", 0.075, 0.095), 0.003, 0.033
     # Fine glass is about 1.2 mm thick.
-    tint = Appearance(color=shade(rgb(color), 1.35), substance="glass", fill=0.4)
+    tint = Appearance(color=shade(rgb(color), 1.35), substance="glass", material="glass", fill=0.4)
     base = stem + 0.010
     outer = [(0.40 * bowl, base), (bowl, base + 0.38 * depth), (0.84 * bowl, base + depth)]
     inner = [(0.40 * bowl - wall, base + 0.004), (0.84 * bowl - wall, base + depth)]
@@ -100,6 +110,11 @@ def wine_glass(c: Choices) -> Blueprint:
         cylinder(0.0045, stem, (0.0, 0.0, 0.006 + stem / 2), **tint),
         lathe([(0.0045, 0.0), (0.40 * bowl, 0.010), (0.40 * bowl, 0.014)], (0.0, 0.0, stem), sides=12, **tint),
     ]
+    cup_ = curved([(0.0035, stem), (0.42 * bowl, base), *outer[1:]])
+    below = curved([(foot, 0.0015), (0.45 * foot, 0.003), (0.0055, 0.010), (0.0035, 0.024)])
+    inside = tuple((r - 0.4 * wall, z) for r, z in cup_ if z > base and r > wall)
+    solid = Turned(outer=((foot, 0.0), *below, *cup_), inner=((0.0, inside[0][1]), *inside), edge=0.0004)
+    parts = drawn_as(parts, solid)
     return _vessel(("wine glass", "goblet", "stemmed glass"), color, parts, 0.40 * bowl - wall, base + depth, base)
 
 

@@ -245,6 +245,7 @@ def donut(c: Choices) -> Blueprint:
         sides=12,
         color=rgb(color),
         substance="bread",
+        material="icing",
     )
     return _food(("donut", "doughnut", "pastry"), color, parts, (2 * radius, 2 * radius, thick))
 
@@ -253,12 +254,12 @@ def sandwich(c: Choices) -> Blueprint:
     """Two slices of bread with lettuce, cheese and tomato between."""
     side, thick = c.number("side", 0.085, 0.105), c.number("thickness", 0.010, 0.014)
     crumb, crust = (
-        Appearance(color=(0.93, 0.84, 0.66), substance="bread"),
+        Appearance(color=(0.93, 0.84, 0.66), substance="bread", material="crumb"),
         Appearance(color=(0.66, 0.42, 0.20), substance="bread"),
     )
     layers: Sequence[tuple[float, float, Appearance]] = (
         (thick, 1.0, crumb),
-        (0.004, 1.04, Appearance(color=(0.35, 0.62, 0.18), substance="fruit")),
+        (0.004, 1.04, Appearance(color=(0.35, 0.62, 0.18), substance="fruit", material="lettuce")),
         (0.004, 0.98, Appearance(color=(0.95, 0.72, 0.15), substance="fruit")),
         (0.005, 0.92, Appearance(color=(0.78, 0.14, 0.10), substance="fruit")),
         (thick, 1.0, crust),

@@ -19,11 +19,11 @@ def cardboard_box(c: Choices) -> Blueprint:
     parts = [
         # Goods and padding fill about a fifth of what solid cardboard would weigh.
         box(size, middle, color=rgb(color), substance="cardboard", fill=0.20),
-        box((size[0] + 2 * _PROUD, 0.22 * size[1], size[2] + 2 * _PROUD), middle, **_print(tape)),
+        box((size[0] + 2 * _PROUD, 0.22 * size[1], size[2] + 2 * _PROUD), middle, **_print(tape, "shipping_tape")),
         box(
             (0.34 * size[0], 0.30 * size[1], 0.001),
             (0.24 * size[0], -0.28 * size[1], size[2]),
-            **_print(rgb("white")),
+            **_print(rgb("white"), "parcel_label"),
         ),
     ]
     return _package(("cardboard box", "box", "package", "parcel"), color, parts, size)
@@ -38,10 +38,12 @@ def cereal_box(c: Choices) -> Blueprint:
     parts = [box(size, (0.0, 0.0, size[2] / 2), color=rgb(color), substance="cardboard", fill=0.25)]
     deep = size[1] + 2 * _PROUD
     if style == "panel":
-        parts.append(box((0.78 * size[0], deep, 0.45 * size[2]), (0.0, 0.0, 0.58 * size[2]), **_print(second)))
+        parts.append(
+            box((0.78 * size[0], deep, 0.45 * size[2]), (0.0, 0.0, 0.58 * size[2]), **_print(second, "carton_print"))
+        )
     elif style == "stripe":
         wide = size[0] + 2 * _PROUD
-        parts.append(box((wide, deep, 0.22 * size[2]), (0.0, 0.0, 0.70 * size[2]), **_print(second)))
+        parts.append(box((wide, deep, 0.22 * size[2]), (0.0, 0.0, 0.70 * size[2]), **_print(second, "can_print")))
     else:
         parts.append(
             cylinder(0.36 * size[0], deep, (0.0, 0.0, 0.55 * size[2]), euler=(90.0, 0.0, 0.0), **_print(second))
@@ -56,7 +58,7 @@ def snack_box(c: Choices) -> Blueprint:
     size = (c.number("length", 0.080, 0.130), c.number("width", 0.060, 0.085), c.number("height", 0.030, 0.045))
     parts = [
         box(size, (0.0, 0.0, size[2] / 2), color=rgb(color), substance="cardboard", fill=0.55),
-        box((0.70 * size[0], 0.60 * size[1], 0.001), (0.0, 0.0, size[2]), **_print(second)),
+        box((0.70 * size[0], 0.60 * size[1], 0.001), (0.0, 0.0, size[2]), **_print(second, "carton_print")),
         box((0.70 * size[0], size[1] + 2 * _PROUD, 0.4 * size[2]), (0.0, 0.0, size[2] / 2), **_print(second)),
     ]
     return _package(("snack box", "small box", "carton", "box of tea"), color, parts, size)
@@ -82,7 +84,11 @@ def milk_carton(c: Choices) -> Blueprint:
             fill=0.5,
         ),
         box((0.008, side, 0.016), (0.0, 0.0, height + gable + 0.005), color=rgb(color), substance="cardboard"),
-        box((side + 2 * _PROUD, side + 2 * _PROUD, 0.40 * height), (0.0, 0.0, 0.42 * height), **_print(band)),
+        box(
+            (side + 2 * _PROUD, side + 2 * _PROUD, 0.40 * height),
+            (0.0, 0.0, 0.42 * height),
+            **_print(band, "carton_print"),
+        ),
     ]
     return _package(("milk carton", "carton", "juice carton"), color, parts, (side, side, height + gable + 0.013))
 
@@ -94,7 +100,7 @@ def can(c: Choices) -> Blueprint:
     radius, height = c.number("radius", 0.028, 0.034), c.number("height", 0.105, 0.135)
     bevel, style = 0.006, c.pick("style", ("plain", "band"))
     metal = Appearance(color=rgb("silver"), substance="aluminium", fill=0.30)
-    filled = Appearance(color=rgb(color), substance="water", round=True)
+    filled = Appearance(color=rgb(color), substance="water", material="can_print", round=True)
     parts = [
         cylinder(radius, height - 2 * bevel, (0.0, 0.0, height / 2), **filled),
         lathe([(0.80 * radius, 0.0), (0.985 * radius, bevel + 0.001)], sides=20, **metal),
@@ -107,7 +113,7 @@ def can(c: Choices) -> Blueprint:
         box((0.010, 0.016, 0.001), (0.004, 0.0, height + 0.0004), **_print(rgb("gray"))),
     ]
     if style == "band":
-        parts.append(cylinder(radius + _PROUD, 0.3 * height, (0.0, 0.0, 0.55 * height), **_print(second)))
+        parts.append(cylinder(radius + _PROUD, 0.3 * height, (0.0, 0.0, 0.55 * height), **_print(second, "can_print")))
     return _package(("can", "soda can", "drink can", "tin"), color, parts, (2 * radius, 2 * radius, height))
 
 
@@ -121,7 +127,7 @@ def food_tin(c: Choices) -> Blueprint:
         cylinder(radius, height - 2 * rim, (0.0, 0.0, height / 2), color=rgb("silver"), substance="water", round=True),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, rim / 2), **metal),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, height - rim / 2), **metal),
-        cylinder(radius + _PROUD, 0.84 * height, (0.0, 0.0, height / 2), **_print(rgb(color))),
+        cylinder(radius + _PROUD, 0.84 * height, (0.0, 0.0, height / 2), **_print(rgb(color), "can_print")),
         cylinder(radius + 2 * _PROUD, 0.16 * height, (0.0, 0.0, height / 2), **_print(rgb("cream"))),
     ]
     return _package(("tin", "food tin", "soup can", "can"), color, parts, (2 * radius, 2 * radius, height))
@@ -144,7 +150,7 @@ def bottle(c: Choices) -> Blueprint:
         ),
         cylinder(throat, neck + 0.004, (0.0, 0.0, body + shoulder + neck / 2 - 0.002), **look),
         cylinder(throat + 0.003, 0.016, (0.0, 0.0, top), color=cap, substance="plastic"),
-        cylinder(radius + _PROUD, 0.45 * body, (0.0, 0.0, 0.50 * body), **_print(label)),
+        cylinder(radius + _PROUD, 0.45 * body, (0.0, 0.0, 0.50 * body), **_print(label, "can_print")),
     ]
     return _package(("bottle", "drink bottle", "flask"), color, parts, (2 * radius, 2 * radius, top + 0.008))
 
@@ -167,7 +173,7 @@ def jar(c: Choices) -> Blueprint:
         cylinder(
             0.90 * radius, 0.17 * height, (0.0, 0.0, height - 0.085 * height), color=lid, substance="steel", fill=0.1
         ),
-        cylinder(radius + _PROUD, 0.38 * height, (0.0, 0.0, 0.40 * height), **_print(rgb("cream"))),
+        cylinder(radius + _PROUD, 0.38 * height, (0.0, 0.0, 0.40 * height), **_print(rgb("cream"), "can_print")),
     ]
     return _package(("jar", "jam jar", "glass jar"), color, parts, (2 * radius, 2 * radius, height))
 
@@ -193,14 +199,14 @@ def spray_bottle(c: Choices) -> Blueprint:
         box((0.075, 0.020, 0.022), (-0.008, 0.0, z + 0.028), **top),
         bar((-0.042, 0.0, z + 0.028), (-0.053, 0.0, z + 0.028), 0.006, **top),
         bar((-0.030, 0.0, z + 0.018), (-0.036, 0.0, z - 0.014), 0.004, **top),
-        box((0.72 * width, depth + 2 * _PROUD, 0.55 * body), (0.0, 0.0, 0.48 * body), **_print(head)),
+        box((0.72 * width, depth + 2 * _PROUD, 0.55 * body), (0.0, 0.0, 0.48 * body), **_print(head, "can_print")),
     ]
     return _package(("spray bottle", "cleaning spray", "sprayer"), color, parts, (width, depth, z + 0.039))
 
 
-def _print(color: Rgb) -> Appearance:
+def _print(color: Rgb, material: str | None = None) -> Appearance:
     """Return the look of a printed label: seen, without mass, out of the way of collisions."""
-    return Appearance(color=color, substance="paper", fill=0.0, solid=False)
+    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
 
 
 def _package(words: tuple[str, ...], color: str, parts: list[Part], size: tuple[float, float, float]) -> Blueprint:

@@ -13,7 +13,10 @@ from handloom.objects.shapes import (
     Appearance,
     bar,
     box,
+    curved,
     cylinder,
+    drawn_as,
+    drawn_as_tube,
     ellipsoid,
     hull,
     lathe,
@@ -23,6 +26,7 @@ from handloom.objects.shapes import (
     slab,
     striped,
 )
+from handloom.render.looks import Turned
 
 
 def bowl(c: Choices) -> Blueprint:
@@ -189,8 +193,13 @@ def teapot(c: Choices) -> Blueprint:
     profile = [(0.62, 0.0), (0.95, 0.38), (1.0, 0.70), (0.86, 1.08), (0.46, 1.36)]
     height = 1.36 * radius
     parts = [
-        lathe([(r * radius, z * radius) for r, z in profile[:3]], sides=14, **look),
-        lathe([(r * radius, z * radius) for r, z in profile[2:]], sides=14, **look),
+        *drawn_as(
+            [
+                lathe([(r * radius, z * radius) for r, z in profile[:3]], sides=14, **look),
+                lathe([(r * radius, z * radius) for r, z in profile[2:]], sides=14, **look),
+            ],
+            Turned(outer=tuple((r * radius, z * radius) for r, z in curved(profile)), edge=0.004),
+        ),
         lathe(
             [(0.48 * radius, 0.0), (0.30 * radius, 0.012)],
             (0.0, 0.0, height),
@@ -199,12 +208,19 @@ def teapot(c: Choices) -> Blueprint:
             substance="ceramic",
         ),
         ellipsoid((0.022, 0.022, 0.018), (0.0, 0.0, height + 0.019), color=shade(rgb(color), 0.8), substance="ceramic"),
-        rod((0.85 * radius, 0.0, 0.45 * radius), (1.35 * radius, 0.0, 0.80 * radius), 0.011, **look),
-        rod((1.35 * radius, 0.0, 0.80 * radius), (1.55 * radius, 0.0, 1.22 * radius), 0.008, **look),
     ]
+    spout = [(0.85, 0.45), (1.35, 0.80), (1.55, 1.22)]
+    parts += drawn_as_tube(
+        [
+            rod((0.85 * radius, 0.0, 0.45 * radius), (1.35 * radius, 0.0, 0.80 * radius), 0.011, **look),
+            rod((1.35 * radius, 0.0, 0.80 * radius), (1.55 * radius, 0.0, 1.22 * radius), 0.008, **look),
+        ],
+        [(x * radius, 0.0, z * radius) for x, z in spout],
+        (0.016, 0.010, 0.007),
+    )
     knots = [(-0.88, 1.05), (-1.40, 1.02), (-1.50, 0.60), (-0.95, 0.42)]
-    for (x0, z0), (x1, z1) in pairwise(knots):
-        parts.append(rod((x0 * radius, 0.0, z0 * radius), (x1 * radius, 0.0, z1 * radius), 0.006, **look))
+    bent = [(x * radius, 0.0, z * radius) for x, z in knots]
+    parts += drawn_as_tube([rod(a, b, 0.006, **look) for a, b in pairwise(bent)], bent, 0.006)
     return Blueprint(
         words=("teapot", "tea pot", "pot of tea"),
         color=color,

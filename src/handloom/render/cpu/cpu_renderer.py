@@ -99,7 +99,7 @@ class CpuRenderer:
             textures=textures,
             texels=texels,
             beads=make_beads(len(self._bead_ids)),
-            world=build_world(model),
+            world=build_world(model, reflections=preset.reflections),
         )
         self._canvases: dict[CameraSpec, CanvasArrays] = {}
         self._drawn: dict[CameraSpec, frozenset[str]] = {}

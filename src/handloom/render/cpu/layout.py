@@ -35,6 +35,9 @@ VECTOR = 16
     LAMP_X, LAMP_Y, LAMP_INVERSE,   # place in the current light's picture plane, one over the distance along its axis
 ) = (LANES * k for k in range(45))
 LANE_QUANTITIES = 45
+# While a surface is shaded, the spare quantities hold what it mirrors: direction, blur, share, light.
+MIRROR_X, MIRROR_Y, MIRROR_Z, MIRROR_BLUR, MIRROR_WEIGHT = SPARE_A, SPARE_B, SPARE_C, SPARE_D, SPARE_E
+MIRROR_R, MIRROR_G, MIRROR_B = SPARE_F, SPARE_G, SPARE_H
 
 (
     G_TYPE, G_SIZE, _, _,           # mjtGeom; size as in the model, half extents for a mesh [m]
@@ -60,12 +63,14 @@ LANE_QUANTITIES = 45
     G_BAND_LOW, G_BAND_HIGH,        # heights of a painted band on it [m]
     G_BAND_COLOR, _, _,             # linear albedo of the band
     G_TEX_AROUND,                   # repeats of the texture around the z axis; 0: it is projected
-    G_TEX_ALONG,                    # axis of a box along which the texture runs: 0, 1, 2
+    G_TEX_ALONG,                    # axis of a box along which the texture runs: 0, 1, 2; READABLE: a print
     G_TEX_SHIFT, _,                 # where the texture begins, in repeats
     G_RELIEF,                       # height of the texture's relief [m]
 ) = range(68)
 GEOM_COLUMNS = 80
 # fmt: on
+# A texture that is to be read from every side of a box: it runs from left to right on each.
+READABLE = 3
 # Rotation and position lie side by side.
 POSE = 12
 
@@ -145,8 +150,15 @@ SURFACE, ABOVE, BETWEEN = 0, 1, 2
     W_AO_LOW,
     W_AO_HIGH,
     W_AO_FLOOR,
-) = (0, 12, 15, 18, 21, 22, 23, 24)
-WORLD_COLUMNS = 25
+    W_WINDOW_COUNT,  # bright panes that shiny things mirror; 0 mirrors the ambient light alone
+    W_WINDOWS,  # MAX_WINDOWS blocks of WINDOW_COLUMNS
+) = (0, 12, 15, 18, 21, 22, 23, 24, 25, 26)
+# A pane seen in a direction m: w . m > 0, at (u . m, v . m) / (w . m), from -1 to 1 inside; u and v are divided by its
+# half width and half height. Its light, and the width of its bars as a share of its half width (0: none).
+P_W, P_U, P_V, P_COLOR, P_BARS = 0, 3, 6, 9, 12
+WINDOW_COLUMNS = 13
+MAX_WINDOWS = 4
+WORLD_COLUMNS = 26 + MAX_WINDOWS * WINDOW_COLUMNS
 
 # One camera: ``view[COLUMN]``.
 (

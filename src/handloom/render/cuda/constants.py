@@ -12,6 +12,7 @@ from handloom.render.cpu.rays import beads, space, triangles, turned, wide_tests
 
 FROM_LAYOUT = (
     *("TILE_WIDTH", "TILE_HEIGHT", "LANES", "GROUPS", "POSE", "GEOM_COLUMNS", "LIGHT_COLUMNS", "VIEW_COLUMNS"),
+    *("P_W", "P_U", "P_V", "P_COLOR", "P_BARS", "WINDOW_COLUMNS"),
     *(
         "PLANE",
         "SPHERE",
@@ -73,7 +74,7 @@ OTHERS: dict[str, Any] = {
     "RESHADE": frame.RESHADE,
     **{f"FILM_{k}": getattr(shading, f"FILM_{k}") for k in "ABCDE"},
     **{f"SRGB_{k}": getattr(shading, f"SRGB_{k}") for k in "1248"},
-    "MIRROR_CONTRAST": shading.MIRROR_CONTRAST,
+    **{k: getattr(shading, k) for k in ("MIRROR_CONTRAST", "FACE_ON", "SHARPEST_EDGE", "BLUR", "CLEAR_COAT")},
 }
 
 

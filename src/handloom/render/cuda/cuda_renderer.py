@@ -43,7 +43,7 @@ class CudaRenderer:
         looks: Sequence[Look] = (),
     ) -> None:
         self._drawing = drawing or shared_drawing(preset)
-        self._reader = MomentReader(model, mirrors=preset.mirrors, looks=looks)
+        self._reader = MomentReader(model, mirrors=preset.mirrors, looks=looks, reflections=preset.reflections)
 
     @property
     def card(self) -> str:

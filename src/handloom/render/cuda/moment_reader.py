@@ -43,9 +43,17 @@ class MomentReader:
         model: The model to draw. Shapes, colours, lights and textures are read once, here.
         mirrors: Whether mirrors are drawn.
         looks: What is drawn in place of which geoms.
+        reflections: Whether windows of the surroundings are mirrored; None: as mirrors are.
     """
 
-    def __init__(self, model: mujoco.MjModel, *, mirrors: bool, looks: Sequence[Look] = ()) -> None:
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        *,
+        mirrors: bool,
+        looks: Sequence[Look] = (),
+        reflections: bool | None = None,
+    ) -> None:
         self._model = model
         ids, shown = apply_looks(model, drawn_geoms(model), looks)
         self._ids, self._bead_ids = split_beads(model, ids)
@@ -66,7 +74,7 @@ class MomentReader:
             corners=meshes.corners,
             textures=textures,
             texels=texels,
-            world=build_world(model),
+            world=build_world(model, reflections=mirrors if reflections is None else reflections),
             ids=np.concatenate([np.array([-1], np.int32), self._ids, self._bead_ids]),
             mirrors=mirror_rows(shapes.geoms) if mirrors else np.zeros(0, np.int32),
             lights=len(self._light_table),

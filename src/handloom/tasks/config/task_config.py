@@ -87,6 +87,8 @@ class EnvMapConfig(Config):
     """Lowest and highest turn [deg]."""
     lamps: tuple[Annotated[int, Field(ge=1, le=8)], Annotated[int, Field(ge=1, le=8)]] = (2, 2)
     """Fewest and most lamps; the first casts shadows, those beyond two are tinted and hang anywhere (ours)."""
+    vary_surroundings: bool = False
+    """Draw another sky or room around the scene: windows, panels, warm and cold light (ours)."""
     light_type: Annotated[str, UnusedKey("light comes from a sky and lamps here")] = "DomeLight"
 
     @model_validator(mode="after")
@@ -116,9 +118,10 @@ class DataConfig(Config):
     """Frame rate of the dataset and the control loop [1/s] (ours)."""
     paraphrases: tuple[str, ...] = ()
     """Other wordings of the instruction, picked at random (ours)."""
-    variant: Literal["clean", "randomized"] = "clean"
-    """``randomized`` varies what a policy should not care about: categories and sizes, clutter, masses, friction, room
-    and table styles, lamps, camera poses, start pose and table height (ours)."""
+    variant: Literal["clean", "randomized", "extreme"] = "clean"
+    """``randomized`` varies what a policy should not care about: categories and sizes, clutter, masses, friction,
+    materials of room and table, lamps, windows, cameras and their lenses, start pose and table height; ``extreme`` the
+    same with noise on table, floor and walls (ours)."""
 
 
 class FluidConfig(Config):

@@ -22,6 +22,7 @@ from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.robots import described, robot_boxes
 from handloom.values import CameraSpec, ObjectInstance, RobotInstance
 from handloom.values.camera import R_GIVEN_OPENCV
+from handloom.values.optics import Optics
 
 OPPOSITE = np.array([0.8, 0.0, 0.75])
 """From what is looked at to a camera without a place of its own: away from the robot and up; its length is 1.1."""
@@ -117,8 +118,31 @@ def _sample(
         parent=parent_body(task, entry),
         position=(float(position[0]), float(position[1]), float(position[2])),
         quat=(float(quat[0]), float(quat[1]), float(quat[2]), float(quat[3])),
+        optics=sample_optics(camera, rng.spawn(1)[0]) if entry.lens == "real" else None,
     )
     return spec if entry.size is None else spec.resized(*entry.size)
+
+
+def sample_optics(camera: CameraFile, rng: np.random.Generator) -> Optics:
+    """Return a lens and sensor as robots carry them: a machine-vision or depth camera, or a cheap webcam."""
+
+    def draw(low: float, high: float) -> float:
+        return round(float(rng.uniform(low, high)), 6)
+
+    k1, k2, p1, p2, k3 = draw(-0.09, 0.03), draw(-0.01, 0.02), draw(-8e-4, 8e-4), draw(-8e-4, 8e-4), 0.0
+    return Optics(
+        distortion=camera.distortion or (k1, k2, p1, p2, k3),
+        vignetting=draw(0.0, 0.35),
+        exposure=round(float(np.exp(rng.uniform(-0.25, 0.2))), 6),
+        exposure_drift=draw(0.0, 0.08),
+        white_balance=(draw(0.9, 1.12), draw(0.9, 1.12)),
+        white_drift=draw(0.0, 0.04),
+        drift_seconds=draw(2.0, 12.0),
+        phase=draw(0.0, 2.0 * np.pi),
+        noise=draw(0.002, 0.018),
+        jpeg=int(rng.integers(70, 96)),
+        seed=int(rng.integers(2**32)),
+    )
 
 
 def camera_bodies(task: Task, cameras: Sequence[CameraSpec]) -> tuple[ObjectInstance, ...]:

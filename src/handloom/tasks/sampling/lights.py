@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from handloom.render.appearance.surroundings import pane
 from handloom.tasks.config.task_config import EnvMapConfig
 from handloom.values import LightInstance
+from handloom.values.surroundings import Surroundings
 
 MIDDLE_INTENSITY = 5500.0
 """Strength of the published dome light that our middle exposure stands for: the middle of the published range."""
@@ -39,11 +41,68 @@ def sample_lights(env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[Ligh
 
 
 def _tinted(name: str, strength: float, rng: np.random.Generator) -> LightInstance:
-    """Return a weak lamp of any light colour that hangs anywhere around the table and casts no shadow."""
+    """Return a weak lamp, from candle warm to sky cold, that hangs anywhere around the table and casts no shadow."""
     turn = float(rng.uniform(0.0, 2.0 * np.pi))
     place = float(rng.uniform(0.8, 2.0)) * np.array([np.cos(turn), np.sin(turn)])
-    tint = rng.uniform(0.55, 1.0, 3)
+    tint = _adapted(float(rng.uniform(2500.0, 9000.0)))
     return _lamp(name, place, float(rng.uniform(1.6, 2.8)), 0.18 * strength * tint, BULB, shadows=False)
+
+
+def color_of_kelvin(kelvin: float) -> np.ndarray:
+    """Return linear RGB (3,) of a black body of 1500 to 15000 K, the greatest channel 1.
+
+    Planck's law at the primaries of sRGB (610, 549, 468 nm), relative to 6504 K.
+    """
+    waves = np.array([610e-9, 549e-9, 468e-9])
+
+    def radiance(temperature: float) -> np.ndarray:
+        return waves**-5.0 / np.expm1(1.438777e-2 / (waves * temperature))
+
+    rgb = radiance(kelvin) / radiance(6504.0)
+    return rgb / rgb.max()
+
+
+def _adapted(kelvin: float) -> np.ndarray:
+    """Return the colour of a light halfway to white, as a camera that balances white sees it."""
+    return (1.0 + color_of_kelvin(kelvin)) / 2.0
+
+
+def sample_surroundings(env_map: EnvMapConfig, rng: np.random.Generator) -> Surroundings | None:
+    """Return a room by day or by night, a workshop under panels, or an overcast sky; None keeps the usual room."""
+    if not env_map.vary_surroundings:
+        return None
+    kind = str(rng.choice(("day", "day", "evening", "panels", "overcast")))
+    turn, cold = float(rng.uniform(0.0, 360.0)), _adapted(float(rng.uniform(6500.0, 11000.0)))
+    warm, white = _adapted(float(rng.uniform(2700.0, 3600.0))), _adapted(float(rng.uniform(3800.0, 6000.0)))
+
+    def lit(color: np.ndarray, strength: float) -> tuple[float, float, float]:
+        red, green, blue = (round(float(value), 4) for value in strength * color)
+        return (red, green, blue)
+
+    def side(lowest: float, highest: float) -> float:
+        return float(rng.uniform(lowest, highest))
+
+    if kind == "day":
+        panes = [
+            pane(turn + side(-30, 30), side(28, 48), (side(0.2, 0.5), side(0.35, 0.6)), lit(cold, 9.5), bars=0.06),
+            pane(turn + side(70, 150), side(25, 45), (side(0.15, 0.35), side(0.3, 0.6)), lit(cold, 6.5)),
+            pane(turn, side(70, 85), (side(0.15, 0.5), side(0.1, 0.2)), lit(white, 7.0)),
+        ]
+        return Surroundings(above=lit(cold, 1.3), below=lit(warm, 0.66), panes=tuple(panes))
+    if kind == "evening":
+        panes = [
+            pane(turn, side(60, 85), (side(0.08, 0.2), side(0.08, 0.2)), lit(warm, 16.0)),
+            pane(turn + side(90, 200), side(20, 40), (side(0.1, 0.2), side(0.1, 0.25)), lit(warm, 10.0)),
+        ]
+        return Surroundings(above=lit(warm, 1.25), below=lit(warm, 0.55), panes=tuple(panes))
+    if kind == "panels":
+        panes = [
+            pane(turn + 90 * k, side(50, 80), (0.55, 0.12), lit(white, 8.5)) for k in range(int(rng.integers(2, 5)))
+        ]
+        return Surroundings(above=lit(white, 1.35), below=lit(white, 0.6), panes=tuple(panes))
+    return Surroundings(
+        above=lit(cold, 1.5), below=lit(white, 0.5), panes=(pane(0.0, 90.0, (2.5, 2.5), lit(cold, 1.5)),)
+    )
 
 
 def _lamp(

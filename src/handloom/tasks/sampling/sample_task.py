@@ -21,7 +21,7 @@ from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
 from handloom.tasks.sampling.distractors import sample_distractors
 from handloom.tasks.sampling.fluid import sample_fluid
 from handloom.tasks.sampling.layout import sample_layout
-from handloom.tasks.sampling.lights import sample_lights
+from handloom.tasks.sampling.lights import sample_lights, sample_surroundings
 from handloom.tasks.sampling.objects import only_seen, sample_markers, sample_props
 from handloom.tasks.sampling.robots import body_pose, sample_robots
 from handloom.tasks.sampling.settling_world import STEP
@@ -119,8 +119,8 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         SamplingError: The regions cannot be met; names the object, how often it was tried and what to widen.
     """
     rng = partial(generator, seed, episode, task=task.name)
-    if task.config.data.variant == "randomized":
-        task = randomized(task, rng("variant"))
+    if task.config.data.variant != "clean":
+        task = randomized(task, rng("variant"), extreme=task.config.data.variant == "extreme")
     task, place = in_room(task, rng("room"))
     config = task.config
     props = only_seen(task, sample_props(task, rng("objects")))
@@ -152,6 +152,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         neglect_collisions=config.neglect_collision_names,
         detailed_instruction=with_words(config.data.detailed_language_instruction, objects),
         fluid=sample_fluid(task, objects),
+        surroundings=sample_surroundings(config.env_map, rng("surroundings")),
         room={} if place is None else place.room.choices(),
     )
 

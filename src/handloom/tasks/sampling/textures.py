@@ -1,4 +1,4 @@
-"""Surface appearance: a colour, an image from a folder, or a procedural texture."""
+"""Surface appearance: a colour, an image from a folder, a procedural texture, or a material of the renderer."""
 
 from pathlib import Path
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from handloom.errors import ConfigError
 from handloom.objects.materials import rgb
+from handloom.render.materials import MATERIALS
 from handloom.render.textures import TEXTURES
 from handloom.scene.object_config import ObjectConfig, TextureConfig
 from handloom.tasks.config.task import Task
@@ -38,18 +39,34 @@ def sample_look(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gene
             raise ConfigError(f"{where}: texture_id: {found}, there is none with number {index}")
         return {"picture": str(task.inside(pictures[index], where)), "repeat": repeat}
     seed = int(rng.integers(LOOKS)) if texture.apply_randomization else texture.texture_id
+    if _is_material(texture.texture_lib):
+        own = np.array(MATERIALS[texture.texture_lib].color)
+        if texture.apply_randomization:
+            # Another brightness, and a little warmer or colder.
+            own = own * rng.uniform(0.75, 1.1) * (1.0 + rng.uniform(-0.06, 0.06) * np.array([1.0, 0.0, -1.0]))
+        color = [round(float(value), 4) for value in np.clip(own, 0.02, 0.98)]
+        return {"material": texture.texture_lib, "texture_seed": seed, "color": color}
     return {"texture": _procedural(texture), "texture_seed": seed, "repeat": repeat}
 
 
 def texture_stand_ins(task: Task) -> tuple[str, ...]:
     """Return one line for every missing folder of pictures and the procedural texture that stands in for it."""
     textures = [entry.texture for entry in (*task.config.objects, *task.arena.fixtures) if entry.texture is not None]
-    by_name = {texture.texture_lib: texture for texture in textures if texture.texture_lib not in TEXTURES}
+    by_name = {texture.texture_lib: texture for texture in textures if not _known(texture.texture_lib)}
     return tuple(
         f"texture_lib: there is no folder {name} with pictures; our {_procedural(texture)} stands in"
         for name, texture in by_name.items()
         if not _pictures(task, texture, f"{task.path}: texture_lib")
     )
+
+
+def _known(name: str) -> bool:
+    return name in TEXTURES or name in MATERIALS
+
+
+def _is_material(name: str) -> bool:
+    """Return whether a name is a material of the renderer and no texture."""
+    return name in MATERIALS and name not in TEXTURES
 
 
 def _procedural(texture: TextureConfig) -> str:
@@ -61,7 +78,7 @@ def _procedural(texture: TextureConfig) -> str:
 
 def _pictures(task: Task, texture: TextureConfig, where: str) -> list[Path]:
     """Return the pictures of the folder a texture names, sorted; none when it names a procedural texture."""
-    if texture.texture_lib in TEXTURES:
+    if texture.texture_lib in TEXTURES or _is_material(texture.texture_lib):
         return []
     place = task.folder(texture.texture_lib)
     if place is None:

@@ -33,21 +33,16 @@ SKILLS_FOR_ANY_SHAPE = frozenset(("pick", "place", "home", "heuristic__skill", "
 COLOR_WORDS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "teal", "white", "gray", "black", "brown")
 SIZES = (0.92, 1.08)
 """Lowest and highest factor on the size of an object; more would not fit the hands and holes tasks were written for."""
-STYLES: tuple[tuple[str, str, str], ...] = (
-    ("wood", "stone", "plaster"),
-    ("wood", "wood", "plaster"),
-    ("stone", "checker", "plaster"),
-    ("metal", "noise", "plaster"),
-    ("metal", "stone", "metal"),
-    ("plaster", "wood", "cloth"),
-    ("cloth", "wood", "plaster"),
-    ("cloth", "cloth", "wood"),
-    ("checker", "stone", "plaster"),
-    ("noise", "checker", "stone"),
-    ("stone", "stone", "wood"),
-    ("plaster", "noise", "noise"),
+TABLES = (
+    *("oiled_oak", "oiled_walnut", "oiled_beech", "oiled_maple", "pine", "plywood", "bamboo", "butcher_block"),
+    *("painted_wood", "laminate", "wood_laminate", "stone_laminate", "marble", "granite", "terrazzo"),
+    *("brushed_steel", "linen"),
 )
-"""Rooms: textures of table, floor and walls, each in one of 24 looks."""
+FLOORS = ("parquet", "oiled_oak", "floor_tile", "linoleum", "concrete", "carpet", "terrazzo", "slate", "stone_laminate")
+WALLS = ("plaster", "plaster", "painted_wood", "laminate", "brick", "concrete", "metro_tile", "tile")
+"""Materials of tables, floors and walls, each in 24 pieces and many tones."""
+NOISY = ("noise", "checker", "cloth", "metal", "stone", "wood")
+"""Textures of the extreme variant: patterns and colours that no room has."""
 ON_TABLE, BY_TABLE = 0.06, 0.02
 """Largest change of the table's height [m]: of a robot that stands on it and moves along, and of one beside it."""
 START_STD = 0.06
@@ -58,8 +53,14 @@ HAND_CAMERA = {"max_translation_noise": 0.004, "max_orientation_noise": 1.5, "ma
 """Jitter of cameras in the room and of those on a robot, which sit in narrow places."""
 
 
-def randomized(task: Task, rng: np.random.Generator) -> Task:
-    """Return the task with everything varied that a policy should not care about; one draw for one episode."""
+def randomized(task: Task, rng: np.random.Generator, *, extreme: bool = False) -> Task:
+    """Return the task with everything varied that a policy should not care about; one draw for one episode.
+
+    Args:
+        task: The task as its file says it.
+        rng: Generator of the variant.
+        extreme: Surfaces show noise and patterns that no room has; else materials, lamps and cameras people believe.
+    """
     config = task.config
     table = next((entry for entry in task.arena.fixtures if stands_as_table(task, entry)), None)
     robots, cameras, height = config.robots, config.cameras, config.table_height
@@ -80,13 +81,17 @@ def randomized(task: Task, rng: np.random.Generator) -> Task:
         "distractors": config.distractors or (_clutter(table) if table is not None else None),
         "physics": _physics(config.physics),
         "env_map": EnvMapConfig(
-            apply_randomization=True, intensity_range=(2800.0, 8500.0), rotation_range=(0.0, 360.0), lamps=(1, 4)
+            apply_randomization=True,
+            intensity_range=(2800.0, 8500.0),
+            rotation_range=(0.0, 360.0),
+            lamps=(1, 4),
+            vary_surroundings=True,
         ),
     }
     if config.room is not None:
         update["room"] = _any_room(config.room)
         return replace(task, config=config.model_copy(update=update))
-    return replace(task, config=config.model_copy(update=update), arena=_room(task, rng))
+    return replace(task, config=config.model_copy(update=update), arena=_room(task, rng, extreme=extreme))
 
 
 def _any_room(room: RoomConfig) -> RoomConfig:
@@ -112,9 +117,9 @@ def _raised(entry: Any, shift: float) -> Any:
 
 
 def _moved(camera: CameraConfig) -> CameraConfig:
-    """Return a camera that hangs a little elsewhere, with a little more or less zoom, in every episode."""
+    """Return a camera with a real lens and sensor, in another place and with another zoom in every episode."""
     noise = HAND_CAMERA if camera.parent else ROOM_CAMERA
-    return camera.model_copy(update={**noise, "apply_randomization": True})
+    return camera.model_copy(update={**noise, "apply_randomization": True, "lens": "real"})
 
 
 def _started_anywhere(robot: RobotEntry) -> RobotEntry:
@@ -172,9 +177,11 @@ def _clutter(table: ObjectConfig) -> DistractorsConfig:
     )
 
 
-def _room(task: Task, rng: np.random.Generator) -> ArenaConfig:
-    """Return the arena in one of the styles: textures of table, floor and walls."""
-    table, floor, wall = STYLES[int(rng.integers(len(STYLES)))]
+def _room(task: Task, rng: np.random.Generator, *, extreme: bool) -> ArenaConfig:
+    """Return the arena with other materials, or textures, of table, floor and walls."""
+    table, floor, wall = (
+        str(rng.choice(names)) for names in ((NOISY, NOISY, NOISY) if extreme else (TABLES, FLOORS, WALLS))
+    )
 
     def styled(entry: ObjectConfig) -> ObjectConfig:
         if entry.texture is None:

@@ -24,11 +24,25 @@ from handloom.render.cpu.layout import (
     LIGHT_G,
     LIGHT_R,
     METAL,
+    MIRROR_B,
+    MIRROR_BLUR,
+    MIRROR_G,
+    MIRROR_R,
+    MIRROR_WEIGHT,
+    MIRROR_X,
+    MIRROR_Y,
+    MIRROR_Z,
     NEAR_GAP,
     NX,
     NY,
     NZ,
     ONE,
+    OPACITY,
+    P_BARS,
+    P_COLOR,
+    P_U,
+    P_V,
+    P_W,
     PX,
     PY,
     PZ,
@@ -45,7 +59,10 @@ from handloom.render.cpu.layout import (
     W_EXPOSURE,
     W_HORIZON,
     W_NADIR,
+    W_WINDOW_COUNT,
+    W_WINDOWS,
     W_ZENITH,
+    WINDOW_COLUMNS,
     ZERO,
 )
 
@@ -54,8 +71,15 @@ FILM_A, FILM_B, FILM_C, FILM_D, FILM_E = (np.float32(v) for v in (2.51, 0.03, 2.
 # sRGB encoding as a sum of square roots of linear light, scaled to 0..255: within 0.3 of a grey level from the seventh
 # level on, and within 2.5 in the near black below.
 SRGB_2, SRGB_4, SRGB_8, SRGB_1 = (np.float32(255 * v) for v in (0.662002687, 0.684122060, -0.323583601, -0.0225411470))
-# How much sharper a mirror image of the surroundings is than their diffuse light.
+# How much sharper a mirror image of the ambient light is than its diffuse light.
 MIRROR_CONTRAST = np.float32(1.6)
+TWO = np.float32(2)
+# Share that a surface of full specular mirrors when looked at face on; one of 0.5, like most, has 4 %.
+FACE_ON = np.float32(0.08)
+# Half width of the blur of a mirrored edge, as the tangent of an angle: of a perfect mirror, and of a rough surface.
+SHARPEST_EDGE, BLUR = np.float32(0.02), np.float32(1.6)
+# What is clear and more specular than this hides what is behind where it mirrors.
+CLEAR_COAT = np.float32(0.7)
 
 
 @picture_kernel
@@ -135,24 +159,17 @@ def add_soft_light(lanes, light, view):
         lanes[i + LIGHT_B] += direct * db
 
 
-@picture_kernel(inline="always")
-def _sensor(albedo, metal, ambient, light, glow, shine, mirror):
-    """Return linear light of one channel: the matte part, and highlights tinted by the colour of a metal."""
-    matte = albedo * ((ONE - metal) * (ambient + light) + glow)
-    return matte + (ONE + (albedo - ONE) * metal) * (shine + mirror)
-
-
 @picture_kernel
-def shade_surface(lanes, world, view):
-    """Turn albedo, light and surroundings into screen colours 0..255 in RED, GREEN, BLUE.
+def _look_around(lanes, world, view):
+    """Write what a mirror in place of each surface would show, blurred by its roughness.
 
-    Surroundings light a surface from all sides, and metals and rims mirror them.
+    MIRROR_R, MIRROR_G, MIRROR_B get the light, MIRROR_WEIGHT the share that is mirrored: Schlick's Fresnel term, less
+    at the rim of what is rough. The ambient light has no edges; panes do, which blur with the width of the highlight.
     """
     r0, r1, r2, r3 = world[W_AMBIENT], world[W_AMBIENT + 3], world[W_AMBIENT + 6], world[W_AMBIENT + 9]
     g0, g1, g2, g3 = world[W_AMBIENT + 1], world[W_AMBIENT + 4], world[W_AMBIENT + 7], world[W_AMBIENT + 10]
     b0, b1, b2, b3 = world[W_AMBIENT + 2], world[W_AMBIENT + 5], world[W_AMBIENT + 8], world[W_AMBIENT + 11]
     ex, ey, ez = view[V_EYE], view[V_EYE + 1], view[V_EYE + 2]
-    exposure = world[W_EXPOSURE]
     for i in range(LANES):
         nx = lanes[i + NX]
         ny = lanes[i + NY]
@@ -166,14 +183,90 @@ def shade_surface(lanes, world, view):
         rim = ONE - cosine
         rim *= rim
         rim *= rim
-        mx = (twice * nx - vx * inverse) * MIRROR_CONTRAST
-        my = (twice * ny - vy * inverse) * MIRROR_CONTRAST
-        mz = (twice * nz - vz * inverse) * MIRROR_CONTRAST
+        mx = twice * nx - vx * inverse
+        my = twice * ny - vy * inverse
+        mz = twice * nz - vz * inverse
+        # Of a highlight of that exponent: the roughness squared.
+        spread = np.sqrt(TWO / (lanes[i + SHININESS] + TWO))
+        metal = lanes[i + METAL]
+        specular = lanes[i + SPECULAR]
+        coat = specular * (FACE_ON + (HALF - FACE_ON) * rim * (ONE - spread))
+        lanes[i + MIRROR_WEIGHT] = lanes[i + NEAR_GAP] * (metal + (ONE - metal) * coat)
+        lanes[i + MIRROR_X] = mx
+        lanes[i + MIRROR_Y] = my
+        lanes[i + MIRROR_Z] = mz
+        lanes[i + MIRROR_BLUR] = SHARPEST_EDGE + BLUR * spread
+        contrast = MIRROR_CONTRAST * (ONE - HALF * spread)
+        mx *= contrast
+        my *= contrast
+        mz *= contrast
+        lanes[i + MIRROR_R] = max(r0 + r1 * mx + r2 * my + r3 * mz, ZERO)
+        lanes[i + MIRROR_G] = max(g0 + g1 * mx + g2 * my + g3 * mz, ZERO)
+        lanes[i + MIRROR_B] = max(b0 + b1 * mx + b2 * my + b3 * mz, ZERO)
+    for k in range(int(world[W_WINDOW_COUNT])):
+        _mirror_window(lanes, world[W_WINDOWS + k * WINDOW_COLUMNS :])
+
+
+@picture_kernel
+def _mirror_window(lanes, pane):
+    """Add one pane to the light that is mirrored."""
+    wx, wy, wz = pane[P_W], pane[P_W + 1], pane[P_W + 2]
+    ux, uy, uz = pane[P_U], pane[P_U + 1], pane[P_U + 2]
+    vx, vy, vz = pane[P_V], pane[P_V + 1], pane[P_V + 2]
+    red, green, blue = pane[P_COLOR], pane[P_COLOR + 1], pane[P_COLOR + 2]
+    bars = pane[P_BARS]
+    # Edges blur by an angle, which is more of a small pane than of a large one.
+    u_scale = np.sqrt(ux * ux + uy * uy + uz * uz)
+    v_scale = np.sqrt(vx * vx + vy * vy + vz * vz)
+    for i in range(LANES):
+        x = lanes[i + MIRROR_X]
+        y = lanes[i + MIRROR_Y]
+        z = lanes[i + MIRROR_Z]
+        ahead = wx * x + wy * y + wz * z
+        scale = ONE / max(ahead, np.float32(0.05))
+        u = abs(ux * x + uy * y + uz * z) * scale
+        v = abs(vx * x + vy * y + vz * z) * scale
+        blur = lanes[i + MIRROR_BLUR]
+        a, b = blur * u_scale, blur * v_scale
+        # A box blurred by a box: a ramp at the edges, and no more light than there was.
+        inside = min(max(HALF + (ONE - u) * HALF / a, ZERO), ONE) * min(max(HALF + (ONE - v) * HALF / b, ZERO), ONE)
+        inside *= min(ONE / a, ONE) * min(ONE / b, ONE)
+        clear = min(max((u - bars) / a + HALF, a), ONE) * min(max((v - bars) / b + HALF, b), ONE)
+        inside *= min(clear, ONE) if bars > ZERO else ONE
+        inside *= min(max(ahead * np.float32(8), ZERO), ONE)
+        lanes[i + MIRROR_R] += inside * red
+        lanes[i + MIRROR_G] += inside * green
+        lanes[i + MIRROR_B] += inside * blue
+
+
+@picture_kernel(inline="always")
+def _sensor(albedo, metal, ambient, light, glow, shine, mirror):
+    """Return linear light of one channel: the matte part, and highlights tinted by the colour of a metal."""
+    matte = albedo * ((ONE - metal) * (ambient + light) + glow)
+    return matte + (ONE + (albedo - ONE) * metal) * (shine + mirror)
+
+
+@picture_kernel
+def shade_surface(lanes, world, view):
+    """Turn albedo, light and surroundings into screen colours 0..255 in RED, GREEN, BLUE.
+
+    Surroundings light a surface from all sides, and what shines mirrors them. Clear coats that shine (glass, water)
+    hide what is behind them where they mirror.
+    """
+    r0, r1, r2, r3 = world[W_AMBIENT], world[W_AMBIENT + 3], world[W_AMBIENT + 6], world[W_AMBIENT + 9]
+    g0, g1, g2, g3 = world[W_AMBIENT + 1], world[W_AMBIENT + 4], world[W_AMBIENT + 7], world[W_AMBIENT + 10]
+    b0, b1, b2, b3 = world[W_AMBIENT + 2], world[W_AMBIENT + 5], world[W_AMBIENT + 8], world[W_AMBIENT + 11]
+    exposure = world[W_EXPOSURE]
+    _look_around(lanes, world, view)
+    for i in range(LANES):
+        nx = lanes[i + NX]
+        ny = lanes[i + NY]
+        nz = lanes[i + NZ]
         gap = lanes[i + NEAR_GAP]
         metal = lanes[i + METAL]
         specular = lanes[i + SPECULAR]
         glow = lanes[i + GLOW]
-        weight = gap * (metal + HALF * specular * rim)
+        weight = lanes[i + MIRROR_WEIGHT]
         red = _sensor(
             lanes[i + RED],
             metal,
@@ -181,7 +274,7 @@ def shade_surface(lanes, world, view):
             lanes[i + LIGHT_R],
             glow,
             specular * lanes[i + SHINE_R],
-            max(r0 + r1 * mx + r2 * my + r3 * mz, ZERO) * weight,
+            lanes[i + MIRROR_R] * weight,
         )
         green = _sensor(
             lanes[i + GREEN],
@@ -190,7 +283,7 @@ def shade_surface(lanes, world, view):
             lanes[i + LIGHT_G],
             glow,
             specular * lanes[i + SHINE_G],
-            max(g0 + g1 * mx + g2 * my + g3 * mz, ZERO) * weight,
+            lanes[i + MIRROR_G] * weight,
         )
         blue = _sensor(
             lanes[i + BLUE],
@@ -199,11 +292,14 @@ def shade_surface(lanes, world, view):
             lanes[i + LIGHT_B],
             glow,
             specular * lanes[i + SHINE_B],
-            max(b0 + b1 * mx + b2 * my + b3 * mz, ZERO) * weight,
+            lanes[i + MIRROR_B] * weight,
         )
         lanes[i + RED] = red * exposure
         lanes[i + GREEN] = green * exposure
         lanes[i + BLUE] = blue * exposure
+        clear = (lanes[i + OPACITY] < ONE) & (specular > CLEAR_COAT)
+        mirrored = min(lanes[i + MIRROR_G] * weight + specular * lanes[i + SHINE_G] + TWO * weight, ONE)
+        lanes[i + OPACITY] += (ONE - lanes[i + OPACITY]) * (mirrored if clear else ZERO)
     _paint_sky(lanes, world)
     _develop(lanes)
 

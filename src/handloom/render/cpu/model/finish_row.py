@@ -9,6 +9,7 @@ from handloom.render.cpu.layout import (
     BOX,
     CYLINDER,
     G_ALPHA,
+    G_BOX,
     G_COLOR,
     G_GLOW,
     G_HALF,
@@ -19,12 +20,14 @@ from handloom.render.cpu.layout import (
     G_SPECULAR,
     G_TEX_ALONG,
     G_TEX_AROUND,
+    G_TEX_DENSITY,
     G_TEX_SHIFT,
     G_TEX_U,
     G_TEX_V,
     G_TYPE,
     MESH,
     PLANE,
+    READABLE,
     TRIANGLES,
 )
 from handloom.render.cpu.model.texture import TextureKey
@@ -33,6 +36,8 @@ from handloom.render.pictures import linear_from_srgb
 
 # How many pieces there are of one pattern; which part of one is seen is another number of the seed.
 PIECES = 4
+# The same of prints, which tell goods of one kind from each other.
+PRINTS = 12
 # Highlights are no sharper than this exponent: a lamp has a size.
 SHARPEST = 600.0
 
@@ -46,15 +51,32 @@ def write_finish(finish: Finish, row: NDArray[np.float32]) -> TextureKey | None:
     row[G_SHININESS] = min(max(2.0, 2.0 / max(stuff.roughness, 0.01) ** 4 - 2.0), SHARPEST)
     row[G_TEX_U], row[G_TEX_V] = 1.0 / stuff.size, 1.0 / stuff.size
     row[G_RELIEF] = stuff.relief
-    return (stuff.pattern, finish.seed % PIECES) if stuff.pattern else None
+    return (stuff.pattern, finish.seed % (PRINTS if stuff.fits else PIECES)) if stuff.pattern else None
 
 
 def wrap_pattern(finish: Finish, row: NDArray[np.float32]) -> None:
     """Lay the pattern around what is round and along the longest side of what is not."""
     kind, half = int(row[G_TYPE]), row[G_HALF : G_HALF + 3]
+    if material(finish.material).fits:
+        _fit_print(row, kind, half)
+        return
     row[G_TEX_ALONG] = int(np.argmax(half)) if kind == BOX else 0
     # Two irrational steps spread the seeds evenly over the pattern.
     row[G_TEX_SHIFT : G_TEX_SHIFT + 2] = (finish.seed * 0.6180339887) % 1.0, (finish.seed * 0.7548776662) % 1.0
     if kind not in (BOX, PLANE, MESH, TRIANGLES):
         radius = float(half[0] if kind == CYLINDER else max(half[0], half[1]))
         row[G_TEX_AROUND] = max(1, round(2 * math.pi * radius * float(row[G_TEX_U])))
+
+
+def _fit_print(row: NDArray[np.float32], kind: int, half: NDArray[np.float32]) -> None:
+    """Let a print cover the front of a box once, and what is round twice, front and back."""
+    wide, deep, high = (2 * float(h) for h in half)
+    lies = kind == BOX and high < min(wide, deep)
+    row[G_TEX_U], row[G_TEX_V] = 1.0 / wide, 1.0 / (deep if lies else high)
+    # Letters of a title that is wide and low stay sharp at the price of some flicker.
+    row[G_TEX_DENSITY] = math.sqrt(float(row[G_TEX_U]) * float(row[G_TEX_V]))
+    row[G_TEX_ALONG] = READABLE
+    if kind != BOX:
+        row[G_TEX_AROUND] = 2.0
+        row[G_TEX_SHIFT], row[G_TEX_SHIFT + 1] = 0.0, 0.5 + float(row[G_BOX + 2]) * float(row[G_TEX_V])
+        row[G_TEX_DENSITY] = math.sqrt(float(row[G_TEX_V]) * 2.0 / (math.pi * wide))

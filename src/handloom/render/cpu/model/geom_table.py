@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.render.appearance.swept import triangles_of_swept
 from handloom.render.cpu.layout import (
     BEADS,
     BOX,
@@ -52,6 +53,7 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.model.bvh import (
     Hierarchy,
+    TriangleMesh,
     build_hierarchy,
     join_hierarchies,
     triangles_of_height_field,
@@ -59,7 +61,7 @@ from handloom.render.cpu.model.bvh import (
 )
 from handloom.render.cpu.model.finish_row import wrap_pattern, write_finish
 from handloom.render.cpu.model.texture import TextureKey
-from handloom.render.looks import Look, Turned, tables_of_turned
+from handloom.render.looks import Look, Swept, Turned, tables_of_turned
 from handloom.render.pictures import linear_from_srgb
 
 # Geom groups 0 to 2 are drawn, as in MuJoCo's own viewers; collision geoms live in group 3.
@@ -238,8 +240,10 @@ def build_geom_table(
         row[G_EDGE] = look.edge if look is not None else 0.0
         if look is not None and isinstance(look.shape, Turned):
             shapes.write_turned(look.shape, row)
+        elif look is not None and isinstance(look.shape, Swept):
+            shapes.write_swept(look.shape, row)
         else:
-            shapes.write(geom, row)
+            shapes.write(geom, row, smooth=look is not None and look.shape == "smooth")
         if finish is not None and texture is not None:
             wrap_pattern(finish, row)
     if len(beads):
@@ -259,14 +263,17 @@ class _ShapeTables:
         self._parts: list[Hierarchy] = []
         self._part_of: dict[tuple[int, int], int] = {}
 
-    def write(self, geom: int, row: NDArray[np.float32]) -> None:
-        """Write where the shape of a geom is found; for triangles, for now, the number of their part."""
+    def write(self, geom: int, row: NDArray[np.float32], *, smooth: bool = False) -> None:
+        """Write where the shape of a geom is found; for triangles, for now, the number of their part.
+
+        What is to look smooth has its normals interpolated over triangles, convex or not.
+        """
         kind, item = int(self._model.geom_type[geom]), int(self._model.geom_dataid[geom])
         if kind in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
             return
         # A picture that is laid out over the corners needs the triangles, convex or not.
         mapped = kind == MESH and row[G_TEXTURE] >= 0 and self._model.mesh_texcoordadr[item] >= 0
-        if kind == MESH and not mapped and self._hull(item) is not None:
+        if kind == MESH and not mapped and not smooth and self._hull(item) is not None:
             row[G_HULL], row[G_HULL_COUNT] = self._hull(item) or (0, 0)
             return
         if kind not in (MESH, HEIGHT_FIELD):
@@ -302,6 +309,15 @@ class _ShapeTables:
         row[G_HALF : G_HALF + 3] = radius, radius, (high - low) / 2
         row[G_BAND_LOW], row[G_BAND_HIGH] = shape.band
         row[G_BAND_COLOR : G_BAND_COLOR + 3] = linear_from_srgb(np.array(shape.band_color))
+
+    def write_swept(self, shape: Swept, row: NDArray[np.float32]) -> None:
+        """Write a tube as triangles, and its bounding box."""
+        corners, normals = triangles_of_swept(shape)
+        texcoords = np.full((len(corners), 3, 2), np.nan)
+        row[G_TYPE], row[G_HULL], row[G_HULL_COUNT] = TRIANGLES, len(self._parts), len(self._parts)
+        self._parts.append(build_hierarchy(TriangleMesh(corners, normals, texcoords)))
+        low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+        row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = (low + high) / 2, (high - low) / 2
 
     def finish(self, table: NDArray[np.float32]) -> tuple[NDArray[np.float32], Hierarchy]:
         """Return half spaces and joined triangles, and turn part numbers into node numbers."""

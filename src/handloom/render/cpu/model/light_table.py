@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.render.appearance.surroundings import axes_of_pane, surroundings_of
 from handloom.render.cpu.layout import (
     L_ATTENUATION,
     L_BLEND,
@@ -22,6 +23,12 @@ from handloom.render.cpu.layout import (
     L_SPECULAR,
     L_U,
     LIGHT_COLUMNS,
+    MAX_WINDOWS,
+    P_BARS,
+    P_COLOR,
+    P_U,
+    P_V,
+    P_W,
     W_AMBIENT,
     W_AO_FLOOR,
     W_AO_HIGH,
@@ -29,7 +36,10 @@ from handloom.render.cpu.layout import (
     W_EXPOSURE,
     W_HORIZON,
     W_NADIR,
+    W_WINDOW_COUNT,
+    W_WINDOWS,
     W_ZENITH,
+    WINDOW_COLUMNS,
     WORLD_COLUMNS,
 )
 from handloom.render.cpu.model.texture import texture_image
@@ -44,9 +54,8 @@ DEFAULT_BULB_RADIUS, SOFT_BULB_RADIUS = 0.02, 0.08
 SUN_DISTANCE, SUN_RADIUS = 30.0, 0.02
 # A spot is full up to this part of its cutoff angle and fades beyond, as a real lamp does.
 FULL_CONE = 0.67
-# Ambient light comes from a cool ceiling and a warm floor.
-SKY_TINT = np.array([1.22, 1.28, 1.36])
-GROUND_TINT = np.array([0.66, 0.60, 0.54])
+# How much of a pane's light, times the solid angle it fills, brightens the side that faces it.
+PANE_GLOW = 0.03
 # Zenith, horizon and nadir of the sky when the model has no skybox, linear RGB.
 DAY = ((0.30, 0.42, 0.62), (0.78, 0.82, 0.86), (0.34, 0.33, 0.32))
 SKY_FACES = 6
@@ -133,8 +142,8 @@ def sky_of(model: mujoco.MjModel) -> tuple[Array, Array, Array]:
     return up.mean(axis=(0, 1)) / EXPOSURE, middle / EXPOSURE, down.mean(axis=(0, 1)) / EXPOSURE
 
 
-def build_world(model: mujoco.MjModel) -> NDArray[np.float32]:
-    """Return the surroundings: ambient light, sky, exposure, ambient occlusion."""
+def build_world(model: mujoco.MjModel, *, reflections: bool = True) -> NDArray[np.float32]:
+    """Return the surroundings: ambient light, sky, panes that are mirrored, exposure, ambient occlusion."""
     world = np.zeros(WORLD_COLUMNS, np.float32)
     ambient = np.zeros(3)
     if model.vis.headlight.active:
@@ -142,9 +151,22 @@ def build_world(model: mujoco.MjModel) -> NDArray[np.float32]:
     for k in active_lights(model):
         ambient += model.light_ambient[k]
     ambient *= AMBIENT_GAIN
-    above, below = ambient * SKY_TINT, ambient * GROUND_TINT
+    around = surroundings_of(model)
+    above, below = ambient * around.above, ambient * around.below
     world[W_AMBIENT : W_AMBIENT + 3] = (above + below) / 2
     world[W_AMBIENT + 9 : W_AMBIENT + 12] = (above - below) / 2
+    for pane in around.panes:
+        light = PANE_GLOW * ambient * pane.light * np.sqrt(4 * pane.half_width * pane.half_height)
+        for k, along in enumerate(pane.direction[:2]):
+            world[W_AMBIENT + 3 + 3 * k : W_AMBIENT + 6 + 3 * k] += along * light
+    panes = around.panes[:MAX_WINDOWS] if reflections else ()
+    world[W_WINDOW_COUNT] = len(panes)
+    for k, pane in enumerate(panes):
+        right, up, towards = axes_of_pane(pane)
+        block = world[W_WINDOWS + k * WINDOW_COLUMNS :]
+        block[P_W : P_W + 3] = towards
+        block[P_U : P_U + 3], block[P_V : P_V + 3] = right / pane.half_width, up / pane.half_height
+        block[P_COLOR : P_COLOR + 3], block[P_BARS] = ambient * pane.light, pane.bars
     zenith, horizon, nadir = sky_of(model)
     world[W_ZENITH : W_ZENITH + 3] = zenith
     world[W_HORIZON : W_HORIZON + 3] = horizon

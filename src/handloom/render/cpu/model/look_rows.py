@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.render.looks import Look, Turned
+from handloom.render.looks import Look, Swept, Turned
 from handloom.spatial import matrix_from_quat
 
 
@@ -32,7 +32,9 @@ class PlacedLooks:
 
     def __init__(self, model: mujoco.MjModel, ids: NDArray[np.int32], looks: Mapping[int, Look]) -> None:
         own = [
-            (row, looks[g]) for row, g in enumerate(ids.tolist()) if g in looks and isinstance(looks[g].shape, Turned)
+            (row, looks[g])
+            for row, g in enumerate(ids.tolist())
+            if g in looks and isinstance(looks[g].shape, Turned | Swept)
         ]
         self._rows = np.array([row for row, _ in own], np.int32)
         self._bodies = np.array([model.geom_bodyid[ids[row]] for row, _ in own], np.int32)

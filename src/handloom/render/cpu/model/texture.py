@@ -31,6 +31,7 @@ from handloom.render.cpu.layout import (
     HALF,
     ID,
     LANES,
+    MESH,
     NX,
     NY,
     NZ,
@@ -146,8 +147,8 @@ def _packed_pattern(name: str, seed: int) -> tuple[tuple[int, int, int], NDArray
 def _unwrap(lanes, row, gid):
     """Turn the hit point in the geom frame into texture coordinates, in repeats of the image; 0 in other geoms' lanes.
 
-    Meshes bring their own coordinates, boxes show the image upright on every face, other geoms project it along z
-    (caps, planes) or along y (sides).
+    Meshes bring their own coordinates, boxes show the image upright on every face, meshes without coordinates on the
+    side that they face most; other geoms project it along z (caps, planes) or along y (sides).
     """
     kind = int(row[G_TYPE])
     u_scale = row[G_TEX_U]
@@ -155,6 +156,9 @@ def _unwrap(lanes, row, gid):
     is_box = kind == BOX
     is_plane = kind == PLANE
     is_cylinder = kind == CYLINDER
+    is_mesh = kind in (MESH, TRIANGLES)
+    r0, r3, r6 = row[G_ROT], row[G_ROT + 3], row[G_ROT + 6]
+    r2, r5, r8 = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
     if kind == TRIANGLES and row[G_TEX_MAPPED] > ZERO:
         for i in range(LANES):
             mine = lanes[i + ID] == gid
@@ -165,13 +169,19 @@ def _unwrap(lanes, row, gid):
         _unwrap_round(lanes, row, gid, is_cylinder)
         return
     along, u_shift, v_shift = row[G_TEX_ALONG], row[G_TEX_SHIFT], row[G_TEX_SHIFT + 1]
-    deep, across = along > np.float32(1.5), (along > HALF) & (along < np.float32(1.5))
+    print_ = along > np.float32(2.5)
+    deep, across = (along > np.float32(1.5)) & (not print_), (along > HALF) & (along < np.float32(1.5))
     for i in range(LANES):
         face = abs(lanes[i + FACE])
-        on_x = is_box & (face < np.float32(1.5))
-        flat = is_plane | (is_box & (face > np.float32(2.5))) | (is_cylinder & (face > HALF))
+        nx, ny, nz = lanes[i + NX], lanes[i + NY], lanes[i + NZ]
+        level = is_mesh & (abs(nx * r2 + ny * r5 + nz * r8) > np.float32(0.7))
+        on_x = (is_box & (face < np.float32(1.5))) | (is_mesh & (abs(nx * r0 + ny * r3 + nz * r6) > np.float32(0.7)))
+        flat = level | is_plane | (is_box & (face > np.float32(2.5))) | (is_cylinder & (face > HALF))
         s = lanes[i + SPARE_B] if on_x else lanes[i + SPARE_A]
         t = lanes[i + SPARE_B] if flat else lanes[i + SPARE_C]
+        # Seen from behind and from the left, the axes run from right to left.
+        away = (lanes[i + FACE] == TWO) | (lanes[i + FACE] == -ONE)
+        s = -s if print_ & away & is_box else s
         mine = lanes[i + ID] == gid
         swap = (across & flat) | (deep & (not flat))
         u, v = (t if swap else s), (s if swap else t)
@@ -182,6 +192,9 @@ def _unwrap(lanes, row, gid):
         t_axis = ONE if flat else TWO
         lanes[i + SPARE_J] = t_axis if swap else s_axis
         lanes[i + SPARE_G] = s_axis if swap else t_axis
+        # Whatever was left here may be infinite, and zero times that is not zero.
+        lanes[i + SPARE_H] = ZERO
+        lanes[i + SPARE_I] = ZERO
 
 
 @picture_kernel(inline="always")

@@ -25,6 +25,7 @@ from handloom.render.cpu.layout import (
     G_TYPE,
     GLOW,
     GREEN,
+    HALF,
     ID,
     LANES,
     MESH,
@@ -138,8 +139,29 @@ def _orient_box(lanes, rotation, size, gid):
         _turn(lanes, i, rotation, nx, ny, nz, gid)
 
 
+@picture_kernel(inline="always")
+def _bend(lanes, i, rotation, nx, ny, nz, share, gid):
+    """Bend the normal towards one given in the geom frame, by a share."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
+    ox, oy, oz = lanes[i + NX], lanes[i + NY], lanes[i + NZ]
+    x = ox + share * (r0 * nx + r1 * ny + r2 * nz - ox)
+    y = oy + share * (r3 * nx + r4 * ny + r5 * nz - oy)
+    z = oz + share * (r6 * nx + r7 * ny + r8 * nz - oz)
+    scale = ONE / np.sqrt(x * x + y * y + z * z + TINY)
+    mine = lanes[i + ID] == gid
+    lanes[i + NX] = x * scale if mine else ox
+    lanes[i + NY] = y * scale if mine else oy
+    lanes[i + NZ] = z * scale if mine else oz
+
+
+@picture_kernel(inline="always")
+def _edge_share(lanes, i, edge, pixel):
+    """Return how much of a rounded edge is shown: nothing of one that is half a pixel wide, which would flicker."""
+    return min(max(edge / (lanes[i + T] * pixel + TINY) - HALF, ZERO), ONE)
+
+
 @picture_kernel
-def _round_box(lanes, rotation, size, edge, gid):
+def _round_box(lanes, rotation, size, edge, pixel, gid):
     """Bend the normals of a box near its edges, as if they were rounded."""
     sx, sy, sz = size[0] - edge, size[1] - edge, size[2] - edge
     for i in range(LANES):
@@ -153,11 +175,11 @@ def _round_box(lanes, rotation, size, edge, gid):
         nx = (nx if x > ZERO else -nx) * scale
         ny = (ny if y > ZERO else -ny) * scale
         nz = (nz if z > ZERO else -nz) * scale
-        _turn(lanes, i, rotation, nx, ny, nz, gid)
+        _bend(lanes, i, rotation, nx, ny, nz, _edge_share(lanes, i, edge, pixel), gid)
 
 
 @picture_kernel
-def _round_cylinder(lanes, rotation, size, edge, gid):
+def _round_cylinder(lanes, rotation, size, edge, pixel, gid):
     """Bend the normals of a cylinder near its rims, as if they were rounded."""
     sr, sz = size[0] - edge, size[1] - edge
     for i in range(LANES):
@@ -169,7 +191,8 @@ def _round_cylinder(lanes, rotation, size, edge, gid):
         nz = max(abs(z) - sz, ZERO)
         scale = ONE / np.sqrt(out * out + nz * nz + TINY * TINY)
         out *= scale / radius
-        _turn(lanes, i, rotation, x * out, y * out, (nz if z > ZERO else -nz) * scale, gid)
+        nz = (nz if z > ZERO else -nz) * scale
+        _bend(lanes, i, rotation, x * out, y * out, nz, _edge_share(lanes, i, edge, pixel), gid)
 
 
 @picture_kernel
@@ -210,7 +233,7 @@ def _orient_round(lanes, rotation, scales, length, gid):
 
 
 @picture_kernel
-def _orient(lanes, row, gid):
+def _orient(lanes, row, pixel, gid):
     """Write the outward normal of a primitive, from the hit point in its frame; one loop per kind, without branches."""
     kind = int(row[G_TYPE])
     size = size_of(row)
@@ -218,11 +241,11 @@ def _orient(lanes, row, gid):
     if kind == BOX:
         _orient_box(lanes, rotation, size, gid)
         if row[G_EDGE] > ZERO:
-            _round_box(lanes, rotation, size, row[G_EDGE], gid)
+            _round_box(lanes, rotation, size, row[G_EDGE], pixel, gid)
     elif kind == CYLINDER:
         _orient_cylinder(lanes, rotation, size, gid)
         if row[G_EDGE] > ZERO:
-            _round_cylinder(lanes, rotation, size, row[G_EDGE], gid)
+            _round_cylinder(lanes, rotation, size, row[G_EDGE], pixel, gid)
     elif kind == PLANE:
         _orient_plane(lanes, rotation, gid)
     elif kind == CAPSULE:
@@ -294,7 +317,7 @@ def find_face(lanes, geoms, g, hulls, best):
     elif kind == TURNED:
         orient_turned(lanes, row, hulls, gid)
     else:
-        _orient(lanes, row, gid)
+        _orient(lanes, row, ONE, gid)
 
 
 @picture_kernel
@@ -323,7 +346,7 @@ def describe(lanes, row, gid, hulls, beads, textures, texels, best, corners, pix
     elif kind == TURNED:
         orient_turned(lanes, row, hulls, gid)
     elif kind != TRIANGLES:
-        _orient(lanes, row, gid)
+        _orient(lanes, row, pixel, gid)
     _paint(lanes, row, gid)
     if kind == TURNED:
         paint_band(lanes, row, gid)

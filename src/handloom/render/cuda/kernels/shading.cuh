@@ -63,6 +63,26 @@ DEVICE float develop(float x) {
     return encode(limit(x, 0.0f, 1.0f));
 }
 
+// Add one pane to the light that is mirrored from a direction (x, y, z).
+DEVICE void mirror_window(float* mirror, const float* pane, float x, float y, float z, float blur) {
+    const float *w = pane + P_W, *p = pane + P_U, *q = pane + P_V;
+    float ahead = w[0] * x + w[1] * y + w[2] * z;
+    float scale = 1.0f / most(ahead, 0.05f);
+    float u = fabsf(p[0] * x + p[1] * y + p[2] * z) * scale;
+    float v = fabsf(q[0] * x + q[1] * y + q[2] * z) * scale;
+    float a = blur * sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+    float b = blur * sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+    float inside = limit(0.5f + (1.0f - u) * 0.5f / a, 0.0f, 1.0f) * limit(0.5f + (1.0f - v) * 0.5f / b, 0.0f, 1.0f);
+    inside *= least(1.0f / a, 1.0f) * least(1.0f / b, 1.0f);
+    float bars = pane[P_BARS];
+    if (bars > 0.0f) {
+        float clear = least(most((u - bars) / a + 0.5f, a), 1.0f) * least(most((v - bars) / b + 0.5f, b), 1.0f);
+        inside *= least(clear, 1.0f);
+    }
+    inside *= limit(ahead * 8.0f, 0.0f, 1.0f);
+    for (int c = 0; c < 3; c++) mirror[c] += inside * pane[P_COLOR + c];
+}
+
 // Turn albedo, light and surroundings into screen colours 0..255.
 DEVICE void shade_surface(Lane& lane, const float* world, const float* view) {
     float exposure = world[W_EXPOSURE];
@@ -85,17 +105,28 @@ DEVICE void shade_surface(Lane& lane, const float* world, const float* view) {
     float rim = 1.0f - cosine;
     rim *= rim;
     rim *= rim;
-    float mx = (twice * nx - vx * inverse) * MIRROR_CONTRAST;
-    float my = (twice * ny - vy * inverse) * MIRROR_CONTRAST;
-    float mz = (twice * nz - vz * inverse) * MIRROR_CONTRAST;
+    float mx = twice * nx - vx * inverse, my = twice * ny - vy * inverse, mz = twice * nz - vz * inverse;
+    float spread = sqrtf(2.0f / (lane.shininess + 2.0f));
     float gap = lane.near_gap;
-    float weight = gap * (lane.metal + 0.5f * lane.specular * rim);
+    float coat = lane.specular * (FACE_ON + (0.5f - FACE_ON) * rim * (1.0f - spread));
+    float weight = gap * (lane.metal + (1.0f - lane.metal) * coat);
+    float blur = SHARPEST_EDGE + BLUR * spread;
+    float contrast = MIRROR_CONTRAST * (1.0f - 0.5f * spread);
+    float cx = mx * contrast, cy = my * contrast, cz = mz * contrast;
     const float* e = world + W_AMBIENT;
+    float mirror[3];
+    for (int c = 0; c < 3; c++) mirror[c] = most(e[c] + e[3 + c] * cx + e[6 + c] * cy + e[9 + c] * cz, 0.0f);
+    for (int k = 0; k < (int)world[W_WINDOW_COUNT]; k++)
+        mirror_window(mirror, world + W_WINDOWS + k * WINDOW_COLUMNS, mx, my, mz, blur);
     float red = sensor(lane.red, lane.metal, (e[0] + e[3] * nx + e[6] * ny + e[9] * nz) * gap, lane.light_r, lane.glow,
-                       lane.specular * lane.shine_r, most(e[0] + e[3] * mx + e[6] * my + e[9] * mz, 0.0f) * weight);
+                       lane.specular * lane.shine_r, mirror[0] * weight);
     float green = sensor(lane.green, lane.metal, (e[1] + e[4] * nx + e[7] * ny + e[10] * nz) * gap, lane.light_g, lane.glow,
-                         lane.specular * lane.shine_g, most(e[1] + e[4] * mx + e[7] * my + e[10] * mz, 0.0f) * weight);
+                         lane.specular * lane.shine_g, mirror[1] * weight);
     float blue = sensor(lane.blue, lane.metal, (e[2] + e[5] * nx + e[8] * ny + e[11] * nz) * gap, lane.light_b, lane.glow,
-                        lane.specular * lane.shine_b, most(e[2] + e[5] * mx + e[8] * my + e[11] * mz, 0.0f) * weight);
+                        lane.specular * lane.shine_b, mirror[2] * weight);
+    if (lane.opacity < 1.0f && lane.specular > CLEAR_COAT) {
+        float mirrored = least(mirror[1] * weight + lane.specular * lane.shine_g + 2.0f * weight, 1.0f);
+        lane.opacity += (1.0f - lane.opacity) * mirrored;
+    }
     lane.red = develop(red * exposure), lane.green = develop(green * exposure), lane.blue = develop(blue * exposure);
 }

@@ -20,23 +20,38 @@ DEVICE void orient_cylinder(Lane& lane, const Pose& pose, const float* size, flo
     turn(lane, pose, cap ? 0.0f : x * scale, cap ? 0.0f : y * scale, cap ? (z > 0.0f ? 1.0f : -1.0f) : 0.0f);
 }
 
+// Bend the normal towards one given in the geom frame, by how much of a rounded edge is shown: nothing of one that is
+// half a pixel wide, which would flicker.
+DEVICE void bend(Lane& lane, const Pose& pose, float nx, float ny, float nz, float edge, float pixel) {
+    float share = limit(edge / (lane.t * pixel + TINY) - 0.5f, 0.0f, 1.0f);
+    float ox = lane.nx, oy = lane.ny, oz = lane.nz;
+    float x = ox + share * (pose.r0 * nx + pose.r1 * ny + pose.r2 * nz - ox);
+    float y = oy + share * (pose.r3 * nx + pose.r4 * ny + pose.r5 * nz - oy);
+    float z = oz + share * (pose.r6 * nx + pose.r7 * ny + pose.r8 * nz - oz);
+    float scale = 1.0f / sqrtf(x * x + y * y + z * z + TINY);
+    lane.nx = x * scale, lane.ny = y * scale, lane.nz = z * scale;
+}
+
 // Bend the normals of a box near its edges, as if they were rounded.
-DEVICE void round_box(Lane& lane, const Pose& pose, const float* size, float edge, float x, float y, float z) {
+DEVICE void round_box(
+    Lane& lane, const Pose& pose, const float* size, float edge, float pixel, float x, float y, float z) {
     float nx = most(fabsf(x) - (size[0] - edge), 0.0f);
     float ny = most(fabsf(y) - (size[1] - edge), 0.0f);
     float nz = most(fabsf(z) - (size[2] - edge), 0.0f);
     float scale = 1.0f / sqrtf(nx * nx + ny * ny + nz * nz + TINY * TINY);
-    turn(lane, pose, (x > 0.0f ? nx : -nx) * scale, (y > 0.0f ? ny : -ny) * scale, (z > 0.0f ? nz : -nz) * scale);
+    nx = (x > 0.0f ? nx : -nx) * scale, ny = (y > 0.0f ? ny : -ny) * scale, nz = (z > 0.0f ? nz : -nz) * scale;
+    bend(lane, pose, nx, ny, nz, edge, pixel);
 }
 
 // Bend the normals of a cylinder near its rims, as if they were rounded.
-DEVICE void round_cylinder(Lane& lane, const Pose& pose, const float* size, float edge, float x, float y, float z) {
+DEVICE void round_cylinder(
+    Lane& lane, const Pose& pose, const float* size, float edge, float pixel, float x, float y, float z) {
     float radius = sqrtf(x * x + y * y + TINY * TINY);
     float out = most(radius - (size[0] - edge), 0.0f);
     float nz = most(fabsf(z) - (size[1] - edge), 0.0f);
     float scale = 1.0f / sqrtf(out * out + nz * nz + TINY * TINY);
     out *= scale / radius;
-    turn(lane, pose, x * out, y * out, (z > 0.0f ? nz : -nz) * scale);
+    bend(lane, pose, x * out, y * out, (z > 0.0f ? nz : -nz) * scale, edge, pixel);
 }
 
 // Normals of a capsule with half length ``length``, or of a sphere or ellipsoid whose axes (ex, ey, ez) weigh.
@@ -98,11 +113,11 @@ DEVICE void find_surface(Lane& lane, const Tile& tile) {
     float mesh_u = 0.0f, mesh_v = 0.0f;
     if (kind == BOX) {
         orient_box(lane, pose, size, x, y, z);
-        if (row[G_EDGE] > 0.0f) round_box(lane, pose, size, row[G_EDGE], x, y, z);
+        if (row[G_EDGE] > 0.0f) round_box(lane, pose, size, row[G_EDGE], view[V_PIXEL], x, y, z);
     } else if (kind == PLANE) turn(lane, pose, 0.0f, 0.0f, 1.0f);
     else if (kind == CYLINDER) {
         orient_cylinder(lane, pose, size, x, y, z);
-        if (row[G_EDGE] > 0.0f) round_cylinder(lane, pose, size, row[G_EDGE], x, y, z);
+        if (row[G_EDGE] > 0.0f) round_cylinder(lane, pose, size, row[G_EDGE], view[V_PIXEL], x, y, z);
     } else if (kind == TURNED) orient_turned(lane, *tile.model, row, pose, x, y, z);
     else if (kind == CAPSULE) orient_round(lane, pose, 1.0f, 1.0f, 1.0f, size[1], x, y, z);
     else if (kind == ELLIPSOID)

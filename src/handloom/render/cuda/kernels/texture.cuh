@@ -40,13 +40,18 @@ DEVICE Unwrapped unwrap_round(const Lane& lane, const float* row, const Pose& po
     return at;
 }
 
-DEVICE Unwrapped unwrap(const Lane& lane, const float* row, int kind, float x, float y, float z) {
+DEVICE Unwrapped unwrap(const Lane& lane, const float* row, const Pose& pose, int kind, float x, float y, float z) {
     float along = row[G_TEX_ALONG];
-    bool deep = along > 1.5f, across = along > 0.5f && along < 1.5f;
+    bool print = along > 2.5f, deep = along > 1.5f && !print, across = along > 0.5f && along < 1.5f;
     float face = fabsf(lane.face);
-    bool on_x = kind == BOX && face < 1.5f;
-    bool flat = kind == PLANE || (kind == BOX && face > 2.5f) || (kind == CYLINDER && face > 0.5f);
+    bool mesh = kind == MESH || kind == TRIANGLES;
+    bool level = mesh && fabsf(lane.nx * pose.r2 + lane.ny * pose.r5 + lane.nz * pose.r8) > 0.7f;
+    bool on_x = (kind == BOX && face < 1.5f)
+        || (mesh && fabsf(lane.nx * pose.r0 + lane.ny * pose.r3 + lane.nz * pose.r6) > 0.7f);
+    bool flat = level || kind == PLANE || (kind == BOX && face > 2.5f) || (kind == CYLINDER && face > 0.5f);
     float s = on_x ? y : x, t = flat ? y : z;
+    // Seen from behind and from the left, the axes run from right to left.
+    if (print && kind == BOX && (lane.face == 2.0f || lane.face == -1.0f)) s = -s;
     int s_axis = on_x ? 1 : 0, t_axis = flat ? 1 : 2;
     bool swap = (across && flat) || (deep && !flat);
     Unwrapped at;
@@ -90,7 +95,7 @@ DEVICE void sample_texture(
         at.u_axis = at.v_axis = 0;
         at.x = at.y = 0.0f;
     } else if (row[G_TEX_AROUND] > 0.0f) at = unwrap_round(lane, row, pose, kind, x, y, z);
-    else at = unwrap(lane, row, kind, x, y, z);
+    else at = unwrap(lane, row, pose, kind, x, y, z);
     const int* table = model.textures + 4 * (int)row[G_TEXTURE];
     int width = table[1], height = table[2];
     float scale = 1.0f;
