@@ -219,7 +219,7 @@ def test_an_existing_dataset_is_kept_unless_replacing_was_asked_for(shards: Path
 def test_a_foreign_folder_is_never_removed(shards: Path, tmp_path: Path) -> None:
     (tmp_path / "d.partial").mkdir()
     (tmp_path / "d.partial" / "thesis.txt").write_text("years of work")
-    with pytest.raises(FileError, match="no interrupted merge"):
+    with pytest.raises(FileError, match="not an interrupted merge"):
         merge_episodes(find_episodes([shards]), tmp_path / "d")
     assert (tmp_path / "d.partial" / "thesis.txt").read_text() == "years of work"
 

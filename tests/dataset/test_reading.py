@@ -65,11 +65,11 @@ def test_only_regular_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="does not exist"):
         read_json(file)
     os.mkfifo(file)
-    with pytest.raises(FileError, match="no regular file"):
+    with pytest.raises(FileError, match="not a regular file"):
         read_json(file)
     file.unlink()
     file.mkdir()
-    with pytest.raises(FileError, match="no regular file"):
+    with pytest.raises(FileError, match="not a regular file"):
         read_json(file)
     file.rmdir()
     file.write_bytes(b"[" + b"1," * 100 + b"1]")

@@ -10,15 +10,15 @@ from handloom.render.appearance.surroundings import ROOM, add_surroundings, pane
 from handloom.render.looks import Look
 from handloom.render.materials import Finish
 from handloom.values import CameraSpec
-from handloom.values.surroundings import Surroundings
+from handloom.values.surroundings import LitSurroundings
 
 CAMERA = CameraSpec.looking_at("c", (0, 0, 0.1), eye=(0, -0.6, 0.5), width=96, height=96, focal=200)
 INSIDE = slice(32, 64)
 """Rows and columns that show the ball alone."""
-BRIGHT = Surroundings(panes=(pane(-90.0, 60.0, (0.35, 0.35), (20.0, 20.0, 20.0)),))
+BRIGHT = LitSurroundings(panes=(pane(-90.0, 60.0, (0.35, 0.35), (20.0, 20.0, 20.0)),))
 
 
-def _ball(material: str, surroundings: Surroundings | None, *, ambient: float = 0.3) -> np.ndarray:
+def _ball(material: str, surroundings: LitSurroundings | None, *, ambient: float = 0.3) -> np.ndarray:
     spec = mujoco.MjSpec()
     spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [ambient] * 3, [0.0] * 3
     spec.visual.headlight.specular = [0.0] * 3

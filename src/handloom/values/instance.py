@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from handloom.errors import FileError
 from handloom.values.camera import CameraSpec
-from handloom.values.surroundings import Surroundings
+from handloom.values.surroundings import LitSurroundings
 
 # Bounds hold when an instance is read: an archive of somebody else must not ask for work or memory without end.
 Number = Annotated[float, Field(ge=-1e6, le=1e6)]
@@ -145,7 +145,7 @@ class TaskInstance:
     """The longer wording; one per robot, separated by semicolons."""
     fluid: FluidInstance | None = None
     """Grains, if the task has any."""
-    surroundings: Annotated[Surroundings | None, Field(exclude_if=lambda given: given is None)] = None
+    surroundings: Annotated[LitSurroundings | None, Field(exclude_if=lambda given: given is None)] = None
     """Light from all around; None: a room by day."""
     room: Annotated[dict[str, str], Field(max_length=9, exclude_if=lambda room: not room)] = field(default_factory=dict)
     """Kind, layout and style of a generated room, and the fixture at the origin; empty: an arena."""

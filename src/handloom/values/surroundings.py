@@ -27,7 +27,7 @@ class Pane:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class LitSurroundings:
     """Light from all around."""
 
     above: tuple[Light, Light, Light] = (1.22, 1.28, 1.36)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from handloom.cli.flags import Number
+from handloom.cli.flags import NO_HINT, Number
 from handloom.engine import Goal
 from handloom.errors import InputError, require
 
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 
 def run(
-    what: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DATASET|RUN|TASK|FOLDER")],
+    what: Annotated[
+        tuple[str, ...],
+        tyro.conf.Positional,
+        tyro.conf.arg(metavar="DATASET|RUN|TASK|FOLDER", help_behavior_hint=NO_HINT),
+    ],
     *,
     edit: bool = False,
     open: bool = False,
-    host: str = "127.0.0.1",
-    port: int = 8009,
+    host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1",
+    port: Number = 8009,
     https: bool = False,
     export: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")] = None,
     rerun: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None,

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.values.surroundings import Pane, Surroundings
+from handloom.values.surroundings import LitSurroundings, Pane
 
 NUMERIC: Final = "surroundings"
 """Name of the custom array."""
@@ -32,7 +32,7 @@ def pane(
     return Pane(direction=(x, y, z), half_width=size[0], half_height=size[1], light=light, bars=bars)
 
 
-ROOM: Final = Surroundings(
+ROOM: Final = LitSurroundings(
     panes=(
         pane(-128.0, 42.0, (0.40, 0.50), (9.0, 9.6, 10.4), bars=0.07),
         pane(20.0, 74.0, (0.50, 0.14), (9.4, 9.0, 8.3)),
@@ -42,14 +42,14 @@ ROOM: Final = Surroundings(
 """A room by day, for models that say nothing: a window at the front left, a slim one behind, a lamp overhead."""
 
 
-def add_surroundings(spec: mujoco.MjSpec, surroundings: Surroundings) -> None:
+def add_surroundings(spec: mujoco.MjSpec, surroundings: LitSurroundings) -> None:
     """Write surroundings into a model under construction."""
     rows = [(*p.direction, p.half_width, p.half_height, *p.light, p.bars) for p in surroundings.panes]
     numbers = [*surroundings.above, *surroundings.below, *(value for row in rows for value in row)]
     spec.add_numeric(name=NUMERIC, size=len(numbers), data=numbers)
 
 
-def surroundings_of(model: mujoco.MjModel) -> Surroundings:
+def surroundings_of(model: mujoco.MjModel) -> LitSurroundings:
     """Return the surroundings of a model; a room by day when it has none."""
     index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_NUMERIC, NUMERIC)
     if index < 0:
@@ -62,7 +62,7 @@ def surroundings_of(model: mujoco.MjModel) -> Surroundings:
         Pane(direction=(r[0], r[1], r[2]), half_width=r[3], half_height=r[4], light=(r[5], r[6], r[7]), bars=r[8])
         for r in rows
     )
-    return Surroundings(above=head[0], below=head[1], panes=panes)
+    return LitSurroundings(above=head[0], below=head[1], panes=panes)
 
 
 def axes_of_pane(given: Pane) -> tuple[Array, Array, Array]:

@@ -5,7 +5,7 @@ import numpy as np
 from handloom.render.appearance.surroundings import pane
 from handloom.tasks.config.task_config import EnvMapConfig
 from handloom.values import LightInstance
-from handloom.values.surroundings import Surroundings
+from handloom.values.surroundings import LitSurroundings
 
 MIDDLE_INTENSITY = 5500.0
 """Strength of the published dome light that our middle exposure stands for: the middle of the published range."""
@@ -67,7 +67,7 @@ def _adapted(kelvin: float) -> np.ndarray:
     return (1.0 + color_of_kelvin(kelvin)) / 2.0
 
 
-def sample_surroundings(env_map: EnvMapConfig, rng: np.random.Generator) -> Surroundings | None:
+def sample_surroundings(env_map: EnvMapConfig, rng: np.random.Generator) -> LitSurroundings | None:
     """Return a room by day or by night, a workshop under panels, or an overcast sky; None keeps the usual room."""
     if not env_map.vary_surroundings:
         return None
@@ -88,19 +88,19 @@ def sample_surroundings(env_map: EnvMapConfig, rng: np.random.Generator) -> Surr
             pane(turn + side(70, 150), side(25, 45), (side(0.15, 0.35), side(0.3, 0.6)), lit(cold, 6.5)),
             pane(turn, side(70, 85), (side(0.15, 0.5), side(0.1, 0.2)), lit(white, 7.0)),
         ]
-        return Surroundings(above=lit(cold, 1.3), below=lit(warm, 0.66), panes=tuple(panes))
+        return LitSurroundings(above=lit(cold, 1.3), below=lit(warm, 0.66), panes=tuple(panes))
     if kind == "evening":
         panes = [
             pane(turn, side(60, 85), (side(0.08, 0.2), side(0.08, 0.2)), lit(warm, 16.0)),
             pane(turn + side(90, 200), side(20, 40), (side(0.1, 0.2), side(0.1, 0.25)), lit(warm, 10.0)),
         ]
-        return Surroundings(above=lit(warm, 1.25), below=lit(warm, 0.55), panes=tuple(panes))
+        return LitSurroundings(above=lit(warm, 1.25), below=lit(warm, 0.55), panes=tuple(panes))
     if kind == "panels":
         panes = [
             pane(turn + 90 * k, side(50, 80), (0.55, 0.12), lit(white, 8.5)) for k in range(int(rng.integers(2, 5)))
         ]
-        return Surroundings(above=lit(white, 1.35), below=lit(white, 0.6), panes=tuple(panes))
-    return Surroundings(
+        return LitSurroundings(above=lit(white, 1.35), below=lit(white, 0.6), panes=tuple(panes))
+    return LitSurroundings(
         above=lit(cold, 1.5), below=lit(white, 0.5), panes=(pane(0.0, 90.0, (2.5, 2.5), lit(cold, 1.5)),)
     )
 
