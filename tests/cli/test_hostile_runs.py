@@ -138,7 +138,7 @@ def test_the_honest_run_passes_every_verb(runner: VerbRunner, honest: Path, tmp_
     sheet = runner.run(["report", "run", "--episode", "1"], tmp_path)
     assert sheet.out.splitlines()[-1] == f"picture: {Path('run/report/episode_1.png')}", sheet.error
     assert (tmp_path / "run/report/episode_1.png").stat().st_size > 1000
-    assert "has the episodes 0 to 2, there is no 5" in runner.run(["report", "run", "--episode", "5"], tmp_path).error
+    assert "episode 5 is out of range (0-2)" in runner.run(["report", "run", "--episode", "5"], tmp_path).error
 
 
 def test_some_hostile_runs_end_every_verb_with_an_answer(runner: VerbRunner, honest: Path, tmp_path: Path) -> None:

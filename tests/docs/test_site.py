@@ -55,6 +55,7 @@ def test_the_learning_path_goes_from_a_first_try_to_library_use() -> None:
     assert [name for _, name in steps] == [
         "Try it",
         "Your own task",
+        "Look at it",
         "Your own robot",
         "Your own skill",
         "Scale",

@@ -122,7 +122,7 @@ def test_parts_that_fetch_code_or_lead_elsewhere_are_refused(
         ("config.json", "{", "is not valid JSON"),
         ("config.json", '{"model": "bert"}', "it has no 'type', such as act or diffusion"),
         ("config.json", '{"type": "reward_classifier"}', "'reward_classifier' without the output 'action'"),
-        ("model.safetensors", None, "there is no model.safetensors in it"),
+        ("model.safetensors", None, "it has no model.safetensors in it"),
         ("policy_preprocessor.json", "[]", "it has no list 'steps'"),
         ("policy_preprocessor.json", '{"steps": 5}', "it has no list 'steps'"),
         ("policy_preprocessor.json", None, r"LeRobot before 0.4 saved none, try: python -m lerobot.processor.migrate"),

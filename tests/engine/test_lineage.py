@@ -83,7 +83,7 @@ def test_a_signature_holds_for_the_certificate_and_its_key_only(run: RunDirector
     file.write_text(json.dumps({**told, "episodes": 3}))
     assert check_certificate(run.dataset) == (f"{CERTIFICATE}: the signature does not fit",)
     key.write_text("no key")
-    with pytest.raises(InputError, match="is not a private key"):
+    with pytest.raises(InputError, match="is not an unencrypted private key"):
         write_certificate(run.path, key=key)
     with pytest.raises(FileError, match="openssl genpkey"):
         write_certificate(run.path, key=tmp_path / "none.pem")

@@ -169,7 +169,7 @@ def test_a_manifest_of_another_version_is_named_and_left_alone(undrawn, tmp_path
         RunDirectory.begin(tmp_path, undrawn.settings)
     assert manifest.read_text() == text
     manifest.write_text("- not a manifest")
-    with pytest.raises(ConfigError, match="no run manifest"):
+    with pytest.raises(ConfigError, match="not a run manifest"):
         RunDirectory.open(tmp_path)
 
 

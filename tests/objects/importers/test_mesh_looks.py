@@ -43,7 +43,7 @@ def assert_four_colours(asset):
     places = {}
     for name, color in COLORS.items():
         mine = np.argwhere(
-            np.abs(image / np.maximum(image.max(axis=2, keepdims=True), 1) - np.divide(color, 255)).sum(axis=2) < 0.3
+            np.abs(image / np.maximum(image.max(axis=2, keepdims=True), 1) - np.divide(color, 255)).sum(axis=2) < 0.4
         )
         assert len(mine) > 100, name
         places[name] = mine.mean(axis=0)

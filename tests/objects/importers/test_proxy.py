@@ -6,6 +6,7 @@ import pytest
 from handloom.errors import NotFoundError
 from handloom.objects import object_categories, proxy_category, proxy_object
 from handloom.objects.importers import PROXIES, category_of_path
+from handloom.objects.registry import CATEGORIES
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,9 @@ def test_reference_categories_and_paths_map_to_the_library(given, category):
 
 def test_every_row_of_the_table_leads_to_a_category_that_exists():
     assert set(PROXIES.values()) <= set(object_categories())
-    assert not set(PROXIES) & set(object_categories()) - {k for k, v in PROXIES.items() if k == v}
+    # A row may lead past a category only where that is a piece of a room's furniture.
+    passed = {word for word in set(PROXIES) & set(CATEGORIES) if PROXIES[word] != word}
+    assert all(".library.rooms." in CATEGORIES[word] for word in passed)
 
 
 def test_the_category_of_a_path_is_the_folder_above_the_instance():

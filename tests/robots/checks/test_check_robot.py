@@ -49,7 +49,7 @@ FAULTS = {
     "fingers that shoot": (' damping="700"/>', "/>", {}, "gripper speed", "fr3_finger_joint1.*its limit is 0.2"),
     "gravity not carried": (' gravcomp="1"', "", {}, "holding", "drifts"),
     "gains that blow up": ('kp="750" kv="19"', 'kp="4e7" kv="0"', {}, "holding", "unstable|jitter"),
-    "a joint name that is none": ("", "", {"dof_names": ["elbow"]}, "dof names", "'elbow', which is no joint"),
+    "a joint name that is none": ("", "", {"dof_names": ["elbow"]}, "dof names", "'elbow', which is not a joint"),
     "a camera on nothing": (
         "",
         "",

@@ -80,7 +80,7 @@ def test_a_mesh_that_cannot_be_converted_is_dropped_when_it_is_only_drawn(tmp_pa
 
 def test_a_missing_mesh_is_named(tmp_path):
     file = described(tmp_path / "six_description", visual="../../nothing.stl", place="../meshes")
-    with pytest.raises(ConfigError, match=r"nothing\.stl is not there"):
+    with pytest.raises(ConfigError, match=r"nothing\.stl not found"):
         propose_robot(file)
 
 

@@ -183,10 +183,11 @@ def _alike(category: str) -> str | None:
     candidates = [*("_".join(words[k:]) for k in range(len(words))), *reversed(words)]
     for candidate in candidates:
         for spelling in (candidate, candidate.removesuffix("es"), candidate.removesuffix("s")):
-            if spelling in CATEGORIES:
-                return spelling
+            # Rows of the table first: a chair or stove of a room is furniture, and a task wants something to handle.
             if spelling in PROXIES:
                 return PROXIES[spelling]
+            if spelling in CATEGORIES:
+                return spelling
     return None
 
 
