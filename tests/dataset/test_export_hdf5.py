@@ -71,7 +71,7 @@ def test_the_help_of_a_flag_says_what_the_flag_does(capsys) -> None:
     assert main(["export", "--help"]) == 0
     words = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "--no-images hdf5 and zarr: leave the pictures of the cameras out" in words
-    assert "--no-models Leave out the MuJoCo model" in words
+    assert "--no-models hdf5: leave out the MuJoCo model" in words
 
 
 def test_states_of_frames_outside_the_demonstration_are_left_out(dataset: DatasetReader, tmp_path: Path, monkeypatch):
