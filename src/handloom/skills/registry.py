@@ -34,6 +34,7 @@ SKILLS = {
     "place": "handloom.skills.placing.place:Place",
     "pour": "handloom.skills.held_objects.pour:Pour",
     "pour__water__succ": "handloom.skills.held_objects.pour:PourWaterSucc",
+    "press": "handloom.skills.contacts.press:PressPoint",
     "rotate": "handloom.skills.articulated_objects.articulated:Rotate",
     "rotate__obj": "handloom.skills.held_objects.rotate_held:RotateObj",
     "scan": "handloom.skills.held_objects.flip_and_scan:Scan",

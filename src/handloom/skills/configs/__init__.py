@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Discriminator, Tag
 from pydantic_core import PydanticCustomError
 
 from handloom.errors import suggest
-from handloom.skills.configs import articulated, motions, picks, places
+from handloom.skills.configs import articulated, contacts, motions, picks, places
 from handloom.skills.configs.parts import SkillConfig
 
 SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
@@ -37,6 +37,7 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "place": places.PlaceConfig,
     "pour": motions.PourConfig,
     "pour__water__succ": motions.PourWaterSuccConfig,
+    "press": contacts.PressConfig,
     "rotate": articulated.RotateConfig,
     "rotate__obj": places.RotateObjConfig,
     "scan": places.ScanConfig,
