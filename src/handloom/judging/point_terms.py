@@ -93,7 +93,8 @@ def used_on(
     target_point: str | None = None,
     force: float = 0.0,
     within: float = PART,
-    speed: float = 0.0,
+    stroke: int = 0,
+    apart: bool = False,
 ) -> bool:
     """Return whether a thing in a hand touches a target with a named point of its own.
 
@@ -105,17 +106,20 @@ def used_on(
         target_point: Named point of the target that must be touched; None: any part of it.
         force: Least force between the two [N].
         within: How far from the points the contact may be [m].
-        speed: Least speed of the contact over the target [m/s], for what rubs.
+        stroke: Which stroke it is; those of several come in their order.
+        apart: Whether the two must not touch at all instead, as between two strokes.
     """
     if not in_hand(scene, object=object):
         return False
     world, bodies = scene.world, scene.world.subtree
-    own, other = set(bodies(scene.body_of(object))), set(bodies(scene.body_of(target)))
+    own, other = bodies(scene.body_of(object)), bodies(scene.body_of(target))
+    if apart:
+        return not world.touching(own, other)
     ends = [named_point(scene, *end) for end in ((object, point), (target, target_point)) if end[1] is not None]
     total = 0.0
     for contact in world.contacts():
         pair = {contact.body_a, contact.body_b}
-        if not pair & own or not pair & other or contact.distance > 0.0:
+        if pair.isdisjoint(own) or pair.isdisjoint(other) or contact.distance > 0.0:
             continue
         if all(float(np.linalg.norm(contact.position - end)) <= within for end in ends):
             total += float(np.linalg.norm(contact.force))

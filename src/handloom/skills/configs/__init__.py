@@ -27,6 +27,7 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "heuristic__skill": motions.HeuristicSkillConfig,
     "home": motions.HomeConfig,
     "joint__ctrl": motions.JointCtrlConfig,
+    "lift": contacts.LiftConfig,
     "manualpick": picks.ManualPickConfig,
     "mobile__rotate": motions.MobileRotateConfig,
     "mobile__translate": motions.MobileTranslateConfig,
@@ -41,7 +42,9 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "rotate": articulated.RotateConfig,
     "rotate__obj": places.RotateObjConfig,
     "scan": places.ScanConfig,
+    "shake": contacts.ShakeConfig,
     "track": motions.TrackConfig,
+    "use": contacts.UseConfig,
     "wait": motions.WaitConfig,
 }
 """Published name > config class."""

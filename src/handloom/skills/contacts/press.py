@@ -8,6 +8,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.motion.planning import Move
 from handloom.objects import ObjectAsset
+from handloom.objects.blueprint import ROOT
 from handloom.scene import Scene
 from handloom.scene.named_points import known_points, named_point, point_of
 from handloom.skills.arms.candidates import choose
@@ -49,12 +50,17 @@ class Press:
     """What holds while it is pressed."""
 
 
+def has_button(asset: ObjectAsset) -> bool:
+    """Return whether an object has a point on a part that moves which is there to be pressed."""
+    return any(name in asset.keypoints and asset.keypoints[name].body != ROOT for name in BUTTONS)
+
+
 def pressed_point(asset: ObjectAsset, given: str | None) -> str:
     """Return the point of an object that is pressed: the given one, its button or top, or the head of its joint."""
     if given is not None:
         return given
     known = known_points(asset)
-    moving = [name for name in BUTTONS if name in known and known[name].body != "object"]
+    moving = [name for name in BUTTONS if name in known and known[name].body != ROOT]
     return (*moving, *(link.name for link in asset.joints[:1]), "top")[0]
 
 

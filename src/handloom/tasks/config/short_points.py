@@ -1,6 +1,6 @@
 """Named points in short forms: ``{place: pan, on: stove.burner_1}``, ``{place: lemon, in: cabinet.drawer_2}``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handloom.errors import ConfigError, suggest
@@ -8,7 +8,7 @@ from handloom.objects import ObjectAsset
 from handloom.scene.named_points import ObjectPoint, known_points, reference
 
 TABLE = "table"
-"""What a spot without a target is on."""
+"""What a spot without a target is on, where the work place does not say."""
 Asset = Callable[[str], ObjectAsset | None]
 """Name of an object > one such object of the library; None for those of files."""
 
@@ -56,3 +56,24 @@ def demanded(text: Any, asset: Asset, what: str) -> ObjectPoint:
             f"{suggest(named.point, known_points(found))}"
         )
     return named
+
+
+def in_work_frame(skill: Any, task: Mapping[str, Any], relations: Sequence[str]) -> Any:
+    """Return ``{place: mug, at: [0.1, 0]}`` with the spot, which is in the work frame, as one of the work surface.
+
+    Args:
+        skill: A short form; others are returned as they are.
+        task: The task.
+        relations: Words that name a target, with which ``at`` is a spot of that.
+    """
+    if not isinstance(skill, dict) or "place" not in skill or "at" not in skill or {*relations, True} & skill.keys():
+        return skill
+    return {**skill, "on": task.get("work_surface", TABLE), "at": work_spot(skill["at"], task)}
+
+
+def work_spot(at: Any, task: Mapping[str, Any]) -> Any:
+    """Return a spot of the work frame from the middle of the work surface [m]; what is no spot as it is."""
+    x, y = task.get("work_point") or (0.0, 0.0)
+    if not isinstance(at, list) or len(at) != 2 or not all(isinstance(part, int | float) for part in at):
+        return at
+    return [at[0] + x, at[1] + y]
