@@ -150,6 +150,9 @@ class TaskInstance:
     room: Annotated[dict[str, str], Field(max_length=9, exclude_if=lambda room: not room)] = field(default_factory=dict)
     """Kind, layout and style of a generated room, and the fixture at the origin; empty: an arena."""
 
+    arms: Annotated[tuple[str, ...], Field(max_length=1000, exclude_if=lambda arms: not arms)] = ()
+    """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
+
     @property
     def timestep(self) -> float:
         """Physics step [s]."""

@@ -9,10 +9,10 @@ from typing import Annotated
 import tyro
 
 from handloom.bench.table import BENCHES
-from handloom.cli.flags import Backend, OptionalNumber, Overrides
+from handloom.cli.flags import Backend, OptionalNumber, OptionalRobot, Overrides
 from handloom.errors import InputError, unknown_name
 
-FLAGS = {"names": "task names", "overrides": "--set", "seed": "--seed", "seeds": "--seeds"}
+FLAGS = {"names": "task names", "overrides": "--set", "seed": "--seed", "seeds": "--seeds", "robot": "--robot"}
 FLAGS |= {"backend": "--backend", "device": "--device"}
 """What a benchmark's argument is called on the command line."""
 
@@ -25,6 +25,7 @@ def run(
     *,
     seeds: OptionalNumber = None,
     seed: OptionalNumber = None,
+    robot: OptionalRobot = None,
     set: Overrides = (),
     backend: Annotated[Backend | None, tyro.conf.arg(help_behavior_hint="")] = None,
     device: Annotated[Backend | None, tyro.conf.arg(help_behavior_hint="")] = None,
@@ -37,6 +38,7 @@ def run(
         only: What to measure, for benchmarks of several tasks: their names.
         seeds: Attempts per task; the benchmark's own number by default.
         seed: Seed of the run that is measured, where there is one; 0 by default.
+        robot: Robot that does the tasks, for those that any robot can do.
         set: Changes to the tasks, like data.variant=randomized.
         backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA card (extra gpu).
         device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA card (extra gpu).
@@ -49,7 +51,7 @@ def run(
     if name not in BENCHES:
         raise unknown_name("benchmark", name, BENCHES)
     measure = importlib.import_module(BENCHES[name][0]).run
-    options = {"names": only or None, "seeds": seeds, "seed": seed, "overrides": set or None}
+    options = {"names": only or None, "seeds": seeds, "seed": seed, "overrides": set or None, "robot": robot}
     options |= {"backend": backend, "device": device}
     given = {key: value for key, value in options.items() if value is not None}
     unknown = [key for key in given if key not in inspect.signature(measure).parameters]
