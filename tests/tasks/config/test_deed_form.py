@@ -135,5 +135,5 @@ def test_a_task_with_robots_of_its_own_is_not_done_by_another(tmp_path):
         ConfigError, match=r"fr3_pick_place.yaml:\d+: robots: this task brings its own robot \(franka\)"
     ):
         load_task("fr3_pick_place", robot="lift2")
-    with pytest.raises(ConfigError, match="--robot lift9: robot: no robot"):
+    with pytest.raises(ConfigError, match=r"--robot lift9: robot: no robot"):
         loaded(tmp_path, DEED, "lift9")

@@ -155,6 +155,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         fluid=sample_fluid(task, objects),
         surroundings=sample_surroundings(config.env_map, rng("surroundings")),
         room={} if place is None else place.room.choices(),
+        work_point=config.work_point or (0.0, 0.0),
         arms=choose_arms(task, objects, robots),
     )
 
