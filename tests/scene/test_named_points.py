@@ -16,6 +16,7 @@ from handloom.scene.named_points import (
     named_point,
     reference,
     way_to,
+    work_spot,
 )
 from handloom.tasks import load_task, sample_task
 from handloom.values import TaskInstance
@@ -85,6 +86,8 @@ def test_right_and_away_are_as_the_robot_sees_them(tmp_path: Path, yaw: float, r
     assert way_to(scene, "in_front_of") == pytest.approx(np.negative(away))
     turn = heading(scene, "left")
     assert (np.cos(turn), np.sin(turn)) == pytest.approx(np.negative(right), abs=1e-9)
+    spot = work_spot(scene, (0.1, 0.2)) - work_spot(scene, (0.0, 0.0))
+    assert spot == pytest.approx(0.1 * np.array(right) + 0.2 * np.array(away))
 
 
 def test_axes_without_a_length_are_refused(tmp_path: Path):

@@ -1,6 +1,6 @@
 """Named points and axes of the objects in a scene, and what left, right, away and toward mean to its robot."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -25,6 +25,10 @@ SIDES: Final[Mapping[str, tuple[float, float]]] = {
     "behind": (0.0, 1.0),
 }
 """Relation > the way from the other object to this one: right, away, as the robot sees it."""
+
+
+TABLE: Final = "table"
+"""Category of what the work is done on."""
 
 
 class ObjectPoint(NamedTuple):
@@ -130,6 +134,21 @@ def way_to(scene: Scene, side: str) -> Array:
     angle, (right, away) = quarter_turns(scene), SIDES[side]
     x, y = np.round(np.cos(angle)), np.round(np.sin(angle))
     return np.array([right * x - away * y, right * y + away * x])
+
+
+def work_spot(scene: Scene, at: Sequence[float]) -> Array:
+    """Return a spot of the work place (2,) in the world [m].
+
+    Args:
+        scene: The scene.
+        at: The spot (2,): to the right of the robot and away from it, from the work point on the table top [m].
+    """
+    table = next((obj.name for obj in scene.instance.objects if obj.category == TABLE), None)
+    origin = np.zeros(2) if table is None else scene.object_pose(table)[:2, 3]
+    angle = quarter_turns(scene)
+    x, y = np.round(np.cos(angle)), np.round(np.sin(angle))
+    right, away = np.asarray(at, float) + scene.instance.work_point
+    return origin + np.array([right * x - away * y, right * y + away * x])
 
 
 def with_names(asset: ObjectAsset, obj: ObjectInstance) -> ObjectAsset:

@@ -28,6 +28,8 @@ class PlaceConfig(Tolerances, Filters):
     (ours)."""
     at_point: str | None = None
     """Named point of the target, such as ``burner_1``, in place of ``at``: the spot is there (ours)."""
+    at_frame: Literal["target", "work"] = "target"
+    """``work``: ``at`` is in the frame of the work place, x to the right of the robot and y away from it (ours)."""
     facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
     """Where the object's ``front`` faces, or its x axis where it has no front: a word as the robot sees it, or degrees,
     0 to the right of the robot and 90 away from it; judged to 15 degrees (ours)."""

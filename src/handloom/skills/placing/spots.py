@@ -5,7 +5,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.measures import local_box, world_box
-from handloom.scene.named_points import SIDES, named_point, way_to
+from handloom.scene.named_points import SIDES, named_point, way_to, work_spot
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.skill import between
 
@@ -25,6 +25,8 @@ def asked_spot(scene: Scene, config: PlaceConfig) -> Array | None:
         return named_point(scene, config.objects[1], config.at_point)[:2]
     if config.at is None:
         return None
+    if config.at_frame == "work":
+        return work_spot(scene, config.at)
     return world_box(scene, config.objects[1], config.place_part_prim_path).mean(axis=0)[:2] + np.asarray(config.at)
 
 

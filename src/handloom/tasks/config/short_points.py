@@ -59,7 +59,7 @@ def demanded(text: Any, asset: Asset, what: str) -> ObjectPoint:
 
 
 def in_work_frame(skill: Any, task: Mapping[str, Any], relations: Sequence[str]) -> Any:
-    """Return ``{place: mug, at: [0.1, 0]}`` with the spot, which is in the work frame, as one of the work surface.
+    """Return ``{place: mug, at: [0.1, 0]}`` with what the spot, which is in the work frame, is on.
 
     Args:
         skill: A short form; others are returned as they are.
@@ -68,12 +68,4 @@ def in_work_frame(skill: Any, task: Mapping[str, Any], relations: Sequence[str])
     """
     if not isinstance(skill, dict) or "place" not in skill or "at" not in skill or {*relations, True} & skill.keys():
         return skill
-    return {**skill, "on": task.get("work_surface", TABLE), "at": work_spot(skill["at"], task)}
-
-
-def work_spot(at: Any, task: Mapping[str, Any]) -> Any:
-    """Return a spot of the work frame from the middle of the work surface [m]; what is no spot as it is."""
-    x, y = task.get("work_point") or (0.0, 0.0)
-    if not isinstance(at, list) or len(at) != 2 or not all(isinstance(part, int | float) for part in at):
-        return at
-    return [at[0] + x, at[1] + y]
+    return {**skill, "on": task.get("work_surface", TABLE), "at_frame": "work"}
