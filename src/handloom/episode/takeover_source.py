@@ -1,4 +1,4 @@
-"""A policy that the expert relieves: where it fails, the expert goes on from a state that the policy got itself into."""
+"""A policy that the expert relieves: where it fails, the expert goes on from a state that the policy led to."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ class TakeoverSource:
     """Lets a policy do a task, and the expert finish what it cannot.
 
     The policy is tried first, in a scene of its own, until it succeeds or is stuck. The very same commands lead the
-    scene of the attempt to a moment between its last success and there; from that moment on the expert does what is left
-    of the task. Only the expert's part belongs to the demonstration. Where the policy succeeds, nothing is done, and
+    scene of the attempt to a moment between its last success and there; from then on the expert does what is left of
+    the task. Only the expert's part belongs to the demonstration. Where the policy succeeds, nothing is done, and
     ``failure`` says so.
 
     Args:
@@ -123,7 +123,8 @@ def tried(
     """Let a policy try a task in a scene of its own, until it succeeds or is stuck.
 
     Returns:
-        Its commands (controls,) frame by frame, and the frame of its last success on the way, 0 for none; None if it did the task.
+        Its commands (controls,) frame by frame, and the frame of its last success on the way, 0 for none; None if it
+        did the task.
     """
     own = build_scene(scene.instance)
     source = PolicySource(own, stages, rng, policy=policy)

@@ -26,7 +26,7 @@ from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 PREFIX = "policy="
 """How the name of a source begins that is a policy."""
 TAKEOVER = "takeover="
-"""How the name of a source begins that is a policy whom the expert relieves; the name of the policy's source follows."""
+"""How the name of a source begins in which the expert relieves a policy; the name of the policy's source follows."""
 OWN = "my_module:MyPolicy"
 FILES = (f"{PREFIX}onnx|", f"{PREFIX}lerobot|")
 """How the name of a source begins whose policy is a file or folder."""
