@@ -149,13 +149,14 @@ def work_spot(scene: Scene, at: Sequence[float]) -> Array:
 
     Args:
         scene: The scene.
-        at: The spot (2,): to the right of the robot and away from it, from the middle of the table top [m].
+        at: The spot (2,): to the right of the robot and away from it, from the work point on the table top [m].
     """
     table = next((obj.name for obj in scene.instance.objects if obj.category == TABLE), None)
     origin = np.zeros(2) if table is None else scene.object_pose(table)[:2, 3]
     angle = quarter_turns(scene)
     x, y = np.round(np.cos(angle)), np.round(np.sin(angle))
-    return origin + np.array([at[0] * x - at[1] * y, at[0] * y + at[1] * x])
+    right, away = np.asarray(at, float) + scene.instance.work_point
+    return origin + np.array([right * x - away * y, right * y + away * x])
 
 
 def with_names(asset: ObjectAsset, obj: ObjectInstance) -> ObjectAsset:

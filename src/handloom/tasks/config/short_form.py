@@ -16,6 +16,7 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
+from handloom.tasks.config.arm_words import all_arms, arm_of_step, same_hand
 from handloom.tasks.config.short_points import TABLE, named_place
 from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
 from handloom.tasks.rooms.room_names import fixture_entries, named_part
@@ -88,8 +89,14 @@ FRAMES, DEFAULT_LENGTH = 250, 600
 HOME = {"name": "home", "instruction": "Go home."}
 
 
-def expand_short_form(document: Document, root: KeyPath) -> None:
+def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] | None = None) -> None:
     """Write the skills of a task in the published form, in place; what is no short form stays as it is.
+
+    Args:
+        document: The task file.
+        root: Keys that lead to the task inside it.
+        arms: Arms of the robot of a deed file, whose skills are done by the nearest one unless they say by which; None:
+            the task names its robots itself, and ``left`` is meant.
 
     Raises:
         ConfigError: A short form cannot be understood; with file and line.
@@ -103,7 +110,7 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
     robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
     steps = [_is_step(item, robots) for item in task["skills"]]
     if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
-        _nest(document, task, where, robots)
+        _nest(document, task, where, robots, arms)
     objects = _objects(task)
     given = [skill for _, lane in _lanes(task["skills"], where) for skill in lane]
     for path, lane in _lanes(task["skills"], where):
@@ -162,7 +169,9 @@ def _is_stage(item: Any) -> bool:
     return isinstance(item, dict) and bool(item) and all(isinstance(blocks, list) for blocks in item.values())
 
 
-def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str]) -> None:
+def _nest(
+    document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str], arms: Sequence[str] | None
+) -> None:
     """Nest a flat list of skills: those of one arm that follow each other share a block."""
     stages: list[dict[str, Any]] = []
     lines = {path: mark for path, mark in document.marks.items() if path[: len(where)] == where and path != where}
@@ -176,9 +185,8 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
         block = isinstance(step, dict) and bool(set(ARMS) & step.keys())
         robot = step.pop("robot", None) if isinstance(step, dict) else None
         arm = step.pop("arm", None) if isinstance(step, dict) else None
-        if isinstance(step, dict) and step.get("home") in ARMS:  # {home: left}
-            arm, step["home"] = arm or step["home"], None
-        arm = arm or "left"
+        arm, step = arm_of_step(step, arm, arms, f"{mark}: skills.{i}")
+        block |= isinstance(step, dict) and bool(set(ARMS) & step.keys())
         if isinstance(step, dict) and "handover" in step:
             step, block = _handed_over(task, stages, step, robot or robots[0], f"{mark}: skills.{i}"), True
         if robot is None:
@@ -193,14 +201,17 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
             blocks += step
         elif block:
             blocks.append({side: skills if isinstance(skills, list) else [skills] for side, skills in step.items()})
-        elif blocks and list(blocks[-1]) == [arm]:
+        elif blocks and list(blocks[-1]) == [arm] and (arm in ARMS or same_hand(blocks[-1][arm], step)):
             blocks[-1][arm].append(step)
         else:
             blocks.append({arm: [step]})
         here: KeyPath = (*where, len(stages) - 1, robot, len(blocks) - 1)
         here = here if block else (*here, arm, len(blocks[-1][arm]) - 1)
         old = (*where, i)
-        document.marks |= {(*here, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old}
+        for place in all_arms(here):
+            document.marks |= {
+                (*place, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old
+            }
     task["skills"] = stages
 
 
