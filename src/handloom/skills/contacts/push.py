@@ -23,7 +23,7 @@ from handloom.values import Check, FunnelStage
 
 CLEAR = 0.012
 """How far behind the object the fingertips come down [m]."""
-HIGHEST, LOWEST = 0.03, 0.01
+HIGHEST, LOWEST = 0.03, 0.003
 """Bounds of the height of the fingertips above the ground [m]."""
 CLOSE_FRAMES = 12
 """Frames the fingers get to close."""
