@@ -34,6 +34,7 @@ ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 HANDOVER: dict[str, Any] = {
     "position": [0.33, 0.0, 0.2],
     "between_arms": True,
+    "spread": [0.1, 0.06, 0.1],
     "position_constraint": "object",
     "align_obj_tol": 20,
     "approach": ["any", 180],
