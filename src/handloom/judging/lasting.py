@@ -24,7 +24,7 @@ CREEP = 0.0015
 """How far it may move in that time [m]."""
 SETTLING = 3
 """How many times as long something may take that still rocks, such as a banana in a bowl."""
-JOINT_SKILLS = frozenset({"open", "close", "rotate"})
+JOINT_SKILLS = frozenset({"open", "close", "press", "rotate"})
 """Skills that move a joint of an object, and not the object."""
 BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
 """Categories on which nothing lies still."""
