@@ -17,7 +17,7 @@ from handloom.episode.disturbance import Disturbance
 from handloom.episode.loop import Source
 from handloom.episode.loop import run_episode as run_source
 from handloom.errors import StateError
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.scene import Scene
 from handloom.tasks import Task, load_task
 from handloom.values import EpisodeRecord

@@ -12,7 +12,7 @@ from handloom.dataset import Feature
 from handloom.episode.actions import Actions
 from handloom.episode.observer import Observer
 from handloom.errors import InputError
-from handloom.render.run_drawing import run_backend
+from handloom.render.backends import run_backend
 from handloom.scene import Scene
 from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages

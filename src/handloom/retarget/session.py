@@ -22,7 +22,7 @@ from handloom.retarget.graph.groups import OptionalTensorGroup
 from handloom.retarget.graph.retargeter import BaseRetargeter
 from handloom.retarget.graph.types import TensorTypeError
 from handloom.retarget.graph.wiring import RetargeterSubgraph
-from handloom.retarget.haptics.haptic_sink import DeviceSink
+from handloom.retarget.haptics.haptic_device import DeviceSink
 from handloom.retarget.nodes.teleop_state import execution_events as events_of_state_manager
 from handloom.retarget.recording import DeviceRecorder, DeviceRecording
 from handloom.retarget.sources.device_frame import DeviceFrame

@@ -19,8 +19,7 @@ from handloom.dataset.lerobot.info_file import described_feature
 from handloom.dataset.lerobot.merge_plan import FilePlace
 from handloom.errors import FileError, InputError
 from handloom.safe_paths import below
-from handloom.viewer.episode_table import EpisodeTable, read_episode_table, table_of
-from handloom.viewer.oddness import oddness_of
+from handloom.viewer.episode_table import EpisodeTable, oddness_of, read_episode_table, table_of
 
 PLAYABLE = ("h264", "av1", "vp9", "vp8")
 """Codecs that browsers play; pictures of others are decoded here."""

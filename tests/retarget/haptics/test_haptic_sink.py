@@ -12,10 +12,10 @@ from handloom.retarget.haptics.haptic_device import (
     ControllerHapticDevice,
     ControllerHapticPulse,
     FingerPowerVector,
+    HapticSink,
     PulseDevice,
     TactileHeatmap,
 )
-from handloom.retarget.haptics.haptic_sink import HapticSink
 
 
 def pulse(*numbers: float) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from handloom.engine.executors.executor import HANG_LIMIT
 from handloom.engine.runs.run_directory import MANIFEST
 from handloom.engine.trust import trust_task, trusted_task
 from handloom.errors import InputError
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import Task, load_task
 

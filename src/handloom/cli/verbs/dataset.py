@@ -29,7 +29,7 @@ from handloom.engine.verification.verify import (
 )
 from handloom.errors import FileError, InputError
 from handloom.kernels import GENERATE
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 
 
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:

@@ -21,7 +21,7 @@ from handloom.engine.policy.evaluation import PolicyEvaluation, evaluation_of, e
 from handloom.engine.policy.policies import policy_source, try_policy
 from handloom.engine.reporting import write_page
 from handloom.engine.trust import trust_task
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 

@@ -51,7 +51,7 @@ from handloom.engine.runs.run_directory import ALL
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
 from handloom.kernels import GENERATE
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes

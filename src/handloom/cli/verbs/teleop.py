@@ -27,7 +27,7 @@ from handloom.config import own_code
 from handloom.engine import RunDirectory, RunSettings
 from handloom.engine.sources import TELEOP
 from handloom.errors import InputError, require
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.retarget import DeviceRecording
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task

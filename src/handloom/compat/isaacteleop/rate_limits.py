@@ -1,10 +1,12 @@
 """The steps of the rate limiters as functions, which published tests call by their private names."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
-from handloom.retarget import RateLimiterConfig
+from handloom.retarget import RateLimiterConfig, SO101PoseClutchRetargeter, SO101PositionClutchRetargeter
 from handloom.retarget.quaternions import Quat, conjugate, multiply, rotvec, toward
 
 
@@ -31,3 +33,23 @@ def clamped_orientation(target: ArrayLike, previous: ArrayLike, max_step: float)
 def _wxyz(xyzw: ArrayLike) -> Quat:
     x, y, z, w = np.asarray(xyzw, float).tolist()
     return w, x, y, z
+
+
+class SO101ClutchRetargeter(SO101PoseClutchRetargeter):
+    """The clutch of the revision that the arguments belong to.
+
+    With a ``home_base_T_ee`` it is that of release 1.5, ``SO101PoseClutchRetargeter``, which needs one. Without, it is
+    that of the published SO-101 page, ``SO101PositionClutchRetargeter``, which takes the live end effector as its home.
+    The names of the ports of both are here.
+    """
+
+    ROBOT_EE_POS_INPUT = SO101PositionClutchRetargeter.ROBOT_EE_POS_INPUT
+    ROBOT_BASE_POS_INPUT = SO101PositionClutchRetargeter.ROBOT_BASE_POS_INPUT
+
+    def __new__(cls, name: str, home_base_T_ee: Any = None, *_: Any, **settings: Any) -> Any:
+        """Return a clutch of either class."""
+        if home_base_T_ee is not None and not isinstance(home_base_T_ee, str):
+            return super().__new__(cls)
+        if isinstance(home_base_T_ee, str):  # The page has the device in this place.
+            settings["input_device"] = home_base_T_ee
+        return SO101PositionClutchRetargeter(name, **settings)

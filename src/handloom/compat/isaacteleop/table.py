@@ -89,8 +89,8 @@ _SOURCES = {
     "joint_state_source": same_names(RETARGET, "JointStateSource"),
     "full_body_source": same_names(RETARGET, "FullBodySource"),
     "deviceio_tensor_types": _TRACKED,
-    "haptic_sink": same_names("handloom.retarget.haptics.haptic_sink", "HapticSink"),
-    "sink_interface": {"IDeviceIOSink": "handloom.retarget.haptics.haptic_sink:DeviceSink"},
+    "haptic_sink": same_names("handloom.retarget.haptics.haptic_device", "HapticSink"),
+    "sink_interface": {"IDeviceIOSink": "handloom.retarget.haptics.haptic_device:DeviceSink"},
     "message_channel_config": not_here("MessageChannelConfig message_channel_config messageChannelConfig", CHANNEL),
     "message_channel_sink": not_here("MessageChannelSink", CHANNEL),
     "message_channel_source": not_here("MessageChannelSource", CHANNEL),
@@ -116,7 +116,7 @@ _RETARGETERS = {
         "TriHandMotionControllerConfig TriHandMotionControllerRetargeter TriHandBiManualMotionControllerRetargeter",
     ),
     "SO101.clutch_retargeter": {
-        "SO101ClutchRetargeter": "handloom.compat.isaacteleop.so101_clutch:SO101ClutchRetargeter"
+        "SO101ClutchRetargeter": "handloom.compat.isaacteleop.rate_limits:SO101ClutchRetargeter"
     },
     "SO101.gripper_retargeter": _SO101_GRIPPER,
     "controller_pose": {

@@ -18,7 +18,7 @@ from PIL import Image
 from handloom.render.cameras import lens_grid
 from handloom.render.pictures import linear_from_srgb, srgb_from_linear
 from handloom.values import CameraSpec
-from handloom.values.optics import Optics
+from handloom.values.camera import Optics
 
 MOST_MARGIN = 0.25
 """An ideal picture is this much larger on each side at most, as a share of its size; stronger lenses see dark rims."""
