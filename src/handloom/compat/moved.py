@@ -149,6 +149,18 @@ RENAMED = {
     "handloom.engine.lineage.merkle": "handloom.engine.lineage.dataset_certificate",
     "handloom.retarget.haptics.haptic_sink": "handloom.retarget.haptics.haptic_device",
     "handloom.isaac.articulation.measured_forces": "handloom.isaac.articulation.solver_settings",
+    "handloom.cli.desk.audit": "handloom.cli.datasets.audit",
+    "handloom.cli.desk.export": "handloom.cli.datasets.export",
+    "handloom.cli.desk.label": "handloom.cli.datasets.label",
+    "handloom.cli.desk.publish": "handloom.cli.datasets.publish",
+    "handloom.cli.desk.remake": "handloom.cli.datasets.publish",
+    "handloom.cli.verbs.dataset": "handloom.cli.datasets.dataset",
+    "handloom.cli.verbs.report": "handloom.cli.datasets.report",
+    "handloom.bench.scenes": "handloom.bench.worlds.scenes",
+    "handloom.bench.kitchens": "handloom.bench.worlds.kitchens",
+    "handloom.bench.rooms": "handloom.bench.worlds.rooms",
+    "handloom.bench.table": "handloom.bench",
+    "handloom.cli.datasets.remake": "handloom.cli.datasets.publish",
 }
 """Module > the module that has its code now: it has another name, or it became a part of that one."""
 

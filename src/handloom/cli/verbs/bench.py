@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from handloom.bench.table import BENCHES
+from handloom.bench import BENCHES
 from handloom.cli.flags import Backend, OptionalNumber, Overrides
 from handloom.errors import InputError, unknown_name
 

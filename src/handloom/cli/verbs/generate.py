@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from handloom.cli.datasets.dataset import verify
 from handloom.cli.flags import (
     Backend,
     Codec,
@@ -25,7 +26,6 @@ from handloom.cli.flags import (
     Seconds,
     Task,
 )
-from handloom.cli.verbs.dataset import verify
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
 from handloom.cli.verbs.view import live_page
@@ -290,7 +290,7 @@ def executor_of(name: str, workers: int | None, timeout: float, ray_address: str
 def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:
     from json import dumps
 
-    from handloom.cli.verbs.report import print_report
+    from handloom.cli.datasets.report import print_report
 
     report = report_of(outcome.receipts.values())
     if as_json:

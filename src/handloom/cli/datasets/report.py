@@ -3,9 +3,9 @@
 from json import dumps
 from pathlib import Path
 
+from handloom.cli.datasets.dataset import checked_run
 from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
 from handloom.cli.terminal import plain
-from handloom.cli.verbs.dataset import checked_run
 from handloom.cli.verbs.doctor import cores
 from handloom.config import own_code
 from handloom.dataset import DatasetReader

@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from handloom.cli.datasets.dataset import checked_dataset
 from handloom.cli.flags import Number, Output, Run
-from handloom.cli.verbs.dataset import checked_dataset
 from handloom.config import own_code
 from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, record_of_archive
 from handloom.dataset.exports.export_lerobot import export_lerobot_v3, export_lerobot_v21

@@ -7,9 +7,9 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
+from handloom.cli.datasets.dataset import checked_dataset
 from handloom.cli.flags import LabelName, OptionalNumber, Run
 from handloom.cli.terminal import plain
-from handloom.cli.verbs.dataset import checked_dataset
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
 from handloom.dataset.lerobot.file_list import refuse_strange_files
