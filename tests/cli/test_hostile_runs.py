@@ -136,7 +136,7 @@ def test_the_honest_run_passes_every_verb(runner: VerbRunner, honest: Path, tmp_
     assert "2 of 2 episodes replay bit for bit" in outcomes["verify"].out
     assert (tmp_path / "run/dataset/extras/episode_000002").is_dir()
     sheet = runner.run(["report", "run", "--episode", "1"], tmp_path)
-    assert sheet.out.splitlines()[-1] == f"picture: {Path('run/report/episode_1.png')}", sheet.error
+    assert sheet.out.splitlines()[-1] == f"image: {Path('run/report/episode_1.png')}", sheet.error
     assert (tmp_path / "run/report/episode_1.png").stat().st_size > 1000
     assert "episode 5 is out of range (0-2)" in runner.run(["report", "run", "--episode", "5"], tmp_path).error
 

@@ -41,7 +41,7 @@ class Attempt:
 def run(
     names: Sequence[str] = (), seeds: int = 50, seed: int = 0, overrides: Sequence[str] = (), workers: int = 2
 ) -> BenchResult:
-    """Let the expert attempt every task without pictures; one row per task.
+    """Let the expert attempt every task without images; one row per task.
 
     Args:
         names: Tasks of the library or YAML files; none means the whole library.

@@ -103,7 +103,7 @@ def _guarded(name: str, words: list[str]) -> int:
 
 
 OF_THE_MACHINE = ("memory", "devices", "time", "killed")
-"""Kinds of machine faults that no input mends."""
+"""Kinds of machine faults that no input can fix."""
 
 
 def _explained(error: BaseException) -> tuple[int, str]:

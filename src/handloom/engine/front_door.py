@@ -35,7 +35,7 @@ def generate(
 ) -> DatasetReader:
     """Make demonstrations of a task, as ``handloom generate TASK -n N -o OUT`` does, and return the dataset.
 
-    Called again with the same arguments it goes on where it was stopped, or returns what is there.
+    Called again with the same arguments it continues where it was stopped, or returns what is there.
 
     Args:
         task: A task of the library, a YAML file, or a loaded task.

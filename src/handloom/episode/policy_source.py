@@ -22,7 +22,7 @@ Observation = dict[str, NDArray[Any]]
 OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False, "inputs": {}}
 """What a policy may say about itself by attributes of these names, and what holds where it does not.
 
-``inputs`` are the names of what it cannot do without, with their shapes, or None where any will do.
+``inputs`` are the names of what it cannot do without, with their shapes, or None if any will do.
 """
 
 

@@ -1,4 +1,4 @@
-"""Labels of one episode: made while its pictures are drawn, or of the recording alone."""
+"""Labels of one episode: made while its images are drawn, or of the recording alone."""
 
 import json
 from bisect import bisect_right
@@ -63,7 +63,7 @@ class EpisodeLabeller:
     def __init__(self, scene: Scene, record: EpisodeRecord, kinds: Sequence[str], folder: Path) -> None:
         self.kinds = chosen_kinds(kinds)
         self.images = images_for(self.kinds)
-        """Kinds of pictures that ``add`` needs of every camera."""
+        """Kinds of images that ``add`` needs of every camera."""
         self._folder = folder
         self._cameras = record.instance.cameras
         self._record = record
@@ -86,7 +86,7 @@ class EpisodeLabeller:
         )
 
     def add(self, frame: int, images: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
-        """Take the pictures of a frame: by camera, then by kind (``geoms``, ``depth``, ``normals``)."""
+        """Take the images of a frame: by camera, then by kind (``geoms``, ``depth``, ``normals``)."""
         for number, camera in enumerate(self._cameras):
             drawn = images[camera.name]
             if self._outlines is not None:
@@ -150,7 +150,7 @@ NO_STEP = -1
 
 
 def step_columns(record: EpisodeRecord) -> dict[str, pa.Array]:
-    """Return sub-task, its number in the episode, the share of it that is over, and the acting arms of each frame."""
+    """Return sub-task, its index in the episode, its progress (0 to 1) and the acting arms of each frame."""
     kept = record.kept
     step = np.full(len(kept), NO_STEP, np.int64)
     progress = np.zeros(len(kept), np.float32)

@@ -104,12 +104,12 @@ def probe_backends() -> list[BackendState]:
 
 
 BACKEND = "HANDLOOM_BACKEND"
-"""Variable with the backend that draws what policies see in this run; the pictures do not depend on it."""
+"""Variable with the backend that draws what policies see in this run; the images do not depend on it."""
 
 
 @contextmanager
 def drawing_for(backend: str, *, workers: int) -> Iterator[None]:
-    """Have a run's pictures drawn by a backend for the length of a ``with`` block.
+    """Have a run's images drawn by a backend for the length of a ``with`` block.
 
     Args:
         backend: ``cpu`` or ``cuda``.

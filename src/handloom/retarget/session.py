@@ -179,7 +179,7 @@ class TeleopSession:
         return self.config.pipeline
 
     def has_external_inputs(self) -> bool:
-        """Say whether ``step`` has to be given something."""
+        """Return whether ``step`` has to be given something."""
         return bool(self.get_external_input_specs())
 
     def get_external_input_specs(self) -> dict[str, RetargeterIOType]:

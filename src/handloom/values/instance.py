@@ -28,7 +28,7 @@ class Pane:
     light: tuple[Light, Light, Light]
     """Linear RGB, in units of the ambient light."""
     bars: Annotated[float, Field(ge=0.0, le=0.5)] = 0.0
-    """Half the width of the bars that cross in its middle, as a share of its half width."""
+    """Half the width of the bars that cross in its middle, as a fraction of its half width."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class LitSurroundings:
     panes: Annotated[tuple[Pane, ...], Field(max_length=4)] = ()
 
 
-# Bounds hold when an instance is read: an archive of somebody else must not ask for work or memory without end.
+# Bounds hold when an instance is read: an archive of someone else must not ask for work or memory without end.
 Number = Annotated[float, Field(ge=-1e6, le=1e6)]
 Vector = tuple[Number, Number, Number]
 Quat = tuple[Number, Number, Number, Number]

@@ -1,4 +1,4 @@
-"""Requests of the episode page: what is known of an episode, its numbers, its videos and pictures."""
+"""Requests of the episode page: what is known of an episode, its numbers, its videos and images."""
 
 import threading
 from pathlib import Path
@@ -27,7 +27,7 @@ from handloom.web import Request, Response, Route, json_response
 from handloom.web.exchange import file_response
 
 KEPT = "private, max-age=600"
-"""Pictures have the state of their dataset in their address, so a browser may keep them."""
+"""Images have the state of their dataset in their address, so a browser may keep them."""
 
 
 def episode_routes(library: Library) -> list[Route]:
@@ -110,7 +110,7 @@ def asked(library: Library, request: Request) -> tuple[EpisodeSource, int]:
 
 
 def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
-    """Return what is known of an episode, without its numbers and pictures."""
+    """Return what is known of an episode, without its numbers and images."""
     table = source.table()
     row = {name: value for name, value in table.row(index).items() if "/" not in name and name != "cameras"}
     timeline = _timeline(source, index)

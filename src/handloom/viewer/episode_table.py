@@ -73,11 +73,11 @@ def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
 
 STATISTICS = ("min", "max", "mean", "std")
 MOST_ENTRIES = 64
-"""Entries of a feature that are compared; longer ones are pictures in disguise."""
+"""Entries of a feature that are compared; longer ones are images in disguise."""
 LEAST_EPISODES = 8
 """With fewer, nothing is usual."""
 LEAST_SHARE = 0.02
-"""Differences below this share of the usual range of a number are not odd."""
+"""Differences below this fraction of the usual range of a number are not odd."""
 TO_DEVIATION = 1.4826
 """Median absolute deviation > standard deviation, for normal numbers."""
 HIGHEST = 99.0

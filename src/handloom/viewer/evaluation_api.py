@@ -18,10 +18,10 @@ LEAST_SPREAD = 1e-6
 
 
 def factors_of(instances: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]]:
-    """Return the factors in which some scenes differ, each with one value per scene; None where a scene has none.
+    """Return the factors in which some scenes differ, each with one value per scene; None if a scene has none.
 
     Args:
-        instances: ``instance.json`` of every scene, None where there is none.
+        instances: ``instance.json`` of every scene, None if there is none.
     """
     described = [{} if instance is None else _described(instance) for instance in instances]
     names = list(dict.fromkeys(name for found in described for name in found))

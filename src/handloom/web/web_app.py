@@ -51,7 +51,7 @@ POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; style-src 'self'; script-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-"""The page loads nothing from anywhere else, runs no inline script, and nobody may frame it."""
+"""The page loads nothing from anywhere else, runs no inline script, and no one may frame it."""
 LONGEST_BODY = 2**20
 """Largest body of a request [bytes]."""
 CHUNK = 2**18
@@ -121,7 +121,7 @@ class WebApp:
         socket: Handler of the socket and its path.
         admit: Asked before a socket is opened; returns why not, or an empty text.
         edit: Whether routes that change files are allowed.
-        on_refusal: Told why somebody was refused.
+        on_refusal: Told why someone was refused.
         keep_token: Keep the token of the address in a cookie, and take it out of the address.
     """
 

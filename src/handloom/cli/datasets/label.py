@@ -34,8 +34,8 @@ def run(
 
     Args:
         path: A run folder or a dataset.
-        labels: Kinds of labels, or all; default everything but the pictures depth, normals and flow.
-        again: Write them anew where they are already.
+        labels: Kinds of labels, or all; default everything but the images depth, normals and flow.
+        again: Write them again where they are already.
         check: Write nothing; compare the labels that are there with what the recordings give.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.

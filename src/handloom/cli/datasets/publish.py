@@ -28,7 +28,7 @@ def publish(
     endpoint: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
     skip_hashes: bool = False,
 ) -> None:
-    """Write a dataset's card (README.md), certificate and sample pictures; with --repo upload it to the Hub.
+    """Write a dataset's card (README.md), certificate and sample images; with --repo upload it to the Hub.
 
     Args:
         path: A run folder or a dataset.

@@ -38,8 +38,8 @@ def run(
         seeds: Attempts per task; the benchmark's own number by default.
         seed: Seed of the run that is measured, where there is one; 0 by default.
         set: Changes to the tasks, like data.variant=randomized.
-        backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA card (extra gpu).
-        device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA card (extra gpu).
+        backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
+        device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA GPU (extra gpu).
         json: Print one JSON object instead of a table.
     """
     if not name:

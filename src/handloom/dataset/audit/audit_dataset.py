@@ -15,11 +15,11 @@ from handloom.dataset.lerobot.dataset_reader import DatasetReader
 from handloom.errors import InputError
 
 BLURRED = 1e-4
-"""Variance of the Laplacian of brightness (0 to 1) below which a picture is blurred or empty."""
+"""Variance of the Laplacian of brightness (0 to 1) below which an image is blurred or empty."""
 DARK, BRIGHT = 0.12, 0.92
 """Mean brightness, 0 to 1, below and above which hardly anything can be seen."""
 FLAT = 0.02
-"""Spread of brightness below which a picture shows nothing."""
+"""Spread of brightness below which an image shows nothing."""
 
 
 @dataclass(kw_only=True)
@@ -31,7 +31,7 @@ class PictureFigures:
     spread: list[float] = field(default_factory=list)
 
     def add(self, picture: NDArray[np.uint8]) -> None:
-        """Take in a picture (h, w, 3)."""
+        """Take in an image (h, w, 3)."""
         gray = picture.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32) / 255.0
         laplacian = -4 * gray[1:-1, 1:-1] + gray[:-2, 1:-1] + gray[2:, 1:-1] + gray[1:-1, :-2] + gray[1:-1, 2:]
         self.sharpness.append(float(laplacian.var()))
@@ -39,7 +39,7 @@ class PictureFigures:
         self.spread.append(float(gray.std()))
 
     def share(self, which: str) -> float:
-        """Return the share of pictures that are ``blurred``, ``dark``, ``bright`` or ``empty``."""
+        """Return the fraction of images that are ``blurred``, ``dark``, ``bright`` or ``empty``."""
         tests = {
             "blurred": np.array(self.sharpness) < BLURRED,
             "dark": np.array(self.brightness) < DARK,
@@ -52,9 +52,9 @@ class PictureFigures:
 Numbers = NDArray[np.float64]
 
 IDLE = 1e-3
-"""Motion per frame below which nothing moves, as a share of a channel's range."""
+"""Motion per frame below which nothing moves, as a fraction of a channel's range."""
 JUMP = 0.25
-"""Step of an action from frame to frame that is a jump, as a share of the range."""
+"""Step of an action from frame to frame that is a jump, as a fraction of the range."""
 NARROW = 1e-6
 """Range below which a channel is constant and says nothing."""
 BINS = 10
@@ -63,7 +63,7 @@ BINS = 10
 
 @dataclass(kw_only=True)
 class MotionFigures:
-    """Sums over episodes; episodes are looked at one after the other."""
+    """Sums over episodes; episodes are processed one after another."""
 
     low: Numbers
     """Smallest action of every channel (n,)."""
@@ -77,7 +77,7 @@ class MotionFigures:
     jerks: list[float] = field(default_factory=list)
     """Of every episode: root mean square of the third difference of its actions, in ranges per second cubed."""
     starts: list[Numbers] = field(default_factory=list)
-    """First state of every episode as shares of the range."""
+    """First state of every episode as fractions of the range."""
     hashes: Counter[str] = field(default_factory=Counter)
     """Episodes with the same actions."""
 
@@ -104,7 +104,7 @@ class MotionFigures:
         return sum(count - 1 for count in self.hashes.values())
 
     def start_concentration(self) -> float:
-        """Return the largest share of episodes that start in one tenth of the range of the channel that varies most.
+        """Return the largest fraction of episodes that start in one tenth of the range of the channel that varies most.
 
         A dataset whose starts are spread evenly has 0.1 to 0.3, one that always starts at the same place 1.
         """
@@ -126,9 +126,9 @@ def _longest(still: NDArray[np.bool_]) -> int:
 
 
 EPISODES_LOOKED_AT = 20
-"""Episodes whose pictures are looked at."""
+"""Episodes whose images are examined."""
 PICTURES = 3
-"""Pictures of each of them, per camera."""
+"""Images of each of them, per camera."""
 FEW = 20
 """Episodes below which variety is not asked for."""
 MOTION = {
@@ -146,7 +146,7 @@ MOTION = {
 
 @dataclass(frozen=True, kw_only=True)
 class AuditFinding:
-    """One figure, and whether somebody should look at it."""
+    """One figure, and whether someone should look at it."""
 
     name: str
     value: float
@@ -162,7 +162,7 @@ def audit_dataset(root: Path, *, action: str = "action", state: str = "observati
     Args:
         root: The dataset.
         action: Column of the actions.
-        state: Column of the states; the actions where there is none.
+        state: Column of the states; the actions if there is none.
 
     Raises:
         InputError: There is no such column, or no episode.

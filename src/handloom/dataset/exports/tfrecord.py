@@ -70,7 +70,7 @@ def crc32c(data: np.ndarray) -> int:
 
 
 Value = Sequence[bytes] | NDArray[Any]
-"""Texts and pictures as bytes, numbers as an array; floats become float32, everything else int64."""
+"""Texts and images as bytes, numbers as an array; floats become float32, everything else int64."""
 MASK = 0xA282EAD8
 
 

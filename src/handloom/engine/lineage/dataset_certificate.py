@@ -98,9 +98,9 @@ class DatasetCertificate(TypedDict):
     root: Hash
     """Root of the Merkle tree over ``meta/files.json``."""
     attempts: Count
-    """Attempts that were made; 0 where the run is not known."""
+    """Attempts that were made; 0 if unknown."""
     run: PlainObject
-    """The manifest of the run, which holds the task and the seed; empty where it is not known."""
+    """The manifest of the run, which holds the task and the seed; empty if unknown."""
     labels: list[Text]
     """Kinds of labels that were added after the run."""
     signature: Signature | None

@@ -111,7 +111,7 @@ def _literal(value: Any) -> str:
 KERNELS = Path(__file__).parent / "kernels"
 Settings = tuple[int, int, int]
 """What a build of the kernels is specialised on: shadows, occlusion, smoothing."""
-# Pictures are the same bits as the processor's: nothing is contracted, nothing approximated.
+# Images are the same bits as the processor's: nothing is contracted, nothing approximated.
 OPTIONS = ("--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
 _INCLUDE = re.compile(r'^#include "([a-z_]+\.cuh)"\n', re.MULTILINE)
 

@@ -27,7 +27,7 @@ STEPS = 60
 REACH = 0.3
 """Nothing farther below than this is looked at [m]."""
 HALF = 0.5
-"""Success mode ``inside``: share of the object where the config gives none."""
+"""Success mode ``inside``: fraction of the object where the config gives none."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 HEADED = float(np.deg2rad(10.0))

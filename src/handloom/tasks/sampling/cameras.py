@@ -28,7 +28,7 @@ OPPOSITE = np.array([0.8, 0.0, 0.75])
 NEAREST = 0.55
 """Such a camera keeps this distance at least [m]."""
 FILL = 0.35
-"""Share of the picture's smaller side that half the spread of the objects takes; the rest is for the arm."""
+"""Fraction of the image's smaller side that half the spread of the objects takes; the rest is for the arm."""
 
 
 BEHIND_LENS = 0.001

@@ -142,7 +142,7 @@ class _Site:
 
 
 def _copy_page(folder: Path) -> None:
-    """Copy the files of the page, and say in it that nobody answers requests."""
+    """Copy the files of the page, and say in it that no one answers requests."""
     for file in sorted(STATIC.rglob("*")):
         name = file.relative_to(STATIC)
         if file.is_dir() or file.is_symlink() or name.parts[0] in MODULES:

@@ -1,7 +1,7 @@
 """A model as the renderer draws it, as one file for the 3D view: shapes, materials, textures, lights.
 
 Which geoms are drawn, their colours, materials and textures come from the ray caster's own table, so that the view
-shows what is in the pictures. Frames: z is up; quaternions are wxyz; lengths in metres; colours are linear light.
+shows what is in the images. Frames: z is up; quaternions are wxyz; lengths in metres; colours are linear light.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ from handloom.viewer.task_page.drawn_regions import drawn_regions, reach_of_arms
 from handloom.viewer.task_page.watched_expert import Emit, failure_facts, run_expert, terms_of
 
 LARGEST_PICTURE = 480
-"""Longer side of a camera's picture on the page [px]."""
+"""Longer side of a camera's image on the page [px]."""
 
 
 def check(request: dict[str, Any], emit: Emit) -> None:
@@ -50,7 +50,7 @@ def check(request: dict[str, Any], emit: Emit) -> None:
 
 
 def sample(request: dict[str, Any], emit: Emit) -> None:
-    """Sample a scene: its shapes and regions first, then the pictures of its cameras, then the reach of its arms."""
+    """Sample a scene: its shapes and regions first, then the images of its cameras, then the reach of its arms."""
     task = _loaded(request)
     emit(_said(request, "", [*task.notices, *task.stand_ins]))
     scene = _sampled(task, request)
@@ -129,7 +129,7 @@ def _said(request: dict[str, Any], mistakes: str, notes: list[str]) -> bytes:
 
 
 class CancelledError(BaseException):
-    """Nobody waits for the answer any more."""
+    """No one waits for the answer any more."""
 
 
 def carried_out(request: dict[str, Any], emit: Emit) -> None:
