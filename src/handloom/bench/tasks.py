@@ -71,7 +71,7 @@ def run(
 def run_trial(trial: TaskTrial) -> list[Attempt]:
     """Attempt the seeds of a trial, in a worker."""
     task = _loaded(trial.task, trial.overrides)
-    return [_attempt(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]
+    return [attempt_task(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]
 
 
 PER_TRIAL = 5
@@ -83,7 +83,8 @@ def _loaded(name: str, overrides: tuple[str, ...]) -> Task:
     return load_task(name, overrides=overrides)
 
 
-def _attempt(task: Task, seed: int, episode: int) -> Attempt:
+def attempt_task(task: Task, seed: int, episode: int) -> Attempt:
+    """Let the expert attempt a task once, without pictures."""
     watch, begin = Stopwatch(), time.process_time()
     try:
         _, record = simulate(task, seed, episode, watch)

@@ -1,6 +1,6 @@
 """YAML to frozen typed configs: errors with file and line, did-you-mean, overrides, interpolation, inheritance."""
 
-from handloom.config.document import Document, read_document
+from handloom.config.document import Document, one_of_scene, read_document
 from handloom.config.loading import apply_overrides, load_config, parse_config
 from handloom.config.model import (
     Angles,
@@ -35,6 +35,7 @@ __all__ = [
     "import_named",
     "load_config",
     "mistake_at",
+    "one_of_scene",
     "parse_config",
     "read_document",
     "unused_keys",
