@@ -141,7 +141,7 @@ RENAMED = {
     "handloom.viewer.touches": "handloom.viewer.episode_api",
     "handloom.viewer.oddness": "handloom.viewer.episode_table",
     "handloom.render.cuda.constants": "handloom.render.cuda.source",
-    "handloom.compat.isaacteleop.so101_clutch": "handloom.compat.isaacteleop.rate_limits",
+    "handloom.compat.isaacteleop.so101_clutch": "handloom.compat.isaacteleop.shims",
     "handloom.values.optics": "handloom.values.camera",
     "handloom.values.surroundings": "handloom.values.instance",
     "handloom.web.static_files": "handloom.web.web_app",
@@ -161,6 +161,7 @@ RENAMED = {
     "handloom.bench.rooms": "handloom.bench.worlds.rooms",
     "handloom.bench.table": "handloom.bench",
     "handloom.cli.datasets.remake": "handloom.cli.datasets.publish",
+    "handloom.compat.isaacteleop.rate_limits": "handloom.compat.isaacteleop.shims",
 }
 """Module > the module that has its code now: it has another name, or it became a part of that one."""
 

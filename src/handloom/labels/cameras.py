@@ -1,4 +1,4 @@
-"""Cameras in every frame, and points of the world as their pixels."""
+"""Cameras in every frame, world points as their pixels, and traces of where the tool is about to be."""
 
 from collections.abc import Sequence
 

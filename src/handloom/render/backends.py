@@ -1,4 +1,4 @@
-"""The backends: a literal table, and what works on this machine."""
+"""The render backends: a literal table, what works on this machine, and the process that draws for a whole run."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""A pinhole camera: where it hangs and what it sees."""
+"""A pinhole camera: mount, intrinsics, and the lens, exposure, white balance and sensor of a real one."""
 
 import os
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Requests of the episode page: what is known of an episode, its numbers, its videos and images."""
+"""Requests of the episode page: facts, signals, videos, images and contacts of an episode."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The episodes of a dataset as columns: what a grid of ten thousand of them is filtered and sorted by."""
+"""The episodes of a dataset as columns to filter and sort by, and how unusual each one is among the others."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -115,9 +115,7 @@ _RETARGETERS = {
         RETARGET,
         "TriHandMotionControllerConfig TriHandMotionControllerRetargeter TriHandBiManualMotionControllerRetargeter",
     ),
-    "SO101.clutch_retargeter": {
-        "SO101ClutchRetargeter": "handloom.compat.isaacteleop.rate_limits:SO101ClutchRetargeter"
-    },
+    "SO101.clutch_retargeter": {"SO101ClutchRetargeter": "handloom.compat.isaacteleop.shims:SO101ClutchRetargeter"},
     "SO101.gripper_retargeter": _SO101_GRIPPER,
     "controller_pose": {
         "HandPose": "handloom.retarget:ControllerPose",
@@ -209,7 +207,7 @@ for _name, _ours in {
     "_clamp_orientation_step": "clamped_orientation",
 }.items():
     # Private names that the published tests call.
-    MODULES["retargeters.rate_limiter"][_name] = f"handloom.compat.isaacteleop.rate_limits:{_ours}"
+    MODULES["retargeters.rate_limiter"][_name] = f"handloom.compat.isaacteleop.shims:{_ours}"
 MODULES["retargeters"] |= same_names(RETARGET, "SO101PositionClutchRetargeter SO101WristRetargeter SO101RollRetargeter")
 
 DIFFERENT = {

@@ -1,4 +1,4 @@
-"""Looks a dataset over: what a person would want to know before training on it."""
+"""Quality figures of a dataset, to read before training on it: idle time, jerk, jumps, near-duplicates, blur."""
 
 import hashlib
 from collections import Counter

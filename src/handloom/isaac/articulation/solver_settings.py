@@ -1,4 +1,4 @@
-"""Solver settings under their published names; the solver is the world's, not the robot's."""
+"""Solver settings and measured joint forces under their published names; the solver is the world's, not the robot's."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The page as plain files for any web server: every answer of the server is a file under the same path."""
+"""The page as plain files for any web server: every response of the server is a file under the same path."""
 
 import json
 import shutil

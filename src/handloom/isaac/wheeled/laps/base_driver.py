@@ -1,4 +1,4 @@
-"""Drive the base of a robot at a body twist, whatever its wheels are."""
+"""Drive the base of a robot at a body twist: differential, holonomic, Ackermann and planar drives."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The steps of the rate limiters as functions, which published tests call by their private names."""
+"""Published names that need code of their own: steps of the rate limiters, and a clutch that two releases define."""
 
 from typing import Any
 
