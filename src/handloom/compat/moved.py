@@ -95,6 +95,7 @@ RENAMED = {
     "handloom.objects.joint_feel": "handloom.objects.joint_dynamics",
     "handloom.skills.articulated_objects.joint_ways": "handloom.skills.articulated_objects.joint_paths",
     "handloom.skills.articulated_objects.joint_manners": "handloom.skills.articulated_objects.joint_strategies",
+    "handloom.compat.isaacteleop.rate_limits": "handloom.compat.isaacteleop.small_names",
     "handloom.teleop.certificate": "handloom.web.certificate",
     "handloom.teleop.gate": "handloom.web.gate",
     "handloom.motion.collision.lane_shapes": "handloom.motion.collision.lane_kernels",
@@ -141,13 +142,11 @@ RENAMED = {
     "handloom.viewer.touches": "handloom.viewer.episode_api",
     "handloom.viewer.oddness": "handloom.viewer.episode_table",
     "handloom.render.cuda.constants": "handloom.render.cuda.source",
-    "handloom.compat.isaacteleop.so101_clutch": "handloom.compat.isaacteleop.shims",
     "handloom.values.optics": "handloom.values.camera",
     "handloom.values.surroundings": "handloom.values.instance",
     "handloom.web.static_files": "handloom.web.web_app",
     "handloom.isaac.wheeled.laps.drives": "handloom.isaac.wheeled.laps.base_driver",
     "handloom.engine.lineage.merkle": "handloom.engine.lineage.dataset_certificate",
-    "handloom.retarget.haptics.haptic_sink": "handloom.retarget.haptics.haptic_device",
     "handloom.isaac.articulation.measured_forces": "handloom.isaac.articulation.solver_settings",
     "handloom.cli.desk.audit": "handloom.cli.datasets.audit",
     "handloom.cli.desk.export": "handloom.cli.datasets.export",
@@ -161,7 +160,6 @@ RENAMED = {
     "handloom.bench.rooms": "handloom.bench.worlds.rooms",
     "handloom.bench.table": "handloom.bench",
     "handloom.cli.datasets.remake": "handloom.cli.datasets.publish",
-    "handloom.compat.isaacteleop.rate_limits": "handloom.compat.isaacteleop.shims",
 }
 """Module > the module that has its code now: it has another name, or it became a part of that one."""
 

@@ -39,7 +39,7 @@ WIPING = 0.01
 PART = 0.025
 """How far from a named point of a thing its contacts still belong to it [m]."""
 STEEP = 0.5
-"""Level part of an axis, as a share of its length, below which it has no heading: 60 degrees."""
+"""Level part of an axis, as a fraction of its length, below which it has no heading: 60 degrees."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 
