@@ -37,7 +37,7 @@ class Client:
         self.complaints: set[str] = set()
 
     def within_rate(self, now: float) -> bool:
-        """Tell whether a message may be read now (token bucket)."""
+        """Return whether a message may be read now (token bucket)."""
         self.tokens = min(BURST, self.tokens + RATE * (now - self.filled))
         self.filled = now
         if self.tokens < 1.0:
@@ -55,7 +55,7 @@ class TeleopServer:
     Args:
         token: What the address must contain.
         on_message: Told about every sample and command of the client in control.
-        on_control: Told when somebody takes control (True) and when nobody has it any more (False).
+        on_control: Told when someone takes control (True) and when no one has it any more (False).
         host: Address to listen at.
         port: Port; 0 takes a free one.
         certificate: Certificate and key files for HTTPS; None serves HTTP.
@@ -79,7 +79,7 @@ class TeleopServer:
         self.refused: dict[str, int] = {}
         """Why messages and clients were refused, and how often."""
         self._answers: set[asyncio.Task[None]] = set()
-        """Tasks must be held by somebody until they are done."""
+        """Tasks must be held by someone until they are done."""
         app = WebApp(
             token,
             StaticFiles({"": PAGE}),
@@ -131,7 +131,7 @@ class TeleopServer:
         self._loop.call_soon_threadsafe(self._set_state, state)
 
     def publish_pictures(self, pictures: list[bytes]) -> None:
-        """Send pictures to every client; those that are slow get the newest ones only."""
+        """Send images to every client; those that are slow get the newest ones only."""
         self._loop.call_soon_threadsafe(self._set_pictures, pictures)
 
     def _set_state(self, state: dict[str, Any]) -> None:
@@ -215,7 +215,7 @@ class TeleopServer:
             return
 
     async def _send(self, client: Client) -> None:
-        """Send whatever is newer than what a client has, one after the other."""
+        """Send whatever is newer than what a client has, one after another."""
         while True:
             await client.wake.wait()
             client.wake.clear()

@@ -24,8 +24,8 @@ from handloom.teleop.takes import Take, Takes
 from handloom.values import EpisodeRecord
 
 SAVE, DISCARD, RESET, FINISH, REWIND, UNDO = "save", "discard", "reset", "finish", "rewind", "undo"
-"""What may become of an attempt: keep it; drop it and go on; begin the scene again; end the session; go on from some
-seconds ago; go on with the attempt that was dropped last."""
+"""What may become of an attempt: keep it; drop it and go on; begin the scene again; end the session; continue from some
+seconds ago; continue with the attempt that was dropped last."""
 LAST_SCENE = 10**6
 """Scenes beyond this number are not offered."""
 logger = logging.getLogger("handloom.teleop")
@@ -67,7 +67,7 @@ class View(Protocol):
 class TeleopRun:
     """An operator's session in the folder of a run.
 
-    Every scene is an attempt of the run: what is saved gets pictures, an archive and a receipt by the same code as a
+    Every scene is an attempt of the run: what is saved gets images, an archive and a receipt by the same code as a
     scripted episode, so the dataset is the same kind of dataset and ``handloom verify`` replays it.
     """
 
@@ -78,7 +78,7 @@ class TeleopRun:
     trim: float = 0.0
     """Pauses longer than this are cut out of demonstrations [s]; 0 cuts none."""
     background: bool = False
-    """Save in another process while the operator goes on with the next scene."""
+    """Save in another process while the operator continues with the next scene."""
     receipts: dict[int, Receipt] = field(default_factory=dict)
     """Attempts that are done, those of earlier sessions among them."""
 

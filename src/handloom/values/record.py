@@ -67,7 +67,7 @@ class Check:
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     share: float = 0.0
-    """Share of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
+    """Fraction of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
     seconds: float = 0.0
     """Time for which it must have held at some time of the episode [s], such as a look at the scanner; 0 judges the
     end alone."""

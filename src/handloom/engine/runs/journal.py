@@ -55,7 +55,7 @@ class Receipt:
     skills: Mapping[str, float] = field(default_factory=dict)
     """Simulated time by skill [s]."""
     take: int = 0
-    """Which of a person's takes of this scene it was, from 1; 0 for attempts that nobody drove."""
+    """Which of a person's takes of this scene it was, from 1; 0 for attempts that no one drove."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values that can be read again, whatever an error had to say."""

@@ -21,7 +21,7 @@ from handloom.values import Check, FunnelStage
 TURNS = 16
 """Turns of the held object about the vertical that are tried."""
 ONCE = 1e-3
-"""Share of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that stands for at least one of them."""
 NEAR = 0.03
 """How far from the point that is to touch the contact may be, where it is not a corner [m]."""
 

@@ -40,13 +40,13 @@ HANDOVER: dict[str, Any] = {
 }
 """Where an object is held out to the other hand: ahead of the middle between the arms, above their bases."""
 ENDS = ([0.0, 0.25], [0.6, 1.0])
-"""Shares of a long object's length at which the first and the second hand take it."""
+"""Fractions of a long object's length at which the first and the second hand take it."""
 LONG = 1.8
 """An object this many times as long as wide is taken at its two ends."""
 
 
 def library_asset(entry: Mapping[str, Any]) -> ObjectAsset | None:
-    """Return an object as an entry of a task describes it, in one of its looks; None where the library has none."""
+    """Return an object as an entry of a task describes it, in one of its looks; None if the library has none."""
     category = str(entry.get("category", ""))
     if entry.get("path") or category not in CATEGORIES:
         return None

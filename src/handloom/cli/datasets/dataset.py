@@ -29,7 +29,7 @@ from handloom.engine.verification.verify import (
 )
 from handloom.errors import FileError, InputError
 from handloom.kernels import GENERATE
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 
 
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
@@ -72,7 +72,7 @@ def verify(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Simulate every episode again, judge it again, compute all tables anew, and compare every bit; check every file.
+    """Simulate every episode again, judge it again, compute all tables again, and compare every bit; check every file.
 
     Args:
         path: A run folder or a dataset.
@@ -204,8 +204,8 @@ def render(
     Args:
         path: A run folder.
         output: Folder of the new dataset; default: rendered/ in the run.
-        preset: How much work goes into a picture: fast, balanced or quality.
-        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        preset: How much work goes into an image: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.

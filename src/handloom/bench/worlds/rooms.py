@@ -59,7 +59,7 @@ class Drive:
     slip: float
     """Largest difference between what a wheel rolled and the way of its hub along it, over a way to a table [m]."""
     skid: float
-    """Way of the steered wheels' hubs across their rolling direction, as a share of their whole way."""
+    """Way of the steered wheels' hubs across their rolling direction, as a fraction of their whole way."""
 
 
 def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0) -> BenchResult:
@@ -265,7 +265,7 @@ def _judged(scene: Scene, record: EpisodeRecord, touches: _Touches) -> Drive:
 
 
 def rolling(base: MobileBase, qpos: Array) -> tuple[float, float]:
-    """Return how far wheels slipped [m] and steered ones skidded (share of the way) along recorded ``qpos`` (k, nq).
+    """Return how far wheels slipped [m] and steered ones skidded (fraction of the way) along recorded ``qpos`` (k, nq).
 
     The way of a wheel's hub is cut at every frame and looked at along and across the direction the wheel has halfway
     through the frame. One with rollers moves across by design.

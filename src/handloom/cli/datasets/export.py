@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from handloom.cli.datasets.dataset import checked_dataset
 from handloom.cli.flags import Number, Output, Run
-from handloom.cli.verbs.dataset import checked_dataset
 from handloom.config import own_code
 from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, record_of_archive
 from handloom.dataset.exports.export_lerobot import export_lerobot_v3, export_lerobot_v21
@@ -54,8 +54,8 @@ def run(
         path: A run folder or a dataset.
         output: File or folder to write.
         format: Format to write.
-        no_images: hdf5 and zarr: leave the pictures of the cameras out; a hundredth of the size.
-        jpeg: hdf5: keep pictures as JPEG files, a tenth of the size; robomimic wants arrays and cannot read those.
+        no_images: hdf5 and zarr: leave the images of the cameras out; a hundredth of the size.
+        jpeg: hdf5: keep images as JPEG files, a tenth of the size; robomimic wants arrays and cannot read those.
         no_models: hdf5: leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
         next_obs: hdf5: also write each observation a second time as that of the frame before, under next_obs; a reader
             can take the next frame of obs instead, and needs half the disk.

@@ -3,9 +3,9 @@
 from json import dumps
 from pathlib import Path
 
+from handloom.cli.datasets.dataset import checked_run
 from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
 from handloom.cli.terminal import plain
-from handloom.cli.verbs.dataset import checked_run
 from handloom.cli.verbs.doctor import cores
 from handloom.config import own_code
 from handloom.dataset import DatasetReader
@@ -43,7 +43,7 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> None:
-    """Print funnel, failure reasons and rates of a run, and write them as a page with charts and pictures.
+    """Print funnel, failure reasons and rates of a run, and write them as a page with charts and images.
 
     Of a dataset without its run, such as a merged or rendered one, it shows what the dataset holds.
 
@@ -76,7 +76,7 @@ def run(
         out = (output or directory.path / "report") / f"episode_{episode}.png"
         picture = dataset_sheet(directory.dataset, out, first=episode, episodes=1, per_camera=12)
         if not json:
-            print(f"picture: {picture}")
+            print(f"image: {picture}")
 
 
 def _is_of_run(path: Path) -> bool:

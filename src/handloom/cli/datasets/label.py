@@ -7,9 +7,9 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
+from handloom.cli.datasets.dataset import checked_dataset
 from handloom.cli.flags import LabelName, OptionalNumber, Run
 from handloom.cli.terminal import plain
-from handloom.cli.verbs.dataset import checked_dataset
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
 from handloom.dataset.lerobot.file_list import refuse_strange_files
@@ -34,8 +34,8 @@ def run(
 
     Args:
         path: A run folder or a dataset.
-        labels: Kinds of labels, or all; default everything but the pictures depth, normals and flow.
-        again: Write them anew where they are already.
+        labels: Kinds of labels, or all; default everything but the images depth, normals and flow.
+        again: Write them again where they are already.
         check: Write nothing; compare the labels that are there with what the recordings give.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives name, such as an object my_module:my_function.

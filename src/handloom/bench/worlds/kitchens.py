@@ -21,9 +21,9 @@ TASK = "kitchen_dish_rack"
 STILL = 0.01
 """Speed [m/s or rad/s] below which everything lies still after a second."""
 DRAWN = 4
-"""Kitchens of which pictures are timed."""
+"""Kitchens of which images are timed."""
 SIDE = 224
-"""Width and height of a picture [px]."""
+"""Width and height of an image [px]."""
 PRESETS = ("fast", "balanced")
 VIEWS = (("right", (0.8, -0.9, 1.6), (0.0, 0.2, 0.9)), ("left", (-0.7, -1.0, 1.5), (0.3, 0.3, 0.9)))
 """Name of a camera, where it is and what it looks at [m]."""
@@ -96,7 +96,7 @@ def _restless(scene: Scene) -> bool:
 
 
 def _drawn(task: Task, seed: int, preset: str) -> dict[str, Any]:
-    """Return how many pictures a second one core draws of kitchens from two places while the arm moves."""
+    """Return how many images a second one core draws of kitchens from two places while the arm moves."""
     count, spent, objects = 0, 0.0, []
     for episode in range(DRAWN):
         instance = sample_task(task, seed, episode)
