@@ -73,6 +73,10 @@ class ObjectInstance:
     """Times [s], first and last, between which its belts run; empty: always."""
     rolling: Annotated[Vector, Field(exclude_if=lambda velocity: not any(velocity))] = (0.0, 0.0, 0.0)
     """Velocity of its middle in the world at the start [m/s]; what touches the ground is at rest then."""
+    points: Annotated[dict[str, Vector], Field(exclude_if=lambda points: not points)] = field(default_factory=dict)
+    """Points that the task names on it, in its own frame [m], beside those of its asset."""
+    axes: Annotated[dict[str, Vector], Field(exclude_if=lambda axes: not axes)] = field(default_factory=dict)
+    """Unit directions that the task names on it, in its own frame."""
     calm: Annotated[bool, Field(exclude_if=lambda calm: not calm)] = False
     """Furniture out of reach: its joints move without dry friction and catches, which costs physics less."""
 

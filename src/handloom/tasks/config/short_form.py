@@ -16,6 +16,7 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
+from handloom.tasks.config.short_points import TABLE, named_place
 from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
 from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
@@ -60,10 +61,13 @@ WHERE: dict[str, dict[str, Any]] = {
         "hesitate_steps": 6,
     },
     "beside": {"relation": "beside", "rest_on": "support", "beside": "right"},
+    **{side: {"relation": side, "rest_on": "support"} for side in ("left_of", "right_of", "in_front_of", "behind")},
 }
 """Where a short place puts the object > the keys in which it differs."""
 WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
-         "beside": "Put the {0} beside the {1}."}  # fmt: skip
+         "beside": "Put the {0} beside the {1}.", "left_of": "Put the {0} to the left of the {1}.",
+         "right_of": "Put the {0} to the right of the {1}.", "in_front_of": "Put the {0} in front of the {1}.",
+         "behind": "Put the {0} behind the {1}."}  # fmt: skip
 VERBS = ("pick", "place", "pour", *ON_JOINTS, "handover", "home")
 EXAMPLES = (
     "{pick: apple}, {place: apple, in: bowl}, {pour: cup, into: bowl}, {open: cabinet}, {close: {cabinet: drawer_1}}, "
@@ -269,17 +273,20 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
             raise ConfigError(f"{what}: pour {name}: say what into, e.g. {{pour: {name}, into: bowl}}, got {target!r}")
         words = f"Pour the {{{name}}} into the {{{target}}}."
         return {"name": "pour", "objects": [name, target], "instruction": words, **given}
+    if "at" in given and not {*WHERE, "to"} & given.keys():  # {place: cube, at: [0, -0.25]}, in the work frame
+        given |= {"on": TABLE, "at_frame": "work"}
     places = [key for key in (*WHERE, "to") if key in given]
+    if len(places) == 1:
+        given |= named_place(given[places[0]], places[0], name, _assets(objects), what)
     if len(places) == 1 and _is_part(given[places[0]]):  # {place: cube, in: {cabinet: drawer_1}}
         ((given[places[0]], part),) = given[places[0]].items()
         given.setdefault("place_part_prim_path", part)
     if len(places) != 1 or not isinstance(given[places[0]], str):
-        if not places and "at" in given:
-            raise ConfigError(f"{what}: place {name}: say on what, e.g. {{place: {name}, on: table, at: [0.1, 0.2]}}")
         other = next((key for key in given if key in MEANT), None)
         got = f"{other}; did you mean {MEANT[other]}?" if other and not places else ", ".join(places) or "none"
         raise ConfigError(
-            f"{what}: place {name}: say where, with one of in, on, stack_on, beside or to, "
+            f"{what}: place {name}: say where, with one of in, on, stack_on, beside, left_of, right_of, in_front_of, "
+            f"behind, to or at, "
             f"e.g. {{place: {name}, in: bowl}}; got {got}"
         )
     target = given.pop(places[0])
@@ -292,7 +299,7 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         given["beside"] = given.pop("side")
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
     keys = {**PLACE, **WHERE[kind], **given}
-    if {"at", "x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
+    if {"at", "at_point", "x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
         keys.pop("ratio_widest", None)  # Who says where means it.
     return {"name": "place", "objects": [name, target], "instruction": words, **keys}
 
