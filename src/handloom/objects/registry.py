@@ -125,6 +125,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "tomato_sauce": "handloom.objects.library.kitchenware.groceries:tomato_sauce",
     "desk_caddy": "handloom.objects.library.kitchenware.holders:desk_caddy",
     "two_tier_shelf": "handloom.objects.library.kitchenware.holders:two_tier_shelf",
+    "wooden_cabinet": "handloom.objects.library.kitchenware.holders:wooden_cabinet",
     "beaker": "handloom.objects.library.laboratory:beaker",
     "flask": "handloom.objects.library.laboratory:flask",
     "petri_dish": "handloom.objects.library.laboratory:petri_dish",

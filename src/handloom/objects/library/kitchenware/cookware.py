@@ -145,7 +145,7 @@ def wine_bottle(c: Choices) -> Blueprint:
         cylinder(throat, neck, (0.0, 0.0, body + shoulder + neck / 2), **{**look, "fill": 0.5}),
         cylinder(throat + PROUD, 0.55 * neck, (0.0, 0.0, top - 0.275 * neck), **label(foil)),
         cylinder(throat + 0.002, 0.008, (0.0, 0.0, top - 0.004), color=foil, substance="plastic"),
-        cylinder(radius + PROUD, 0.50 * body, (0.0, 0.0, 0.48 * body), **label(rgb("cream"), "can_print")),
+        cylinder(radius + PROUD, 0.50 * body, (0.0, 0.0, 0.48 * body), **label(rgb("cream"))),
     ]
     return Blueprint(
         words=("wine bottle", "bottle of wine", "bottle"),
@@ -177,7 +177,7 @@ def wine_rack(c: Choices) -> Blueprint:
         for s in (-1.0, 1.0)
         for t in (-1.0, 1.0)
     ]
-    braces = [box((x - 0.01, 0.012, 0.010), (0.0, s * 0.25 * y, 0.012), **wood) for s in (-1.0, 1.0)]
+    braces = [box((0.012, y - 0.02, 0.010), (s * 0.38 * x, 0.0, 0.014), **wood) for s in (-1.0, 1.0)]
     return Blueprint(
         words=("wine rack", "bottle rack", "rack"),
         color=color,

@@ -78,8 +78,12 @@ def _tin(words: tuple[str, ...], color: str, band: str, radius: float, height: f
         cylinder(radius, height - 2 * rim, (0.0, 0.0, height / 2), color=rgb("silver"), substance="water", round=True),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, rim / 2), **metal),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, height - rim / 2), **metal),
-        cylinder(radius + PROUD, 0.84 * height, (0.0, 0.0, height / 2), **label(rgb(color), "can_print")),
-        cylinder(radius + 2 * PROUD, 0.26 * height, (0.0, 0.0, 0.46 * height), **label(rgb(band))),
+        cylinder(radius + PROUD, 0.84 * height, (0.0, 0.0, height / 2), **label(rgb(color))),
+        cylinder(radius + 2 * PROUD, 0.30 * height, (0.0, 0.0, 0.46 * height), **label(rgb(band))),
+        *(
+            cylinder(radius + 2 * PROUD, 0.012 * height, (0.0, 0.0, share * height), **label(rgb("white")))
+            for share in (0.20, 0.76)
+        ),
     ]
     return package(words, parts, (2 * radius, 2 * radius, height))
 
@@ -87,11 +91,14 @@ def _tin(words: tuple[str, ...], color: str, band: str, radius: float, height: f
 def _carton(words: tuple[str, ...], color: str, second: str, size: tuple[float, float, float]) -> Blueprint:
     """Return a closed flat carton with a printed field on top and on its long sides."""
     x, y, z = size
-    field = label(rgb(second), "carton_print")
+    field, dot = label(rgb(second)), label(shade(rgb(color), 0.8))
     parts = [
         slab(size, 0.004, (0.0, 0.0, z / 2), color=rgb(color), substance="cardboard", fill=0.7),
-        box((0.72 * x, 0.62 * y, 0.001), (0.0, 0.0, z), **field),
-        box((0.62 * x, y + 2 * PROUD, 0.44 * z), (0.0, 0.0, z / 2), **label(rgb(second))),
+        box((0.74 * x, 0.66 * y, 0.001), (0.0, 0.0, z), **field),
+        cylinder(0.22 * y, 0.0016, (-0.16 * x, 0.0, z), **dot),
+        box((0.26 * x, 0.10 * y, 0.0016), (0.17 * x, 0.12 * y, z), **dot),
+        box((0.26 * x, 0.10 * y, 0.0016), (0.17 * x, -0.12 * y, z), **dot),
+        box((0.62 * x, y + 2 * PROUD, 0.44 * z), (0.0, 0.0, z / 2), **field),
     ]
     return package(words, parts, size)
 
@@ -111,7 +118,14 @@ def _bottle(c: Choices, words: tuple[str, ...], color: str, cap: str, paper: str
         lathe(
             [(0.55 * radius, 0.0), (0.46 * radius, neck + 0.012)], (0.0, 0.0, body + shoulder - 0.004), sides=18, **lid
         ),
-        cylinder(radius + PROUD, 0.55 * body, (0.0, 0.0, 0.50 * body), **label(rgb(paper), "can_print")),
+        cylinder(radius + PROUD, 0.55 * body, (0.0, 0.0, 0.50 * body), **label(rgb(paper))),
+        *(
+            cylinder(radius + 2 * PROUD, 0.03 * body, (0.0, 0.0, share * body), **label(rgb(cap)))
+            for share in (0.27, 0.73)
+        ),
+        cylinder(
+            0.30 * radius, 2 * radius + 4 * PROUD, (0.0, 0.0, 0.50 * body), euler=(90.0, 0.0, 0.0), **label(rgb(cap))
+        ),
     ]
     return package(words, parts, (2 * radius, 2 * radius, top + 0.008))
 
@@ -136,15 +150,19 @@ def _gable(c: Choices, words: tuple[str, ...], color: str, band: str) -> Bluepri
         box(
             (side + 2 * PROUD, side + 2 * PROUD, 0.42 * height),
             (0.0, 0.0, 0.42 * height),
-            **label(rgb(band), "carton_print"),
+            **label(rgb(band)),
+        ),
+        *(
+            cylinder(0.24 * side, side + 4 * PROUD, (0.0, 0.0, 0.44 * height), euler=turn, **label(rgb("cream")))
+            for turn in ((90.0, 0.0, 0.0), (0.0, 90.0, 0.0))
         ),
     ]
     return package(words, parts, (side, side, height + gable + 0.013))
 
 
-def label(color: Rgb, material: str | None = None) -> Appearance:
+def label(color: Rgb) -> Appearance:
     """Return the look of a printed label: seen, without mass, out of the way of collisions."""
-    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
+    return Appearance(color=color, substance="paper", fill=0.0, solid=False)
 
 
 def package(words: tuple[str, ...], parts: list[Part], size: tuple[float, float, float]) -> Blueprint:

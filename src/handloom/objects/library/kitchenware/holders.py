@@ -1,11 +1,19 @@
-"""A caddy with compartments and a shelf of two tiers; each compartment and board has a name."""
+"""A caddy with compartments, a shelf of two tiers and a cabinet of three drawers; each of them has a name."""
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
+from handloom.objects.joint_dynamics import joint_dynamics
+from handloom.objects.library.furniture import carcass, handle
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Part, axes, points
-from handloom.objects.shapes import Appearance, box
+from handloom.objects.parts import Keypoint, Link, Part, axes, points
+from handloom.objects.shapes import Appearance, box, open_box
 
+DRAWERS = ("bottom_drawer", "middle_drawer", "top_drawer")
+"""Drawers of a wooden cabinet, from below."""
+OUT = 0.036
+"""Distance of the gripped middle of a handle from its drawer [m]: fingers fit behind it."""
+PLAY = 0.002
+"""Between moving and fixed parts [m]."""
 FLOOR = 0.006
 """Thickness of the floors of a caddy [m]."""
 
@@ -83,5 +91,58 @@ def two_tier_shelf(c: Choices) -> Blueprint:
         keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, top), board=(0.0, 0.0, levels["board"] + thick / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         holds=0.15,
+        rests="upright",
+    )
+
+
+def wooden_cabinet(c: Choices) -> Blueprint:
+    """A small chest on a plinth with a bottom, a middle and a top drawer; a hand fits beside the lowest handle."""
+    color = c.color(("wood", "brown", "beige"))
+    metal = Appearance(color=rgb(c.color(("silver", "black", "copper"), "handle_color")), substance="steel", fill=0.5)
+    x, y = c.number("width", 0.30, 0.33), c.number("depth", 0.25, 0.27)
+    pitch, plinth = c.number("drawer_height", 0.094, 0.100), c.number("plinth", 0.046, 0.052)
+    wall, feel = 0.012, joint_dynamics(c, "drawer")
+    z = 3 * pitch + wall
+    look = Appearance(color=rgb(color), substance="wood")
+    front = Appearance(color=shade(rgb(color), 1.12), substance="wood")
+    foot = box((x - 0.02, y - 0.03, plinth), (0.0, 0.005, plinth / 2), color=shade(rgb(color), 0.6), substance="wood")
+    parts = [foot, *(part.moved((0.0, 0.0, plinth)) for part in carcass((x, y, z), wall, look))]
+    parts += [
+        box((x - 2 * wall, y - wall, 0.008), (0.0, -wall / 2, plinth + k * pitch + wall / 2), **look) for k in (1, 2)
+    ]
+    inner = (x - 2 * wall - 2 * PLAY, y - wall - 0.012, pitch - wall - 0.018)
+    low = -pitch / 2 + wall / 2 + PLAY
+    links: list[Link] = []
+    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, plinth + z))
+    for k, name in enumerate(DRAWERS):
+        parts += [
+            *open_box(inner, 0.007, (0.0, inner[1] / 2 + 0.014, low), **{**look, "body": name}),
+            box((x - 0.004, 0.012, pitch - 0.005), (0.0, 0.007, 0.0), **{**front, "body": name}),
+            *handle((0.0, 0.001, 0.0), 0.34 * x, OUT, {**metal, "body": name}, upright=False),
+        ]
+        links.append(
+            Link(
+                name=name,
+                kind="slide",
+                origin=(0.0, -y / 2 - 0.014, plinth + (k + 0.5) * pitch + wall / 2),
+                axis=(0.0, -1.0, 0.0),
+                range=(0.0, 0.74 * y),
+                head=(0.0, -OUT + 0.001, 0.0),
+                tail=(0.17 * x, -OUT + 0.001, 0.0),
+                contact_axis=(-1.0, 0.0, 0.0),
+                normal=(0.0, -1.0, 0.0),
+                push=(0.0, 0.001, 0.27 * pitch),
+                **feel,
+            )
+        )
+        keypoints[name] = Keypoint(body=name, position=(0.0, 0.014 + inner[1] / 2, low + 0.030))
+    return Blueprint(
+        words=("cabinet", "chest of drawers", "drawer cabinet"),
+        color=color,
+        parts=tuple(parts),
+        links=tuple(links[::-1]),
+        keypoints=keypoints,
+        axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
+        holds=0.04,
         rests="upright",
     )
