@@ -76,7 +76,7 @@ def one_of_scene(document: Document, index: int, *, shipped: Path | None, allow_
     scene = _with_base(
         _part(document, ("scene",)), (), document.path, shipped=shipped, allow_outside=allow_outside, foreign_tags=False
     )
-    return _merged(scene, _part(document, ("tasks", index)))
+    return merge_documents(scene, _part(document, ("tasks", index)))
 
 
 def _part(document: Document, keys: KeyPath) -> Document:
@@ -146,7 +146,7 @@ def _with_base(
         allow_outside=allow_outside,
         foreign_tags=foreign_tags,
     )
-    return _merged(parent, document)
+    return merge_documents(parent, document)
 
 
 def _base_file(name: str, near: Path, shipped: Path | None, what: str, *, allow_outside: bool) -> Path:
@@ -187,7 +187,8 @@ def _read_text(resolved: Path, shown: str) -> str:
         raise ConfigError(f"{shown}: is not UTF-8 text (byte {error.start}); is this a YAML file?") from error
 
 
-def _merged(parent: Document, child: Document) -> Document:
+def merge_documents(parent: Document, child: Document) -> Document:
+    """Return a document in which ``child`` is merged over ``parent``, as over a base file."""
     result = Document(None, child.path, {(): child.mark(())})
     result.values = _merge(parent, child, parent.values, child.values, (), (), (), result)
     return result

@@ -16,6 +16,8 @@ from handloom.values import ObjectInstance
 
 FRONT: Final = "front"
 """Axis that faces somewhere when an object does."""
+LEAN: Final = "lean"
+"""Axis of a stand that points away from the slope on which something leans."""
 FACING: Final[Mapping[str, float]] = {"right": 0.0, "away": 90.0, "left": 180.0, "toward": 270.0}
 """Word > heading as the robot sees it [deg]: 0 to its right, 90 away from it."""
 SIDES: Final[Mapping[str, tuple[float, float]]] = {
@@ -110,6 +112,12 @@ def front_axis(asset: ObjectAsset) -> Array:
     return np.asarray(direction, float)
 
 
+def long_axis(asset: ObjectAsset) -> Array:
+    """Return the longest side (3,) of an object that is level when it is upright, in its own frame."""
+    level = asset.extent * (1.0 - np.abs(np.asarray(asset.up, float)))
+    return np.eye(3)[int(np.argmax(level))]
+
+
 def quarter_turns(scene: Scene) -> float:
     """Return the angle [rad] from world x to the right of the robot as it stood at the start, in quarter turns."""
     if not scene.instance.robots:
@@ -141,13 +149,14 @@ def work_spot(scene: Scene, at: Sequence[float]) -> Array:
 
     Args:
         scene: The scene.
-        at: The spot (2,): to the right of the robot and away from it, from the middle of the table top [m].
+        at: The spot (2,): to the right of the robot and away from it, from the work point on the table top [m].
     """
     table = next((obj.name for obj in scene.instance.objects if obj.category == TABLE), None)
     origin = np.zeros(2) if table is None else scene.object_pose(table)[:2, 3]
     angle = quarter_turns(scene)
     x, y = np.round(np.cos(angle)), np.round(np.sin(angle))
-    return origin + np.array([at[0] * x - at[1] * y, at[0] * y + at[1] * x])
+    right, away = np.asarray(at, float) + scene.instance.work_point
+    return origin + np.array([right * x - away * y, right * y + away * x])
 
 
 def with_names(asset: ObjectAsset, obj: ObjectInstance) -> ObjectAsset:

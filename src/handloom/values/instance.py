@@ -154,6 +154,11 @@ class TaskInstance:
     room: Annotated[dict[str, str], Field(max_length=9, exclude_if=lambda room: not room)] = field(default_factory=dict)
     """Kind, layout and style of a generated room, and the fixture at the origin; empty: an arena."""
 
+    work_point: Annotated[tuple[Number, Number], Field(exclude_if=lambda point: not any(point))] = (0.0, 0.0)
+    """Origin of the work frame, from the middle of the table, to the right of the robot and away from it [m]."""
+    arms: Annotated[tuple[str, ...], Field(max_length=1000, exclude_if=lambda arms: not arms)] = ()
+    """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
+
     @property
     def timestep(self) -> float:
         """Physics step [s]."""

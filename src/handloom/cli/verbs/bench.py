@@ -47,7 +47,7 @@ def run(
         set: Changes to the tasks, like data.variant=randomized.
         backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA card (extra gpu).
         device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA card (extra gpu).
-        robot: Who does the tasks of a pack; the first robot of the pack by default.
+        robot: Who does the tasks, for those that any robot can do; of a pack, its first robot by default.
         task: Tasks of a pack, patterns such as 'KITCHEN*', or groups of the pack; all by default.
         attempts: Attempts per task of a pack.
         processes: Worker processes, for the benchmark pack.

@@ -21,6 +21,7 @@ from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.checking import check_task, refused_code
 from handloom.tasks.config.contradictions import doubts, sameness
+from handloom.tasks.config.deed_form import expand_deed
 from handloom.tasks.config.packs import find_pack_task, pack_names, pack_of
 from handloom.tasks.config.short_form import expand_short_form
 from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
@@ -48,6 +49,7 @@ def load_task(
     index: int = 0,
     allow_outside: bool = False,
     text: str | None = None,
+    robot: str | None = None,
 ) -> Task:
     """Read a task and check everything in it that can be checked without building a scene.
 
@@ -58,6 +60,7 @@ def load_task(
         allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
             so may its assets.
         text: What the file would say, such as the present text of an editor; None reads it.
+        robot: Robot that does it, for tasks that any robot can do: ``fr3``, ``lift2``; None: the one the file names.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
@@ -79,7 +82,8 @@ def load_task(
     pack = pack_of(path)
     name = name if pack is None else f"{pack}/{name}"
     locate_room_files(document, root, allow_outside=allow_outside)
-    expand_short_form(document, root)
+    arms = expand_deed(document, root, shipped=shipped(), robot=robot)
+    expand_short_form(document, root, arms=arms)
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
     if config.allow_outside:
