@@ -162,11 +162,7 @@ def run_trial(trial: PackTrial) -> PackOutcome:
 
 @lru_cache(maxsize=4)
 def _loaded(name: str, robot: str) -> Task:
-    task = load_task(name)
-    own = [str(entry.robot_config_file) for entry in task.config.robots]
-    if robot not in own:
-        raise InputError(f"{name} is written for {', '.join(own)}, not for {robot}")
-    return task
+    return load_task(name, robot=robot)
 
 
 def _crashed(finished: Finished) -> PackOutcome:

@@ -135,7 +135,7 @@ def wooden_cabinet(c: Choices) -> Blueprint:
                 **feel,
             )
         )
-        keypoints[name] = Keypoint(body=name, position=(0.0, 0.014 + inner[1] / 2, low + 0.030))
+        keypoints[f"in_{name}"] = Keypoint(body=name, position=(0.0, 0.014 + inner[1] / 2, low + 0.008))
     return Blueprint(
         words=("cabinet", "chest of drawers", "drawer cabinet"),
         color=color,
