@@ -159,7 +159,7 @@ def wine_bottle(c: Choices) -> Blueprint:
 
 
 def wine_rack(c: Choices) -> Blueprint:
-    """A low wooden rack: a bottle lies along y on two rails between its end boards, its neck in a notch in front."""
+    """A low wooden rack: a bottle lies along y on two rails above its board, between the posts of its ends."""
     color, metal = c.color(("wood", "brown", "black")), c.pick("rails", ("silver", "copper", "black"))
     x, y, z = c.number("width", 0.15, 0.17), c.number("length", 0.18, 0.20), c.number("height", 0.050, 0.060)
     apart = 0.023
@@ -177,11 +177,11 @@ def wine_rack(c: Choices) -> Blueprint:
         for s in (-1.0, 1.0)
         for t in (-1.0, 1.0)
     ]
-    braces = [box((0.012, y - 0.02, 0.010), (s * 0.38 * x, 0.0, 0.014), **wood) for s in (-1.0, 1.0)]
+    base = box((x - 0.02, y - 0.02, 0.008), (0.0, 0.0, 0.010), **wood)
     return Blueprint(
         words=("wine rack", "bottle rack", "rack"),
         color=color,
-        parts=(*ends, *rails, *stops, *braces),
+        parts=(*ends, *rails, *stops, base),
         keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z + 0.005)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0), bottle=(0.0, 1.0, 0.0)),
         rests="upright",

@@ -10,7 +10,7 @@ from handloom.objects.shapes import Appearance, box, open_box
 
 DRAWERS = ("bottom_drawer", "middle_drawer", "top_drawer")
 """Drawers of a wooden cabinet, from below."""
-OUT = 0.036
+OUT = 0.031
 """Distance of the gripped middle of a handle from its drawer [m]: fingers fit behind it."""
 PLAY = 0.002
 """Between moving and fixed parts [m]."""
@@ -59,7 +59,7 @@ def desk_caddy(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         sections=tuple(spots),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, high), **named),
+        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, high), inside=named["right"], **named),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         holds=lane,
         rests="upright",
@@ -90,7 +90,6 @@ def two_tier_shelf(c: Choices) -> Blueprint:
         sections=tuple(levels),
         keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, top), board=(0.0, 0.0, levels["board"] + thick / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
-        holds=0.15,
         rests="upright",
     )
 
@@ -136,6 +135,7 @@ def wooden_cabinet(c: Choices) -> Blueprint:
             )
         )
         keypoints[f"in_{name}"] = Keypoint(body=name, position=(0.0, 0.014 + inner[1] / 2, low + 0.008))
+    keypoints["inside"] = keypoints[f"in_{DRAWERS[-1]}"]
     return Blueprint(
         words=("cabinet", "chest of drawers", "drawer cabinet"),
         color=color,
