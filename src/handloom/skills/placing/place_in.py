@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.cavities import ROOT, Cavity, hollow
-from handloom.scene.measures import world_box
+from handloom.scene.measures import local_box, world_box
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.placing.landing import drop_height
+from handloom.skills.placing.spots import way_of_point
 
 CLEAR = 0.12
 """How far before the opening of a cavity the straight way in begins [m]."""
@@ -27,6 +28,10 @@ NEARLY = 0.01
 """How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
 OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
+
+
+ACROSS = 0.7
+"""Largest part of an axis along the way into a cavity that counts as across it."""
 
 
 class NoCavityError(Exception):
@@ -127,6 +132,9 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
         shut = ", ".join(dict.fromkeys(c.part if c.part != "object" else target for c in found))
         raise NoCavityError(f"everything in {target} that could take {name} is shut: {shut}; open it first")
     size = float(np.ptp(world_box(scene, name), axis=0)[:2].min())
+    if config.point_down is not None:  # It goes in with that point first, and is as wide as it is across.
+        across = np.abs(way_of_point(scene, name, config.point_down)) < ACROSS
+        size = float(np.ptp(local_box(scene, name)[0], axis=0)[across].min(initial=np.inf))
     wide = [c for c in is_open if c.width >= size + ROOM]
     if not wide:
         widest = max(c.width for c in is_open)
