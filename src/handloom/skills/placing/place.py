@@ -32,7 +32,7 @@ from handloom.skills.placing.landing import (
     stood_up,
     unit,
 )
-from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into
+from handloom.skills.placing.place_in import Entry, NoCavityError, deepest, entries_into, in_section
 from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
@@ -149,6 +149,9 @@ class Place(Skill[PlaceConfig]):
         if places is None:
             return
         pre, place = places
+        if self._entry is not None and in_section(self.scene, config):
+            fits = deepest(self.scene, config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
+            pre, place = pre[fits], place[fits]
         self.controller.ignored = config.ignore_substring
         self._retreat = self._retreat_vector()
         # The retreat leaves the object behind, so nothing has to be held any more.

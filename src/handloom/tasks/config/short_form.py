@@ -19,7 +19,7 @@ from handloom.objects.registry import CATEGORIES
 from handloom.tasks.config.arm_words import NEAREST, OTHER, all_arms, arm_of_step, same_hand
 from handloom.tasks.config.short_deeds import DEEDS, short_deed, unfolded
 from handloom.tasks.config.short_points import in_work_frame, inserted, named_place
-from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
+from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, fingers_opened, handover, library_asset, on_joint
 from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
 ARMS = ("left", "right")
@@ -128,6 +128,7 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
             )
             for k, skill in enumerate(lane)
         ]
+        lane[:] = fingers_opened(lane)
     if any(map(_is_short, given)):
         _give_time(document, task, root)
     _describe(task)

@@ -4,7 +4,7 @@
 ``{handover: stick, from: left, to: right}``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,25 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
         keys = {**keys, "joint": found.joints[0].name}
     words = f"{word} {part}the {{{named}}}."
     return {"name": skill, "objects": [named], "instruction": words, **where, **keys, **given}
+
+
+def fingers_opened(lane: Sequence[Any]) -> list[Any]:
+    """Return the skills of an arm with an opening of the hand between one that pushes and one that takes a handle.
+
+    What pushes ends with closed fingers, and the way to a handle is planned for the fingers as they are.
+    """
+    told: list[Any] = []
+    for skill in lane:
+        before = told[-1] if told and isinstance(told[-1], dict) else {}
+        pushed = before.get("name") == "close" and not before.get("grasp") and "hold" not in before
+        holds = isinstance(skill, dict) and skill.get("name") in ("open", "rotate") and skill.get("grasp", True)
+        short = isinstance(skill, dict) and before.get("collision_valid") is False
+        if pushed and holds and short:
+            told.append(
+                {"name": "gripper__action", "gripper_state": 1, "wait_steps": 12, "instruction": "Open the hand."}
+            )
+        told.append(skill)
+    return told
 
 
 def _varies(joint: str, joints: list[str]) -> bool:
