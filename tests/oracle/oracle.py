@@ -29,12 +29,14 @@ INSIDE_OUTLINE = 0.6
 """Share of a thing's volume that must be above or in its container, seen from above."""
 OFF, ON_OUTLINE = 0.5, 0.65
 """Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger."""
+RIM_BEARS, ALL_OF_IT = 0.5, 0.9
+"""Share of a thing's weight up to which the rim of what it is in may bear it, and from which it lies across it."""
 STAYS = 0.02
 """How far a thing may move in a second without the robot [m]."""
 SOFT = 0.002
 """How far contacts give way [m]; what is deeper in something has been pushed through it."""
-NEAR = 0.15
-"""Largest gap between things that are beside each other [m]."""
+BESIDE, NEAR = 0.1, 0.15
+"""Gap up to which things are beside each other, as the documentation has it, and from which they are not [m]."""
 LEANS, FALLEN = 20.0, 35.0
 """Tilt up to which a thing is upright, and from which it is not [deg]."""
 
@@ -232,7 +234,34 @@ class Oracle:
         best = next((a for a in answers if not a), None)
         if best is None:
             return Verdict(False, "; ".join(answers) or f"the {deed.target} has no part that could hold it")
-        return self.standing(deed)
+        across = self.across_a_rim(deed)
+        return across if across.done is False else self.standing(deed) if across.done else across
+
+    def across_a_rim(self, deed: Deed) -> Verdict:
+        """Return whether a rim does not bear it: all of its weight on two sides is no, most of it cannot be told.
+
+        A contact is on a rim where the surface of the target, looked at from above, is nowhere higher around it, and
+        falls towards the middle of the target.
+        """
+        walls, own, target = self.solids(deed.target), set(self.bodies(deed.obj)), set(self.bodies(deed.target))
+        middle = 0.5 * (walls.surface.min(axis=0) + walls.surface.max(axis=0))[:2]
+        rays, force, borne, rims = Rays(walls), np.zeros(6), 0.0, list[tuple[float, Array]]()
+        for k, contact in enumerate(self.later.contact):
+            a, b = (int(self.model.geom_bodyid[g]) for g in contact.geom)
+            if not ((a in own and b in target) or (b in own and a in target)):
+                continue
+            mujoco.mj_contactForce(self.later_model, self.later, k, force)
+            up = float(contact.frame.reshape(3, 3)[:, 2] @ force[:3]) * (1.0 if b in own else -1.0)
+            borne += max(up, 0.0)
+            if up > 0.0 and _on_a_rim(rays, np.array(contact.pos), middle):
+                rims.append((up, np.array(contact.pos) - self.centre(deed.obj)))
+        share = sum(up for up, _ in rims) / borne if borne > 0.0 else 0.0
+        if share <= RIM_BEARS:
+            return Verdict(True)
+        angles = np.sort([np.arctan2(way[1], way[0]) for _, way in rims])
+        around = len(rims) > 2 and float(np.diff([*angles, angles[0] + 2.0 * np.pi]).max()) < 0.85 * np.pi
+        why = f"the rim bears {share:.0%} of it"
+        return Verdict(None if share < ALL_OF_IT or around else False, why)
 
     def _cavity_parts(self, deed: Deed) -> list[str]:
         """Return the parts that can hold something: not doors and lids, which turn about a hinge."""
@@ -300,7 +329,7 @@ class Oracle:
         along = way[0] if deed.side == "right" else -way[0]
         if along <= 0 or along < 0.6 * abs(way[1]):
             return Verdict(False, f"it is at {np.degrees(np.arctan2(way[1], way[0])):.0f} degrees, not {deed.side}")
-        return self.standing(deed)
+        return self.standing(deed) if gap <= BESIDE else Verdict(None, f"{gap:.2f} m away")
 
     def rests(self, deed: Deed) -> Verdict:
         """In or on: the published place does not say which."""
@@ -384,3 +413,13 @@ class Oracle:
                 if answer.done is wanted:
                     return answer
         return Verdict(True, "; ".join(a.why for a in answers))
+
+
+def _on_a_rim(rays: Rays, at: Array, middle: Array) -> bool:
+    """Return whether a place (3,) is on top of a wall, where ``middle`` (2,) is that of what the wall is around."""
+    inwards = np.arctan2(middle[1] - at[1], middle[0] - at[0])
+    angles = inwards + np.arange(8) * np.pi / 4.0
+    around = [at[:2] + r * np.array([np.cos(t), np.sin(t)]) for t in angles for r in (0.006, 0.012)]
+    highest = max(rays.height(place, at[2] + 0.05) for place in around)
+    within = at[:2] + 0.02 * np.array([np.cos(inwards), np.sin(inwards)])
+    return highest <= at[2] + 0.004 and rays.height(within, at[2] + 0.05) <= at[2] - 0.008
