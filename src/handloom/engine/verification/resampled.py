@@ -109,7 +109,7 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
 
 
 def _as_strict(term: Check, goal: Sequence[Check]) -> Check:
-    """Return a term without the allowance for what rocks, where the archive has the same without: that asks for more."""
+    """Return a term without the allowance for what rocks where the archive has it like that, which asks for more."""
     stricter = replace(term, arguments={name: value for name, value in term.arguments.items() if name != "rocking"})
     return stricter if stricter in goal else term
 
