@@ -26,7 +26,7 @@ GROWTH = float(np.deg2rad(1.0))
 """How much farther something leans in the second after that when it falls [rad]."""
 LASTING = "lasting_after"
 """Name of the term."""
-RESTING = frozenset({"in_cavity", "carried_by"})
+RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
 """Terms of things that lie where they were put."""
 
 

@@ -18,6 +18,7 @@ from handloom.cli.flags import (
     Number,
     OptionalFile,
     OptionalOutput,
+    OptionalRobot,
     Overrides,
     Preset,
     Task,
@@ -41,6 +42,7 @@ LENGTH = "data.max_episode_length"
 def run(
     task: Task,
     *,
+    robot: OptionalRobot = None,
     output: OptionalOutput = None,
     seed: Number = 0,
     host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1",
@@ -69,6 +71,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         output: Folder of the run. Default: out/teleop_TASK.
         seed: Seed of the scenes.
         host: Address to serve at; one that other machines reach is served over HTTPS only.
@@ -98,10 +101,10 @@ def run(
         raise InputError(f"--scale is between 0.05 and 20, got {scale}")
     if not 0.0 <= trim <= 3600.0:
         raise InputError(f"--trim is between 0 and 3600 seconds, got {trim}")
-    loaded = load_task(task, overrides=set)
+    loaded = load_task(task, overrides=set, robot=robot)
     if not any(text.startswith(f"{LENGTH}=") for text in set):
         frames = round(seconds * loaded.config.data.fps)
-        loaded = load_task(task, overrides=(*set, f"{LENGTH}={frames}"))
+        loaded = load_task(task, overrides=(*set, f"{LENGTH}={frames}"), robot=robot)
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
@@ -117,7 +120,9 @@ def run(
     if replay is None:
         require("websockets", extra="teleop")
         check_views(loaded, seed, cameras)
-    directory = RunDirectory.begin(output or Path("out") / safe_name(f"teleop_{loaded.name}"), settings)
+    directory = RunDirectory.begin(
+        output or Path("out") / safe_name(f"teleop_{loaded.name}" + (f"_{robot}" if robot else "")), settings
+    )
     with directory.held(), drawing_for(backend, workers=0):
         teleop_run = TeleopRun(directory, loaded, scale, trim, background=replay is None)
         compile_kernels()
