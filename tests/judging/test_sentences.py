@@ -7,7 +7,7 @@ import pytest
 
 from handloom.judging import holds
 from handloom.scene import build_scene
-from handloom.skills.deeds import make_judge
+from handloom.skills.deeds import make_judge, steps_of
 from handloom.skills.placing.place_in import cavities_of
 from handloom.tasks import library, load_task, sample_task, worded_skills
 from handloom.values import Check
@@ -46,8 +46,9 @@ def disagreements(name: str) -> list[str]:
     task = load_task(name)
     sentences = [task.config.data.language_instruction or "", *task.config.data.paraphrases]
     scene = build_scene(instance := sample_task(task, 0, 0))
-    judge = make_judge(scene, worded_skills(task, instance), None)
-    terms = [*judge.goal, *(term for step in judge.steps for term in step.terms)]
+    stages = worded_skills(task, instance)
+    judge = make_judge(scene, stages, None)
+    terms = [*judge.goal, *(term for step in steps_of(scene, stages, None) for term in step.terms)]
     wrong = []
     for sentence in sentences:
         for obj, wanted in (found for found in said(sentence) if found[0] in scene.assets):

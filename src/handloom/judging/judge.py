@@ -49,7 +49,6 @@ class Judge:
 
     def __init__(self, scene: Scene, goal: Sequence[Check], steps: Sequence[Step] = (), *, hold: float = REST) -> None:
         self.goal = tuple(goal)
-        self.steps = tuple(steps)
         self._scene = scene
         self._needed = max(1, frames_of(hold, scene.instance.fps))
         self._held = 0
