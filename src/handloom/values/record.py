@@ -119,6 +119,9 @@ class EpisodeRecord:
     replayed, but the dataset's frames do not have them."""
     failure: Failure | None = None
     """Why it is no demonstration; None means success."""
+    disturbed: tuple[str, ...] = ()
+    """Objects that were moved by more than 5 cm or fell over though the task is not about them; they are told by the
+    states, and so no part of the archive."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time per stage [s]; not part of the archive."""
 

@@ -23,6 +23,7 @@ from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.cli.verbs.generate import executor_of
 from handloom.cli.verbs.generate_display import GenerateDisplay
+from handloom.cli.verbs.report import disturbed_line
 from handloom.config import own_code
 from handloom.dataset.files.durable import write_json
 from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
@@ -143,5 +144,7 @@ def _tell(result: PolicyEvaluation, page: str, videos: list[str]) -> None:
         print(plain(f"  {skill}: achieved in {count}"))
     for reason, count in result.failure_reasons.items():
         print(plain(f"  {count:>5}  {reason}"))
+    if result.disturbed:
+        print(plain(disturbed_line(result.disturbed, result.disturbed_scenes, result.scenes)))
     for file in (page, *videos):
         print(f"wrote:   {file}")

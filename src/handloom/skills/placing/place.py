@@ -42,6 +42,8 @@ CANDIDATES = 32
 """Poses tested; published: 20."""
 WIDER = 3
 """Steps in which ``keep_upright`` is widened."""
+AGAIN = 4
+"""How many times more poses are drawn at its widest: at the end of an arm's reach few of them do."""
 RAISED = (0.04, 0.04)
 """How much higher a stand-in is let go, one after another, where the hand does not fit [m]."""
 LOST = 3
@@ -130,6 +132,7 @@ class Place(Skill[PlaceConfig]):
         if config.keep_upright is not None and config.keep_upright_widest is not None:
             for angle in np.linspace(config.keep_upright, config.keep_upright_widest, WIDER + 1)[1:].tolist():
                 yield {"keep_upright": angle}
+            yield from ({"keep_upright": config.keep_upright_widest} for _ in range(AGAIN))
         for rise in np.cumsum(RAISED).tolist() if self._stands_in() else ():
             yield {"place_z_offset": config.place_z_offset + rise}
 

@@ -21,12 +21,14 @@ OPEN: dict[str, Any] = {"amount": 0.75, "least_amount": 0.5}
 """As far as the arm can, which differs from robot to robot and from place to place."""
 CLOSE: dict[str, Any] = {"collision_valid": False}
 """Fingers that shut a lid by its lip meet the box, too, and it is shut all the same."""
+TURN: dict[str, Any] = {"collision_valid": False}
+"""Fingers around a low handle meet what it stands on, too, and it is turned all the same."""
 PRESS: dict[str, Any] = {"grasp": False, "amount": 0.8, "momentary": True, "collision_valid": False}
 """With closed fingers, far down; what is pressed springs back, and is often so near to the rest that fingers touch."""
 ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "open": ("open", "Open", OPEN),
     "close": ("close", "Close", CLOSE),
-    "turn": ("rotate", "Turn", {}),
+    "turn": ("rotate", "Turn", TURN),
     "push": ("close", "Push", {"grasp": False, **CLOSE}),
     "press": ("rotate", "Press", PRESS),
 }
