@@ -25,8 +25,8 @@ from handloom.engine.sources import TELEOP
 from handloom.retarget import DeviceRecording
 from handloom.tasks import load_task
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.operator_source import OperatorSource
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.session.operator_source import OperatorSource
 
 pytestmark = [
     pytest.mark.browser,

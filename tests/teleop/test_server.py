@@ -20,8 +20,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from handloom.errors import FileError, InputError
-from handloom.teleop.messages import InputMessage, Message, parsed_message
-from handloom.teleop.server import PAGE, TeleopServer
+from handloom.teleop.serving.messages import InputMessage, Message, parsed_message
+from handloom.teleop.serving.server import PAGE, TeleopServer
 from handloom.web import is_loopback
 from handloom.web.certificate import self_signed, token_of
 from handloom.web.gate import MOST_WAITING

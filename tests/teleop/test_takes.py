@@ -16,8 +16,8 @@ from handloom.engine import InlineExecutor, verify_dataset
 from handloom.errors import InputError
 from handloom.retarget import DeviceFrame, DeviceRecording
 from handloom.teleop import saver
-from handloom.teleop.takes import Take, Takes
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.takes import Take, Takes
+from handloom.teleop.keeping.teleop_run import TeleopRun
 
 
 @pytest.fixture(scope="module")

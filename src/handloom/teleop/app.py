@@ -4,12 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from handloom.teleop.live_input import LiveInput
-from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message, StereoMessage, ViewMessage
-from handloom.teleop.page_view import PageView
-from handloom.teleop.picture_stream import PictureStream
-from handloom.teleop.server import TeleopServer
-from handloom.teleop.teleop_run import DISCARD, FINISH, RESET, REWIND, SAVE, UNDO, TeleopRun
+from handloom.teleop.keeping.teleop_run import DISCARD, FINISH, RESET, REWIND, SAVE, UNDO, TeleopRun
+from handloom.teleop.serving.messages import (
+    CommandMessage,
+    InputMessage,
+    MarkMessage,
+    Message,
+    StereoMessage,
+    ViewMessage,
+)
+from handloom.teleop.serving.page_view import PageView
+from handloom.teleop.serving.picture_stream import PictureStream
+from handloom.teleop.serving.server import TeleopServer
+from handloom.teleop.session.live_input import LiveInput
 from handloom.web import is_loopback
 from handloom.web.certificate import self_signed, token_of
 

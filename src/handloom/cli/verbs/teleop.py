@@ -32,8 +32,8 @@ from handloom.retarget import DeviceRecording
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.picture_stream import check_views
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.serving.picture_stream import check_views
 
 LENGTH = "data.max_episode_length"
 

@@ -9,9 +9,9 @@ from typing import Any
 from handloom.judging.words import in_words
 from handloom.retarget import ExecutionState
 from handloom.scene import Scene
-from handloom.teleop.live_input import LiveInput
-from handloom.teleop.operator_source import OperatorSource
-from handloom.teleop.picture_stream import PictureStream
+from handloom.teleop.serving.picture_stream import PictureStream
+from handloom.teleop.session.live_input import LiveInput
+from handloom.teleop.session.operator_source import OperatorSource
 from handloom.values import Check, EpisodeRecord
 
 STATE_RATE = 12.0

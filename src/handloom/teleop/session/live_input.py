@@ -14,7 +14,7 @@ from handloom.retarget import (
     group_of,
 )
 from handloom.retarget.nodes.teleop_state import execution_events
-from handloom.teleop.messages import InputMessage
+from handloom.teleop.serving.messages import InputMessage
 
 STALE = 0.2
 """Samples older than this are no samples [s]: the clutch holds until the next one."""

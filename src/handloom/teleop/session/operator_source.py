@@ -18,7 +18,7 @@ from handloom.retarget import (
 from handloom.scene import Scene
 from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
-from handloom.teleop.robot_teleop import RobotTeleop
+from handloom.teleop.control.robot_teleop import RobotTeleop
 from handloom.values import MARK, Failure, SkillSpan
 
 TICK_RATE = 60

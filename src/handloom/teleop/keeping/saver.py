@@ -16,7 +16,7 @@ from handloom.engine.executors.executor import ProcessExecutor
 from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_settings import RunSettings
 from handloom.scene import build_scene
-from handloom.teleop.takes import Take
+from handloom.teleop.keeping.takes import Take
 from handloom.values import EpisodeRecord
 
 PAUSES = (0.2, 1.0)

@@ -21,12 +21,12 @@ from handloom.retarget import (
 from handloom.retarget.quaternions import quat_from_port, rotation_of
 from handloom.scene import Scene, SceneArm
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, rotvec_from_matrix
-from handloom.teleop.position_follower import PositionFollower
-from handloom.teleop.resistance import Resistance
+from handloom.teleop.control.position_follower import PositionFollower
+from handloom.teleop.control.resistance import Resistance
 
 POSE = 6
 """Joints an arm needs to take any pose; one with fewer follows positions and the roll of the wrist."""
-SLIP = (0.003, 0.05)
+SLIP = (5e-5, 0.05)
 """How far the hand may be ahead of an arm that is held up [m], [rad]; beyond that the clutch slips, for otherwise it
 would have to be brought back as far as it was pushed on."""
 FAR = (0.10, 0.6)

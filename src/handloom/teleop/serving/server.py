@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from handloom.errors import InputError
-from handloom.teleop.messages import LONGEST, CommandMessage, Message, PingMessage, parsed_message
+from handloom.teleop.serving.messages import LONGEST, CommandMessage, Message, PingMessage, parsed_message
 from handloom.web import Request, Response, Route, Socket, StaticFiles, WebApp, WebServer, text_response
 from handloom.web.gate import Gate
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parents[1] / "page"
 MOST_CLIENTS = 8
 BURST, RATE = 200.0, 200.0
 """Messages that a client may send at once, and per second from then on; more are dropped unread."""

@@ -16,11 +16,11 @@ from handloom.retarget import DeviceRecording
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.teleop.live_input import LiveInput
-from handloom.teleop.operator_source import OperatorInput, OperatorSource, RecordedInput, ResumedInput
-from handloom.teleop.saver import BackgroundSaver, InlineSaver, SaveJob
-from handloom.teleop.still import without_pauses
-from handloom.teleop.takes import Take, Takes
+from handloom.teleop.keeping.saver import BackgroundSaver, InlineSaver, SaveJob
+from handloom.teleop.keeping.still import without_pauses
+from handloom.teleop.keeping.takes import Take, Takes
+from handloom.teleop.session.live_input import LiveInput
+from handloom.teleop.session.operator_source import OperatorInput, OperatorSource, RecordedInput, ResumedInput
 from handloom.values import EpisodeRecord
 
 SAVE, DISCARD, RESET, FINISH, REWIND, UNDO = "save", "discard", "reset", "finish", "rewind", "undo"

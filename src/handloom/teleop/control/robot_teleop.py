@@ -18,7 +18,7 @@ from handloom.scene import Scene
 from handloom.scene.mobile_base import MobileBase
 from handloom.skills.mobile_base.mobile import base_limits
 from handloom.spatial import make_pose, matrix_from_quat, matrix_from_rotvec
-from handloom.teleop.arm_teleop import ArmTeleop
+from handloom.teleop.control.arm_teleop import ArmTeleop
 
 # The operator looks along the robot's x: right, up, back of the device are -y, z, -x of the robot.
 R_ROBOT_DEVICE = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
