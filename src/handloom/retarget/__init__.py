@@ -126,7 +126,9 @@ from handloom.retarget.sources.snapshots import (
     FullBodySnapshot,
     HandSnapshot,
     HeadSnapshot,
+    LeaderSnapshot,
     PedalSnapshot,
+    PolicySnapshot,
 )
 from handloom.retarget.transforms import (
     ControllerTransform,
@@ -200,6 +202,7 @@ __all__ = [
     "JointStateRetargeter",
     "JointStateRetargeterConfig",
     "JointStateSource",
+    "LeaderSnapshot",
     "LocomotionFixedRootCmdRetargeter",
     "LocomotionFixedRootCmdRetargeterConfig",
     "LocomotionRootCmdRetargeter",
@@ -213,6 +216,7 @@ __all__ = [
     "ParameterSpec",
     "ParameterState",
     "PedalSnapshot",
+    "PolicySnapshot",
     "PoseSource",
     "RateLimiterConfig",
     "RetargeterIO",

@@ -1,6 +1,6 @@
 """From controllers to actuator targets, for every arm of a scene and the base it stands on."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.retarget import (
     ControllersSource,
+    LeaderSnapshot,
     LocomotionRootCmdRetargeter,
     LocomotionRootCmdRetargeterConfig,
     OutputCombiner,
@@ -105,7 +106,15 @@ class RobotTeleop:
             fed |= arm.inputs(T)
         return fed
 
-    def targets(self, outputs: RetargeterIO, dt: float, *, running: bool, heard: Collection[str]) -> Array:
+    def targets(
+        self,
+        outputs: RetargeterIO,
+        dt: float,
+        *,
+        running: bool,
+        heard: Collection[str],
+        leaders: Mapping[str, LeaderSnapshot] | None = None,
+    ) -> Array:
         """Return actuator targets (controls,), NaN where nothing is asked.
 
         Args:
@@ -113,10 +122,13 @@ class RobotTeleop:
             dt: Time since the frame before [s].
             running: Whether commands are wanted.
             heard: Controllers that said something in this frame.
+            leaders: Leader arms by the controller in whose place they are.
         """
         targets = np.full(self._scene.world.model.nu, np.nan)
         for arm in self.arms:
-            arm.command(outputs, dt, targets, running=running, heard=arm.device in heard)
+            arm.command(
+                outputs, dt, targets, running=running, heard=arm.device in heard, leader=(leaders or {}).get(arm.device)
+            )
         for base in self.bases:
             base.command(outputs, dt, targets, running=running)
         return targets
