@@ -33,7 +33,12 @@ class Served:
     def __init__(self, **options: Any) -> None:
         self.heard: list[Message] = []
         self.control: list[bool] = []
-        self.server = TeleopServer(TOKEN, on_message=self.heard.append, on_control=self.control.append, **options)
+        self.server = TeleopServer(
+            TOKEN,
+            on_message=lambda message, desk: self.heard.append(message),
+            on_control=lambda somebody, desk: self.control.append(somebody),
+            **options,
+        )
         self.server.start()
 
     def client(self, *, token: str = TOKEN, origin: str | None = None) -> ClientConnection:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from handloom.errors import InputError, suggest
-from handloom.retarget import ControllerSnapshot
+from handloom.retarget import ControllerSnapshot, LeaderSnapshot
 
 LONGEST = 4096
 """Bytes of a message; a sample of two controllers has about 900."""
-COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "rewind", "undo", "retry", "claim")
+COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "rewind", "undo", "retry", "claim", "again")
 """What buttons of the page ask for."""
 MARKS = ("subtask", "instruction")
 """What words are for: the stretch that begins now, or the whole demonstration."""
@@ -34,6 +34,10 @@ class InputMessage:
     """Number of the sample; larger is newer."""
     controller_left: ControllerSnapshot | None = None
     controller_right: ControllerSnapshot | None = None
+    leader_left: LeaderSnapshot | None = None
+    """Joints that the page asks of the left arm."""
+    leader_right: LeaderSnapshot | None = None
+    """Joints that the page asks of the right arm, or of the only one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,10 +126,12 @@ def _input(record: dict[str, Any]) -> InputMessage:
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq <= MOST_SEQ:
         raise InputError(f"seq must be a whole number from 0, got {str(seq)[:40]}")
     hands = {name: record.pop(name, None) for name in ("controller_left", "controller_right")}
+    leaders = {name: record.pop(name, None) for name in ("leader_left", "leader_right")}
     if record:
         raise InputError(f"an input message has no field {str(next(iter(record)))[:40]!r}")
     samples = {name: None if hand is None else ControllerSnapshot.from_record(hand) for name, hand in hands.items()}
-    return InputMessage(seq=seq, **samples)
+    joints = {name: None if arm is None else LeaderSnapshot.from_record(arm) for name, arm in leaders.items()}
+    return InputMessage(seq=seq, **samples, **joints)
 
 
 def _command(record: dict[str, Any]) -> CommandMessage:
