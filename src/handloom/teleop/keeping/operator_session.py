@@ -114,8 +114,7 @@ class OperatorSession:
             if verdict == SAVE:
                 return SAVE
             if verdict == FINISH:
-                # A success is never dropped by leaving, unless the scene has a demonstration already.
-                if record.success and not run.has_demonstration(instance.episode):
+                if record.success:  # Whoever does not want it says so before: a success is never dropped by leaving.
                     self._is_saved(source, record)
                 return FINISH  # A scene without a demonstration is offered again by the next session.
             resumed = source.earlier(live.back) if verdict == REWIND else None

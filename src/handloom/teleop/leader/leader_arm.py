@@ -1,12 +1,15 @@
 """A leader arm: which servos it has, and what they say in joints of the follower."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from handloom.cache import user_cache
 from handloom.errors import InputError, unknown_name
 from handloom.retarget import LeaderSnapshot
+from handloom.scene import build_scene
+from handloom.tasks import SamplingError, Task, sample_task
+from handloom.teleop.control.robot_teleop import RobotTeleop
 from handloom.teleop.leader.calibration import Calibration, read_calibration
 from handloom.teleop.leader.serial_line import SerialLine
 from handloom.teleop.leader.servo_bus import COUNTS, DynamixelProtocol, FeetechProtocol, ServoBus, ServoProtocol
@@ -73,6 +76,32 @@ class LeaderSpec:
     def device(self) -> str:
         """The controller in whose place it is; a leader without a side leads the right arm, or the only one."""
         return f"controller_{self.side or 'right'}"
+
+
+def check_leaders(task: Task, seed: int, leaders: Sequence[LeaderSpec]) -> None:
+    """Refuse leaders that the arms of a task cannot follow joint by joint.
+
+    Raises:
+        InputError: There are more leaders than arms, two for one arm, or a leader has another number of joints.
+    """
+    if not leaders:
+        return
+    try:
+        scene = build_scene(sample_task(task, seed, 0))
+    except SamplingError:  # Then the first scene that can be sampled shows it.
+        return
+    arms = {arm.device: arm for arm in RobotTeleop(scene).arms}
+    for number, leader in enumerate(leaders):
+        arm, joints = arms.get(leader.device), KINDS[leader.kind].joints
+        if arm is None:
+            raise InputError(f"the leader on {leader.port} has no arm to lead; {task.name} has {', '.join(arms)}")
+        if leader.device in [other.device for other in leaders[:number]]:
+            raise InputError(f"two leaders for one arm, on {leader.port}, too; write left: and right: before them")
+        if arm.follower.chain.dof != len(joints):
+            raise InputError(
+                f"a {leader.kind} leader has {len(joints)} joints, the arm {arm.name} of {task.name} has "
+                f"{arm.follower.chain.dof}; it can lead arms that are built like it, such as that of so101_stack_cubes"
+            )
 
 
 class LeaderArm:
