@@ -129,9 +129,11 @@ def _input(record: dict[str, Any]) -> InputMessage:
     leaders = {name: record.pop(name, None) for name in ("leader_left", "leader_right")}
     if record:
         raise InputError(f"an input message has no field {str(next(iter(record)))[:40]!r}")
-    samples = {name: None if hand is None else ControllerSnapshot.from_record(hand) for name, hand in hands.items()}
-    joints = {name: None if arm is None else LeaderSnapshot.from_record(arm) for name, arm in leaders.items()}
-    return InputMessage(seq=seq, **samples, **joints)
+    samples: dict[str, Any] = {
+        **{name: ControllerSnapshot.from_record(hand) for name, hand in hands.items() if hand is not None},
+        **{name: LeaderSnapshot.from_record(arm) for name, arm in leaders.items() if arm is not None},
+    }
+    return InputMessage(seq=seq, **samples)
 
 
 def _command(record: dict[str, Any]) -> CommandMessage:
