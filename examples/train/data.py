@@ -3,10 +3,12 @@
     python data.py RUN/dataset prepared --pictures draw --size 128
 
 Columns come from the dataset, which has the LeRobot v3 layout. Pictures come from its videos, or are drawn anew at
-another size from the recorded states (``draw``): a picture is a pure function of the state. True object poses come
-from the recorded states, too.
+another size from the recorded states (``draw``): a picture is a pure function of the state. True poses of objects and
+of their moving parts come from the recorded states, too. Any task of one robot will do: one arm or two, with a base that
+drives or without.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,11 +21,11 @@ from PIL import Image
 
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import ProcessExecutor
-from handloom.episode.observer import chosen_cameras, movable_objects
+from handloom.episode.observer import chosen_cameras, observed_bodies
 from handloom.motion.kinematics import Chain
 from handloom.render import Renderer
-from handloom.scene import Scene, build_scene
-from handloom.spatial import pose_from_pos_quat
+from handloom.scene import Scene, SceneArm, build_scene
+from handloom.spatial import invert_pose, pose_from_pos_quat
 from handloom.values import EpisodeRecord
 
 Array = NDArray[np.float64]
@@ -40,6 +42,7 @@ class Preparation:
     pictures: str
     size: int
     cameras: tuple[str, ...]
+    backend: str
 
 
 def prepare(
@@ -51,6 +54,7 @@ def prepare(
     cameras: tuple[str, ...] = (),
     episodes: int | None = None,
     workers: int = 2,
+    backend: str = "cpu",
 ) -> None:
     """Prepare the episodes of a dataset.
 
@@ -62,9 +66,10 @@ def prepare(
         cameras: Names of the cameras; none given: all of them.
         episodes: How many; all when not given.
         workers: Processes.
+        backend: What draws: cpu or cuda.
     """
     out.mkdir(parents=True, exist_ok=True)
-    how = Preparation(str(dataset), str(out), pictures, size, cameras)
+    how = Preparation(str(dataset), str(out), pictures, size, cameras, backend)
     count = len(DatasetReader(dataset).episodes)
     todo = [n for n in range(min(count, episodes or count)) if not (out / f"{n:06d}.npz").exists()]
     for finished in ProcessExecutor(workers).run(partial(prepare_episode, how), iter(todo)):
@@ -78,29 +83,35 @@ def prepare_episode(how: Preparation, number: int) -> None:
     columns = dataset.frames(number)
     record = record_of_archive(dataset.archive(number, check=False))
     scene = build_scene(record.instance)
-    arm = next(iter(scene.robots.values())).arms[0]
-    model, start = scene.world.model, scene.world.data.qpos
-    chain = Chain.from_model(model, arm.tool_body, arm.base_body, arm.joint_names, qpos=start)
-    measured = columns["observation.ee_pose.base"].astype(float)
+    if len(scene.robots) != 1:
+        raise SystemExit(f"this example drives one robot, the task has {', '.join(scene.robots)}")
+    robot = next(iter(scene.robots.values()))
     action = columns["action"].astype(float)
+    ends = np.cumsum([len(arm.joint_names) + 1 for arm in robot.arms])  # Joints and opening of each arm, then the base.
+    measured = columns["observation.ee_pose.base"].astype(float).reshape(len(action), len(robot.arms), 7)
     # Another place to begin in every episode: all frames are seen when there are many.
     frames = np.arange(number % STRIDE, len(action), STRIDE)
+    names = handled_bodies(scene, record)
+    T_tool_tcp = np.array([arm.spec.T_tool_tcp for arm in robot.arms])
     arrays = {
-        "T_base_tcp": pose_from_pos_quat(measured[:, :3], measured[:, 3:]) @ arm.spec.T_tool_tcp,
-        "T_base_tcp_asked": chain.T_base_tool(action[:, :-1], threads=1) @ arm.spec.T_tool_tcp,
-        "opening": columns["observation.state"][:, -1],
-        "opening_asked": action[:, -1],
+        "T_base_tcp": pose_from_pos_quat(measured[..., :3], measured[..., 3:]) @ T_tool_tcp,
+        "T_base_tcp_asked": np.stack([asked(scene, arm, action, end) for arm, end in zip(robot.arms, ends)], axis=1),
+        "opening": columns["observation.state"][:, ends - 1],
+        "opening_asked": action[:, ends - 1],
+        "twist_asked": action[:, ends[-1] :],
         "frames": frames,
-        "objects": np.array(handled_objects(scene, record)),
-        "T_base_object": np.linalg.inv(arm.T_world_base) @ object_poses(scene, record, frames),
-        "T_tool_tcp": arm.spec.T_tool_tcp,
-        "joints": len(arm.joint_names),
+        "objects": np.array(list(names), dtype=str),
+        "T_base_object": body_poses(scene, record, frames, tuple(names.values())),
+        "T_tool_tcp": T_tool_tcp,
+        "opening_index": ends - 1,
+        "state_size": columns["observation.state"].shape[1],
+        "instruction": record.instance.instruction,
     }
     if how.pictures != "none":
         cameras = how.cameras or tuple(camera.name for camera in record.instance.cameras)
         arrays["cameras"] = np.array(cameras)
         arrays["pictures"] = (
-            drawn(scene, record, frames, cameras, how.size)
+            drawn(scene, record, frames, cameras, how.size, how.backend)
             if how.pictures == "draw"
             else from_video(dataset, number, frames, cameras, how.size)
         )
@@ -109,38 +120,49 @@ def prepare_episode(how: Preparation, number: int) -> None:
     part.rename(Path(how.out) / f"{number:06d}.npz")
 
 
-def handled_objects(scene: Scene, record: EpisodeRecord) -> tuple[str, ...]:
-    """Return the movable objects that the task's skills name; those that only lie about differ from scene to scene."""
-    named = {name for span in record.timeline for name in span.objects}
-    return tuple(name for name in movable_objects(scene) if name in named)
-
-
-def object_poses(scene: Scene, record: EpisodeRecord, frames: Array) -> Array:
-    """Return T_world_object (frames, objects, 4, 4) of the handled objects."""
-    names = handled_objects(scene, record)
-    return np.array([[scene.object_pose(name) for name in names] for _ in states(scene, record, frames)])
-
-
-def drawn(scene: Scene, record: EpisodeRecord, frames: Array, cameras: tuple[str, ...], size: int) -> NDArray[np.uint8]:
-    """Return pictures (frames, cameras, size, size, 3) drawn from the recorded states."""
-    renderer = Renderer(scene.world.model, "balanced")
-    specs = chosen_cameras(record.instance.cameras, cameras, (size, size))
-    return np.array(
-        [
-            [images["rgb"] for images in renderer.render(scene.world.data, specs).values()]
-            for _ in states(scene, record, frames)
-        ]
+def asked(scene: Scene, arm: SceneArm, action: Array, end: int) -> Array:
+    """Return where an arm's tool centre was asked to be, in the arm's base (frames, 4, 4)."""
+    chain = Chain.from_model(
+        scene.world.model, arm.tool_body, arm.base_body, arm.joint_names, qpos=scene.world.data.qpos
     )
+    return chain.T_base_tool(action[:, end - 1 - len(arm.joint_names) : end - 1], threads=1) @ arm.spec.T_tool_tcp
 
 
-def states(scene: Scene, record: EpisodeRecord, frames: Array):
+def handled_bodies(scene: Scene, record: EpisodeRecord) -> dict[str, str]:
+    """Return the bodies of what the task's skills name; what only lies about differs from scene to scene."""
+    named = {name for span in record.timeline for name in span.objects}
+    return {name: body for name, body in observed_bodies(scene).items() if name.split(".")[0] in named}
+
+
+def body_poses(scene: Scene, record: EpisodeRecord, frames: Array, bodies: tuple[str, ...]) -> Array:
+    """Return the poses of bodies in the base of each arm (frames, arms, bodies, 4, 4)."""
+    arms = next(iter(scene.robots.values())).arms
+    T = np.zeros((len(frames), len(arms), len(bodies), 4, 4))
+    for row, _ in enumerate(states(scene, record, frames)):
+        T_world = np.array([scene.world.body_pose(body) for body in bodies]).reshape(-1, 4, 4)
+        for k, arm in enumerate(arms):
+            T[row, k] = invert_pose(scene.world.body_pose(arm.base_body)) @ T_world
+    return T
+
+
+def drawn(
+    scene: Scene, record: EpisodeRecord, frames: Array, cameras: tuple[str, ...], size: int, backend: str
+) -> NDArray[np.uint8]:
+    """Return pictures (frames, cameras, size, size, 3) drawn from the recorded states."""
+    renderer = Renderer(scene.world.model, "balanced", looks=scene.looks, backend=backend)
+    specs = chosen_cameras(record.instance.cameras, cameras, (size, size))
+    drawings = renderer.render_each(states(scene, record, frames), specs)
+    return np.array([[images["rgb"] for images in drawing.values()] for drawing in drawings])
+
+
+def states(scene: Scene, record: EpisodeRecord, frames: Array) -> Iterator[mujoco.MjData]:
     """Put the scene into the state before each frame of the demonstration, one after the other."""
     model, data = scene.world.model, scene.world.data
     for state in record.states[record.kept[frames]]:
         mujoco.mj_setState(model, data, np.ascontiguousarray(state), mujoco.mjtState.mjSTATE_INTEGRATION)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_camlight(model, data)
-        yield
+        yield data
 
 
 def from_video(

@@ -11,7 +11,7 @@ from pathlib import Path
 import onnx
 import torch
 import tyro
-from model import CHUNK, STEP, Trained
+from model import ARM, CHUNK, Trained
 from torch import Tensor, nn
 
 STATE = ("observation.state", "observation.ee_pose.base")
@@ -24,31 +24,43 @@ class Deployed(nn.Module):
     def __init__(self, trained: Trained) -> None:
         super().__init__()
         self.network, self.config = trained.network, trained.config
-        self.register_buffer("T_tool_tcp", torch.tensor(trained.T_tool_tcp, dtype=torch.float32))
+        self.register_buffer("T_tool_tcp", torch.tensor(trained.robot["T_tool_tcp"], dtype=torch.float32))
         self.register_buffer("T_tcp_tool", torch.linalg.inv(self.T_tool_tcp))
+        self.openings = trained.robot["opening_index"].tolist()
 
     def forward(self, state: Tensor, pose: Tensor, noise: Tensor, *seen: Tensor) -> Tensor:
-        """Return actions (1, execute, 8) from what is observed, each with a batch axis of 1."""
-        T_base_tool = matrix(pose)
-        T_base_tcp = T_base_tool @ self.T_tool_tcp
-        parts = [state[:, -1:], T_base_tcp[:, :3, 3], T_base_tcp[:, :3, 0], T_base_tcp[:, :3, 1]]
+        """Return actions (1, execute, n) from what is observed, each with a batch axis of 1."""
+        parts, tools = [], []
+        for arm, opening in enumerate(self.openings):
+            T_base_tool = matrix(pose[:, 7 * arm : 7 * arm + 7])
+            T_base_tcp = T_base_tool @ self.T_tool_tcp[arm]
+            tools.append(T_base_tcp)
+            parts += [state[:, opening : opening + 1], T_base_tcp[:, :3, 3], T_base_tcp[:, :3, 0], T_base_tcp[:, :3, 1]]
+            if not self.config.cameras:
+                T_base_world = T_base_tool @ inverse(matrix(seen[0][:, 7 * arm : 7 * arm + 7]))
+                parts += [part for seven in seen[1:] for part in placed(T_base_tcp, T_base_world @ matrix(seven))]
         pictures = state
         if self.config.cameras:
             pictures = torch.stack([picture.permute(0, 3, 1, 2).float() / 255 for picture in seen], 1)
-        else:
-            T_base_world = T_base_tool @ inverse(matrix(seen[0]))
-            for seven in seen[1:]:
-                T_base_object = T_base_world @ matrix(seven)
-                T = inverse(T_base_tcp) @ T_base_object
-                turn = torch.atan2(T[:, 1, 0] - T[:, 0, 1], T[:, 0, 0] + T[:, 1, 1])[:, None]
-                turns = [part for n in (1, 2, 4) for part in (torch.cos(n * turn), torch.sin(n * turn))]
-                parts += [T[:, :3, 3], T_base_object[:, :3, 3], *turns]
         chunk = self.network(torch.cat(parts, -1), pictures, noise)[0, : self.config.execute]
-        x = nn.functional.normalize(chunk[:, 3:6], dim=-1)
-        y = nn.functional.normalize(chunk[:, 6:9] - (x * chunk[:, 6:9]).sum(-1, keepdim=True) * x, dim=-1)
-        R = torch.stack([x, y, torch.linalg.cross(x, y)], -1)
-        T_base_goal = T_base_tcp @ pose4(R, chunk[:, :3]) @ self.T_tcp_tool
-        return torch.cat([T_base_goal[:, :3, 3], quaternion(T_base_goal[:, :3, :3]), chunk[:, 9:]], -1)[None]
+        actions = []
+        for arm, T_base_tcp in enumerate(tools):
+            step = chunk[:, ARM * arm : ARM * (arm + 1)]
+            x = nn.functional.normalize(step[:, 3:6], dim=-1)
+            y = nn.functional.normalize(step[:, 6:9] - (x * step[:, 6:9]).sum(-1, keepdim=True) * x, dim=-1)
+            R = torch.stack([x, y, torch.linalg.cross(x, y)], -1)
+            T_base_goal = T_base_tcp @ pose4(R, step[:, :3]) @ self.T_tcp_tool[arm]
+            opening = (step[:, 9:] > 0.5).float() if self.config.firm else step[:, 9:]
+            actions += [T_base_goal[:, :3, 3], quaternion(T_base_goal[:, :3, :3]), opening]
+        return torch.cat([*actions, chunk[:, ARM * self.config.arms :]], -1)[None]
+
+
+def placed(T_base_tcp: Tensor, T_base_object: Tensor) -> list[Tensor]:
+    """Return what ``state_vector`` says of a body."""
+    T = inverse(T_base_tcp) @ T_base_object
+    turn = torch.atan2(T[:, 1, 0] - T[:, 0, 1], T[:, 0, 0] + T[:, 1, 1])[:, None]
+    turns = [part for n in (1, 2, 4) for part in (torch.cos(n * turn), torch.sin(n * turn))]
+    return [T[:, :3, 3], T_base_object[:, :3, 3], *turns]
 
 
 def pose4(R: Tensor, p: Tensor) -> Tensor:
@@ -99,17 +111,22 @@ def export(weights: tyro.conf.Positional[Path], file: tyro.conf.Positional[Path]
     """
     trained = Trained(str(weights))
     config = trained.config
+    if config.words:
+        raise SystemExit(
+            f"{weights} is told the words of the task, which an ONNX file cannot read: evaluate it as it is"
+        )
     pose, size = torch.tensor([[0.4, 0.0, 0.4, 0.0, 1.0, 0.0, 0.0]]), config.size
-    given: dict[str, Tensor] = {STATE[0]: torch.zeros(1, trained.joints + 1), STATE[1]: pose}
-    given["noise"] = torch.zeros(1, CHUNK * STEP)
+    poses = pose.repeat(1, config.arms)
+    given: dict[str, Tensor] = {STATE[0]: torch.zeros(1, trained.robot["state_size"]), STATE[1]: poses}
+    given["noise"] = torch.zeros(1, CHUNK * config.step)
     if config.cameras:
         given |= {
             f"observation.images.{name}": torch.zeros(1, size, size, 3, dtype=torch.uint8) for name in config.cameras
         }
     else:
         # One tensor for each: the exporter would take the same one for the same input.
-        names = [WORLD, *(f"observation.objects.{name}" for name in config.objects)]
-        given |= {name: pose.clone() for name in names}
+        given[WORLD] = poses.clone()
+        given |= {f"observation.objects.{name}": pose.clone() for name in config.objects}
     network = Deployed(trained).eval()
     torch.onnx.export(
         network, tuple(given.values()), str(file), input_names=list(given), output_names=["action"], external_data=False

@@ -1,11 +1,15 @@
-"""A small policy: pictures or true poses in, a chunk of tool poses out, all relative to the present tool.
+"""A small policy: pictures or true poses in, a chunk of tool poses out, all relative to the present tools.
 
-The network sees the opening of the gripper, the pose of the tool centre in the arm's base, and either pictures or the
-true poses of the objects. It answers with where the tool centre should be in the next CHUNK steps of a tenth of a
-second, seen from where it is now, and how far the gripper should be open. Nothing in it knows the robot's joints.
+The network sees the opening of every gripper, the pose of every tool centre in its arm's base, and either pictures or
+the true poses of the objects and their moving parts; on request also the words of the task. It answers with where each
+tool centre should be in the next CHUNK steps of a tenth of a second, seen from where it is now, how far each gripper
+should be open, and how a base should drive. Nothing in it knows the robot's joints.
 """
 
+import re
+import zlib
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,13 +17,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from handloom.episode.observer import pose7
+from handloom.dataset.robot_columns import pose7
 from handloom.spatial import pose_from_pos_quat
 
 CHUNK = 16
 """Steps predicted at once."""
-STEP = 10
-"""Numbers per step: translation, two columns of the rotation, opening."""
+ARM = 10
+"""Numbers per step and arm: translation, two columns of the rotation, opening."""
+WORDS = 1024
+"""Places that words and pairs of words are hashed to."""
 FLOW_STEPS = 10
 """Euler steps from noise to a chunk."""
 
@@ -31,7 +37,14 @@ class ModelConfig:
     cameras: tuple[str, ...] = ()
     """Pictures it sees, by camera name; none: it sees true poses."""
     objects: tuple[str, ...] = ()
-    """Names of the objects that the task's skills handle."""
+    """Names of the bodies that the task's skills handle: objects, and moving parts as ``cabinet.drawer_0``."""
+    arms: int = 1
+    bases: int = 0
+    """How many bases drive."""
+    words: bool = False
+    """Whether it is told the words of the task: one policy for several tasks."""
+    firm: bool = True
+    """Whether grippers are only ever fully opened or closed: then halves are no answer."""
     size: int = 128
     """Width and height of a picture [px]."""
     head: str = "direct"
@@ -43,9 +56,14 @@ class ModelConfig:
     """Frames per step."""
 
     @property
+    def step(self) -> int:
+        """Numbers per step of a chunk."""
+        return ARM * self.arms + 3 * self.bases
+
+    @property
     def state_size(self) -> int:
         """Numbers that describe the robot and, without cameras, the objects."""
-        return 10 + (0 if self.cameras else len(self.objects) * 12)
+        return self.arms * (ARM + (0 if self.cameras else len(self.objects) * 12))
 
 
 class Encoder(nn.Module):
@@ -115,13 +133,16 @@ class Network(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        hidden, answer = config.hidden, CHUNK * STEP
+        hidden, answer = config.hidden, CHUNK * config.step
         self.encoders = nn.ModuleList(Encoder() for _ in config.cameras)
         seen = config.state_size + sum(encoder.size for encoder in self.encoders)
+        if config.words:
+            self.words = nn.EmbeddingBag(WORDS, 128, mode="mean")
+            seen += 128
         dropout = 0.1 if config.cameras else 0.0
         self.trunk = nn.Sequential(nn.Linear(seen, hidden), Residual(hidden, dropout), Residual(hidden, dropout))
-        self.objects = nn.Linear(hidden, len(config.objects) * 3)
-        """Where the objects are, seen from the tool: only asked for in training, so that pictures are understood."""
+        self.objects = nn.Linear(hidden, config.arms * len(config.objects) * 3)
+        """Where the objects are, seen from the tools: only asked for in training, so that pictures are understood."""
         given = answer + 1 if config.head == "flow" else 0
         self.head = nn.Sequential(
             nn.Linear(hidden + given, hidden),
@@ -133,16 +154,27 @@ class Network(nn.Module):
             self.register_buffer(f"{name}_mean", torch.zeros(size))
             self.register_buffer(f"{name}_scale", torch.ones(size))
 
-    def seen(self, state: Tensor, pictures: Tensor) -> Tensor:
-        """Return features (batch, hidden) of states (batch, n) and pictures (batch, cameras, 3, h, w), 0 to 1."""
+    def seen(self, state: Tensor, pictures: Tensor, words: Tensor | None = None) -> Tensor:
+        """Return features (batch, hidden).
+
+        Args:
+            state: States (batch, n).
+            pictures: Pictures (batch, cameras, 3, h, w), 0 to 1.
+            words: Hashed words (batch, count) of the task, for a network that is told them.
+        """
         parts = [(state - self.state_mean) / self.state_scale]
         parts += [encoder(pictures[:, k]) for k, encoder in enumerate(self.encoders)]
+        if self.config.words:
+            parts.append(self.words(words))
         return self.trunk(torch.cat(parts, -1))
 
-    def loss(self, state: Tensor, pictures: Tensor, chunk: Tensor, objects: Tensor) -> dict[str, Tensor]:
-        """Return the parts of the loss of chunks (batch, CHUNK * STEP) and object positions (batch, objects * 3)."""
-        seen = self.seen(state, pictures)
-        wanted = (chunk - self.chunk_mean) / self.chunk_scale
+    def loss(self, sample: dict[str, Tensor], pictures: Tensor) -> dict[str, Tensor]:
+        """Return the parts of the loss of samples: state, chunk (batch, CHUNK * step), objects (batch, n), words.
+
+        An object that a task does not have is NaN.
+        """
+        seen = self.seen(sample["state"], pictures, sample.get("words"))
+        wanted = (sample["chunk"] - self.chunk_mean) / self.chunk_scale
         losses = {}
         if self.config.head == "flow":
             noise, time = torch.randn_like(wanted), torch.rand(len(wanted), 1, device=wanted.device)
@@ -151,13 +183,15 @@ class Network(nn.Module):
             losses["chunk"] = (flow - (wanted - noise)).square().mean()
         else:
             losses["chunk"] = (self.head(seen) - wanted).abs().mean()
-        if self.config.cameras:
-            losses["objects"] = (self.objects(seen) - 10.0 * objects).abs().mean()
+        if self.config.cameras and self.config.objects:
+            off = (self.objects(seen) - 10.0 * sample["objects"]).abs()
+            known = sample["objects"].isfinite()
+            losses["objects"] = torch.where(known, off, 0.0).sum() / known.sum().clamp(min=1)
         return losses
 
-    def forward(self, state: Tensor, pictures: Tensor, noise: Tensor) -> Tensor:
-        """Return chunks (batch, CHUNK, STEP); ``direct`` does not look at the noise (batch, CHUNK * STEP)."""
-        seen = self.seen(state, pictures)
+    def forward(self, state: Tensor, pictures: Tensor, noise: Tensor, words: Tensor | None = None) -> Tensor:
+        """Return chunks (batch, CHUNK, step); ``direct`` does not look at the noise (batch, CHUNK * step)."""
+        seen = self.seen(state, pictures, words)
         if self.config.head == "flow":
             x = noise
             for k in range(FLOW_STEPS):
@@ -165,7 +199,7 @@ class Network(nn.Module):
                 x = x + self.head(torch.cat([seen, x, time], -1)) / FLOW_STEPS
         else:
             x = self.head(seen) + 0.0 * noise
-        return (x * self.chunk_scale + self.chunk_mean).view(-1, CHUNK, STEP)
+        return (x * self.chunk_scale + self.chunk_mean).view(-1, CHUNK, self.config.step)
 
 
 def _norm(channels: int) -> nn.Module:
@@ -185,23 +219,38 @@ def rotation(six: NDArray[Any]) -> NDArray[Any]:
     return np.stack([x, y, np.cross(x, y)], -1)
 
 
+def hashed(instruction: str, count: int = 64) -> NDArray[Any]:
+    """Return the places (count,) of the words of a sentence and of their neighbouring pairs; the last ones repeat."""
+    words = re.findall(r"[a-z0-9]+", instruction.lower())
+    said = [*words, *(f"{a} {b}" for a, b in pairwise(words))][:count] or [""]
+    places = [zlib.crc32(word.encode()) % WORDS for word in said]
+    return np.resize(np.array(places), count)
+
+
 def state_vector(T_base_tcp: NDArray[Any], opening: NDArray[Any], T_base_object: NDArray[Any] | None) -> NDArray[Any]:
-    """Return states (n, state_size) from tool poses (n, 4, 4), openings (n,) and objects (n, objects, 4, 4) or None."""
-    parts = [opening[:, None], T_base_tcp[:, :3, 3], six(T_base_tcp[:, :3, :3])]
-    for k in range(0 if T_base_object is None else T_base_object.shape[1]):
-        T = np.linalg.inv(T_base_tcp) @ T_base_object[:, k]
-        turn = np.arctan2(T[:, 1, 0] - T[:, 0, 1], T[:, 0, 0] + T[:, 1, 1])[:, None]
-        # Harmonics of the turn about the tool: grasps of a square repeat every quarter.
-        turns = [part for n in (1, 2, 4) for part in (np.cos(n * turn), np.sin(n * turn))]
-        parts += [T[:, :3, 3], T_base_object[:, k, :3, 3], *turns]
+    """Return states (n, state_size).
+
+    Args:
+        T_base_tcp: Tool centres in their arms' bases (n, arms, 4, 4).
+        opening: Openings (n, arms).
+        T_base_object: Bodies in the arms' bases (n, arms, bodies, 4, 4), or None.
+    """
+    parts = []
+    for arm in range(T_base_tcp.shape[1]):
+        T_base, T_tcp = T_base_tcp[:, arm], np.linalg.inv(T_base_tcp[:, arm])
+        parts += [opening[:, arm, None], T_base[:, :3, 3], six(T_base[:, :3, :3])]
+        for k in range(0 if T_base_object is None else T_base_object.shape[2]):
+            T = T_tcp @ T_base_object[:, arm, k]
+            turn = np.arctan2(T[:, 1, 0] - T[:, 0, 1], T[:, 0, 0] + T[:, 1, 1])[:, None]
+            # Harmonics of the turn about the tool: grasps of a square repeat every quarter.
+            turns = [part for n in (1, 2, 4) for part in (np.cos(n * turn), np.sin(n * turn))]
+            parts += [T[:, :3, 3], T_base_object[:, arm, k, :3, 3], *turns]
     return np.concatenate(parts, -1).astype(np.float32)
 
 
-def save(network: Network, file: str, *, T_tool_tcp: NDArray[Any], joints: int) -> None:
-    """Write weights, what they are for, and the tool centre and number of joints of the robot."""
-    content = {"config": asdict(network.config), "weights": network.state_dict()}
-    content |= {"T_tool_tcp": T_tool_tcp, "joints": joints}
-    torch.save(content, file)
+def save(network: Network, file: str, **robot: Any) -> None:
+    """Write weights, what they are for, and facts of the robot: T_tool_tcp, opening_index, state_size."""
+    torch.save({"config": asdict(network.config), "weights": network.state_dict(), "robot": robot}, file)
 
 
 class Trained:
@@ -215,7 +264,7 @@ class Trained:
         config = ModelConfig(**saved["config"])
         self.network = Network(config).eval()
         self.network.load_state_dict(saved["weights"])
-        self.T_tool_tcp, self.joints = saved["T_tool_tcp"], saved["joints"]
+        self.robot = saved["robot"]
         self.config = config
         self.frames_per_action = config.stride
         self.cameras = config.cameras
@@ -225,33 +274,41 @@ class Trained:
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
         """Begin an episode."""
         self.rng = rng
+        self.words = torch.from_numpy(hashed(instruction))[None]
 
     def act(self, observation: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return the next poses of the end effector in the arm's base, with the opening: (execute, 8)."""
-        pose = observation["observation.ee_pose.base"].astype(float)
-        T_base_tcp = _pose(pose) @ self.T_tool_tcp
+        """Return the next actions (execute, n): poses of the end effectors in their arms' bases, openings, twists."""
+        T_base_tool = _poses(observation["observation.ee_pose.base"])
+        T_base_tcp = T_base_tool @ self.robot["T_tool_tcp"]
         objects = None
         if self.objects:
-            # The world's axes are the base's of this one arm up to where it stands: poses come in the world.
-            T_world_tool = _pose(observation["observation.ee_pose.world"].astype(float))
-            T_base_world = _pose(pose) @ np.linalg.inv(T_world_tool)
-            poses = [observation[f"observation.objects.{name}"] for name in self.config.objects]
-            objects = np.array([[T_base_world @ _pose(value.astype(float)) for value in poses]])
-        opening = observation["observation.state"][-1:]
+            # Bodies are observed in the world; the tools, which are known in both, say where each arm's base is.
+            T_base_world = T_base_tool @ np.linalg.inv(_poses(observation["observation.ee_pose.world"]))
+            bodies = [_poses(observation[f"observation.objects.{name}"]) for name in self.config.objects]
+            objects = (T_base_world[:, None] @ np.concatenate(bodies))[None]
+        opening = observation["observation.state"][None, self.robot["opening_index"]]
         state = torch.from_numpy(state_vector(T_base_tcp[None], opening, objects))
         pictures = [observation[f"observation.images.{camera}"] for camera in self.cameras]
         seen = torch.from_numpy(np.array([pictures])).permute(0, 1, 4, 2, 3).float() / 255 if pictures else state
-        noise = torch.from_numpy(self.rng.standard_normal((1, CHUNK * STEP))).float()
+        noise = torch.from_numpy(self.rng.standard_normal((1, CHUNK * self.config.step))).float()
         with torch.no_grad():
-            chunk = self.network(state, seen, noise)[0, : self.config.execute].double().numpy()
+            chunk = self.network(state, seen, noise, self.words)[0, : self.config.execute].double().numpy()
         return self._actions(T_base_tcp, chunk)
 
     def _actions(self, T_base_tcp: NDArray[Any], chunk: NDArray[Any]) -> NDArray[Any]:
-        T = np.tile(np.eye(4), (len(chunk), 1, 1))
-        T[:, :3, :3], T[:, :3, 3] = rotation(chunk[:, 3:9]), chunk[:, :3]
-        T_base_tool = T_base_tcp @ T @ np.linalg.inv(self.T_tool_tcp)
-        return np.concatenate([pose7(T_base_tool), chunk[:, 9:]], -1)
+        actions = []
+        for arm in range(self.config.arms):
+            step = chunk[:, ARM * arm : ARM * (arm + 1)]
+            T = np.tile(np.eye(4), (len(step), 1, 1))
+            T[:, :3, :3], T[:, :3, 3] = rotation(step[:, 3:9]), step[:, :3]
+            T_base_tool = T_base_tcp[arm] @ T @ np.linalg.inv(self.robot["T_tool_tcp"][arm])
+            # A hand that is asked to be nearly shut holds less firmly than one that is asked to shut.
+            opening = (step[:, 9:] > 0.5).astype(float) if self.config.firm else step[:, 9:]
+            actions += [pose7(T_base_tool), opening]
+        return np.concatenate([*actions, chunk[:, ARM * self.config.arms :]], -1)
 
 
-def _pose(seven: NDArray[Any]) -> NDArray[Any]:
-    return pose_from_pos_quat(seven[:3], seven[3:])
+def _poses(sevens: NDArray[Any]) -> NDArray[Any]:
+    """Return poses (n, 4, 4) of positions and quaternions one after the other (7 n,)."""
+    rows = sevens.astype(float).reshape(-1, 7)
+    return pose_from_pos_quat(rows[:, :3], rows[:, 3:])

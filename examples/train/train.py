@@ -1,6 +1,7 @@
 """Trains the policy of ``model.py`` on prepared episodes (``data.py``).
 
     python train.py prepared -o model.pt --pictures --minutes 5
+    python train.py prepared_1 prepared_2 prepared_3 -o model.pt --pictures --minutes 10    # one policy, told the words
 
 Everything is kept on the device; a thousand episodes of two cameras at 128 pixels take 7 GB.
 """
@@ -8,18 +9,50 @@ Everything is kept on the device; a thousand episodes of two cameras at 128 pixe
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 import tyro
 from data import STRIDE
-from model import CHUNK, STEP, ModelConfig, Network, save, six, state_vector
+from model import ARM, CHUNK, ModelConfig, Network, hashed, save, six, state_vector
 from torch import Tensor
 
 SMALLEST = 0.02
 """Smallest scale of a number of a chunk: what hardly changes is not blown up [m, or of a rotation matrix]."""
+
+
+def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[ModelConfig, dict[str, Any]]:
+    """Return what a network must be to learn from prepared folders, and the facts of their robot."""
+    firsts = []
+    for folder in folders:
+        files = sorted(folder.glob("[0-9]*.npz"))
+        if not files:
+            raise SystemExit(f"{folder} has no prepared episodes: data.py writes them")
+        firsts.append(dict(np.load(files[0])))
+    first = firsts[0]
+    if pictures and "pictures" not in first:
+        raise SystemExit(f"{folders[0]} was prepared without pictures")
+    if len(folders) > 1 and not pictures:
+        raise SystemExit("a policy for several tasks needs --pictures: true poses of other objects mean other things")
+    robot = {name: first[name] for name in ("T_tool_tcp", "opening_index")} | {"state_size": int(first["state_size"])}
+    for folder, other in zip(folders, firsts, strict=True):
+        alike = np.array_equal(other["opening_index"], first["opening_index"])
+        if not alike or (pictures and other["cameras"].tolist() != first["cameras"].tolist()):
+            raise SystemExit(f"{folder} is of another robot or other cameras than {folders[0]}")
+    config = ModelConfig(
+        cameras=tuple(first["cameras"].tolist()) if pictures else (),
+        objects=tuple(dict.fromkeys(name for other in firsts for name in other["objects"].tolist())),
+        arms=first["opening"].shape[1],
+        bases=first["twist_asked"].shape[1] // 3,
+        words=len(folders) > 1,
+        head=head,
+        size=first["pictures"].shape[2] if pictures else 128,
+        stride=STRIDE,
+    )
+    return config, robot
 
 
 def load(files: list[Path], config: ModelConfig) -> dict[str, np.ndarray]:
@@ -33,16 +66,24 @@ def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np
     """Return what is seen and what is wanted at every step of an episode."""
     frames, length = episode["frames"], len(episode["opening"])
     T_now = episode["T_base_tcp"][frames]
+    T_now_base = np.linalg.inv(T_now)
     objects = episode["T_base_object"]
     ahead = np.minimum(frames[:, None] + STRIDE * np.arange(1, CHUNK + 1) - 1, length - 1)
-    T = np.linalg.inv(T_now)[:, None] @ episode["T_base_tcp_asked"][ahead]
-    steps = [T[..., :3, 3], six(T[..., :3, :3]), episode["opening_asked"][ahead][..., None]]
-    relative = np.linalg.inv(T_now)[:, None] @ objects
+    T = T_now_base[:, None] @ episode["T_base_tcp_asked"][ahead]
+    arms = np.concatenate([T[..., :3, 3], six(T[..., :3, :3]), episode["opening_asked"][ahead][..., None]], -1)
+    steps = [arms.reshape(*ahead.shape, -1), episode["twist_asked"][ahead]]
+    known = (T_now_base[:, :, None] @ objects)[..., :3, 3]
+    names = episode["objects"].tolist()
+    points = np.full((len(frames), config.arms, len(config.objects), 3), np.nan)
+    for k, name in enumerate(names):
+        points[:, :, config.objects.index(name)] = known[:, :, k]
     found = {
         "state": state_vector(T_now, episode["opening"][frames], None if config.cameras else objects),
         "chunk": np.concatenate(steps, -1).reshape(len(frames), -1).astype(np.float32),
-        "objects": relative[..., :3, 3].reshape(len(frames), -1).astype(np.float32),
+        "objects": points.reshape(len(frames), -1).astype(np.float32),
     }
+    if config.words:
+        found["words"] = np.tile(hashed(str(episode["instruction"])), (len(frames), 1))
     if config.cameras:
         found["pictures"] = episode["pictures"].transpose(0, 1, 4, 2, 3)
     return found
@@ -65,7 +106,7 @@ def varied(pictures: Tensor, shift: int) -> Tensor:
 
 
 def train(
-    prepared: tyro.conf.Positional[Path],
+    prepared: tyro.conf.Positional[tuple[Path, ...]],
     *,
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("model.pt"),
     pictures: bool = False,
@@ -81,11 +122,11 @@ def train(
     """Train a policy.
 
     Args:
-        prepared: Folder of prepared episodes.
+        prepared: Folders of prepared episodes, one for each task; a policy for several is told the words.
         output: File of the weights.
         pictures: The policy sees pictures; without, it sees the true poses of the objects.
         head: direct or flow.
-        episodes: How many to train on; all when not given.
+        episodes: How many of each folder to train on; all when not given.
         steps: Steps of the optimiser.
         minutes: Bound on the time; the learning rate is led down to its end by then.
         batch: Samples per step.
@@ -97,21 +138,22 @@ def train(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
-    files = sorted(prepared.glob("[0-9]*.npz"))[:episodes]
-    first = np.load(files[0])
-    cameras = tuple(first["cameras"].tolist()) if pictures else ()
-    size = first["pictures"].shape[2] if pictures else 128
-    objects = tuple(first["objects"].tolist())
-    config = ModelConfig(cameras=cameras, objects=objects, head=head, size=size, stride=STRIDE)
-    held = max(1, len(files) // 20)
+    config, robot = made_for(prepared, pictures=pictures, head=head)
+    files, aside = [], []
+    for folder in prepared:
+        own = sorted(folder.glob("[0-9]*.npz"))[:episodes]
+        held = max(1, len(own) // 20)
+        files, aside = files + own[held:], aside + own[:held]
     begin = time.monotonic()
-    known = {name: torch.from_numpy(value).to(device) for name, value in load(files[held:], config).items()}
-    fresh = {name: torch.from_numpy(value).to(device) for name, value in load(files[:held], config).items()}
+    known = {name: torch.from_numpy(value).to(device) for name, value in load(files, config).items()}
+    fresh = {name: torch.from_numpy(value).to(device) for name, value in load(aside, config).items()}
+    asked = known["chunk"].view(-1, CHUNK, config.step)[..., ARM - 1 : ARM * config.arms : ARM]
+    config = replace(config, firm=bool((asked.frac().abs() < 1e-3).float().mean() > 0.999))
     network = Network(config).to(device)
     _fit_scales(network, known)
     size_of = sum(parameter.numel() for parameter in network.parameters())
     print(
-        f"{len(files)} episodes, {len(known['state'])} samples, {size_of / 1e6:.1f} M weights, "
+        f"{len(files) + len(aside)} episodes, {len(known['state'])} samples, {size_of / 1e6:.1f} M weights, "
         f"loaded in {time.monotonic() - begin:.0f} s",
         flush=True,
     )
@@ -137,8 +179,7 @@ def train(
             off = _held_out(network, average, fresh, device)
             print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {told}  held out {off}", flush=True)
     network.load_state_dict(average)
-    facts = {"T_tool_tcp": first["T_tool_tcp"], "joints": int(first["joints"])}
-    save(network.cpu().eval(), str(output), **facts)
+    save(network.cpu().eval(), str(output), **robot)
 
 
 def _loss(network: Network, sample: dict[str, Tensor], shift: int, device: str) -> dict[str, Tensor]:
@@ -149,7 +190,7 @@ def _loss(network: Network, sample: dict[str, Tensor], shift: int, device: str) 
         if pictures is not None:
             # A policy that can tell the opening to the last digit learns to read the time off it.
             state = state + torch.randn_like(state) * network.state_scale * 0.02
-        return network.loss(state, seen, sample["chunk"], sample["objects"])
+        return network.loss(sample | {"state": state}, seen)
 
 
 @torch.no_grad()
@@ -161,18 +202,21 @@ def _held_out(network: Network, average: dict[str, Tensor], fresh: dict[str, Ten
     off, opening, wrong = [], [], []
     for start in range(0, len(fresh["state"]), 512):
         part = {name: value[start : start + 512] for name, value in fresh.items()}
-        noise = torch.randn(len(part["state"]), CHUNK * STEP, device=device)
+        noise = torch.randn_like(part["chunk"])
         pictures = part["pictures"].float() / 255 if "pictures" in part else part["state"]
-        guess, wanted = network(part["state"], pictures, noise), part["chunk"].view(-1, CHUNK, STEP)
-        off.append((guess - wanted)[:, 7, :3].norm(dim=-1))
-        opening.append((guess - wanted)[:, 7, 9].abs())
-        if "pictures" in part:
-            places = network.objects(network.seen(part["state"], pictures)) / 10
-            wrong.append((places - part["objects"]).view(len(places), -1, 3).norm(dim=-1).median(0).values[None])
+        guess = network(part["state"], pictures, noise, part.get("words"))
+        error = guess - part["chunk"].view_as(guess)
+        arms = error[:, 7, : ARM * network.config.arms].view(len(error), -1, ARM)
+        off.append(arms[..., :3].norm(dim=-1).flatten())
+        opening.append(arms[..., 9].abs().flatten())
+        if "pictures" in part and network.config.objects:
+            places = network.objects(network.seen(part["state"], pictures, part.get("words"))) / 10
+            distance = (places - part["objects"]).view(len(places), -1, 3).norm(dim=-1)
+            wrong.append(distance.nanmedian(0).values[None])
     network.train()
     network.load_state_dict(own)
     told = f"{1000 * torch.cat(off).median():.1f} mm, opening {torch.cat(opening).mean():.3f}"
-    return told + (f", objects {[round(1000 * float(v)) for v in torch.cat(wrong).mean(0)]} mm" if wrong else "")
+    return told + (f", objects {1000 * torch.cat(wrong).nanmean():.0f} mm" if wrong else "")
 
 
 def _fit_scales(network: Network, known: dict[str, Tensor]) -> None:

@@ -27,6 +27,8 @@ class TaskTrial:
     seed: int
     """Seed of the run the attempts belong to."""
     overrides: tuple[str, ...]
+    robot: str | None = None
+    """Robot that does it; None: the one the file names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,12 @@ class Attempt:
 
 
 def run(
-    names: Sequence[str] = (), seeds: int = 50, seed: int = 0, overrides: Sequence[str] = (), workers: int = 2
+    names: Sequence[str] = (),
+    seeds: int = 50,
+    seed: int = 0,
+    overrides: Sequence[str] = (),
+    workers: int = 2,
+    robot: str | None = None,
 ) -> BenchResult:
     """Let the expert attempt every task without pictures; one row per task.
 
@@ -49,16 +56,24 @@ def run(
         seed: Seed of the run; the tasks were written while looking at the attempts of seed 0.
         overrides: Changes to every task, like ``data.variant=randomized``.
         workers: Processes; 1 runs everything here.
+        robot: Robot that does the tasks, for those that any robot can do; None: the one each file names.
     """
     if seeds < 1:
         raise InputError(f"a task needs at least 1 seed to be measured, got {seeds}")
     wanted = list(names) or list(library())
     for name in wanted:
-        load_task(name, overrides=overrides)  # mistakes in a task file are shown before the first attempt
+        load_task(name, overrides=overrides, robot=robot)  # mistakes in a task file are shown before the first attempt
     warm_up()
     executor: Executor = InlineExecutor() if workers == 1 else ProcessExecutor(workers)
     trials = [
-        TaskTrial(task=name, first=first, count=min(PER_TRIAL, seeds - first), seed=seed, overrides=tuple(overrides))
+        TaskTrial(
+            task=name,
+            first=first,
+            count=min(PER_TRIAL, seeds - first),
+            seed=seed,
+            overrides=tuple(overrides),
+            robot=robot,
+        )
         for name in wanted
         for first in range(0, seeds, PER_TRIAL)
     ]
@@ -70,8 +85,8 @@ def run(
 
 def run_trial(trial: TaskTrial) -> list[Attempt]:
     """Attempt the seeds of a trial, in a worker."""
-    task = _loaded(trial.task, trial.overrides)
-    return [_attempt(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]
+    task = _loaded(trial.task, trial.overrides, trial.robot)
+    return [attempt_task(task, trial.seed, episode) for episode in range(trial.first, trial.first + trial.count)]
 
 
 PER_TRIAL = 5
@@ -79,11 +94,12 @@ PER_TRIAL = 5
 
 
 @lru_cache(maxsize=4)
-def _loaded(name: str, overrides: tuple[str, ...]) -> Task:
-    return load_task(name, overrides=overrides)
+def _loaded(name: str, overrides: tuple[str, ...], robot: str | None) -> Task:
+    return load_task(name, overrides=overrides, robot=robot)
 
 
-def _attempt(task: Task, seed: int, episode: int) -> Attempt:
+def attempt_task(task: Task, seed: int, episode: int) -> Attempt:
+    """Let the expert attempt a task once, without pictures."""
     watch, begin = Stopwatch(), time.process_time()
     try:
         _, record = simulate(task, seed, episode, watch)

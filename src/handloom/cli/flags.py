@@ -13,6 +13,7 @@ Tasks = Annotated[Positional[tuple[str, ...]], arg(metavar="TASK [TASK ...]", he
 Run = Annotated[Positional[Path], arg(metavar="RUN")]
 Runs = Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN [RUN ...]", help_behavior_hint=NO_HINT)]
 Robot = Annotated[str, arg(metavar="ROBOT")]
+OptionalRobot = Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint=NO_HINT)]
 Robots = Annotated[Positional[tuple[str, ...]], arg(metavar="[ROBOT ...]", help_behavior_hint=NO_HINT)]
 Object = Annotated[str, arg(metavar="OBJECT")]
 File = Annotated[Path, arg(metavar="FILE")]

@@ -1,6 +1,6 @@
 """YAML to frozen typed configs: errors with file and line, did-you-mean, overrides, interpolation, inheritance."""
 
-from handloom.config.document import Document, read_document
+from handloom.config.document import Document, merge_documents, one_of_scene, read_document
 from handloom.config.loading import apply_overrides, load_config, parse_config
 from handloom.config.model import (
     Angles,
@@ -34,7 +34,9 @@ __all__ = [
     "forbid_code",
     "import_named",
     "load_config",
+    "merge_documents",
     "mistake_at",
+    "one_of_scene",
     "parse_config",
     "read_document",
     "unused_keys",

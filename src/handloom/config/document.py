@@ -41,6 +41,7 @@ def read_document(
     allow_outside: bool = False,
     foreign_tags: bool = False,
     text: str | None = None,
+    inherit: bool = True,
 ) -> Document:
     """Read a YAML file and the files its top-level ``base:`` key names, nearest file winning.
 
@@ -54,11 +55,37 @@ def read_document(
         foreign_tags: Take values with a tag of another program, such as ``!!python/name``, as text instead of
             refusing them.
         text: What the file would say, such as the present text of an editor; None reads it.
+        inherit: Whether ``base:`` is followed; False leaves it among the values.
 
     Raises:
         ConfigError: The file is missing, unreadable, too large, not YAML, repeats a key, or inherits in a circle.
     """
-    return _read(Path(path), (), shipped=shipped, allow_outside=allow_outside, foreign_tags=foreign_tags, text=text)
+    given = Path(path)
+    if not inherit:
+        written = given.read_text(encoding="utf-8") if text is None else text
+        values, marks = parse_text(written, str(given), foreign_tags=foreign_tags)
+        return Document(values, given, marks)
+    return _read(given, (), shipped=shipped, allow_outside=allow_outside, foreign_tags=foreign_tags, text=text)
+
+
+def one_of_scene(document: Document, index: int, *, shipped: Path | None, allow_outside: bool) -> Document:
+    """Return one entry of a file's ``tasks`` list over what all of them share, which the file calls ``scene``.
+
+    Both merge as a file and its base do, and ``scene`` may have a ``base`` of its own.
+    """
+    scene = _with_base(
+        _part(document, ("scene",)), (), document.path, shipped=shipped, allow_outside=allow_outside, foreign_tags=False
+    )
+    return merge_documents(scene, _part(document, ("tasks", index)))
+
+
+def _part(document: Document, keys: KeyPath) -> Document:
+    """Return a value inside a document as a document of its own."""
+    values, depth = document.values, len(keys)
+    for key in keys:
+        values = values[key]
+    marks = {path[depth:]: mark for path, mark in document.marks.items() if path[:depth] == keys}
+    return Document(values, document.path, marks)
 
 
 def _read(
@@ -84,7 +111,26 @@ def _read(
     if len(parents) > MAX_BASES:
         raise ConfigError(f"{path}: more than {MAX_BASES} base files follow each other")
     values, marks = parse_text(text, str(path), foreign_tags=foreign_tags)
-    document = Document(values, path, marks)
+    return _with_base(
+        Document(values, path, marks),
+        (*parents, resolved),
+        path,
+        shipped=shipped,
+        allow_outside=allow_outside,
+        foreign_tags=foreign_tags,
+    )
+
+
+def _with_base(
+    document: Document,
+    parents: tuple[Path, ...],
+    path: Path,
+    *,
+    shipped: Path | None,
+    allow_outside: bool,
+    foreign_tags: bool,
+) -> Document:
+    """Return a document over the file that its ``base`` names, and the bases of that."""
     if not isinstance(document.values, dict) or "base" not in document.values:
         return document
     base = document.values.pop("base")
@@ -94,13 +140,13 @@ def _read(
     file = _base_file(base, path.parent, shipped, f"{mark}: base", allow_outside=allow_outside)
     parent = _read(
         file,
-        (*parents, resolved),
+        parents,
         f"{mark}: base: ",
         shipped=shipped,
         allow_outside=allow_outside,
         foreign_tags=foreign_tags,
     )
-    return _merged(parent, document)
+    return merge_documents(parent, document)
 
 
 def _base_file(name: str, near: Path, shipped: Path | None, what: str, *, allow_outside: bool) -> Path:
@@ -141,7 +187,8 @@ def _read_text(resolved: Path, shown: str) -> str:
         raise ConfigError(f"{shown}: is not UTF-8 text (byte {error.start}); is this a YAML file?") from error
 
 
-def _merged(parent: Document, child: Document) -> Document:
+def merge_documents(parent: Document, child: Document) -> Document:
+    """Return a document in which ``child`` is merged over ``parent``, as over a base file."""
     result = Document(None, child.path, {(): child.mark(())})
     result.values = _merge(parent, child, parent.values, child.values, (), (), (), result)
     return result

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.tasks import SamplingError, Task
+from handloom.tasks.config.arm_words import CHOSEN
 from handloom.tasks.config.task_config import placed_skills
 from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
 
@@ -73,7 +74,7 @@ def _where(task: Task, record: EpisodeRecord, failure: Failure) -> tuple[str | i
     same = [
         keys
         for keys, skill in placed_skills(task.config)
-        if (keys[2], keys[4], skill.name, skill.objects) == _what(last)
+        if (keys[2], last.arm if keys[4] in CHOSEN else keys[4], skill.name, skill.objects) == _what(last)
     ]
     return same[min(len(before), len(same) - 1)] if same else ("skills",)
 

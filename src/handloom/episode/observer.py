@@ -14,6 +14,7 @@ from handloom.episode.loop import user_inputs
 from handloom.errors import unknown_name
 from handloom.render import Renderer
 from handloom.scene import Scene
+from handloom.scene.fixtures import FIXTURES
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import CameraSpec, EpisodeRecord
 
@@ -34,7 +35,7 @@ class Observer:
         size: Width and height of the pictures [px], for all cameras or by name; None keeps each camera's own.
         preset: How much work goes into a picture.
         backend: What draws: ``cpu`` or ``cuda``.
-        objects: Whether the true poses of movable objects are observed, too.
+        objects: Whether the true poses of objects and of their moving parts are observed, too.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Observer:
         self._preset = preset
         self._backend = backend
         self._renderer: Renderer | None = None
-        self._objects = movable_objects(scene) if objects else ()
+        self._objects = observed_bodies(scene) if objects else {}
         self._last: dict[str, Array] = {}
         """Poses of the observation before, whose quaternions the next ones follow without jumps of sign."""
 
@@ -72,7 +73,8 @@ class Observer:
                 values = np.asarray(columns.values[feature.name][0], float)
                 seen[feature.name] = self._followed(feature, values).astype(np.float32)
         for name in self._objects:
-            seen[OBJECTS + name] = np.concatenate(pos_quat_from_pose(self._scene.object_pose(name)), dtype=np.float32)
+            pose = self._scene.world.body_pose(self._objects[name])
+            seen[OBJECTS + name] = np.concatenate(pos_quat_from_pose(pose), dtype=np.float32)
         if self._cameras:
             world = self._scene.world
             if self._renderer is None:
@@ -110,6 +112,20 @@ class Observer:
 def movable_objects(scene: Scene) -> tuple[str, ...]:
     """Return the names of the objects that are free to move."""
     return tuple(obj.name for obj in scene.instance.objects if not obj.fixed)
+
+
+def observed_bodies(scene: Scene) -> dict[str, str]:
+    """Return the bodies whose true poses can be observed: objects, and moving parts as ``cabinet.drawer_0``.
+
+    Tables and floors are left out: they stand where the task says.
+    """
+    bodies = {}
+    for obj in scene.instance.objects:
+        if obj.category not in FIXTURES:
+            bodies[obj.name] = scene.body_of(obj.name)
+            links = scene.assets[obj.name].joints
+            bodies |= {f"{obj.name}.{link.name}": f"{obj.name}/{link.name}" for link in links}
+    return bodies
 
 
 def chosen_cameras(

@@ -21,7 +21,7 @@ LEAN = float(np.deg2rad(5.0))
 """How far it may lean over in that time [rad]; turning about the vertical does no harm."""
 LASTING = "lasting_after"
 """Name of the term."""
-RESTING = frozenset({"in_cavity", "carried_by"})
+RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
 """Terms of things that lie where they were put."""
 
 

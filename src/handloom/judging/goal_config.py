@@ -1,6 +1,6 @@
 """The ``goal:`` of a task file: what the author wants of the world, and the terms that it stands for."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -9,8 +9,9 @@ from handloom.config import Config
 from handloom.errors import ConfigError, unknown_name
 from handloom.judging.ahead import lasting_terms
 from handloom.judging.lasting import REST_SPEED
-from handloom.judging.relations import BESIDE_WITHIN, relation_terms, upright_terms
+from handloom.judging.relations import BESIDE_WITHIN, facing_terms, relation_terms, upright_terms
 from handloom.scene import Scene
+from handloom.scene.named_points import SIDES
 from handloom.values import Check
 
 DISTURBED = 0.05
@@ -18,7 +19,8 @@ DISTURBED = 0.05
 Share = Annotated[float, Field(ge=0, le=1)]
 Where = str | dict[str, str]
 """An object, or ``{object: part}``."""
-RELATIONS = ("in", "on", "beside", "left_of", "right_of", "between", "at", "heading", "upright")
+RELATIONS = ("in", "on", "beside", "left_of", "right_of", "in_front_of", "behind", "between", "at", "heading", "facing")
+RELATIONS += ("upright",)
 RELATIONS += ("open", "closed", "held", "poured_into", "pressed", "wiped_with", "at_rest")
 OTHERS = "others"
 WIPED = 0.5
@@ -38,7 +40,12 @@ class GoalTerm(Config):
     """Next to it, on any side, no farther than ``within``."""
     left_of: str | None = None
     right_of: str | None = None
-    """Next to it in world -x or +x."""
+    """Next to it in world -x or +x; with ``gap`` as the robot sees it, straight beside it."""
+    in_front_of: str | None = None
+    behind: str | None = None
+    """Straight before it, nearer to the robot, or behind it, no farther than ``within`` or with a ``gap``."""
+    gap: tuple[float, float] | None = None
+    """Of ``left_of``, ``right_of``, ``in_front_of`` and ``behind``: least and largest gap [m]."""
     between: tuple[str, str] | None = None
     """On the line between two others, to ``within``."""
     at: tuple[float, float] | None = None
@@ -47,6 +54,9 @@ class GoalTerm(Config):
     """Distance [m]; 0 takes 10 cm beside others and 3 cm at a place."""
     heading: float | None = Field(default=None, ge=-360, le=360)
     """Heading of its x axis in the world [deg], to 15 degrees."""
+    facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
+    """Where its ``front`` faces, or its x axis where it has none, as the robot sees it: a word, or degrees, 0 to the
+    right and 90 away; to 15 degrees."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
     """Standing, to 15 degrees or to an angle [deg]; false lets what usually stands lie."""
     joint: str | None = None
@@ -101,7 +111,8 @@ class GoalTerm(Config):
             for place in (self.inside, self.on, self.wiped_with)
             if place
         ]
-        others = [name for name in (self.beside, self.left_of, self.right_of, self.poured_into) if name]
+        sides = (self.beside, self.left_of, self.right_of, self.in_front_of, self.behind)
+        others = [name for name in (*sides, self.poured_into) if name]
         untouched = () if isinstance(self.untouched, str) else self.untouched
         named = (self.object, *places, *others, *(self.between or ()), *self.stacked, *untouched)
         return tuple(name for name in named if name)
@@ -143,8 +154,13 @@ def _placed(scene: Scene, entry: GoalTerm) -> list[Check]:
             terms += relation_terms(scene, name, relation, target, part=part, upright=entry.upright)
     near = entry.within or BESIDE_WITHIN
     for side, target in ((None, entry.beside), ("left", entry.left_of), ("right", entry.right_of)):
-        if target is not None:
+        if target is not None and (side is None or entry.gap is None):
             terms += relation_terms(scene, name, "beside", target, side=side, within=near, upright=entry.upright)
+    for relation in SIDES:
+        target = getattr(entry, relation)
+        if target is not None and (entry.gap is not None or relation in ("in_front_of", "behind")):
+            keys = {"within": near, "upright": entry.upright, "gap": entry.gap}
+            terms += relation_terms(scene, name, relation, target, **keys)
     if entry.between is not None:
         first, second = entry.between
         terms.append(
@@ -168,6 +184,7 @@ def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
     if entry.heading is not None:
         yaw = {"object": name, "yaw": float(np.deg2rad(entry.heading)), "angle": float(np.deg2rad(15.0))}
         terms.append(Check(name="headed", arguments=yaw))
+    terms += facing_terms(scene, name, entry.facing)
     if entry.upright is not None and entry.upright is not False:
         terms += upright_terms(scene, name, entry.upright)
     if entry.open is not None or entry.closed is not None:

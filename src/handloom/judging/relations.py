@@ -1,8 +1,10 @@
-"""The terms of what people say about where a thing is: in, on, stacked on, beside."""
+"""The terms of what people say about where a thing is and faces: in, on, stacked on, beside, left of, to the left."""
 
 import numpy as np
 
+from handloom.judging.point_terms import apart_along
 from handloom.scene import Scene
+from handloom.scene.named_points import SIDES, front_axis, heading, way_to
 from handloom.spatial import matrix_from_quat
 from handloom.values import Check
 
@@ -12,6 +14,10 @@ LEANING = 25.0
 """The same in a container, whose walls and floor things lean on [deg]."""
 BESIDE_WITHIN = 0.1
 """Largest gap between things that are beside each other [m]."""
+GAP_SLACK = 0.005
+"""How far from the gap that a task names things may be [m]."""
+HEADING = float(np.deg2rad(15.0))
+"""How far from the heading that a task names a thing may be turned [rad]."""
 
 
 def relation_terms(
@@ -24,22 +30,29 @@ def relation_terms(
     side: str | None = None,
     within: float = BESIDE_WITHIN,
     upright: bool | float | None = None,
+    gap: tuple[float, float] | None = None,
 ) -> tuple[Check, ...]:
     """Return the terms of a relation: where the thing is, that it stands if it is one that stands, and is let go.
 
     Args:
         scene: The scene.
         name: The thing.
-        relation: ``in``, ``on``, ``stack_on`` or ``beside``.
+        relation: ``in``, ``on``, ``stack_on``, ``beside``, or ``left_of``, ``right_of``, ``in_front_of``, ``behind`` as
+            the robot sees it.
         target: What it is in, on or beside.
         part: Body of the target that holds or carries it; absent, any.
         side: Of ``beside``: left or right; absent, any.
         within: Of ``beside``: largest gap [m].
         upright: False lets what stands lie; True or an angle [deg] asks it of anything; None of what usually stands.
+        gap: Of ``left_of`` and the like: least and largest gap [m]; None takes any up to ``within``.
     """
     pair = {"object": name, "target": target, "part": part}
     if relation == "beside":
         where = Check(name="next_to", arguments={"object": name, "target": target, "within": within, "side": side})
+    elif relation in SIDES:
+        low, high = (0.0, within) if gap is None else (min(gap) - GAP_SLACK, max(gap) + GAP_SLACK)
+        apart = {"way": way_to(scene, relation).tolist(), "low": low, "high": high}
+        where = Check(name=apart_along.__name__, arguments={"object": name, "target": target, **apart})
     else:
         where = Check(name="in_cavity" if relation == "in" else "carried_by", arguments=pair)
     usual = LEANING if relation == "in" else UPRIGHT
@@ -65,3 +78,18 @@ def upright_terms(scene: Scene, name: str, angle: float | bool | None, *, usual:
     limit = usual if angle is None or angle is True else float(angle)
     up = {"object": name, "axis": list(asset.up), "angle": float(np.deg2rad(limit))}
     return (Check(name="points_up", arguments=up),)
+
+
+def facing_terms(scene: Scene, name: str, facing: float | str | None) -> tuple[Check, ...]:
+    """Return the term that an object faces somewhere; none where nothing is asked.
+
+    Args:
+        scene: The scene.
+        name: The object; its ``front`` faces, or its x axis where it has no front.
+        facing: ``left``, ``right``, ``away`` or ``toward`` as the robot sees it, or degrees: 0 right, 90 away.
+    """
+    if facing is None:
+        return ()
+    axis = front_axis(scene.assets[name]).tolist()
+    turned = {"object": name, "yaw": heading(scene, facing), "angle": HEADING, "axis": axis}
+    return (Check(name="headed", arguments=turned),)

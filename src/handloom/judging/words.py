@@ -7,6 +7,7 @@ import numpy as np
 from handloom.values import Check
 
 WORDS = {
+    "apart_along": "{object} stands on the right side of {target}, {low_cm} to {high_cm} cm away",
     "between": "{object} is between {first} and {second}",
     "carried_by": "{object} rests on {target}{of_part}",
     "filled": "enough is in {container}",
@@ -26,6 +27,10 @@ WORDS = {
     "placed_at": "{object} is at its place",
     "points_up": "{object} is upright to {angle_deg} degrees",
     "poured": "{container} has been poured into {target}",
+    "held_by_both": "{object} is in both hands",
+    "pressed_at": "{object} has been pressed at its {point}",
+    "swings": "{object} has been shaken (stroke {stroke})",
+    "used_on": "{object} has touched {target}{with_point}",
     "pushed_down": "{object} has been pressed",
     "touches": "{object} touches {target}",
     "unmoved": "{object} is where it was",
@@ -45,9 +50,12 @@ def in_words(term: Check) -> str:
         **given,
         "of_part": f" ({given['part']})" if given.get("part") else "",
         "on_side": f", on its {given['side']} side" if given.get("side") else "",
+        "with_point": f" with its {given['point']}" if given.get("point") else "",
         "angle_deg": _degrees(given.get("angle")),
         "yaw_deg": _degrees(given.get("yaw")),
         "by_cm": f"{100.0 * float(given.get('by') or 0.0):g}",
+        "low_cm": _cm(given.get("low")),
+        "high_cm": _cm(given.get("high")),
         "low_short": short(given.get("low")),
         "high_short": short(given.get("high")),
         "listed": " and ".join(given.get("objects") or ()),
@@ -60,6 +68,10 @@ def _joint(given: dict[str, Any]) -> str:
     if given["mode"] == "zero":
         return f"{name}: {joint} is closed"
     return f"{name}: {joint} has moved by {short(abs(given['threshold']))}"
+
+
+def _cm(length: Any) -> str:
+    return f"{100.0 * max(length, 0.0):.3g}" if isinstance(length, float) else ""
 
 
 def _degrees(angle: float | None) -> str:

@@ -10,6 +10,7 @@ from handloom.judging.checks import Nature, check, grasped
 from handloom.scene import Scene
 from handloom.scene.cavities import Hollow, hollow
 from handloom.scene.measures import world_box
+from handloom.scene.named_points import named_point
 
 MOST = 0.5
 """Share of an object's points that must be enclosed where the object's own foot is not."""
@@ -37,6 +38,8 @@ WIPING = 0.01
 """Least speed at which something that touches a surface wipes it [m/s]."""
 PART = 0.025
 """How far from a named point of a thing its contacts still belong to it [m]."""
+STEEP = 0.5
+"""Level part of an axis, as a share of its length, below which it has no heading: 60 degrees."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 
@@ -142,17 +145,28 @@ def placed_at(scene: Scene, *, object: str, low: Sequence[float], high: Sequence
 
 
 @check(Nature.PLACED)
-def headed(scene: Scene, *, object: str, yaw: float, angle: float, fold: int = 1) -> bool:
+def headed(
+    scene: Scene,
+    *,
+    object: str,
+    yaw: float,
+    angle: float,
+    fold: int = 1,
+    axis: Sequence[float] = (1.0, 0.0, 0.0),
+) -> bool:
     """Return whether an object is turned to a heading about the vertical.
 
     Args:
         scene: The scene.
         object: The object.
-        yaw: Heading of its x axis in the world [rad].
+        yaw: Heading of its axis in the world [rad].
         angle: Largest deviation [rad].
         fold: How often in a turn it looks the same.
+        axis: What faces, in its own frame (3,): x, or the object's front. What points up or down faces nowhere.
     """
-    x = scene.object_pose(object)[:2, 0]
+    x = scene.object_pose(object)[:2, :3] @ np.asarray(axis, float)
+    if float(np.hypot(*x)) < STEEP:
+        return False
     turn = 2.0 * np.pi / fold
     off = (float(np.arctan2(x[1], x[0])) - yaw + turn / 2.0) % turn - turn / 2.0
     return abs(off) <= angle
@@ -237,7 +251,7 @@ def wipes(scene: Scene, *, object: str, target: str, part: str | None = None, sp
         if not bodies:
             known = (*(body.partition("/")[2] for body in world.subtree(tool)), *points)
             raise unknown_name(f"part of {object}", part, known)
-    at = None if part is None or part not in points else _point(scene, object, part)
+    at = None if part is None or part not in points else named_point(scene, object, part)
     own, other = set(bodies), set(world.subtree(below))
     for contact in world.contacts():
         pair = {contact.body_a, contact.body_b}
@@ -249,13 +263,6 @@ def wipes(scene: Scene, *, object: str, target: str, part: str | None = None, sp
         if np.linalg.norm(_velocity(scene, tool, place) - _velocity(scene, below, place)) >= speed:
             return True
     return False
-
-
-def _point(scene: Scene, name: str, keypoint: str) -> Array:
-    """Return where a named point of an object is (3,), in the world [m]."""
-    point = scene.assets[name].keypoints[keypoint]
-    T = scene.world.body_pose(f"{name}/{point.body}") if point.body else scene.object_pose(name)
-    return T[:3, :3] @ np.asarray(point.position, float) + T[:3, 3]
 
 
 def _velocity(scene: Scene, body: str, at: Array) -> Array:

@@ -44,6 +44,37 @@ CATEGORIES: Final[dict[str, str]] = {
     "stapler": "handloom.objects.library.desk:stapler",
     "tissue_box": "handloom.objects.library.desk:tissue_box",
     "vase": "handloom.objects.library.desk:vase",
+    "shoe": "handloom.objects.library.desktop.footwear:shoe",
+    "shoe_box": "handloom.objects.library.desktop.footwear:shoe_box",
+    "desk_fan": "handloom.objects.library.desktop.devices:desk_fan",
+    "hand_scanner": "handloom.objects.library.desktop.devices:hand_scanner",
+    "kitchen_scale": "handloom.objects.library.desktop.devices:kitchen_scale",
+    "microphone": "handloom.objects.library.desktop.devices:microphone",
+    "phone_stand": "handloom.objects.library.desktop.devices:phone_stand",
+    "qr_stand": "handloom.objects.library.desktop.devices:qr_stand",
+    "burger": "handloom.objects.library.desktop.goods:burger",
+    "card_box": "handloom.objects.library.desktop.goods:card_box",
+    "coffee_box": "handloom.objects.library.desktop.goods:coffee_box",
+    "fries_box": "handloom.objects.library.desktop.goods:fries_box",
+    "pill_bottle": "handloom.objects.library.desktop.goods:pill_bottle",
+    "soap": "handloom.objects.library.desktop.goods:soap",
+    "tea_box": "handloom.objects.library.desktop.goods:tea_box",
+    "mallet": "handloom.objects.library.desktop.hand_tools:mallet",
+    "roller": "handloom.objects.library.desktop.hand_tools:roller",
+    "seal": "handloom.objects.library.desktop.hand_tools:seal",
+    "bread_basket": "handloom.objects.library.desktop.holders:bread_basket",
+    "coaster": "handloom.objects.library.desktop.holders:coaster",
+    "display_stand": "handloom.objects.library.desktop.holders:display_stand",
+    "dustbin": "handloom.objects.library.desktop.holders:dustbin",
+    "mouse_pad": "handloom.objects.library.desktop.holders:mouse_pad",
+    "plastic_box": "handloom.objects.library.desktop.holders:plastic_box",
+    "skillet": "handloom.objects.library.desktop.holders:skillet",
+    "soup_pot": "handloom.objects.library.desktop.holders:soup_pot",
+    "alarm_clock": "handloom.objects.library.desktop.pressed:alarm_clock",
+    "desk_bell": "handloom.objects.library.desktop.pressed:desk_bell",
+    "lever_stapler": "handloom.objects.library.desktop.pressed:lever_stapler",
+    "rocker_switch": "handloom.objects.library.desktop.pressed:rocker_switch",
+    "toggle_switch": "handloom.objects.library.desktop.pressed:toggle_switch",
     "carafe": "handloom.objects.library.drinkware:carafe",
     "cup": "handloom.objects.library.drinkware:cup",
     "glass": "handloom.objects.library.drinkware:glass",
@@ -179,6 +210,10 @@ CATEGORIES: Final[dict[str, str]] = {
 """Category > ``module:function``; the function draws a blueprint from its choices."""
 ROOM_CATEGORIES: Final = tuple(name for name, place in CATEGORIES.items() if ".library.rooms." in place)
 """Furniture and appliances of rooms, and what stands on them; they come with a room and are no clutter on tables."""
+SUITE_CATEGORIES: Final = tuple(
+    name for name, place in CATEGORIES.items() if ".library.desktop." in place or ".library.kitchenware." in place
+)
+"""Objects of the packs; among the clutter they would change what every seed so far draws."""
 MOUNTED: Final = frozenset(
     (
         "kitchen_tap",

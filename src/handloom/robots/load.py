@@ -15,6 +15,7 @@ from handloom.robots.robot_description import RobotDescription
 # Name on the command line and in task files > folder in zoo/.
 ZOO: dict[str, str] = {
     "fr3": "fr3",
+    "fr3_pair": "fr3_pair",
     "fr3_suction": "fr3_suction",
     "franka_robotiq85": "franka_robotiq85",
     "genie1": "genie1",
@@ -32,6 +33,7 @@ ZOO: dict[str, str] = {
 # Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
 TARGET_CLASSES: dict[str, str] = {
     "FR3": "fr3",
+    "FR3Pair": "fr3_pair",
     "FR3Suction": "fr3_suction",
     "FrankaRobotiq85": "franka_robotiq85",
     "FrankaRobotiq": "franka_robotiq85",

@@ -15,6 +15,7 @@ from handloom.scene.belts import add_belt_marks, run_belts
 from handloom.scene.fixtures import add_surface
 from handloom.scene.grains import Grains
 from handloom.scene.mobile_base import bind_base, free_base
+from handloom.scene.named_points import with_names
 from handloom.scene.scene import Scene, SceneArm, SceneRobot, ctrl_of_joint
 from handloom.scene.surface_gripper.suction import add_suction, bind_suction
 from handloom.sim import World
@@ -64,7 +65,7 @@ class InstanceSpec(NamedTuple):
 def instance_spec(instance: TaskInstance) -> InstanceSpec:
     """Read the robots and objects of an instance and put them into one model."""
     descriptions = {r.name: robot_description(r.robot, r.overrides) for r in instance.robots}
-    assets = {o.name: asset_of(o) for o in instance.objects}
+    assets = {o.name: with_names(asset_of(o), o) for o in instance.objects}
     return InstanceSpec(scene_spec(instance, descriptions, assets), descriptions, assets)
 
 

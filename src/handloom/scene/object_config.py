@@ -129,6 +129,12 @@ class ObjectConfig(Config):
     """Parameters of a library object, see ``handloom object show``; of an asset file: unit, up, substance."""
     colors: tuple[str, ...] = ()
     """Colour words to pick from in every episode (ours)."""
+    points: dict[str, Position] = Field(default_factory=dict, max_length=100)
+    """Named points in the object's own frame [m], ``{spout: [0.06, 0, 0.04]}``, which skills and goals call
+    ``kettle.spout``; beside those that a library object has (ours)."""
+    axes: dict[str, Triple] = Field(default_factory=dict, max_length=100)
+    """Named directions in the object's own frame, ``{front: [0, -1, 0]}``; ``front`` is what faces left, right, away or
+    toward (ours)."""
     prim_path_child: Annotated[str, UnusedKey("names a prim inside a USD file")] = "Aligned"
     dataset: Annotated[str, UnusedKey("informational")] = ""
     filter_collision: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
@@ -137,6 +143,16 @@ class ObjectConfig(Config):
     def _has_a_source(self) -> "ObjectConfig":
         if self.target_class != "PlaneObject" and not (self.path or self.category or self.art_cat):
             raise ValueError("give a path (asset file) or a category (our library)")
+        return self
+
+    @model_validator(mode="after")
+    def _names_can_be_said(self) -> "ObjectConfig":
+        for name in (*self.points, *self.axes):
+            if not name.isidentifier():
+                raise ValueError(f"points and axes have names of letters, digits and _, got {name!r}")
+        for name, way in self.axes.items():
+            if not all(abs(part) < 1e6 for part in way) or not sum(part * part for part in way) > 1e-12:
+                raise ValueError(f"axes: {name}: an axis needs a length above zero, got {list(way)}")
         return self
 
     @model_validator(mode="after")

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from handloom.judging.ahead import lasting_terms
+from handloom.judging.ahead import RESTING, lasting_terms
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
 from handloom.judging.judge import Judge, Step
 from handloom.judging.lasting import REST, at_rest, still_standing
-from handloom.judging.relations import upright_terms
+from handloom.judging.relations import facing_terms, upright_terms
 from handloom.scene import Scene
 from handloom.scene.fixtures import FIXTURES
 from handloom.scene.measures import world_box
@@ -37,6 +37,7 @@ from handloom.skills.held_objects.flip_and_scan import SIDE_UP
 from handloom.skills.held_objects.pour import container_checks
 from handloom.skills.placing.hang import RAISED as HUNG
 from handloom.skills.placing.landing import attitude_checks, outcome_checks, relation_checks
+from handloom.skills.placing.spots import asked_spot
 from handloom.skills.registry import checked_config, skill_class
 from handloom.skills.schedule import Stages, make_skill
 from handloom.spatial import matrix_from_rotvec
@@ -48,8 +49,6 @@ WIPED = 0.5
 """How long something must have been wiped [s]."""
 SPOT = 0.03
 """How far from the spot that a task names a thing may come to lie [m]."""
-HEADING = float(np.deg2rad(15.0))
-"""How far from the heading that a task names it may be turned [rad]."""
 TILT = 0.3
 """How far a tilt may be from the one that was asked for [rad]."""
 GRASP_KINDS = (PickConfig, DexPickConfig, DynamicPickConfig)
@@ -126,7 +125,7 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
         once = 1.0 / scene.instance.fps
         undone = [term for step in steps for term in step.terms if term not in goal and not holds(scene, term)]
         goal += [replace(term, seconds=once) for term in undone]
-    handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in ("in_cavity", "carried_by"))
+    handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in RESTING)
     goal += at_rest(scene, [name for name in handled if name])
     return (*goal, *lasting_terms(scene, goal))
 
@@ -211,10 +210,8 @@ def _spot(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
     Ratios of a table or the floor name a spot, too.
     """
     name, target = config.objects[:2]
-    turned = {"object": name, "yaw": float(np.deg2rad(config.facing or 0.0)), "angle": HEADING}
-    facing = () if config.facing is None else (Check(name="headed", arguments=turned),)
-    if config.at is not None:
-        spot = world_box(scene, target, config.place_part_prim_path).mean(axis=0)[:2] + np.asarray(config.at)
+    facing, spot = facing_terms(scene, name, config.facing), asked_spot(scene, config)
+    if spot is not None:
         near = {"low": (spot - SPOT).tolist(), "high": (spot + SPOT).tolist()}
         return (Check(name="placed_at", arguments={"object": name, **near}), *facing)
     furniture = any(obj.name == target and obj.category in FIXTURES for obj in scene.instance.objects)

@@ -11,6 +11,7 @@ from handloom.skills.deeds import make_judge
 from handloom.skills.placing.place_in import NoCavityError, cavities_of, entries_into
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.sampling.chosen_arms import with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 
 
@@ -30,7 +31,7 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
             except NoCavityError as error:
                 yield f"{task.where(*keys)}: {error}"
     try:
-        judge = make_judge(scene, task.config.skills, None)
+        judge = make_judge(scene, with_arms(task, scene.instance).config.skills, None)
     except HandloomError as error:
         yield f"{task.where('goal')}: {error}" if task.config.goal else str(error)
         return
@@ -42,7 +43,7 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
 def goal_in_words(task: Task) -> tuple[str, ...]:
     """Return what a task is judged by, in its first scene: one line for each term."""
     scene = build_scene(sample_task(task, 0, 0))
-    goal = make_judge(scene, task.config.skills, None).goal
+    goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
     if not goal:
         return ("every skill by its own terms: none of them changes anything but the robot",)
     return tuple(in_words(term) + (", at some time" if term.seconds else "") for term in goal)

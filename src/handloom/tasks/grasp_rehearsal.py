@@ -25,6 +25,7 @@ from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint, why_not
+from handloom.tasks.sampling.chosen_arms import with_arms
 from handloom.tasks.work_area import reached_band
 from handloom.values import Failure
 
@@ -123,12 +124,12 @@ def troubles(task: Task, scene: Scene) -> Iterator[Trouble]:
     pushing are planned as in an episode.
     """
     rehearsal = _Rehearsal(scene, tuple(f"{entry.name}/" for entry in task.config.objects))
-    skills = dict(placed_skills(task.config))
+    skills = dict(placed_skills(with_arms(task, scene.instance).config))
     start = scene.world.data.qpos.copy()
-    for keys, skill in skills.items():
+    for (written, _), (keys, skill) in zip(placed_skills(task.config), skills.items(), strict=True):
         text = rehearsal.trouble(keys, skill, skills)
         if text:
-            yield Trouble(keys, text)
+            yield Trouble(written, text)
     scene.world.data.qpos[:] = start
     scene.world.forward()
 

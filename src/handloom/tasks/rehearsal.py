@@ -22,6 +22,7 @@ from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.goal_rehearsal import goal_mistakes
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.joint_rehearsal import where_instead
+from handloom.tasks.sampling.chosen_arms import arms_of_skills, with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 
 SCENES = 3
@@ -113,7 +114,7 @@ def _with_places(
     for trouble in found:
         skill = skills[trouble.keys]
         if not told and isinstance(skill, ArticulatedSkillConfig) and "give arm:" not in trouble.text:
-            robot, arm = str(trouble.keys[2]), str(trouble.keys[4])
+            robot, arm = str(trouble.keys[2]), arms_of_skills(task, scene.instance)[trouble.keys]
             told, where = True, where_instead(task, scene, robot, arm, skill)
             trouble = trouble._replace(text=trouble.text + where)  # noqa: PLW2901 - the same with more words
         result.append(trouble)
@@ -198,7 +199,7 @@ def _out_of_reach(task: Task, scene: Scene, reach: ArmReach) -> Iterator[str]:
     """
     told: set[tuple[str, ...]] = set()
     carried: set[str] = set()
-    for keys, skill in placed_skills(task.config):
+    for keys, skill in placed_skills(with_arms(task, scene.instance).config):
         _, _, robot, _, arm_name, _ = keys
         base = scene.robot(str(robot)).base
         if base is not None and skill_name(skill.name) in DRIVING:

@@ -73,6 +73,10 @@ class ObjectInstance:
     """Times [s], first and last, between which its belts run; empty: always."""
     rolling: Annotated[Vector, Field(exclude_if=lambda velocity: not any(velocity))] = (0.0, 0.0, 0.0)
     """Velocity of its middle in the world at the start [m/s]; what touches the ground is at rest then."""
+    points: Annotated[dict[str, Vector], Field(exclude_if=lambda points: not points)] = field(default_factory=dict)
+    """Points that the task names on it, in its own frame [m], beside those of its asset."""
+    axes: Annotated[dict[str, Vector], Field(exclude_if=lambda axes: not axes)] = field(default_factory=dict)
+    """Unit directions that the task names on it, in its own frame."""
     calm: Annotated[bool, Field(exclude_if=lambda calm: not calm)] = False
     """Furniture out of reach: its joints move without dry friction and catches, which costs physics less."""
 
@@ -149,6 +153,11 @@ class TaskInstance:
     """Light from all around; None: a room by day."""
     room: Annotated[dict[str, str], Field(max_length=9, exclude_if=lambda room: not room)] = field(default_factory=dict)
     """Kind, layout and style of a generated room, and the fixture at the origin; empty: an arena."""
+
+    work_point: Annotated[tuple[Number, Number], Field(exclude_if=lambda point: not any(point))] = (0.0, 0.0)
+    """Origin of the work frame, from the middle of the table, to the right of the robot and away from it [m]."""
+    arms: Annotated[tuple[str, ...], Field(max_length=1000, exclude_if=lambda arms: not arms)] = ()
+    """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
 
     @property
     def timestep(self) -> float:

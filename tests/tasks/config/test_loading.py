@@ -98,7 +98,7 @@ def test_a_task_nobody_knows_is_refused_with_the_nearest():
         ("target: table", "target: tabel", "did you mean 'table'?"),
         ("name: pick,", "name: pik,", "did you mean 'pick'?"),
         ("- franka:", "- frank:", "did you mean 'franka'?"),
-        ("- left:", "- middle:", "an arm is 'left' or 'right', got 'middle'"),
+        ("- left:", "- middle:", "an arm is 'left', 'right' or 'nearest', got 'middle'"),
         ("[downward, 140]", "[sideways, 140]", "must be one of forward"),
         ("objects: [cube]", "objects: []", "pick needs 1 object"),
         ("max_episode_length: 400", "max_episode_length: -4", "greater than 0"),

@@ -9,11 +9,12 @@ from typing import Annotated
 import tyro
 
 from handloom.bench.table import BENCHES
-from handloom.cli.flags import Backend, OptionalNumber, Overrides
+from handloom.cli.flags import Backend, OptionalFile, OptionalFloat, OptionalNumber, OptionalText, Overrides
 from handloom.errors import InputError, unknown_name
 
 FLAGS = {"names": "task names", "overrides": "--set", "seed": "--seed", "seeds": "--seeds"}
-FLAGS |= {"backend": "--backend", "device": "--device"}
+FLAGS |= {"backend": "--backend", "device": "--device", "robot": "--robot", "tasks": "--task", "attempts": "--attempts"}
+FLAGS |= {"processes": "--processes", "limit": "--limit", "record": "--record"}
 """What a benchmark's argument is called on the command line."""
 
 
@@ -28,18 +29,30 @@ def run(
     set: Overrides = (),
     backend: Annotated[Backend | None, tyro.conf.arg(help_behavior_hint="")] = None,
     device: Annotated[Backend | None, tyro.conf.arg(help_behavior_hint="")] = None,
+    robot: OptionalText = None,
+    task: Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK [TASK ...]", help_behavior_hint="")] = (),
+    attempts: OptionalNumber = None,
+    processes: OptionalNumber = None,
+    limit: OptionalFloat = None,
+    record: OptionalFile = None,
     json: bool = False,
 ) -> None:
     """Measure one part, beside peers where they are installed; without a name, list the benchmarks.
 
     Args:
         name: Which benchmark.
-        only: What to measure, for benchmarks of several tasks: their names.
+        only: What to measure, for benchmarks of several tasks: their names; for the benchmark pack: the pack.
         seeds: Attempts per task; the benchmark's own number by default.
         seed: Seed of the run that is measured, where there is one; 0 by default.
         set: Changes to the tasks, like data.variant=randomized.
         backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA card (extra gpu).
         device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA card (extra gpu).
+        robot: Who does the tasks, for those that any robot can do; of a pack, its first robot by default.
+        task: Tasks of a pack, patterns such as 'KITCHEN*', or groups of the pack; all by default.
+        attempts: Attempts per task of a pack.
+        processes: Worker processes, for the benchmark pack.
+        limit: Seconds after which no attempt of a pack begins.
+        record: JSON file of the attempts at a pack; the same command again goes on where it stopped.
         json: Print one JSON object instead of a table.
     """
     if not name:
@@ -50,6 +63,8 @@ def run(
         raise unknown_name("benchmark", name, BENCHES)
     measure = importlib.import_module(BENCHES[name][0]).run
     options = {"names": only or None, "seeds": seeds, "seed": seed, "overrides": set or None}
+    options |= {"robot": robot, "tasks": task or None, "attempts": attempts, "processes": processes}
+    options |= {"limit": limit, "record": record}
     options |= {"backend": backend, "device": device}
     given = {key: value for key, value in options.items() if value is not None}
     unknown = [key for key in given if key not in inspect.signature(measure).parameters]

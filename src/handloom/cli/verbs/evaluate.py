@@ -8,7 +8,17 @@ from typing import Annotated, Literal
 
 import tyro
 
-from handloom.cli.flags import Backend, Number, OptionalFile, OptionalNumber, OptionalOutput, Overrides, Seconds, Task
+from handloom.cli.flags import (
+    Backend,
+    Number,
+    OptionalFile,
+    OptionalNumber,
+    OptionalOutput,
+    OptionalRobot,
+    Overrides,
+    Seconds,
+    Task,
+)
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.cli.verbs.generate import executor_of
@@ -29,6 +39,7 @@ from handloom.tasks import load_task
 def run(
     task: Task,
     *,
+    robot: OptionalRobot = None,
     policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
     weights: OptionalFile = None,
     policy_python: OptionalFile = None,
@@ -53,6 +64,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
             checkpoint.
         weights: File that the class is given.
@@ -75,7 +87,7 @@ def run(
     own_code.allow_code(policy)  # Named by the user himself.
     if allow_code:
         own_code.allow_code()
-    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     trust_task(loaded)
     goal = Goal(attempts=scenes)
     settings = RunSettings.of_task(
@@ -89,7 +101,9 @@ def run(
     )
     try_policy(settings.source, loaded, settings.seed)
     chosen = executor_of(executor, workers, attempt_seconds)
-    directory = RunDirectory.begin(output or Path("out") / safe_name(f"evaluate_{loaded.name}"), settings)
+    directory = RunDirectory.begin(
+        output or Path("out") / safe_name(f"evaluate_{loaded.name}" + (f"_{robot}" if robot else "")), settings
+    )
     compile_kernels()
     drawing = drawing_for(backend, workers=chosen.workers if executor == "process" else 0)
     with drawing, GenerateDisplay(goal, quiet=json) as display:

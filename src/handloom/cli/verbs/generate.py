@@ -18,6 +18,7 @@ from handloom.cli.flags import (
     Number,
     OptionalNumber,
     OptionalOutput,
+    OptionalRobot,
     OptionalText,
     Output,
     Overrides,
@@ -63,6 +64,7 @@ TURN_PER_METRE = 5.0
 def run(
     task: Task,
     *,
+    robot: OptionalRobot = None,
     n: Annotated[
         int | None,
         tyro.conf.arg(aliases=["-n", "--episodes"], name="successes", metavar="N", help_behavior_hint="(default: 10)"),
@@ -104,10 +106,11 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         n: Demonstrations wanted: the lowest-numbered successful attempts.
         attempts: Attempts to make instead, whatever comes out.
         only: Make this one attempt alone, 0 the first: the very episode that a longer run has under that number.
-        output: Folder of the run; its dataset/ is the dataset. Default: out/TASK.
+        output: Folder of the run; its dataset/ is the dataset. Default: out/TASK, with --robot out/TASK_ROBOT.
         overwrite: Delete the run in that folder and begin anew; a folder with anything else in it is left alone.
         seed: Seed of the run.
         source: Who carries the task out: the scripted expert, or a class of yours, written my_module:MySource.
@@ -152,7 +155,7 @@ def run(
     overrides = (*set, "proxy_assets=true") if proxy_assets else set
     if disturb:
         overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
-    loaded = load_task(task, overrides=overrides, allow_outside=allow_outside)
+    loaded = load_task(task, overrides=overrides, allow_outside=allow_outside, robot=robot)
     trust_task(loaded)
     for line in loaded.stand_ins:
         print(f"stand-in: {line}", file=sys.stderr)
@@ -182,7 +185,7 @@ def run(
     chosen = executor_of(executor, workers, attempt_seconds, ray_address)
     if n is None and attempts is None and only is None and not json:
         print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
-    folder = output or Path("out") / safe_name(loaded.name)
+    folder = output or Path("out") / safe_name(loaded.name if robot is None else f"{loaded.name}_{robot}")
     if overwrite:
         if part != ALL:
             raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")

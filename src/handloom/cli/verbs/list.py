@@ -1,17 +1,29 @@
 """``handloom list KIND``: what exists."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 
+from handloom.errors import InputError
 
-def run(kind: tyro.conf.Positional[Literal["robots", "objects", "tasks", "skills"]]) -> None:
-    """List the robots, objects, tasks or skills that exist, one per line with a short description.
+
+def run(
+    kind: tyro.conf.Positional[Literal["robots", "objects", "tasks", "skills", "packs"]],
+    *,
+    pack: Annotated[str, tyro.conf.arg(metavar="NAME", help_behavior_hint="")] = "",
+) -> None:
+    """List the robots, objects, tasks, skills or packs that exist, one per line with a short description.
 
     Args:
-        kind: What to list: robots, objects, tasks or skills.
+        kind: What to list: robots, objects, tasks, skills or packs of tasks.
+        pack: Only the tasks of this pack.
     """
-    LISTS[kind]()
+    if pack and kind != "tasks":
+        raise InputError(f"--pack is for tasks: handloom list tasks --pack {pack}")
+    if pack:
+        _tasks_of_pack(pack)
+    else:
+        LISTS[kind]()
 
 
 def _robots() -> None:
@@ -46,6 +58,27 @@ def _tasks() -> None:
         print(f"{name:<{width}}{first.removeprefix('# Task:').strip()}")
 
 
+def _tasks_of_pack(name: str) -> None:
+    """Print the tasks of a pack, one after the other, with the published rate where there is one."""
+    from handloom.tasks.config.packs import load_pack
+
+    pack = load_pack(name)
+    facts = pack.config.published
+    for task in pack.tasks:
+        rates = facts.rates.get(task, ()) if facts is not None else ()
+        names = facts.robots if facts is not None and facts.robots else ("",) * len(rates)
+        told = ", ".join(f"{robot} {rate:g} %".strip() for robot, rate in zip(names, rates, strict=True))
+        print(f"{name}/{task}" + (f"  published: {told}" if told else ""))
+
+
+def _packs() -> None:
+    from handloom.tasks.config.packs import load_pack, pack_names
+
+    for name in pack_names():
+        pack = load_pack(name)
+        print(f"{name:<12}{len(pack.tasks)} tasks on {', '.join(pack.config.robots)}: {pack.config.title}")
+
+
 def _skills() -> None:
     from handloom.skills.configs import SKILL_CONFIGS
 
@@ -54,4 +87,4 @@ def _skills() -> None:
         print(f"{name:<20}{summary}")
 
 
-LISTS = {"robots": _robots, "objects": _objects, "tasks": _tasks, "skills": _skills}
+LISTS = {"robots": _robots, "objects": _objects, "tasks": _tasks, "skills": _skills, "packs": _packs}

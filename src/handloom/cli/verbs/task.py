@@ -4,7 +4,7 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from handloom.cli.flags import Number, Output, Overrides, Preset, Task, Tasks
+from handloom.cli.flags import Number, OptionalRobot, Output, Overrides, Preset, Task, Tasks
 from handloom.cli.verbs.doctor import tell_of_cold_kernels
 from handloom.config import forbid_code, own_code
 from handloom.engine.trial import fails, in_words, tries_of
@@ -22,7 +22,13 @@ PROPOSALS = 3
 
 
 def check(
-    files: Tasks, *, fast: bool = False, tries: Number = 3, set: Overrides = (), allow_outside: bool = False
+    files: Tasks,
+    *,
+    robot: OptionalRobot = None,
+    fast: bool = False,
+    tries: Number = 3,
+    set: Overrides = (),
+    allow_outside: bool = False,
 ) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
@@ -33,6 +39,7 @@ def check(
 
     Args:
         files: Task names, YAML files or folders.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         fast: Only read the files: keys, names and numbers; sample no scene.
         tries: How often the expert tries; twice as often where some tries succeed and some do not. 0 only looks where
             the hands get to.
@@ -48,7 +55,7 @@ def check(
     for name in _expanded(files):
         notices: tuple[str, ...] = ()
         try:
-            task = load_task(name, overrides=set, allow_outside=allow_outside)
+            task = load_task(name, overrides=set, allow_outside=allow_outside, robot=robot)
             notices = (*task.notices, *task.stand_ins, *variety_notes(task))
             mistakes = ""
             if not fast and not refused_code(task):
@@ -113,19 +120,20 @@ def _expanded(files: tuple[str, ...]) -> list[str]:
     return names
 
 
-def show(task: Task, *, set: Overrides = (), allow_outside: bool = False) -> None:
+def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_outside: bool = False) -> None:
     """Print a task as it is carried out: base files merged, short forms written out, overrides applied.
 
     What it is judged by stands below it, in words.
 
     Args:
         task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
     """
     import yaml
 
-    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     values = loaded.config.model_dump(mode="json", exclude_unset=True, by_alias=True)
     print(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
     if not refused_code(loaded):
@@ -137,6 +145,7 @@ def show(task: Task, *, set: Overrides = (), allow_outside: bool = False) -> Non
 def sample(
     task: Task,
     *,
+    robot: OptionalRobot = None,
     seed: Number = 0,
     episode: Number = 0,
     set: Overrides = (),
@@ -148,6 +157,7 @@ def sample(
 
     Args:
         task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         seed: Seed of the run.
         episode: Attempt index.
         set: Overrides such as data.max_episode_length=500.
@@ -157,13 +167,16 @@ def sample(
     """
     if allow_code:
         own_code.allow_code()
-    text = sample_task(load_task(task, overrides=set, allow_outside=allow_outside), seed, episode).to_json()
+    text = sample_task(
+        load_task(task, overrides=set, allow_outside=allow_outside, robot=robot), seed, episode
+    ).to_json()
     print(text if compact else json.dumps(json.loads(text), indent=2))
 
 
 def preview(
     task: Task,
     *,
+    robot: OptionalRobot = None,
     seed: Number = 0,
     episodes: Number = 4,
     output: Output = Path("out/preview.png"),
@@ -177,6 +190,7 @@ def preview(
 
     Args:
         task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         seed: Seed of the run.
         episodes: How many scenes.
         output: Picture to write.
@@ -193,7 +207,7 @@ def preview(
     forbid_code()
     if episodes < 1:
         raise InputError(f"--episodes must be at least 1, got {episodes}")
-    loaded = load_task(task, overrides=set, allow_outside=allow_outside)
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     if not loaded.config.cameras:
         raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
     tell_of_cold_kernels()

@@ -21,6 +21,7 @@ from handloom.cli.flags import (
     Number,
     OptionalFile,
     OptionalOutput,
+    OptionalRobot,
     Overrides,
     Preset,
     Task,
@@ -51,6 +52,7 @@ RANGES = {"seconds": (1.0, 3600.0), "scale": (0.05, 20.0), "trim": (0.0, 3600.0)
 def run(
     task: Task,
     *,
+    robot: OptionalRobot = None,
     output: OptionalOutput = None,
     seed: Number = 0,
     host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1",
@@ -87,6 +89,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         output: Folder of the run. Default: out/teleop_TASK.
         seed: Seed of the scenes.
         host: Address to serve at; one that other machines reach is served over HTTPS only.
@@ -124,10 +127,10 @@ def run(
     if (weights is not None or policy_python is not None) and policy is None:
         raise InputError("--weights and --policy-python belong to --policy")
     leaders = tuple(LeaderSpec.parsed(text) for text in leader)
-    loaded = load_task(task, overrides=set)
+    loaded = load_task(task, overrides=set, robot=robot)
     if not any(text.startswith(f"{LENGTH}=") for text in set):
         frames = round(seconds * loaded.config.data.fps)
-        loaded = load_task(task, overrides=(*set, f"{LENGTH}={frames}"))
+        loaded = load_task(task, overrides=(*set, f"{LENGTH}={frames}"), robot=robot)
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
@@ -150,7 +153,9 @@ def run(
         own_code.allow_code(policy)  # Named by the user himself.
         source = policy_source(policy, weights, policy_python)
         try_policy(source, loaded, seed)
-    directory = RunDirectory.begin(output or Path("out") / safe_name(f"teleop_{loaded.name}"), settings)
+    directory = RunDirectory.begin(
+        output or Path("out") / safe_name(f"teleop_{loaded.name}" + (f"_{robot}" if robot else "")), settings
+    )
     with directory.held(), drawing_for(backend, workers=0):
         teleop_run = TeleopRun(directory, loaded, scale, trim, background=replay is None, policy=source)
         compile_kernels()

@@ -13,6 +13,7 @@ import tyro
 from handloom.cli.flags import NO_HINT, Number
 from handloom.engine import Goal
 from handloom.errors import InputError, require
+from handloom.tasks.config.packs import find_pack_task
 
 if TYPE_CHECKING:
     from handloom.viewer.library import Library
@@ -151,7 +152,7 @@ def told_apart(what: tuple[str, ...]) -> tuple[list[Path], list[str]]:
         path = Path(word)
         if path.is_dir():
             paths.append(path)
-        elif path.suffix in (".yaml", ".yml") or "/" not in word:
+        elif path.suffix in (".yaml", ".yml") or "/" not in word or find_pack_task(word) is not None:
             tasks.append(word)
         else:
             raise InputError(f"{word}: there is no such folder; give a dataset, a run, a task, or a folder with some")

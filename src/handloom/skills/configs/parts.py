@@ -36,6 +36,8 @@ class SkillConfig(Config):
     """Planner obstacles whose name contains one of these are left out during this skill."""
     instruction: str = ""
     """The skill in words, for sub-task labels (ours)."""
+    by_arm: dict[Literal["left", "right"], dict[str, Any]] = Field(default_factory=dict)
+    """Keys that have other values if this arm does it, where a task leaves the arm to the scene (ours)."""
     objects_needed: ClassVar[int] = 0
     """How many objects the skill cannot do without."""
     both_arms: ClassVar[bool] = False

@@ -26,8 +26,16 @@ class PlaceConfig(Tolerances, Filters):
     at: tuple[Metres, Metres] | None = None
     """Spot on the target, x and y from its middle as in a ``pos_range`` [m], in place of the ratios; judged to 3 cm
     (ours)."""
-    facing: float | None = Field(default=None, ge=-360, le=360)
-    """Heading of the object's x axis in the world, 0 along x, 90 along y [deg]; judged to 15 degrees (ours)."""
+    at_point: str | None = None
+    """Named point of the target, such as ``burner_1``, in place of ``at``: the spot is there (ours)."""
+    at_frame: Literal["target", "work"] = "target"
+    """``work``: ``at`` is in the frame of the work place, x to the right of the robot and y away from it (ours)."""
+    facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
+    """Where the object's ``front`` faces, or its x axis where it has no front: a word as the robot sees it, or degrees,
+    0 to the right of the robot and 90 away from it; judged to 15 degrees (ours)."""
+    gap: tuple[Metres, Metres] | None = None
+    """With a relation ``left_of``, ``right_of``, ``in_front_of`` or ``behind``: least and largest gap between the two
+    [m]; absent: 3 to 6 cm, judged to 10 cm (ours)."""
     ratio_widest: Range | None = None
     """Where nothing can be put down there, for something else is there already, ratios along x and y instead (ours)."""
     pre_place_z_offset: float = 0.2
@@ -76,10 +84,11 @@ class PlaceConfig(Tolerances, Filters):
     post_place_vector: Triple | None = None
     """Retreat in the hand's frame [m]."""
     test_mode: Literal["forward", "ik"] = "forward"
-    relation: Literal["in", "on", "stack_on", "beside"] | None = None
+    relation: Literal["in", "on", "stack_on", "beside", "left_of", "right_of", "in_front_of", "behind"] | None = None
     """What the place says in words, as its short form does (ours); it says what success means (``success_mode:
     relation``), whoever carries the task out. ``in``: in a cavity of the target, of ``place_part_prim_path`` where that
-    is given; ``on`` and ``stack_on``: carried by the target alone, its middle over it; ``beside``: next to it. What
+    is given; ``on`` and ``stack_on``: carried by the target alone, its middle over it; ``beside``: next to it;
+    ``left_of`` and the like: straight on that side of it as the robot sees it, on the same level, ``gap`` away. What
     stands, such as a mug or a can, must end upright."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
     """With ``relation``: false lets a thing that stands lie; true or an angle [deg] asks it of anything (ours)."""
@@ -126,7 +135,17 @@ class PlaceConfig(Tolerances, Filters):
         if (self.beside is None) == (self.success_mode == "beside" or self.relation == "beside"):
             raise ValueError("beside: left or right goes with success_mode: beside")
         if (self.success_mode == "relation") and self.relation is None:
-            raise ValueError("success_mode: relation needs relation: in, on, stack_on or beside")
+            raise ValueError("success_mode: relation needs relation: in, on, stack_on, beside, left_of, ...")
+        sided = self.relation in ("left_of", "right_of", "in_front_of", "behind")
+        if self.gap is not None and (not sided or not 0.0 <= self.gap[0] <= self.gap[1]):
+            raise ValueError(
+                "gap goes with left_of, right_of, in_front_of or behind, from low to high [m], "
+                f"e.g. [0.03, 0.1]; got {list(self.gap)} with {self.relation}"
+            )
+        if sided and (self.rest_on != "support" or self.at is not None or self.at_point is not None):
+            raise ValueError(f"{self.relation} needs rest_on: support, and no at")
+        if self.at is not None and self.at_point is not None:
+            raise ValueError("at and at_point both name a spot; give one of them")
         return self
 
     @field_validator(

@@ -56,6 +56,7 @@ def place_points(
     *,
     hand_to_object: float,
     held: HeldSize,
+    spot: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return points before (n, 3) and at the place (n, 3) in the world [m].
 
@@ -67,12 +68,13 @@ def place_points(
         rng: Generator of this choice.
         hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
         held: The held object.
+        spot: Where the origin of the object goes, seen from above (n, 2) [m], in place of the ratios.
     """
     ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
     ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
     inside = box[0] + ratios * (box[1] - box[0])
-    if config.at is not None:
-        inside[:, :2] = box.mean(axis=0)[:2] + np.asarray(config.at)
+    if spot is not None:
+        inside[:, :2] = spot
     if config.beside is not None:
         away = held.half_width + between(rng, BESIDE[0], BESIDE[1], (count,))
         inside[:, 0] = box[1, 0] + away if config.beside == "right" else box[0, 0] - away
@@ -128,24 +130,24 @@ def asked_alignment(
     return Alignment(axis_tool=held, axis_base=wanted, tolerance=tolerance)
 
 
-def headed(R_base_tool: Array, R_tool_object: Array, R_world_base: Array, facing: float) -> Array:
+def headed(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: float) -> Array:
     """Return orientations of the hand (n, 3, 3), each turned about the vertical so that the object has a heading.
 
     Args:
         R_base_tool: Orientations of the hand (n, 3, 3).
-        R_tool_object: How the object is held (3, 3).
+        axis_tool: What faces, in the hand (3,): the front of the object, or its x axis.
         R_world_base: Orientation of the arm's base (3, 3).
-        facing: Heading of the object's x axis in the world [rad].
+        facing: Heading of that axis in the world [rad].
     """
-    x = (R_world_base @ R_base_tool @ R_tool_object)[..., :2, 0]
+    x = (R_world_base @ R_base_tool @ axis_tool)[..., :2]
     turn = facing - np.arctan2(x[..., 1], x[..., 0])
     spin = matrix_from_rotvec(turn[..., None] * np.array([0.0, 0.0, 1.0]))
     return R_world_base.T @ spin @ R_world_base @ R_base_tool
 
 
-def keeps_heading(R_base_tool: Array, R_tool_object: Array, R_world_base: Array, facing: float) -> NDArray[np.bool_]:
+def keeps_heading(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: float) -> NDArray[np.bool_]:
     """Return in which orientations of the hand (n, 3, 3) the object has a heading [rad], nearly."""
-    x = (R_world_base @ R_base_tool @ R_tool_object)[..., :2, 0]
+    x = (R_world_base @ R_base_tool @ axis_tool)[..., :2]
     off = np.arctan2(x[..., 1], x[..., 0]) - facing
     return np.abs((off + np.pi) % (2.0 * np.pi) - np.pi) < HEADED
 
@@ -261,6 +263,7 @@ def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
         part=config.place_part_prim_path,
         side=config.beside,
         upright=config.upright,
+        gap=config.gap,
     )
 
 

@@ -10,6 +10,7 @@ from handloom.arrays import Array
 from handloom.judging.checks import holds
 from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
+from handloom.scene.named_points import SIDES, front_axis, heading
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
@@ -30,6 +31,7 @@ from handloom.skills.placing.landing import (
     unit,
 )
 from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into
+from handloom.skills.placing.spots import origins_at
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
@@ -242,7 +244,8 @@ class Place(Skill[PlaceConfig]):
             detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
             return None
-        turns = (T_tool_object[:3, :3], T_base_world[:3, :3].T, float(np.deg2rad(config.facing or 0.0)))
+        faces = T_tool_object[:3, :3] @ front_axis(self.scene.assets[config.objects[0]])
+        turns = (faces, T_base_world[:3, :3].T, heading(self.scene, config.facing or 0.0))
         R = R if config.facing is None else headed(R, *turns)
         target, part = config.objects[1], config.place_part_prim_path
         box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
@@ -251,16 +254,19 @@ class Place(Skill[PlaceConfig]):
         own = world_box(self.scene, config.objects[0])
         rise = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
-        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held)
+        named = config.at is not None or config.at_point is not None or config.relation in SIDES
+        R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
+        spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
+        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
         self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
         pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
         if config.facing is not None:
-            faces = keeps_heading(place[:, :3, :3], *turns)
-            pre, place = pre[faces], place[faces]
+            kept_heading = keeps_heading(place[:, :3, :3], *turns)
+            pre, place = pre[kept_heading], place[kept_heading]
         if len(place) == 0:
             detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
-            detail += f", facing {config.facing:g} degrees" if config.facing is not None else ""
+            detail += f", facing {config.facing}" if config.facing is not None else ""
             self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return None
         return pre, place

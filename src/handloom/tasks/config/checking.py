@@ -15,6 +15,7 @@ from handloom.skills import SkillConfig, checked_config
 from handloom.skills.configs import drives_base
 from handloom.skills.configs.motions import TABLE, TrackConfig
 from handloom.skills.configs.places import MoveConfig
+from handloom.tasks.config.arm_words import CHOSEN
 from handloom.tasks.config.contradictions import contradictions, unknown_words
 from handloom.tasks.config.foreign_paths import foreign_paths
 from handloom.tasks.config.task import Task
@@ -223,7 +224,7 @@ def _robots(task: Task) -> Iterator[str]:
         try:
             arms = [arm.name for arm in described(task, entry).arms]
             for keys, _ in placed_skills(task.config):
-                if keys[2] == entry.name and keys[4] not in arms:
+                if keys[2] == entry.name and keys[4] not in (*arms, *CHOSEN):
                     yield f"{task.where(*keys)}: {entry.name} has no {keys[4]} arm; its arms: {', '.join(arms)}"
         except HandloomError as error:
             text = str(error)

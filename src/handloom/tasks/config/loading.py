@@ -6,12 +6,23 @@ from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
-from handloom.config import Document, apply_overrides, find_file, load_config, parse_config, read_document, unused_keys
+from handloom.config import (
+    Document,
+    apply_overrides,
+    find_file,
+    load_config,
+    one_of_scene,
+    parse_config,
+    read_document,
+    unused_keys,
+)
 from handloom.config.search import asset_roots, enclosing_folders, is_inside, search_folders
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.checking import check_task, refused_code
 from handloom.tasks.config.contradictions import doubts, sameness
+from handloom.tasks.config.deed_form import expand_deed
+from handloom.tasks.config.packs import find_pack_task, pack_names, pack_of
 from handloom.tasks.config.short_form import expand_short_form
 from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
 from handloom.tasks.config.task import Task
@@ -38,33 +49,41 @@ def load_task(
     index: int = 0,
     allow_outside: bool = False,
     text: str | None = None,
+    robot: str | None = None,
 ) -> Task:
     """Read a task and check everything in it that can be checked without building a scene.
 
     Args:
-        name_or_path: A task of the library, or a YAML file.
+        name_or_path: A task of the library, ``PACK/TASK``, or a YAML file.
         overrides: ``a.b.c=value`` texts; paths start inside the task, e.g. ``data.max_episode_length=500``.
         index: Which entry of the file's ``tasks`` list.
         allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
             so may its assets.
         text: What the file would say, such as the present text of an editor; None reads it.
+        robot: Robot that does it, for tasks that any robot can do: ``fr3``, ``lift2``; None: the one the file names.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
         NotFoundError: No such task in the library and no such file.
     """
-    path = _find(name_or_path)
+    path, index = _find(name_or_path, index)
     document = read_document(path, shipped=shipped(), allow_outside=allow_outside, text=text)
+    name, root = path.stem, ()
     if isinstance(document.values, dict) and isinstance(document.values.get("tasks"), list):
         _refuse_beside_tasks(document)
-        root: tuple[str | int, ...] = ("tasks", index)
         count = len(document.values["tasks"])
         if not 0 <= index < count:
             raise InputError(f"{path}: has {count} task(s); index {index} does not exist")
-    else:
-        root = ()
+        if "scene" in document.values:
+            document = one_of_scene(document, index, shipped=shipped(), allow_outside=allow_outside)
+            name = _name_in_scene(document, name)
+        else:
+            root = ("tasks", index)
+    pack = pack_of(path)
+    name = name if pack is None else f"{pack}/{name}"
     locate_room_files(document, root, allow_outside=allow_outside)
-    expand_short_form(document, root)
+    arms = expand_deed(document, root, shipped=shipped(), robot=robot)
+    expand_short_form(document, root, arms=arms)
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)
     if config.allow_outside:
@@ -75,7 +94,7 @@ def load_task(
     )
     arena, missing = _arena(config, path, document, root)
     task = Task(
-        name=path.stem,
+        name=name,
         config=config,
         arena=arena,
         path=path,
@@ -92,7 +111,7 @@ def load_task(
 
 def variety_notes(task: Task) -> list[str]:
     """Return a line for a task of the user's own that shows the same objects in every episode."""
-    return [] if task.path in library().values() else [*sameness(task)]
+    return [] if task.path in library().values() or pack_of(task.path) else [*sameness(task)]
 
 
 def _doubts(task: Task) -> list[str]:
@@ -119,16 +138,28 @@ def _refuse_beside_tasks(document: Document) -> None:
     )
 
 
-def _find(name_or_path: str | Path) -> Path:
-    path = Path(name_or_path)
+def _name_in_scene(document: Document, otherwise: str) -> str:
+    """Return the name of a task that shares a file with others of its scene."""
+    name = document.values.get("name") if isinstance(document.values, dict) else None
+    return name if isinstance(name, str) and name else otherwise
+
+
+def _find(name_or_path: str | Path, index: int) -> tuple[Path, int]:
+    """Return the file of a task and its place in the file's list."""
+    path, name = Path(name_or_path), str(name_or_path)
     if path.suffix in {".yaml", ".yml"}:
-        return path
+        return path, index
     tasks = library()
-    if str(name_or_path) in tasks:
-        return tasks[str(name_or_path)]
+    if name in tasks:
+        return tasks[name], index
+    of_pack = find_pack_task(name)
+    if of_pack is not None:
+        return of_pack.file, index if of_pack.index is None else of_pack.index
     if _exists(path):
-        return path
-    raise unknown_name("task", str(name_or_path), tasks)
+        return path, index
+    if name in pack_names():
+        raise InputError(f"{name} is a pack of tasks; handloom list tasks --pack {name} names them")
+    raise unknown_name("task", name, tasks)
 
 
 def _exists(path: Path) -> bool:

@@ -16,6 +16,9 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
+from handloom.tasks.config.arm_words import all_arms, arm_of_step, same_hand
+from handloom.tasks.config.short_deeds import DEEDS, short_deed, unfolded
+from handloom.tasks.config.short_points import in_work_frame, named_place
 from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
 from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
@@ -60,11 +63,14 @@ WHERE: dict[str, dict[str, Any]] = {
         "hesitate_steps": 6,
     },
     "beside": {"relation": "beside", "rest_on": "support", "beside": "right"},
+    **{side: {"relation": side, "rest_on": "support"} for side in ("left_of", "right_of", "in_front_of", "behind")},
 }
 """Where a short place puts the object > the keys in which it differs."""
 WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
-         "beside": "Put the {0} beside the {1}."}  # fmt: skip
-VERBS = ("pick", "place", "pour", *ON_JOINTS, "handover", "home")
+         "beside": "Put the {0} beside the {1}.", "left_of": "Put the {0} to the left of the {1}.",
+         "right_of": "Put the {0} to the right of the {1}.", "in_front_of": "Put the {0} in front of the {1}.",
+         "behind": "Put the {0} behind the {1}."}  # fmt: skip
+VERBS = ("pick", "place", "pour", *dict.fromkeys((*ON_JOINTS, *DEEDS)), "handover", "home")
 EXAMPLES = (
     "{pick: apple}, {place: apple, in: bowl}, {pour: cup, into: bowl}, {open: cabinet}, {close: {cabinet: drawer_1}}, "
     "{turn: knob, by: 90}, {push: drawer}, {press: pedal}, {handover: stick, from: left, to: right}, home"
@@ -73,9 +79,9 @@ EXAMPLES = (
 MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on"}
 MEANT |= {"next_to": "beside", "near": "beside", "by": "beside", "stack": "stack_on"}
 """Words that people write > where a short place puts the object."""
-SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "stack": "place", "insert": "place"}
+SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "hit": "strike", "beat": "strike"}
 SAID_OTHERWISE |= {"shut": "close", "pull": "open", "rotate": "turn", "twist": "turn", "give": "handover"}
-SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press", "slide": "push"}
+SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press"}
 """Other words for a verb > the verb."""
 TOGETHER = "\0"
 """Where a sentence names what is put somewhere, while those of the same place are gathered."""
@@ -84,8 +90,14 @@ FRAMES, DEFAULT_LENGTH = 250, 600
 HOME = {"name": "home", "instruction": "Go home."}
 
 
-def expand_short_form(document: Document, root: KeyPath) -> None:
+def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] | None = None) -> None:
     """Write the skills of a task in the published form, in place; what is no short form stays as it is.
+
+    Args:
+        document: The task file.
+        root: Keys that lead to the task inside it.
+        arms: Arms of the robot of a deed file, whose skills are done by the nearest one unless they say by which; None:
+            the task names its robots itself, and ``left`` is meant.
 
     Raises:
         ConfigError: A short form cannot be understood; with file and line.
@@ -97,21 +109,41 @@ def expand_short_form(document: Document, root: KeyPath) -> None:
         return
     where = (*root, "skills")
     robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
+    _unfold(document, task, where)
     steps = [_is_step(item, robots) for item in task["skills"]]
     if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
-        _nest(document, task, where, robots)
+        _nest(document, task, where, robots, arms)
     objects = _objects(task)
     given = [skill for _, lane in _lanes(task["skills"], where) for skill in lane]
     for path, lane in _lanes(task["skills"], where):
         lane[:] = [
             _expanded(
-                _with_fixtures(skill, task), objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}"
+                in_work_frame(_with_fixtures(skill, task), task, (*WHERE, "to")),
+                objects,
+                f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}",
             )
             for k, skill in enumerate(lane)
         ]
     if any(map(_is_short, given)):
         _give_time(document, task, root)
     _describe(task)
+
+
+def _unfold(document: Document, task: dict[str, Any], where: KeyPath) -> None:
+    """Write what takes several skills, such as ``{stack: [a, b, c]}``, as these; each knows its line in the file."""
+    steps, marks = [], {}
+    for i, item in enumerate(task["skills"]):
+        old = (*where, i)
+        own = {path[len(old) :]: mark for path, mark in document.marks.items() if path[: len(old)] == old}
+        what = f"{document.mark(old)}: skills.{i}"
+        for step in unfolded(item, _assets(_objects(task)), what):
+            marks |= {(*where, len(steps), *path): mark for path, mark in own.items()}
+            steps.append(step)
+    if len(steps) != len(task["skills"]):
+        for path in [path for path in document.marks if path[: len(where)] == where and path != where]:
+            del document.marks[path]
+        document.marks |= marks
+    task["skills"] = steps
 
 
 def _is_short(skill: Any) -> bool:
@@ -158,7 +190,9 @@ def _is_stage(item: Any) -> bool:
     return isinstance(item, dict) and bool(item) and all(isinstance(blocks, list) for blocks in item.values())
 
 
-def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str]) -> None:
+def _nest(
+    document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str], arms: Sequence[str] | None
+) -> None:
     """Nest a flat list of skills: those of one arm that follow each other share a block."""
     stages: list[dict[str, Any]] = []
     lines = {path: mark for path, mark in document.marks.items() if path[: len(where)] == where and path != where}
@@ -172,9 +206,8 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
         block = isinstance(step, dict) and bool(set(ARMS) & step.keys())
         robot = step.pop("robot", None) if isinstance(step, dict) else None
         arm = step.pop("arm", None) if isinstance(step, dict) else None
-        if isinstance(step, dict) and step.get("home") in ARMS:  # {home: left}
-            arm, step["home"] = arm or step["home"], None
-        arm = arm or "left"
+        arm, step = arm_of_step(step, arm, arms, f"{mark}: skills.{i}")
+        block |= isinstance(step, dict) and bool(set(ARMS) & step.keys())
         if isinstance(step, dict) and "handover" in step:
             step, block = _handed_over(task, stages, step, robot or robots[0], f"{mark}: skills.{i}"), True
         if robot is None:
@@ -189,14 +222,17 @@ def _nest(document: Document, task: dict[str, Any], where: KeyPath, robots: Sequ
             blocks += step
         elif block:
             blocks.append({side: skills if isinstance(skills, list) else [skills] for side, skills in step.items()})
-        elif blocks and list(blocks[-1]) == [arm]:
+        elif blocks and list(blocks[-1]) == [arm] and (arm in ARMS or same_hand(blocks[-1][arm], step)):
             blocks[-1][arm].append(step)
         else:
             blocks.append({arm: [step]})
         here: KeyPath = (*where, len(stages) - 1, robot, len(blocks) - 1)
         here = here if block else (*here, arm, len(blocks[-1][arm]) - 1)
         old = (*where, i)
-        document.marks |= {(*here, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old}
+        for place in all_arms(here):
+            document.marks |= {
+                (*place, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old
+            }
     task["skills"] = stages
 
 
@@ -244,6 +280,9 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         raise ConfigError(f"{what}: {_unknown_verb(skill)}")
     given = {("on" if key is True else key): value for key, value in skill.items()}  # YAML reads `on:` as true.
     verb = next(verb for verb in VERBS if verb in given)
+    deed = short_deed(verb, given, _assets(objects), what)
+    if deed is not None:
+        return deed
     if verb in ON_JOINTS:
         return on_joint(verb, given, _assets(objects), what)
     if verb == "handover":
@@ -270,16 +309,17 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         words = f"Pour the {{{name}}} into the {{{target}}}."
         return {"name": "pour", "objects": [name, target], "instruction": words, **given}
     places = [key for key in (*WHERE, "to") if key in given]
+    if len(places) == 1:
+        given |= named_place(given[places[0]], places[0], name, _assets(objects), what)
     if len(places) == 1 and _is_part(given[places[0]]):  # {place: cube, in: {cabinet: drawer_1}}
         ((given[places[0]], part),) = given[places[0]].items()
         given.setdefault("place_part_prim_path", part)
     if len(places) != 1 or not isinstance(given[places[0]], str):
-        if not places and "at" in given:
-            raise ConfigError(f"{what}: place {name}: say on what, e.g. {{place: {name}, on: table, at: [0.1, 0.2]}}")
         other = next((key for key in given if key in MEANT), None)
         got = f"{other}; did you mean {MEANT[other]}?" if other and not places else ", ".join(places) or "none"
         raise ConfigError(
-            f"{what}: place {name}: say where, with one of in, on, stack_on, beside or to, "
+            f"{what}: place {name}: say where, with one of in, on, stack_on, beside, left_of, right_of, in_front_of, "
+            f"behind, to or at, "
             f"e.g. {{place: {name}, in: bowl}}; got {got}"
         )
     target = given.pop(places[0])
@@ -292,7 +332,7 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         given["beside"] = given.pop("side")
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
     keys = {**PLACE, **WHERE[kind], **given}
-    if {"at", "x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
+    if {"at", "at_point", "x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
         keys.pop("ratio_widest", None)  # Who says where means it.
     return {"name": "place", "objects": [name, target], "instruction": words, **keys}
 

@@ -15,6 +15,7 @@ from handloom.scene.object_config import Channel, ObjectConfig
 from handloom.scene.region_config import DistractorsConfig, RandomConfig, RegionConfig
 from handloom.scene.rooms.room_config import RoomConfig
 from handloom.skills.configs import AnySkillConfig
+from handloom.tasks.config.arm_words import CHOSEN, SIDES
 
 Range = tuple[float, float]
 Intensity = Annotated[float, Field(ge=0, le=1e6)]
@@ -244,6 +245,13 @@ class TaskConfig(Config):
     table_height: tuple[Height, Height] | None = None
     """Lowest and highest table top [m] (ours)."""
 
+    work_point: tuple[Metres, Metres] | None = None
+    """Origin of the work frame, from the middle of ``work_surface`` [m]: where the robot works best (ours)."""
+    work_surface: str = "table"
+    """What short regions and spots lie on (ours)."""
+    work_area: tuple[tuple[Metres, Metres], tuple[Metres, Metres]] | None = None
+    """Where objects of a deed file without a region lie, in the work frame [m] (ours)."""
+
     @model_validator(mode="after")
     def _table_height_ascends(self) -> "TaskConfig":
         low, high = self.table_height or (0.0, 0.0)
@@ -270,9 +278,11 @@ class TaskConfig(Config):
                 if robot not in robots:
                     raise ValueError(f"skills: no robot named {robot!r}; {suggest(robot, robots)}")
                 for block in blocks:
-                    wrong = [arm for arm in block if arm not in ("left", "right")]
+                    wrong = [arm for arm in block if arm not in (*SIDES, *CHOSEN)]
                     if wrong:
-                        raise ValueError(f"skills.{robot}: an arm is 'left' or 'right', got {wrong[0]!r}")
+                        raise ValueError(f"skills.{robot}: an arm is 'left', 'right' or 'nearest', got {wrong[0]!r}")
+                    if len(block) > 1 and set(CHOSEN) & block.keys():
+                        raise ValueError(f"skills.{robot}: arms that work at once are left and right, not nearest")
                     both = [skill.name for skills in block.values() for skill in skills if skill.both_arms]
                     if both and len(block) > 1:
                         raise ValueError(f"skills.{robot}: {both[0]} takes both arms; give it a block of one arm")

@@ -12,7 +12,7 @@ from handloom.objects import ObjectAsset, import_object, make_object
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_options import TASK_OPTIONS, demand_known
 from handloom.objects.importers.proxy import StandIn, category_of_path, clean_category, stand_in_for
-from handloom.objects.registry import CATEGORIES, ROOM_CATEGORIES
+from handloom.objects.registry import CATEGORIES, ROOM_CATEGORIES, SUITE_CATEGORIES
 from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
 from handloom.skills.configs.motions import PourWaterSuccConfig
@@ -88,7 +88,7 @@ NO_CLUTTER = frozenset({"carafe", "potted_plant", "watering_can"})
 
 def small_categories() -> tuple[str, ...]:
     """Return the categories of the library that a hand can move, sorted."""
-    return tuple(sorted(set(CATEGORIES) - FURNITURE - NO_CLUTTER))
+    return tuple(sorted(set(CATEGORIES) - FURNITURE - NO_CLUTTER - set(SUITE_CATEGORIES)))
 
 
 def stands_as_table(task: Task, entry: ObjectConfig) -> bool:

@@ -92,9 +92,16 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         solid=entry.target_class != "XFormObject",
         running=entry.running,
         rolling=_rolling(entry, rng),
+        points=dict(entry.points),
+        axes={name: _unit(way) for name, way in entry.axes.items()},
     )
     from_file = entry.path or not entry.category
     return _painted(obj, entry, asset.synonyms[0], rng) if from_file else obj
+
+
+def _unit(way: tuple[float, float, float]) -> tuple[float, float, float]:
+    x, y, z = (np.asarray(way) / np.linalg.norm(way)).tolist()
+    return x, y, z
 
 
 def _rolling(entry: ObjectConfig, rng: np.random.Generator) -> tuple[float, float, float]:

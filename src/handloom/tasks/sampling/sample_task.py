@@ -18,6 +18,7 @@ from handloom.tasks.config.task import Task
 from handloom.tasks.rooms.room_lights import room_lights
 from handloom.tasks.rooms.room_of_episode import calmed, in_room
 from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
+from handloom.tasks.sampling.chosen_arms import choose_arms
 from handloom.tasks.sampling.distractors import sample_distractors
 from handloom.tasks.sampling.fluid import sample_fluid
 from handloom.tasks.sampling.layout import sample_layout
@@ -154,6 +155,8 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         fluid=sample_fluid(task, objects),
         surroundings=sample_surroundings(config.env_map, rng("surroundings")),
         room={} if place is None else place.room.choices(),
+        work_point=config.work_point or (0.0, 0.0),
+        arms=choose_arms(task, objects, robots),
     )
 
 

@@ -13,6 +13,7 @@ from handloom.seeding import generator
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.parts import SkillConfig
 from handloom.tasks.config.task import Task
+from handloom.tasks.sampling.chosen_arms import with_arms
 from handloom.values import ObjectInstance, TaskInstance
 
 Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]
@@ -153,8 +154,10 @@ def faults_of_sentence(text: str) -> list[str]:
 def worded_skills(task: Task, instance: TaskInstance) -> Stages:
     """Return the task's skills, each with an instruction that names its objects as they are in this episode.
 
-    A skill without a text of its own gets one of the usual wordings.
+    A skill without a text of its own gets one of the usual wordings; one whose arm the task leaves open stands under
+    the arm that was chosen for the episode.
     """
+    task = with_arms(task, instance)
     rng = generator(instance.seed, instance.episode, "skill words", task=instance.task)
 
     def worded(skill: Any) -> Any:

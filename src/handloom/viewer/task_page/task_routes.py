@@ -7,6 +7,7 @@ from typing import Any
 from handloom.dataset.files.durable import atomic_write
 from handloom.errors import InputError, NotAllowedError, NotFoundError, unknown_name
 from handloom.tasks.config.loading import library as shipped_tasks
+from handloom.tasks.config.packs import find_pack_task
 from handloom.viewer.library import Library
 from handloom.viewer.task_page.completion import completions
 from handloom.viewer.task_page.worker_process import WorkerProcess
@@ -27,8 +28,16 @@ class TaskShelf:
         """Key in requests > file; a task of ours is called by its name, a file of the user's by its number."""
         self.names: dict[str, str] = {}
         """Key > what the user called it."""
+        self.indices: dict[str, int] = {}
+        """Key > place in the ``tasks`` list of its file, for tasks of packs that share one."""
         ours = shipped_tasks()
         for number, name in enumerate(given):
+            of_pack = None if Path(name).suffix else find_pack_task(name)
+            if of_pack is not None:
+                key = name.replace("/", ":")
+                self.files[key], self.names[key], ours = of_pack.file, name, {**ours, key: of_pack.file}
+                self.indices[key] = of_pack.index or 0
+                continue
             if name not in ours and not Path(name).suffix:
                 raise unknown_name("task", name, ours)
             key = name if name in ours else f"own{number}"
@@ -72,7 +81,13 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
             raise InputError(f"{file}: is not UTF-8 text (byte {error.start}); is this a YAML file?") from error
         if len(content) > LONGEST_TEXT:
             raise InputError(f"{file}: has {len(content)} characters; the page edits up to {LONGEST_TEXT}")
-        facts = {"key": key, "name": file.stem, "file": file.name, "text": content, "own": key in shelf.own}
+        facts = {
+            "key": key,
+            "name": shelf.names.get(key, file.stem) if key in shelf.indices else file.stem,
+            "file": file.name,
+            "text": content,
+            "own": key in shelf.own,
+        }
         return json_response({**facts, "writable": edit and key in shelf.own})
 
     def check(request: Request) -> Response:
@@ -130,6 +145,7 @@ def _asked(shelf: TaskShelf, request: Request, what: str) -> dict[str, Any]:
     return {
         "do": what,
         "path": str(shelf.file(request.places["task"])),
+        "index": shelf.indices.get(request.places["task"], 0),
         "text": _text(given),
         "seed": seed,
         "episode": episode,

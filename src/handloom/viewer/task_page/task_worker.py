@@ -74,7 +74,12 @@ JOBS: dict[str, Callable[[dict[str, Any], Emit], None]] = {"check": check, "samp
 
 
 def _loaded(request: dict[str, Any]) -> Task:
-    return load_task(Path(request["path"]), text=request["text"], allow_outside=bool(request.get("allow_outside")))
+    return load_task(
+        Path(request["path"]),
+        index=int(request.get("index", 0)),
+        text=request["text"],
+        allow_outside=bool(request.get("allow_outside")),
+    )
 
 
 def _sampled(task: Task, request: dict[str, Any]) -> Scene:

@@ -1,0 +1,263 @@
+"""How often the scripted expert succeeds on the tasks of a pack, beside what others published for the same tasks."""
+
+import hashlib
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from handloom.bench.result import BenchResult, machine_facts
+from handloom.bench.tasks import attempt_task
+from handloom.dataset.files.durable import atomic_write
+from handloom.engine import Executor, InlineExecutor, ProcessExecutor
+from handloom.engine.executors.executor import Finished
+from handloom.engine.warmup import warm_up
+from handloom.errors import HandloomError, InputError, unknown_name
+from handloom.tasks import Task, load_task
+from handloom.tasks.config.packs import Pack, load_pack, pack_names
+from handloom.version import VERSION
+
+FORMAT = 1
+"""Version of the record file."""
+SAVE_EVERY = 10.0
+"""The record is written so often while attempts come in [s]."""
+Z = 1.96
+"""Standard deviations of a 95 % interval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One attempt of a task, as it is handed to a worker."""
+
+    task: str
+    robot: str
+    seed: int
+    episode: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What an attempt came to, as the record keeps it."""
+
+    episode: int
+    success: bool
+    reason: str = ""
+    detail: str = ""
+    episode_s: float = 0.0
+    """Length of the episode [s]."""
+    cpu_s: float = 0.0
+    """Processor time from sampling to the last frame [s]."""
+
+
+def run(
+    names: Sequence[str] = (),
+    robot: str = "",
+    tasks: Sequence[str] = (),
+    attempts: int = 10,
+    seed: int = 0,
+    processes: int = 2,
+    limit: float = math.inf,
+    record: Path | None = None,
+) -> BenchResult:
+    """Attempt the tasks of a pack without pictures; one row per task, and one for all.
+
+    Args:
+        names: The pack.
+        robot: Who does it; empty: the first robot of the pack.
+        tasks: Names or patterns such as ``KITCHEN*``; none means all.
+        attempts: Attempts per task.
+        seed: Seed of the run.
+        processes: Worker processes; 1 runs everything here.
+        limit: No attempt begins after so much time [s].
+        record: JSON file of the outcomes; what it has of tasks that did not change since is not attempted again.
+    """
+    begin = time.monotonic()
+    if len(names) != 1:
+        raise InputError(
+            f"name one pack, one of: {', '.join(pack_names())}; e.g. handloom bench pack {pack_names()[0]}"
+        )
+    if attempts < 1 or processes < 1 or not limit > 0:
+        raise InputError("a pack is measured with at least 1 attempt, 1 process and some time")
+    pack = load_pack(names[0])
+    robot = robot or pack.config.robots[0]
+    wanted = chosen(pack, tasks)
+    prints = {name: _fingerprint(f"{pack.name}/{name}", robot) for name in wanted}
+    done = _read(record, pack.name, robot, seed, prints)
+    todo = [
+        Trial(task=f"{pack.name}/{name}", robot=robot, seed=seed, episode=episode)
+        for name in wanted
+        if not prints[name].startswith(REFUSED)
+        for episode in range(attempts)
+        if episode not in {outcome.episode for outcome in done[name]}
+    ]
+    if todo:
+        warm_up()
+        saved = time.monotonic()
+        for finished in _attempted(todo, processes, begin + limit):
+            done[finished.item.task.partition("/")[2]].append(finished.result or _crashed(finished))
+            if record is not None and time.monotonic() - saved > SAVE_EVERY:
+                saved = time.monotonic()
+                _write(record, pack.name, robot, seed, prints, done)
+    if record is not None:
+        _write(record, pack.name, robot, seed, prints, done)
+    rows = [_row(pack, name, robot, prints[name], done[name], attempts) for name in wanted]
+    return BenchResult(bench=f"pack {pack.name} on {robot}, seed {seed}", rows=(*rows, _all(pack, robot, wanted, rows)))
+
+
+def chosen(pack: Pack, patterns: Sequence[str]) -> list[str]:
+    """Return the tasks of a pack that names, patterns or names of its groups pick out.
+
+    Raises:
+        NotFoundError: One of them picks out none.
+    """
+    wanted: list[str] = []
+    for given in patterns:
+        plain = given.removeprefix(f"{pack.name}/")
+        found = list(pack.config.groups.get(plain, ())) or [name for name in pack.tasks if fnmatch(name, plain)]
+        if not found:
+            raise unknown_name(f"task of the pack {pack.name}", plain, pack.tasks)
+        wanted += found
+    return list(dict.fromkeys(wanted)) if patterns else list(pack.tasks)
+
+
+def interval(wins: int, attempts: int) -> tuple[float, float]:
+    """Return the Wilson 95 % interval of a success rate [%]."""
+    if not attempts:
+        return 0.0, 100.0
+    share, n = wins / attempts, attempts
+    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+    return 100.0 * max(0.0, middle - half), 100.0 * min(1.0, middle + half)
+
+
+REFUSED = "refused: "
+"""Begins what stands for the fingerprint of a task that a robot cannot be given."""
+
+
+def _attempted(todo: Sequence[Trial], processes: int, until: float) -> Iterator[Finished]:
+    """Yield attempts as they end; none begins when the time is up."""
+    executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
+    yield from executor.run(run_trial, (trial for trial in todo if time.monotonic() < until))
+
+
+def run_trial(trial: Trial) -> Outcome:
+    """Make one attempt, in a worker."""
+    made = attempt_task(_loaded(trial.task, trial.robot), trial.seed, trial.episode)
+    receipt = made.receipt
+    return Outcome(
+        episode=trial.episode,
+        success=receipt.success,
+        reason="" if receipt.success else receipt.reason,
+        detail="" if receipt.success else receipt.detail,
+        episode_s=receipt.frames / receipt.fps if receipt.fps else 0.0,
+        cpu_s=made.cpu_s,
+    )
+
+
+@lru_cache(maxsize=4)
+def _loaded(name: str, robot: str) -> Task:
+    task = load_task(name)
+    own = [str(entry.robot_config_file) for entry in task.config.robots]
+    if robot not in own:
+        raise InputError(f"{name} is written for {', '.join(own)}, not for {robot}")
+    return task
+
+
+def _crashed(finished: Finished) -> Outcome:
+    return Outcome(episode=finished.item.episode, success=False, reason="crash", detail=finished.crash)
+
+
+def _fingerprint(name: str, robot: str) -> str:
+    """Return a hash of a task as it is carried out, or why the robot is not given it."""
+    try:
+        task = _loaded(name, robot)
+    except HandloomError as error:
+        return f"{REFUSED}{error}"
+    plain = [task.config.model_dump(mode="json"), task.arena.model_dump(mode="json")]
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _read(record: Path | None, pack: str, robot: str, seed: int, prints: dict[str, str]) -> dict[str, list[Outcome]]:
+    """Return the outcomes of an earlier measurement, of the tasks that are still the same."""
+    done: dict[str, list[Outcome]] = {name: [] for name in prints}
+    if record is None or not record.exists():
+        return done
+    try:
+        values = json.loads(record.read_text(encoding="utf-8"))
+        of = (values["format"], values["pack"], values["robot"], values["seed"])
+        entries = {name: (entry["task"], [Outcome(**one) for one in entry["outcomes"]])
+                   for name, entry in values["tasks"].items()}  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{record}: is no record of bench pack ({error}); name another file") from error
+    if of != (FORMAT, pack, robot, seed):
+        raise InputError(f"{record}: is of pack {of[1]} on {of[2]} with seed {of[3]}; name another file")
+    for name, (fingerprint, outcomes) in entries.items():
+        if prints.get(name) == fingerprint:
+            done[name] = outcomes
+    return done
+
+
+def _write(
+    record: Path, pack: str, robot: str, seed: int, prints: dict[str, str], done: dict[str, list[Outcome]]
+) -> None:
+    """Write the outcomes; those of tasks that were not asked for this time stay in the file."""
+    kept: dict[str, Any] = {}
+    if record.exists():
+        kept = {k: v for k, v in json.loads(record.read_text(encoding="utf-8"))["tasks"].items() if k not in prints}
+    tasks = {
+        name: {"task": prints[name], "outcomes": [asdict(one) for one in sorted(outcomes, key=lambda o: o.episode)]}
+        for name, outcomes in done.items()
+    }
+    values = {"format": FORMAT, "pack": pack, "robot": robot, "seed": seed, "handloom": VERSION}
+    record.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(record) as partial:
+        partial.write_text(
+            json.dumps({**values, "machine": machine_facts(), "tasks": {**kept, **tasks}}, indent=1), encoding="utf-8"
+        )
+
+
+def _row(pack: Pack, name: str, robot: str, print_: str, outcomes: list[Outcome], attempts: int) -> dict[str, Any]:
+    outcomes = [outcome for outcome in outcomes if outcome.episode < attempts]
+    wins = [outcome for outcome in outcomes if outcome.success]
+    low, high = interval(len(wins), len(outcomes))
+    reasons = Counter(outcome.reason for outcome in outcomes if not outcome.success)
+    return {
+        "name": name,
+        "attempts": len(outcomes),
+        "success_percent": 100.0 * len(wins) / len(outcomes) if outcomes else None,
+        "low_percent": low,
+        "high_percent": high,
+        "published_percent": pack.published(name, robot),
+        "episode_s": sum(one.episode_s for one in wins) / max(1, len(wins)),
+        "cpu_s": sum(one.cpu_s for one in outcomes) / max(1, len(outcomes)),
+        "failures": print_ if print_.startswith(REFUSED) else ", ".join(f"{n} {r}" for r, n in reasons.most_common()),
+    }
+
+
+def _all(pack: Pack, robot: str, wanted: Sequence[str], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the mean over all tasks, beside the published mean of the same tasks."""
+    rates = [row["success_percent"] for row in rows if row["success_percent"] is not None]
+    theirs = [rate for name in wanted if (rate := pack.published(name, robot)) is not None]
+    tried, wins = (
+        sum(row["attempts"] for row in rows),
+        sum(round(row["attempts"] * (row["success_percent"] or 0.0) / 100.0) for row in rows),
+    )
+    low, high = interval(wins, tried)
+    good = sum(rate >= 90.0 for rate in rates)
+    return {
+        "name": f"all {len(wanted)} tasks",
+        "attempts": tried,
+        "success_percent": sum(rates) / len(rates) if rates else None,
+        "low_percent": low,
+        "high_percent": high,
+        "published_percent": sum(theirs) / len(theirs) if theirs else None,
+        "episode_s": sum(row["episode_s"] for row in rows) / len(rows),
+        "cpu_s": sum(row["cpu_s"] for row in rows) / len(rows),
+        "failures": f"{good} of {len(rows)} tasks at 90 % or more",
+    }

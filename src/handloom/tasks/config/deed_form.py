@@ -1,0 +1,245 @@
+"""Deed files: tasks that name no robot of their own, written in the frame of the work place.
+
+``robot: lift2`` (or ``--robot``) brings the robot, its table and its cameras from the library's
+``workplaces/<workplace>/<robot>.yaml``; regions are written in short, ``{object: box, at: [[-0.05, 0.1], [0.05, 0.15]],
+yaw: [-10, 10]}``. Everything is completed to the published form, which ``handloom show TASK`` prints.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from handloom.config import Document, merge_documents, read_document
+from handloom.config.parsing import KeyPath, Mark, dotted
+from handloom.errors import ConfigError, suggest
+from handloom.robots import load_robot
+from handloom.tasks.config.short_verbs import library_asset
+
+DEFAULT_WORKPLACE = "table"
+REGION_KEYS = ("object", "at", "yaw", "on")
+"""Keys of a short region."""
+LIFTING = frozenset({"pick", "place", "lift", "handover", "hang", "insert", "shake", "stack", "arrange", "carry"})
+"""Verbs that move a whole object; one that none of them names and that has joints stands fast."""
+ANY_TURN, FACING_ROBOT = [-180.0, 180.0], [-8.0, 8.0]
+"""Turns of an object whose region does not say: any, or its front to the robot for one with joints [deg]."""
+
+
+def workplaces(shipped: Path, workplace: str = DEFAULT_WORKPLACE) -> dict[str, Path]:
+    """Return the robots that work at a work place, by name, with the files that say how.
+
+    Args:
+        shipped: Folder of the task library.
+        workplace: ``table``, or another folder of ``workplaces``.
+    """
+    files = sorted((shipped / "workplaces").glob("*/*.yaml"))
+    return {file.stem: file for file in files if file.parent.name == workplace}
+
+
+def expand_deed(
+    document: Document, root: KeyPath, *, shipped: Path, robot: str | None = None
+) -> tuple[str, ...] | None:
+    """Complete a deed file with the work place of its robot, in place.
+
+    Args:
+        document: The task file.
+        root: Keys that lead to the task inside it.
+        shipped: Folder of the task library.
+        robot: Robot that does it instead of the one that the file names.
+
+    Returns:
+        The arms of its robot; None for a task that names its robots itself, which stays as it is.
+
+    Raises:
+        ConfigError: With file and line.
+    """
+    task = _at(document.values, root)
+    if not isinstance(task, dict):
+        return None
+    if robot is None and "robot" not in task:
+        _refuse_without_robot(document, root, task)
+        return None
+    mark = document.mark((*root, "robot")) if robot is None else Mark(f"--robot {robot}")
+    if "robots" in task:
+        names = ", ".join(str(e.get("name")) for e in task["robots"] or () if isinstance(e, dict))
+        where = document.mark((*root, "robots"))
+        raise ConfigError(
+            f"{where}: robots: this task brings its own robot ({names}) and cannot be done by another; write "
+            "robot: NAME instead of robots and a base (docs/guides/write_a_task.md)"
+        )
+    name = task.pop("robot", None) if robot is None else robot
+    task.pop("robot", None)
+    workplace, where = task.pop("workplace", DEFAULT_WORKPLACE), document.mark((*root, "workplace"))
+    _merge_workplace(document, root, _workplace_file(shipped, workplace, where, name, mark), shipped)
+    task = _at(document.values, root)
+    arms = _arms(task)
+    _complete_objects(task)
+    _complete_regions(document, root, task)
+    return arms
+
+
+def _at(values: Any, root: KeyPath) -> Any:
+    for key in root:
+        values = values[key]
+    return values
+
+
+def _refuse_without_robot(document: Document, root: KeyPath, task: Mapping[str, Any]) -> None:
+    """Refuse a file in the form of deeds that says no robot."""
+    short = [i for i, region in enumerate(_dicts(task.get("regions"))) if _is_short(region[1])]
+    if "workplace" in task or (short and "robots" not in task):
+        key = ("workplace",) if "workplace" in task else ("regions", short[0])
+        raise ConfigError(
+            f"{document.mark((*root, *key))}: {dotted(key)}: a task in this form says who does it: write "
+            "robot: NAME, or give --robot NAME"
+        )
+
+
+def _workplace_file(shipped: Path, workplace: Any, where: Mark, name: Any, mark: Mark) -> Path:
+    places = sorted(folder.name for folder in (shipped / "workplaces").iterdir() if folder.is_dir())
+    if workplace not in places:
+        raise ConfigError(
+            f"{where}: workplace: there is no work place {workplace!r}; {suggest(str(workplace), places)}"
+        )
+    known = workplaces(shipped, workplace)
+    if not isinstance(name, str) or name not in known:
+        raise ConfigError(f"{mark}: robot: no robot {name!r} works at a {workplace}; {suggest(str(name), known)}")
+    return known[name]
+
+
+def _merge_workplace(document: Document, root: KeyPath, file: Path, shipped: Path) -> None:
+    """Put the work place of a robot below what a task says, as a base file is."""
+    size = len(root)
+    own = Document(
+        _at(document.values, root),
+        document.path,
+        {path[size:]: mark for path, mark in document.marks.items() if path[:size] == root},
+    )
+    merged = merge_documents(read_document(file, shipped=shipped), own)
+    for path in [path for path in document.marks if path[:size] == root]:
+        del document.marks[path]
+    document.marks |= {(*root, *path): mark for path, mark in merged.marks.items()}
+    if not root:
+        document.values = merged.values
+    else:
+        _at(document.values, root[:-1])[root[-1]] = merged.values
+
+
+def _arms(task: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the arms of the robot that a work place brings."""
+    entry = task["robots"][0]
+    return tuple(arm.name for arm in load_robot(entry["robot_config_file"]).arms)
+
+
+def _complete_objects(task: Mapping[str, Any]) -> None:
+    """Say of objects with joints that they have them, and that they stand fast unless a skill moves them whole."""
+    lifted = {name for skill in task.get("skills") or () for name in _lifted(skill)}
+    for _, entry in _dicts(task.get("objects")):
+        if "target_class" in entry:
+            continue
+        asset = library_asset(entry)
+        if asset is not None and asset.joints:
+            entry["target_class"] = "ArticulatedObject"
+            entry.setdefault("fix_base", entry.get("name") not in lifted)
+
+
+def _lifted(skill: Any) -> Iterator[str]:
+    """Yield the objects that a step moves as a whole."""
+    if not isinstance(skill, dict):
+        return
+    for verb, value in skill.items():
+        if verb in LIFTING:
+            for name in value if isinstance(value, list) else [value]:
+                yield str(name).partition(".")[0]
+        elif isinstance(value, list):  # {left: [...], right: [...]}
+            for inner in value:
+                yield from _lifted(inner)
+
+
+def _complete_regions(document: Document, root: KeyPath, task: dict[str, Any]) -> None:
+    """Write short regions in the published form; objects without one get one around the work point."""
+    jointed = {e.get("name") for _, e in _dicts(task.get("objects")) if e.get("target_class") == "ArticulatedObject"}
+    regions = task.setdefault("regions", [])
+    if not isinstance(regions, list):
+        return  # The check of keys says what is wrong.
+    for i, region in _dicts(regions):
+        if _is_short(region):
+            where = f"{document.mark((*root, 'regions', i))}: regions.{i}"
+            regions[i] = _published_region(region, task, jointed, where)
+    placed = {region.get("object") for _, region in _dicts(regions)}
+    for k, entry in _dicts(task.get("objects")):
+        fixed_place = any(entry.get(key) is not None for key in ("translation", "init_parent"))
+        if entry.get("name") in placed or fixed_place:
+            continue
+        document.marks[(*root, "regions", len(regions))] = document.mark((*root, "objects", k))
+        regions.append(_published_region({"object": entry.get("name")}, task, jointed, ""))
+
+
+def _is_short(region: Mapping[Any, Any]) -> bool:
+    return bool({"at", "on", True, "yaw"} & region.keys()) or set(region) == {"object"}
+
+
+def _published_region(
+    region: Mapping[Any, Any], task: Mapping[str, Any], jointed: set[Any], where: str
+) -> dict[str, Any]:
+    given = {("on" if key is True else key): value for key, value in region.items()}  # YAML reads `on:` as true.
+    for key in given:
+        if key not in REGION_KEYS:
+            raise ConfigError(f"{where}.{key}: a region in short has no such key; {suggest(str(key), REGION_KEYS)}")
+    turn = FACING_ROBOT if given.get("object") in jointed else ANY_TURN
+    yaw = _turns(given["yaw"], f"{where}.yaw") if "yaw" in given else turn
+    surface = task.get("work_surface", "table")
+    target, part = _support(given.get("on", surface), f"{where}.on")
+    on_surface = target == surface and part is None
+    ranges: dict[str, Any] = {"yaw_rotation": yaw}
+    result = {"object": given.get("object"), "target": target, "random_config": ranges}
+    if part is not None:
+        result["sub_tgt_prim"] = part
+    if on_surface:
+        low, high = _corners(given["at"], f"{where}.at") if "at" in given else task["work_area"]
+        x, y = task["work_point"]
+        ranges["pos_range"] = [[low[0] + x, low[1] + y], [high[0] + x, high[1] + y]]
+    else:
+        ranges["pos_range"] = [*_corners(given.get("at", [0.0, 0.0]), f"{where}.at")]
+        ranges["axes"] = "target"
+    return result
+
+
+def _corners(at: Any, where: str) -> tuple[list[float], list[float]]:
+    """Return the two corners of a spot or a rectangle [m]."""
+    points = [at, at] if _numbers(at, 2) else at
+    if isinstance(points, list) and len(points) == 2 and all(_numbers(point, 2) for point in points):
+        (a, b), (c, d) = points
+        return [min(a, c), min(b, d)], [max(a, c), max(b, d)]
+    raise ConfigError(f"{where}: a spot [x, y] or a rectangle [[x, y], [x, y]] in metres, got {at!r}")
+
+
+def _turns(yaw: Any, where: str) -> list[float]:
+    """Return the range of a turn [deg]."""
+    if _numbers([yaw], 1):
+        return [yaw, yaw]
+    if _numbers(yaw, 2) and yaw[0] <= yaw[1]:
+        return list(yaw)
+    raise ConfigError(f"{where}: degrees, 30 or from low to high [-30, 30], got {yaw!r}")
+
+
+def _numbers(value: Any, count: int) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == count
+        and all(isinstance(number, int | float) and not isinstance(number, bool) for number in value)
+    )
+
+
+def _support(on: Any, where: str) -> tuple[str, str | None]:
+    """Return what an object lies on, and which part of it: ``tray``, ``shelf.board_1`` or ``{shelf: board_1}``."""
+    if isinstance(on, str) and on:
+        name, _, part = on.partition(".")
+        return name, part or None
+    if isinstance(on, dict) and len(on) == 1 and all(isinstance(word, str) for word in (*on, *on.values())):
+        return next(iter(on.items()))
+    raise ConfigError(f"{where}: the name of an object, such as tray or shelf.board_1, got {on!r}")
+
+
+def _dicts(entries: Any) -> Sequence[tuple[int, dict[Any, Any]]]:
+    """Return the mappings of a list with their places."""
+    return [(i, e) for i, e in enumerate(entries) if isinstance(e, dict)] if isinstance(entries, list) else []
