@@ -7,6 +7,7 @@ from pathlib import Path
 from handloom.cache import user_cache
 from handloom.errors import InputError, unknown_name
 from handloom.retarget import LeaderSnapshot
+from handloom.safe_paths import safe_name
 from handloom.scene import build_scene
 from handloom.tasks import SamplingError, Task, sample_task
 from handloom.teleop.control.robot_teleop import RobotTeleop
@@ -68,8 +69,7 @@ class LeaderSpec:
             )
         if kind not in KINDS:
             raise unknown_name("kind of leader", kind, KINDS)
-        stem = "".join(c if c.isalnum() else "_" for c in f"{kind}_{Path(port).name}")
-        found = Path(file) if file else user_cache() / "teleop" / f"leader_{stem}.json"
+        found = Path(file) if file else user_cache() / "teleop" / safe_name(f"leader_{kind}_{Path(port).name}.json")
         return cls(kind=kind, port=port, side=side, calibration=found)
 
     @property
