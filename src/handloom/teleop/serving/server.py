@@ -22,7 +22,7 @@ FAREWELL = 1.0
 logger = logging.getLogger("handloom.teleop")
 
 
-class Desk:
+class DeskState:
     """The place of one operator: who controls there, and what is shown."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class TeleopServer:
     ) -> None:
         self._on_message, self._on_control = on_message, on_control
         self._clients: list[Client] = []
-        self._desks = [Desk() for _ in range(desks)]
+        self._desks = [DeskState() for _ in range(desks)]
         most = MOST_CLIENTS + 2 * (desks - 1)
         self.refused: dict[str, int] = {}
         """Why messages and clients were refused, and how often."""
