@@ -18,6 +18,7 @@ WORDS = {
     "inside": "{object} is inside {target}{of_part}",
     "joint_between": "{object}: {joint} stands between {low_short} and {high_short}",
     "lasting_after": "{listed} still at rest a second later",
+    "leans_on": "{object} leans on {target}",
     "let_go": "{object} is let go",
     "level": "{object} lies level to {angle_deg} degrees",
     "lifted": "{object} is {by_cm} cm above where it was",
