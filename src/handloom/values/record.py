@@ -94,8 +94,9 @@ class SkillSpan:
     """The skill in words."""
     checks: tuple[Check, ...] = ()
     """Success terms that held in the state after the last frame."""
-    kind: Literal["", "mistake", "recovery"] = ""
-    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it."""
+    kind: Literal["", "mistake", "recovery", "correction"] = ""
+    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it, ``correction``
+    for what a person did in place of a policy."""
 
 
 @dataclass(frozen=True, kw_only=True)

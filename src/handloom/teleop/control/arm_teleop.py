@@ -8,6 +8,7 @@ from handloom.motion.differential_ik import DifferentialIk
 from handloom.motion.kinematics import Chain
 from handloom.retarget import (
     ControllersSource,
+    LeaderSnapshot,
     OutputSelector,
     RetargeterIO,
     SO101GripperRetargeter,
@@ -21,16 +22,19 @@ from handloom.retarget import (
 from handloom.retarget.quaternions import quat_from_port, rotation_of
 from handloom.scene import Scene, SceneArm
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, rotvec_from_matrix
-from handloom.teleop.position_follower import PositionFollower
-from handloom.teleop.resistance import Resistance
+from handloom.teleop.control.position_follower import PositionFollower
+from handloom.teleop.control.resistance import Resistance
 
 POSE = 6
 """Joints an arm needs to take any pose; one with fewer follows positions and the roll of the wrist."""
-SLIP = (0.003, 0.05)
+SLIP = (5e-5, 0.05)
 """How far the hand may be ahead of an arm that is held up [m], [rad]; beyond that the clutch slips, for otherwise it
 would have to be brought back as far as it was pushed on."""
 FAR = (0.10, 0.6)
 """The same for an arm that is only slow."""
+JOINING = (0.6, 0.05)
+"""An arm goes to where its leader is at the first speed [rad/s] until all joints are nearer than the second [rad]; from
+then on it follows as fast as its joints may."""
 SAME_GRIP = 0.1
 """A trigger this near to the gripper is where the gripper is."""
 
@@ -84,6 +88,8 @@ class ArmTeleop:
         """Whether the trigger moves the gripper."""
         self._trigger: float | None = None
         """Where the trigger was last; None while time stands still."""
+        self._joined: bool | None = None
+        """Whether the arm has come to where its leader is; None while there is no leader."""
         self._resistance = Resistance(chain)
         self._slipped, self._turned = np.zeros(3), np.eye(3)
         """What the clutch has slipped by since it engaged: the target is the hand's, moved and turned by this."""
@@ -113,7 +119,32 @@ class ArmTeleop:
         T_base_anchor = invert_pose(self.arm.T_world_base) @ T_world_anchor
         return {self._anchor.name: {ValueInput.VALUE: group_of(TransformMatrix(), T_base_anchor.astype(np.float32))}}
 
-    def command(self, outputs: RetargeterIO, dt: float, targets: Array, *, running: bool, heard: bool) -> None:
+    @property
+    def is_joining(self) -> bool:
+        """Whether the arm is on its way to where its leader is."""
+        return self._joined is False
+
+    def follow_from(self, targets: Array) -> None:
+        """Take over what somebody else told the arm and its gripper (controls,): a hand goes on from there."""
+        joints, grip = targets[self.arm.ctrl_index], targets[self.arm.gripper_ctrl_index[0]]
+        if np.all(np.isfinite(joints)):
+            self.follower.reset(joints)
+            self.clutch.set_home_base_T_ee(self.follower.T_base_tool)
+        if np.isfinite(grip):
+            opened, closed = self.arm.spec.gripper_open[0], self.arm.spec.gripper_closed[0]
+            self.closedness = min(max(float((grip - opened) / (closed - opened)), 0.0), 1.0)
+        self._has_grip, self._trigger = False, None
+
+    def command(
+        self,
+        outputs: RetargeterIO,
+        dt: float,
+        targets: Array,
+        *,
+        running: bool,
+        heard: bool,
+        leader: LeaderSnapshot | None = None,
+    ) -> None:
         """Write the arm's and the gripper's entries of actuator targets (controls,).
 
         Args:
@@ -122,7 +153,12 @@ class ArmTeleop:
             targets: Where they are written to.
             running: Whether commands are wanted; what does not run stands.
             heard: Whether the controller said something in this tick.
+            leader: The arm to follow joint by joint; the controller is not listened to then.
         """
+        if leader is not None and running:
+            return self._follow(leader, dt, targets)
+        if self._joined is not None:  # The leader is gone: a hand that takes over begins anew.
+            self._joined, self.is_engaged = None, False
         begins = self.clutch.is_engaged and not self.is_engaged
         self.is_engaged = self.clutch.is_engaged
         self.is_held_up = False
@@ -143,6 +179,25 @@ class ArmTeleop:
         else:
             self.clutch.set_home_base_T_ee(self.follower.T_base_tool)
         self._grip(float(outputs[f"{self.name}.gripper"][0]), running=running, heard=heard)
+        self._write_gripper(targets)
+
+    def _follow(self, leader: LeaderSnapshot, dt: float, targets: Array) -> None:
+        """Follow a leader arm joint by joint; one whose joints are not all known, or are of another arm, holds."""
+        joints = np.asarray(leader.joints, float)
+        self.is_engaged = joints.shape == (self._chain.dof,) and bool(np.all(np.isfinite(joints)))
+        self.is_held_up = False
+        if self.is_engaged:
+            self._clearance.update(self._data)
+            self._joined = bool(self._joined) or float(np.abs(joints - self.follower.q).max()) < JOINING[1]
+            fastest = np.inf if self._joined else JOINING[0]
+            targets[self.arm.ctrl_index] = self.follower.step_joints(joints, dt, fastest=fastest)
+            self.is_held_up = self.follower.is_blocked
+        self.clutch.set_home_base_T_ee(self.follower.T_base_tool)
+        if np.isfinite(leader.gripper):
+            self._grip(min(max(float(leader.gripper), 0.0), 1.0), running=True, heard=True)
+        self._write_gripper(targets)
+
+    def _write_gripper(self, targets: Array) -> None:
         closed, spec = self.closedness, self.arm.spec
         targets[self.arm.gripper_ctrl_index] = (1.0 - closed) * spec.gripper_open + closed * spec.gripper_closed
 

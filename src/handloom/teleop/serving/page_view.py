@@ -9,9 +9,9 @@ from typing import Any
 from handloom.judging.words import in_words
 from handloom.retarget import ExecutionState
 from handloom.scene import Scene
-from handloom.teleop.live_input import LiveInput
-from handloom.teleop.operator_source import OperatorSource
-from handloom.teleop.picture_stream import PictureStream
+from handloom.teleop.serving.picture_stream import PictureStream
+from handloom.teleop.session.live_input import LiveInput
+from handloom.teleop.session.operator_source import OperatorSource
 from handloom.values import Check, EpisodeRecord
 
 STATE_RATE = 12.0
@@ -27,6 +27,7 @@ class PageView:
         publish: Sends a state to every page.
         task: Name of the task.
         keeps_failures: Whether attempts that did not succeed may be saved.
+        policy: Name of the policy that drives while nobody corrects it; empty for none.
     """
 
     def __init__(
@@ -37,11 +38,12 @@ class PageView:
         *,
         task: str,
         keeps_failures: bool = False,
+        policy: str = "",
     ) -> None:
         self._live, self._pictures, self._publish = live, pictures, publish
         self._lock = threading.Lock()
         self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": 0, "waiting": 0}
-        self._facts["keeps_failures"] = keeps_failures
+        self._facts |= {"keeps_failures": keeps_failures, "policy": policy, "leader": ""}
         self._source: OperatorSource | None = None
         self._sent = 0.0
         self._scene: Scene | None = None
@@ -162,6 +164,12 @@ def _arms(source: OperatorSource) -> list[dict[str, Any]]:
             "held_up": arm.is_held_up,
             "closed": round(arm.closedness, 3),
             "positions_only": arm.follows_positions,
+            "joining": arm.is_joining,
+            "joints": [round(float(q), 4) for q in arm.follower.q],
+            "lower": [round(float(q), 4) for q in arm.follower.chain.lower],
+            "upper": [round(float(q), 4) for q in arm.follower.chain.upper],
+            "joint_names": list(arm.arm.spec.joint_names),
+            "driver": "policy" if source.corrects and not arm.is_engaged else "you",
         }
         for arm in source.robot.arms
     ]

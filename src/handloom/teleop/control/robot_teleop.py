@@ -1,6 +1,6 @@
 """From controllers to actuator targets, for every arm of a scene and the base it stands on."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.retarget import (
     ControllersSource,
+    LeaderSnapshot,
     LocomotionRootCmdRetargeter,
     LocomotionRootCmdRetargeterConfig,
     OutputCombiner,
@@ -18,7 +19,7 @@ from handloom.scene import Scene
 from handloom.scene.mobile_base import MobileBase
 from handloom.skills.mobile_base.mobile import base_limits
 from handloom.spatial import make_pose, matrix_from_quat, matrix_from_rotvec
-from handloom.teleop.arm_teleop import ArmTeleop
+from handloom.teleop.control.arm_teleop import ArmTeleop
 
 # The operator looks along the robot's x: right, up, back of the device are -y, z, -x of the robot.
 R_ROBOT_DEVICE = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -105,7 +106,15 @@ class RobotTeleop:
             fed |= arm.inputs(T)
         return fed
 
-    def targets(self, outputs: RetargeterIO, dt: float, *, running: bool, heard: Collection[str]) -> Array:
+    def targets(
+        self,
+        outputs: RetargeterIO,
+        dt: float,
+        *,
+        running: bool,
+        heard: Collection[str],
+        leaders: Mapping[str, LeaderSnapshot] | None = None,
+    ) -> Array:
         """Return actuator targets (controls,), NaN where nothing is asked.
 
         Args:
@@ -113,10 +122,13 @@ class RobotTeleop:
             dt: Time since the frame before [s].
             running: Whether commands are wanted.
             heard: Controllers that said something in this frame.
+            leaders: Leader arms by the controller in whose place they are.
         """
         targets = np.full(self._scene.world.model.nu, np.nan)
         for arm in self.arms:
-            arm.command(outputs, dt, targets, running=running, heard=arm.device in heard)
+            arm.command(
+                outputs, dt, targets, running=running, heard=arm.device in heard, leader=(leaders or {}).get(arm.device)
+            )
         for base in self.bases:
             base.command(outputs, dt, targets, running=running)
         return targets

@@ -14,7 +14,7 @@ PATIENCE = 0.1
 """... if that lasts for so long [s]: an arm needs a moment to begin."""
 PUSH = 0.012
 """How far ahead the command stays while the hand pushes on [m]: 10 N on a small arm, 80 N on a large one."""
-REST = 0.002
+REST = 0.001
 """How far ahead it is once the hand has come back a little [m]."""
 RELIEF = 4.0
 """How much faster than the hand the command comes back from PUSH to REST."""

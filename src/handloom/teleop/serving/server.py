@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from handloom.errors import InputError
-from handloom.teleop.messages import LONGEST, CommandMessage, Message, PingMessage, parsed_message
+from handloom.teleop.serving.messages import LONGEST, CommandMessage, Message, PingMessage, parsed_message
 from handloom.web import Request, Response, Route, Socket, StaticFiles, WebApp, WebServer, text_response
 from handloom.web.gate import Gate
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parents[1] / "page"
 MOST_CLIENTS = 8
 BURST, RATE = 200.0, 200.0
 """Messages that a client may send at once, and per second from then on; more are dropped unread."""
@@ -22,11 +22,20 @@ FAREWELL = 1.0
 logger = logging.getLogger("handloom.teleop")
 
 
+class DeskState:
+    """The place of one operator: who controls there, and what is shown."""
+
+    def __init__(self) -> None:
+        self.controller: Client | None = None
+        self.state: tuple[int, dict[str, Any]] = (0, {})
+        self.pictures: tuple[int, list[bytes]] = (0, [])
+
+
 class Client:
     """One open page."""
 
-    def __init__(self, socket: Socket) -> None:
-        self.socket = socket
+    def __init__(self, socket: Socket, desk: int) -> None:
+        self.socket, self.desk = socket, desk
         self.session = secrets.token_hex(8)
         """What its messages must contain, so that those of an earlier connection are worth nothing on this one."""
         self.wake = asyncio.Event()
@@ -37,7 +46,7 @@ class Client:
         self.complaints: set[str] = set()
 
     def within_rate(self, now: float) -> bool:
-        """Return whether a message may be read now (token bucket)."""
+        """Tell whether a message may be read now (token bucket)."""
         self.tokens = min(BURST, self.tokens + RATE * (now - self.filled))
         self.filled = now
         if self.tokens < 1.0:
@@ -50,12 +59,14 @@ class TeleopServer:
     """The page's server, in a thread of its own.
 
     Whoever has the token may open the page; the first one controls, the others watch until they claim control after it
-    has left. Pages of other origins are refused, so that no web site can drive a robot behind its visitor's back.
+    has left. With several desks the next one gets the next desk; a page that is loaded again goes back to its own.
+    Pages of other origins are refused, so that no web site can drive a robot behind its visitor's back.
 
     Args:
         token: What the address must contain.
-        on_message: Told about every sample and command of the client in control.
-        on_control: Told when someone takes control (True) and when no one has it any more (False).
+        on_message: Told about every sample and command of the client in control of a desk.
+        on_control: Told when somebody takes control of a desk (True) and when nobody has it any more (False).
+        desks: Operators at the same time, each with a scene.
         host: Address to listen at.
         port: Port; 0 takes a free one.
         certificate: Certificate and key files for HTTPS; None serves HTTP.
@@ -65,27 +76,27 @@ class TeleopServer:
         self,
         token: str,
         *,
-        on_message: Callable[[Message], None],
-        on_control: Callable[[bool], None],
+        on_message: Callable[[Message, int], None],
+        on_control: Callable[[bool, int], None],
+        desks: int = 1,
         host: str = "127.0.0.1",
         port: int = 0,
         certificate: tuple[Path, Path] | None = None,
     ) -> None:
         self._on_message, self._on_control = on_message, on_control
         self._clients: list[Client] = []
-        self._controller: Client | None = None
-        self._state: tuple[int, dict[str, Any]] = (0, {})
-        self._pictures: tuple[int, list[bytes]] = (0, [])
+        self._desks = [DeskState() for _ in range(desks)]
+        most = MOST_CLIENTS + 2 * (desks - 1)
         self.refused: dict[str, int] = {}
         """Why messages and clients were refused, and how often."""
         self._answers: set[asyncio.Task[None]] = set()
-        """Tasks must be held by someone until they are done."""
+        """Tasks must be held by somebody until they are done."""
         app = WebApp(
             token,
             StaticFiles({"": PAGE}),
             routes=[Route("GET", "/check", _good)],
             socket=("/socket", self._handle),
-            admit=lambda: f"more than {MOST_CLIENTS} clients" if len(self._clients) >= MOST_CLIENTS else "",
+            admit=lambda: f"more than {most} clients" if len(self._clients) >= most else "",
             on_refusal=self._complain,
         )
         self._server = WebServer(
@@ -126,37 +137,38 @@ class TeleopServer:
         """What to open in a browser."""
         return self._server.address
 
-    def publish_state(self, state: dict[str, Any]) -> None:
-        """Send a state to every client; those that are slow get the newest one only."""
-        self._loop.call_soon_threadsafe(self._set_state, state)
+    def publish_state(self, state: dict[str, Any], desk: int = 0) -> None:
+        """Send a state to every client of a desk; those that are slow get the newest one only."""
+        self._loop.call_soon_threadsafe(self._set_state, state, desk)
 
-    def publish_pictures(self, pictures: list[bytes]) -> None:
-        """Send images to every client; those that are slow get the newest ones only."""
-        self._loop.call_soon_threadsafe(self._set_pictures, pictures)
+    def publish_pictures(self, pictures: list[bytes], desk: int = 0) -> None:
+        """Send pictures to every client of a desk; those that are slow get the newest ones only."""
+        self._loop.call_soon_threadsafe(self._set_pictures, pictures, desk)
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        self._state = self._state[0] + 1, state
-        self._wake()
+    def _set_state(self, state: dict[str, Any], desk: int) -> None:
+        self._desks[desk].state = self._desks[desk].state[0] + 1, state
+        self._wake(desk)
 
-    def _set_pictures(self, pictures: list[bytes]) -> None:
-        self._pictures = self._pictures[0] + 1, pictures
-        self._wake()
+    def _set_pictures(self, pictures: list[bytes], desk: int) -> None:
+        self._desks[desk].pictures = self._desks[desk].pictures[0] + 1, pictures
+        self._wake(desk)
 
-    def _wake(self) -> None:
+    def _wake(self, desk: int) -> None:
         for client in self._clients:
-            client.wake.set()
+            if client.desk == desk:
+                client.wake.set()
 
     async def _say_farewell(self) -> None:
         """Wait until the pages have heard how it ended."""
         end = self._loop.time() + FAREWELL
-        while self._loop.time() < end and any(c.sent_state != self._state[0] for c in self._clients):
+        while self._loop.time() < end and any(c.sent_state != self._desks[c.desk].state[0] for c in self._clients):
             await asyncio.sleep(0.01)
 
     async def _handle(self, socket: Socket) -> None:
-        client = Client(socket)
+        client = Client(socket, self._desk_for(socket.query.get("desk", "")))
         client.filled = self._loop.time()
         self._clients.append(client)
-        if self._controller is None:
+        if self._desks[client.desk].controller is None:
             self._take(client)
         self._wake_all_states()
         sender = asyncio.create_task(self._send(client))
@@ -168,14 +180,20 @@ class TeleopServer:
         finally:
             sender.cancel()
             self._clients.remove(client)
-            if self._controller is client:
-                self._controller = None
-                self._on_control(False)
+            if self._desks[client.desk].controller is client:
+                self._desks[client.desk].controller = None
+                self._on_control(False, client.desk)
             self._wake_all_states()
 
+    def _desk_for(self, wanted: str) -> int:
+        """Return the desk that a page had before, else the first that nobody controls, else the first one."""
+        if wanted.isascii() and wanted.isdecimal() and len(wanted) < 4 and 1 <= int(wanted) <= len(self._desks):
+            return int(wanted) - 1
+        return next((k for k, desk in enumerate(self._desks) if desk.controller is None), 0)
+
     def _take(self, client: Client) -> None:
-        self._controller = client
-        self._on_control(True)
+        self._desks[client.desk].controller = client
+        self._on_control(True, client.desk)
 
     def _wake_all_states(self) -> None:
         """Let every client hear who is in control."""
@@ -195,13 +213,13 @@ class TeleopServer:
         if isinstance(message, PingMessage):
             self._answer(client, {"type": "pong", "sent": message.sent})
         elif isinstance(message, CommandMessage) and message.command == "claim":
-            if self._controller is None:
+            if self._desks[client.desk].controller is None:
                 self._take(client)
                 self._wake_all_states()
-        elif client is not self._controller:
+        elif client is not self._desks[client.desk].controller:
             self._complain("samples or commands of a client that watches")
         else:
-            self._on_message(message)
+            self._on_message(message, client.desk)
 
     def _answer(self, client: Client, record: dict[str, Any]) -> None:
         task = self._loop.create_task(self._send_quietly(client, json.dumps(record)))
@@ -215,18 +233,20 @@ class TeleopServer:
             return
 
     async def _send(self, client: Client) -> None:
-        """Send whatever is newer than what a client has, one after another."""
+        """Send whatever is newer than what a client has, one after the other."""
         while True:
             await client.wake.wait()
             client.wake.clear()
-            number, state = self._state
+            desk = self._desks[client.desk]
+            number, state = desk.state
             if number != client.sent_state:
                 client.sent_state = number
-                role = "control" if client is self._controller else "watch"
-                facts = {"role": role, "free": self._controller is None, "clients": len(self._clients)}
+                role = "control" if client is desk.controller else "watch"
+                facts = {"role": role, "free": desk.controller is None, "clients": len(self._clients)}
+                facts |= {"desk": client.desk + 1, "desks": len(self._desks)}
                 facts["session"] = client.session
                 await self._send_quietly(client, json.dumps({"type": "state", **state, **facts}))
-            number, pictures = self._pictures
+            number, pictures = desk.pictures
             if number != client.sent_pictures:
                 client.sent_pictures = number
                 for index, picture in enumerate(pictures):

@@ -6,7 +6,7 @@ saved when the program ended; carried out again it gives the episode, bit for bi
 """
 
 import re
-from collections.abc import Container
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +57,13 @@ class Takes:
             recording.write(partial)
         return take
 
-    def unfinished(self, done: Container[int]) -> list[Take]:
-        """Return the last take of every scene that is not done."""
-        return sorted({take.episode: take for take in self if take.episode not in done}.values())
+    def unfinished(self, done: Mapping[int, int]) -> list[Take]:
+        """Return the last take of every scene that is not done, or was done with an earlier take.
+
+        Args:
+            done: Scene > number of the take that became its episode; 0 where nobody's did.
+        """
+        last = {take.episode: take for take in self}
+        return sorted(
+            take for take in last.values() if take.episode not in done or 0 < done[take.episode] < take.number
+        )

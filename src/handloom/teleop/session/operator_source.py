@@ -1,6 +1,7 @@
 """An operator as the source of an episode: what the devices say becomes the targets of one frame after the other."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,13 +13,14 @@ from handloom.retarget import (
     DeviceFrame,
     DeviceRecording,
     ExecutionState,
+    PolicySnapshot,
     TeleopSession,
     TeleopSessionConfig,
 )
 from handloom.scene import Scene
 from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
-from handloom.teleop.robot_teleop import RobotTeleop
+from handloom.teleop.control.robot_teleop import RobotTeleop
 from handloom.values import MARK, Failure, SkillSpan
 
 TICK_RATE = 60
@@ -102,11 +104,30 @@ def recorded_marks(recording: DeviceRecording) -> list[tuple[int, str]]:
     return [(frame, text) for frame, text in given]
 
 
+CORRECTION = "correction"
+"""Name in the place of a skill, and kind, of a stretch in which a person drove in place of a policy."""
+
+
+class Autopilot(Protocol):
+    """A policy that drives while nobody corrects it."""
+
+    def command(self, frame: int) -> Array | None:
+        """Return the targets (controls,) of a frame; None asks for nothing."""
+        ...
+
+    def interrupt(self) -> None:
+        """Somebody else has moved the robot."""
+        ...
+
+
 class OperatorSource:
     """Lets an operator carry out a task until its goals are achieved, the operator ends it, or the frames are used up.
 
     Commands depend on the scene and the samples alone, so that a recording of the samples gives the episode again, bit
     for bit. Frames before an arm is first engaged are no part of the demonstration.
+
+    With a policy, the policy drives whenever no arm is engaged, within the speeds of the joints; a hand goes on from
+    where the policy was, and the policy from where the hand was. What the policy asked for is kept with the samples.
 
     Args:
         scene: The scene in its first state.
@@ -115,6 +136,8 @@ class OperatorSource:
         operator: The operator's devices.
         scale: Metres of a tool per metre of a hand.
         on_frame: Told before every frame.
+        policy: Drives while nobody does; None lets the robot stand.
+        corrects: Whether a policy drove, where a recording says what it asked for.
     """
 
     def __init__(
@@ -126,6 +149,8 @@ class OperatorSource:
         operator: OperatorInput | None = None,
         scale: float = 1.0,
         on_frame: Callable[["OperatorSource", int], None] = lambda source, frame: None,
+        policy: Autopilot | None = None,
+        corrects: bool = False,
     ) -> None:
         if operator is None:
             raise InputError("the source 'teleop' is a person: use handloom teleop TASK")
@@ -139,6 +164,9 @@ class OperatorSource:
         """Samples so far, one entry per tick."""
         self.marks: list[tuple[int, str]] = []
         """Frames from which on a name given by the operator holds, and the names."""
+        self.corrections: list[tuple[int, int]] = []
+        """Frames, first and one past the last, in which a person drove in place of a policy."""
+        self._policy, self.corrects = policy, corrects or policy is not None
         self._done = 0
         self._suggestions = _words(stages)
         fps = scene.instance.fps
@@ -164,7 +192,13 @@ class OperatorSource:
             for (start, text), end in zip(self.marks, ends, strict=False)
             if end > start
         ]
-        return [*self.judge.timeline, *named]
+        corrected = [
+            SkillSpan(
+                robot="", arm="", skill=CORRECTION, objects=(), success=True, start=start, end=end, kind=CORRECTION
+            )
+            for start, end in self.corrections
+        ]
+        return [*self.judge.timeline, *named, *corrected]
 
     @property
     def suggestions(self) -> tuple[str, ...]:
@@ -179,6 +213,8 @@ class OperatorSource:
         facts: dict[str, Any] = {"task": instance.task, "seed": instance.seed, "episode": instance.episode}
         facts["rate_hz"] = self._rate
         facts["frames"] = len(self.frames) // self._ticks
+        if self.corrects:
+            facts["corrects"] = True
         if self.marks:
             facts["marks"] = [list(mark) for mark in self.marks]
         return DeviceRecording(
@@ -218,7 +254,47 @@ class OperatorSource:
                 self.failure = self.judge.failure(frame)
                 return None
             targets = self._tick(sample)
+        if self.corrects:
+            targets = self._driven_by_policy(frame, targets)
         self.on_targets()
+        return targets
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether a person drives at the moment, and not the policy."""
+        return any(arm.is_engaged for arm in self.robot.arms)
+
+    def _driven_by_policy(self, frame: int, targets: Array) -> Array:
+        """Return what a policy wants of a frame (controls,) unless a person drives, whose targets are given."""
+        sample = self.frames[-1]
+        if self.is_corrected:
+            if self._policy is not None:
+                self._policy.interrupt()
+            before = self.corrections.pop() if self.corrections and self.corrections[-1][1] == frame else (frame, frame)
+            self.corrections.append((before[0], frame + 1))
+            return targets
+        if sample.state != ExecutionState.RUNNING:
+            return targets
+        if sample.policy is None:
+            asked = None if self._policy is None else self._policy.command(frame)
+            if asked is None:
+                return targets
+            self.frames[-1] = sample = replace(sample, policy=PolicySnapshot(targets=asked))
+        self.recording = True
+        wanted = self._within_speeds(np.array(sample.policy.targets, float))  # pyright: ignore[reportOptionalMemberAccess]
+        for arm in self.robot.arms:
+            arm.follow_from(wanted)
+        return wanted
+
+    def _within_speeds(self, targets: Array) -> Array:
+        """Return targets (controls,) that no arm has to exceed the speed of its joints for."""
+        world, fps = self._scene.world, self._scene.instance.fps
+        if targets.shape != (world.model.nu,):
+            raise InputError(f"the policy of the recording asks for {len(targets)} controls, here are {world.model.nu}")
+        for driven in self.robot.arms:
+            index = driven.arm.ctrl_index
+            present, reach = world.data.ctrl[index], driven.arm.spec.speed_limit / fps
+            targets[index] = np.clip(targets[index], present - reach, present + reach)
         return targets
 
     def _tick(self, sample: DeviceFrame) -> Array:
@@ -227,7 +303,11 @@ class OperatorSource:
         outputs = self._session.step(self.robot.inputs())
         running = sample.state == ExecutionState.RUNNING
         heard = [device for device in ControllersSource.devices if getattr(sample, device) is not None]
-        targets = self.robot.targets(outputs, 1.0 / self._rate, running=running, heard=heard)
+        found = {
+            device: getattr(sample, device.replace("controller", "leader")) for device in ControllersSource.devices
+        }
+        leaders = {device: leader for device, leader in found.items() if leader is not None}
+        targets = self.robot.targets(outputs, 1.0 / self._rate, running=running, heard=heard, leaders=leaders)
         self.recording |= any(arm.is_engaged for arm in self.robot.arms)
         return targets
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from handloom.errors import InputError, suggest
-from handloom.retarget import ControllerSnapshot
+from handloom.retarget import ControllerSnapshot, LeaderSnapshot
 
 LONGEST = 4096
 """Bytes of a message; a sample of two controllers has about 900."""
-COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "rewind", "undo", "retry", "claim")
+COMMANDS = ("start", "pause", "stop", "reset", "save", "discard", "finish", "rewind", "undo", "retry", "claim", "again")
 """What buttons of the page ask for."""
 MARKS = ("subtask", "instruction")
 """What words are for: the stretch that begins now, or the whole demonstration."""
@@ -20,6 +20,8 @@ WIDEST_EYES = 0.1
 """Largest distance of two eyes [m]; 0.054 to 0.074 for nearly everybody."""
 LONGEST_BACK = 3600.0
 """Farthest that one goes back at once [s]."""
+FARTHEST_HEAD = 20.0
+"""How far a head may be from where the view was centred, along any axis [m]."""
 LARGEST_VIEW = 4096
 """Largest width and height of a view [px]."""
 MOST_SEQ = 2**53
@@ -34,6 +36,10 @@ class InputMessage:
     """Number of the sample; larger is newer."""
     controller_left: ControllerSnapshot | None = None
     controller_right: ControllerSnapshot | None = None
+    leader_left: LeaderSnapshot | None = None
+    """Joints that the page asks of the left arm."""
+    leader_right: LeaderSnapshot | None = None
+    """Joints that the page asks of the right arm, or of the only one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +79,18 @@ class StereoMessage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeadMessage:
+    """Where the head with the headset is, so that the scene is drawn from there."""
+
+    seq: int
+    """Number that the pictures drawn for it carry."""
+    position: tuple[float, ...]
+    """From where the view was centred, to the right, up and back (3,) [m]."""
+    orientation: tuple[float, ...]
+    """Unit quaternion xyzw (4,)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ViewMessage:
     """Says which view the page shows large, and how large."""
 
@@ -82,7 +100,7 @@ class ViewMessage:
     height: int
 
 
-Message = InputMessage | CommandMessage | PingMessage | MarkMessage | StereoMessage | ViewMessage
+Message = InputMessage | CommandMessage | PingMessage | MarkMessage | StereoMessage | HeadMessage | ViewMessage
 
 
 def parsed_message(text: str | bytes, *, session: str | None = None) -> Message:
@@ -122,9 +140,13 @@ def _input(record: dict[str, Any]) -> InputMessage:
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq <= MOST_SEQ:
         raise InputError(f"seq must be a whole number from 0, got {str(seq)[:40]}")
     hands = {name: record.pop(name, None) for name in ("controller_left", "controller_right")}
+    leaders = {name: record.pop(name, None) for name in ("leader_left", "leader_right")}
     if record:
         raise InputError(f"an input message has no field {str(next(iter(record)))[:40]!r}")
-    samples = {name: None if hand is None else ControllerSnapshot.from_record(hand) for name, hand in hands.items()}
+    samples: dict[str, Any] = {
+        **{name: ControllerSnapshot.from_record(hand) for name, hand in hands.items() if hand is not None},
+        **{name: LeaderSnapshot.from_record(arm) for name, arm in leaders.items() if arm is not None},
+    }
     return InputMessage(seq=seq, **samples)
 
 
@@ -161,6 +183,27 @@ def _stereo(record: dict[str, Any]) -> StereoMessage:
     return StereoMessage(eye_distance=float(distance))
 
 
+def _head(record: dict[str, Any]) -> HeadMessage:
+    seq, position, orientation = record.get("seq"), record.get("position"), record.get("orientation")
+    if not isinstance(seq, int) or isinstance(seq, bool) or not 0 < seq < 2**32:
+        raise InputError(f"seq of a head is a whole number from 1, got {str(seq)[:40]}")
+    p, q = _numbers(position, 3, FARTHEST_HEAD), _numbers(orientation, 4, 2.0)
+    length = math.sqrt(sum(value * value for value in q))
+    if length < 0.5:
+        raise InputError("the orientation of a head is a unit quaternion")
+    return HeadMessage(seq=seq, position=p, orientation=tuple(value / length for value in q))
+
+
+def _numbers(values: Any, count: int, largest: float) -> tuple[float, ...]:
+    """Return so many finite numbers, none larger than allowed."""
+    good = isinstance(values, list) and len(values) == count
+    if not good or not all(
+        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= largest for v in values
+    ):
+        raise InputError(f"a head has {count} numbers up to {largest:g} here, got {str(values)[:60]}")
+    return tuple(float(value) for value in values)
+
+
 def _view(record: dict[str, Any]) -> ViewMessage:
     name, sides = record.get("name"), (record.get("width"), record.get("height"))
     if not isinstance(name, str) or len(name) > LONGEST_MARK:
@@ -176,5 +219,6 @@ _READERS = {
     "ping": _ping,
     "mark": _mark,
     "stereo": _stereo,
+    "head": _head,
     "view": _view,
 }

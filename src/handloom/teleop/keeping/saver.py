@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handloom.config.own_code import with_permission
-from handloom.dataset.files.durable import remove_folder
+from handloom.dataset.files.durable import PARTIAL, remove_folder, sync_folder
 from handloom.engine.attempt import Stopwatch, receipt_of, write_episode
 from handloom.engine.executors.executor import ProcessExecutor
 from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_settings import RunSettings
 from handloom.scene import build_scene
-from handloom.teleop.takes import Take
+from handloom.teleop.keeping.takes import Take
 from handloom.values import EpisodeRecord
 
 PAUSES = (0.2, 1.0)
@@ -42,8 +42,13 @@ class SaveJob:
 def written(job: SaveJob) -> Receipt:
     """Write the episode of a take and return its receipt, which is not in the journal yet."""
     watch = Stopwatch()
-    remove_folder(job.folder)  # Without a receipt it is of another take, or of this one and half known.
-    write_episode(job.settings, build_scene(job.record.instance), job.record, job.folder, watch)
+    # What is there is of another take: it stays until the new one is whole. A kill before the rename leaves the take.
+    fresh = job.folder.with_name(f"{job.folder.name}{PARTIAL}-take")
+    remove_folder(fresh)
+    write_episode(job.settings, build_scene(job.record.instance), job.record, fresh, watch)
+    remove_folder(job.folder)
+    fresh.rename(job.folder)
+    sync_folder(job.folder.parent)
     return replace(receipt_of(job.record, watch), take=job.take.number)
 
 

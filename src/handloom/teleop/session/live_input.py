@@ -10,11 +10,12 @@ from handloom.retarget import (
     DefaultTeleopStateManager,
     DeviceFrame,
     ExecutionState,
+    LeaderSnapshot,
     bool_signal,
     group_of,
 )
 from handloom.retarget.nodes.teleop_state import execution_events
-from handloom.teleop.messages import InputMessage
+from handloom.teleop.serving.messages import InputMessage
 
 STALE = 0.2
 """Samples older than this are no samples [s]: the clutch holds until the next one."""
@@ -57,6 +58,8 @@ class LiveInput:
         self._over = False
         self.back = 0.0
         """How far the operator wants to go back when the verdict is to [s]."""
+        self._leaders: dict[str, tuple[LeaderSnapshot, float]] = {}
+        """Leader arms by the controller in whose place they are, and when they were read [s]."""
         self.latencies: deque[float] = deque(maxlen=LATENCIES)
         """Time from the arrival of a sample to its use, of those that were used first [s]."""
         self._used = -1
@@ -88,6 +91,11 @@ class LiveInput:
                 return False
             self._hands, self._heard = message, self._now()
             return True
+
+    def hear_leader(self, device: str, sample: LeaderSnapshot) -> None:
+        """Take over where a leader arm is that stands in the place of a controller."""
+        with self._changed:
+            self._leaders[device] = sample, self._now()
 
     def connect(self) -> None:
         """A client takes control: sequence numbers begin again, and nothing moves before it starts."""
@@ -169,7 +177,11 @@ class LiveInput:
                 if left <= 0.0:
                     controller_left, controller_right = self._fresh()
                     return DeviceFrame(
-                        time_ns=time_ns, controller_left=controller_left, controller_right=controller_right
+                        time_ns=time_ns,
+                        controller_left=controller_left,
+                        controller_right=controller_right,
+                        leader_left=self._leader("controller_left"),
+                        leader_right=self._leader("controller_right"),
                     )
                 self._wait(self._changed, left)
         return None
@@ -192,6 +204,16 @@ class LiveInput:
             self._used = message.seq
             self.latencies.append(now - self._heard)
         return message.controller_left, message.controller_right
+
+    def _leader(self, device: str) -> LeaderSnapshot | None:
+        """Return the leader arm in the place of a controller, on a serial line or on the page, if it was heard."""
+        now, message = self._now(), self._hands
+        sample, heard = self._leaders.get(device, (None, 0.0))
+        if sample is not None and now - heard <= STALE:
+            return sample
+        if message is None or now - self._heard > STALE:
+            return None
+        return message.leader_left if device == "controller_left" else message.leader_right
 
     @property
     def used(self) -> int:
