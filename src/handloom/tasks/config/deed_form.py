@@ -195,6 +195,7 @@ def _published_region(
     if part is not None:
         result["sub_tgt_prim"] = part
     if on_surface:
+        result["within_reach"] = True
         low, high = _corners(given["at"], f"{where}.at") if "at" in given else task["work_area"]
         x, y = task["work_point"]
         ranges["pos_range"] = [[low[0] + x, low[1] + y], [high[0] + x, high[1] + y]]
