@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from handloom.judging.leaning import leans_on
 from handloom.judging.point_terms import apart_along
 from handloom.scene import Scene
-from handloom.scene.named_points import SIDES, front_axis, heading, way_to
+from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_axis, way_to
 from handloom.spatial import matrix_from_quat
 from handloom.values import Check
 
@@ -31,6 +32,7 @@ def relation_terms(
     within: float = BESIDE_WITHIN,
     upright: bool | float | None = None,
     gap: tuple[float, float] | None = None,
+    lean: bool = False,
 ) -> tuple[Check, ...]:
     """Return the terms of a relation: where the thing is, that it stands if it is one that stands, and is let go.
 
@@ -45,6 +47,7 @@ def relation_terms(
         within: Of ``beside``: largest gap [m].
         upright: False lets what stands lie; True or an angle [deg] asks it of anything; None of what usually stands.
         gap: Of ``left_of`` and the like: least and largest gap [m]; None takes any up to ``within``.
+        lean: Of ``on``: it leans on the target's slope.
     """
     pair = {"object": name, "target": target, "part": part}
     if relation == "beside":
@@ -57,7 +60,17 @@ def relation_terms(
         where = Check(name="in_cavity" if relation == "in" else "carried_by", arguments=pair)
     usual = LEANING if relation == "in" else UPRIGHT
     standing = () if upright is False else upright_terms(scene, name, upright, usual=usual)
+    if lean:
+        standing = (_leaning(scene, name, target),)
     return (where, *standing, Check(name="let_go", arguments={"object": name}))
+
+
+def _leaning(scene: Scene, name: str, target: str) -> Check:
+    """Return the term that an object leans on a target."""
+    asset = scene.assets[name]
+    axes = {"axis": list(asset.up), "along": long_axis(asset).tolist(), "target_axis": LEAN}
+    arguments = {"object": name, "target": target, **axes, "angle": HEADING}
+    return Check(name=leans_on.__name__, arguments=arguments)
 
 
 def upright_terms(scene: Scene, name: str, angle: float | bool | None, *, usual: float = UPRIGHT) -> tuple[Check, ...]:

@@ -16,6 +16,8 @@ from handloom.values import ObjectInstance
 
 FRONT: Final = "front"
 """Axis that faces somewhere when an object does."""
+LEAN: Final = "lean"
+"""Axis of a stand that points away from the slope on which something leans."""
 FACING: Final[Mapping[str, float]] = {"right": 0.0, "away": 90.0, "left": 180.0, "toward": 270.0}
 """Word > heading as the robot sees it [deg]: 0 to its right, 90 away from it."""
 SIDES: Final[Mapping[str, tuple[float, float]]] = {
@@ -108,6 +110,12 @@ def front_axis(asset: ObjectAsset) -> Array:
     known = asset.axes.get(FRONT)
     direction = (1.0, 0.0, 0.0) if known is None else known.direction
     return np.asarray(direction, float)
+
+
+def long_axis(asset: ObjectAsset) -> Array:
+    """Return the longest side (3,) of an object that is level when it is upright, in its own frame."""
+    level = asset.extent * (1.0 - np.abs(np.asarray(asset.up, float)))
+    return np.eye(3)[int(np.argmax(level))]
 
 
 def quarter_turns(scene: Scene) -> float:

@@ -91,7 +91,11 @@ class PlaceConfig(Tolerances, Filters):
     ``left_of`` and the like: straight on that side of it as the robot sees it, on the same level, ``gap`` away. What
     stands, such as a mug or a can, must end upright."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
-    """With ``relation``: false lets a thing that stands lie; true or an angle [deg] asks it of anything (ours)."""
+    """With ``relation``: false lets a thing that stands lie; true or an angle [deg] asks it of anything, and what lies
+    is stood up (ours)."""
+    lean: bool = False
+    """With ``relation: on``: lay the object against the target, its up along the target's axis ``lean`` and its long
+    side up the slope; judged to 15 degrees (ours)."""
     success_mode: Literal[
         "3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting", "inside", "beside", "relation"
     ] = "3diou"
@@ -146,6 +150,8 @@ class PlaceConfig(Tolerances, Filters):
             raise ValueError(f"{self.relation} needs rest_on: support, and no at")
         if self.at is not None and self.at_point is not None:
             raise ValueError("at and at_point both name a spot; give one of them")
+        if self.lean and (self.relation != "on" or self.facing is not None or self.upright is not None):
+            raise ValueError("lean goes with on: TARGET, and with neither facing nor upright")
         return self
 
     @field_validator(

@@ -26,6 +26,10 @@ STEPS = 60
 """Steps of the descent; each is as long as the nearest distance, so a few are enough above flat objects."""
 REACH = 0.3
 """Nothing farther below than this is looked at [m]."""
+STOOD_UP = float(np.deg2rad(3.0))
+"""How far from upright an object is let go that lay before [rad]."""
+LYING = float(np.cos(np.deg2rad(30.0)))
+"""Cosine of the tilt from which on an object that is to stand is stood up."""
 HALF = 0.5
 """Success mode ``inside``: share of the object where the config gives none."""
 XY_MARGIN = 0.015
@@ -41,8 +45,8 @@ CUP_RISE = 0.05
 class HeldSize(NamedTuple):
     """How the held object reaches around its origin, as it is held."""
 
-    rise: float
-    """Height of the origin above the lowest point [m]."""
+    rise: float | Array
+    """Height of the origin above the lowest point [m]; (n,) where it differs from place to place."""
     half_width: float
     """Half the extent along world x [m]."""
 
@@ -85,7 +89,7 @@ def place_points(
     return _beside(config, inside, R_world_target, hand_to_object)
 
 
-def _at_height(points: Array, z: float) -> Array:
+def _at_height(points: Array, z: float | Array) -> Array:
     raised = points.copy()
     raised[:, 2] = z
     return raised
@@ -106,7 +110,13 @@ def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_o
 
 
 def asked_alignment(
-    config: PlaceConfig, up: Array, R_tool_object: Array, R_base_target: Array, R_start: Array
+    config: PlaceConfig,
+    up: Array,
+    R_tool_object: Array,
+    R_base_target: Array,
+    R_start: Array,
+    *,
+    stands: Array | None = None,
 ) -> Alignment | None:
     """Return how the config asks the object to be turned at the place; None when any turn will do.
 
@@ -116,11 +126,14 @@ def asked_alignment(
         R_tool_object: How the object is held (3, 3).
         R_base_target: Orientation of the target (3, 3).
         R_start: Orientation of the hand from where it sets out (3, 3).
+        stands: Axis of an object that is to be stood up, in the hand (3,); None: it stays as it is.
     """
     tolerance = float(np.deg2rad(config.align_obj_tol or 0.0))
     if config.level_obj_axis is not None:
         level = R_tool_object @ unit(config.level_obj_axis)
         return Alignment(axis_tool=level, axis_base=up, tolerance=tolerance, across=True)
+    if stands is not None:
+        return Alignment(axis_tool=stands, axis_base=up, tolerance=STOOD_UP)
     if config.keep_upright is not None:
         upright = float(np.deg2rad(config.keep_upright))
         return Alignment(axis_tool=R_start.T @ up, axis_base=up, tolerance=upright)
@@ -128,6 +141,36 @@ def asked_alignment(
         return None
     held, wanted = R_tool_object @ unit(config.align_pick_obj_axis), R_base_target @ unit(config.align_place_obj_axis)
     return Alignment(axis_tool=held, axis_base=wanted, tolerance=tolerance)
+
+
+def stood_up(config: PlaceConfig, axis_up: Array, up: Array, R_tool_object: Array, R_start: Array) -> Array | None:
+    """Return the axis of a lying object that is to stand, in the hand (3,); None where nothing is to be stood up.
+
+    Args:
+        config: The place.
+        axis_up: Up of the object in its own frame (3,).
+        up: The world's up in the arm base (3,).
+        R_tool_object: How the object is held (3, 3).
+        R_start: Orientation of the hand from where it sets out (3, 3).
+    """
+    if config.upright is None or config.upright is False:
+        return None
+    axis_tool = R_tool_object @ axis_up
+    return axis_tool if float((R_start @ axis_tool) @ up) < LYING else None
+
+
+def leaning(axis_up: Array, along: Array, normal: Array) -> Array:
+    """Return the two orientations of an object in the world (2, 3, 3) in which it lies against a slope.
+
+    Args:
+        axis_up: Up of the object in its own frame (3,).
+        along: Its long side (3,), which goes up the slope or down.
+        normal: Unit vector (3,) out of the slope, in the world.
+    """
+    rise = np.array([0.0, 0.0, 1.0]) - normal[2] * normal
+    rise /= max(float(np.linalg.norm(rise)), 1e-9)
+    own = np.stack([along, axis_up, np.cross(along, axis_up)], axis=1)
+    return np.stack([np.stack([way, normal, np.cross(way, normal)], axis=1) @ own.T for way in (rise, -rise)])
 
 
 def headed(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: float) -> Array:
@@ -264,6 +307,7 @@ def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
         side=config.beside,
         upright=config.upright,
         gap=config.gap,
+        lean=config.lean,
     )
 
 

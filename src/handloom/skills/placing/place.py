@@ -10,7 +10,7 @@ from handloom.arrays import Array
 from handloom.judging.checks import holds
 from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
-from handloom.scene.named_points import SIDES, front_axis, heading
+from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_axis, named_axis
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
@@ -25,13 +25,15 @@ from handloom.skills.placing.landing import (
     drop_height,
     headed,
     keeps_heading,
+    leaning,
     outcome_checks,
     place_points,
     relation_checks,
+    stood_up,
     unit,
 )
 from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into
-from handloom.skills.placing.spots import origins_at
+from handloom.skills.placing.spots import origins_at, reach_of
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
@@ -252,10 +254,12 @@ class Place(Skill[PlaceConfig]):
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
         own = world_box(self.scene, config.objects[0])
-        rise = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
+        rise: float | Array = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
+        R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
+        if config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None:
+            rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
         named = config.at is not None or config.at_point is not None or config.relation in SIDES
-        R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
         spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
         self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
@@ -314,7 +318,13 @@ class Place(Skill[PlaceConfig]):
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
         config = self.config
         R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
-        alignment = asked_alignment(config, T_base_world[:3, 2], T_tool_object[:3, :3], R_base_target, R_start)
+        if config.lean:
+            asset, normal = self.scene.assets[config.objects[0]], named_axis(self.scene, config.objects[1], LEAN)
+            R_world_object = leaning(np.asarray(asset.up, float), long_axis(asset), normal)
+            return T_base_world[:3, :3] @ R_world_object @ T_tool_object[:3, :3].T
+        stands = self._stood_up(T_base_world, T_tool_object, R_start)
+        up = T_base_world[:3, 2]
+        alignment = asked_alignment(config, up, T_tool_object[:3, :3], R_base_target, R_start, stands=stands)
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
@@ -327,6 +337,11 @@ class Place(Skill[PlaceConfig]):
         # Then little turning first: published priority is the way of the joints, which mostly is the same.
         turn = np.einsum("nij,ij->n", sampled, R_start)
         return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
+
+    def _stood_up(self, T_base_world: Array, T_tool_object: Array, R_start: Array) -> Array | None:
+        """Return the axis of a lying object that is to stand, in the hand (3,); None where it stays as it is."""
+        up = np.asarray(self.scene.assets[self.config.objects[0]].up, float)
+        return stood_up(self.config, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return what the way to the place must keep of the hand's pose."""
