@@ -15,15 +15,12 @@ from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed, place_in_container, sample_region
 from handloom.spatial import quat_conjugate, quat_rotate
 from handloom.tasks.config.task import Task
+from handloom.tasks.reach.within_reach import TaskReach, knows_reach
+from handloom.tasks.sampling.outlines import footprint, outline_distance
 from handloom.tasks.sampling.robots import lowest_point
 from handloom.tasks.sampling.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
-from handloom.tasks.sampling.within_reach import TaskReach, knows_reach
 from handloom.values import ObjectInstance, RobotInstance
 
-DIRECTIONS = 128
-"""Directions in which the furthest point is sought."""
-_ANGLES = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
-_COMPASS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 OUT_OF_REACH = "was out of reach"
 REACH_DRAWS = 600
 """The same for a region of which only the part within reach counts; spots out of reach cost next to nothing."""
@@ -35,50 +32,6 @@ ON_TOP = 0.006
 """Shift of ``A_in_B`` that puts an object on top [m]."""
 RIM = 0.02
 """How much of its half width a stand-in may have as rim [m]."""
-
-
-def footprint(place: Placed) -> Array:
-    """Return the convex outline (n, 2) [m] of a placed object seen from above, counter-clockwise."""
-    return convex_outline((quat_rotate(place.quat, place.points) + place.position)[:, :2])
-
-
-def convex_outline(points: Array) -> Array:
-    """Return the convex outline (n, 2) of points (m, 2), counter-clockwise.
-
-    The furthest point in each of ``DIRECTIONS`` is a corner, so an outline with many more corners than that is cut a
-    little: a circle of 10 cm by 0.03 mm.
-    """
-    furthest = np.argmax(points @ _COMPASS, axis=0)
-    return (
-        points[furthest[np.flatnonzero(furthest != np.roll(furthest, 1))]] if np.ptp(furthest) else points[furthest[:1]]
-    )
-
-
-def outline_distance(a: Array, b: Array) -> float:
-    """Return the smallest distance [m] of two convex outlines; 0 when they touch or overlap."""
-    if _apart(a, b) or _apart(b, a):
-        return float(min(_to_edges(a, b), _to_edges(b, a)))
-    return 0.0
-
-
-def _apart(a: Array, b: Array) -> bool:
-    """Return whether a line through an edge of ``a`` has all of ``b`` on its outer side."""
-    edges = np.roll(a, -1, axis=0) - a
-    outward = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
-    beyond = outward @ b.T - np.sum(outward * a, axis=1)[:, None]
-    if len(a) < 3:  # A line or a point has two outer sides, and also ends.
-        along = np.concatenate([outward, -outward, edges, -edges])
-        return bool(np.any((along @ b.T).min(axis=1) > (along @ a.T).max(axis=1)))
-    return bool(np.any(beyond.min(axis=1) > 0.0))
-
-
-def _to_edges(points: Array, outline: Array) -> float:
-    """Return the smallest distance of points (n, 2) to the edges of an outline (m, 2)."""
-    edges = np.roll(outline, -1, axis=0) - outline
-    offset = points[:, None] - outline[None]
-    length = np.maximum(np.sum(edges**2, axis=1), 1e-18)
-    t = np.clip(np.sum(offset * edges[None], axis=2) / length, 0.0, 1.0)
-    return float(np.linalg.norm(offset - t[..., None] * edges[None], axis=2).min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +74,7 @@ class LayoutSampler:
         self.spread = {entry.name for entry in task.config.objects if entry.optimize_2d_layout}
         self._reach = self._reach_of(task, props)
         self._waiting: set[str] = set()
+        self._clear: dict[str, float] = {}
         self._spots = {r.container: self._spots_of(r.container) for r in task.config.regions if r.container}
 
     def draw(self, rng: np.random.Generator) -> dict[str, Placed]:
@@ -134,6 +88,7 @@ class LayoutSampler:
         places = self._start()
         waiting = {region.object for region in self.regions}
         self._waiting = set(waiting)
+        self._clear = {}
         for name in self.scratch.loose:
             if name in waiting or name not in places:
                 self.scratch.park(name)
@@ -189,8 +144,9 @@ class LayoutSampler:
             refusal = self._refusal(region, place, outlines)
             if refusal is None:
                 places[name] = place
-                if self.spread:
+                if self.spread or region.clear:
                     outlines[name] = footprint(place)
+                    self._clear[name] = region.clear
                 if region.container and spot is not None:
                     taken[region.container].add(spot)
                 return
@@ -230,15 +186,21 @@ class LayoutSampler:
             where=self.task.where("regions", self.task.config.regions.index(region)),
         )
 
+    def _gap(self, region: RegionConfig, other: str) -> float | None:
+        """Return how far an object must be from another, seen from above [m]; None: that does not matter."""
+        if region.clear and self._clear.get(other):
+            return min(region.clear, self._clear[other])
+        return 0.0 if region.object in self.spread or other in self.spread else None
+
     def _refusal(self, region: RegionConfig, place: Placed, outlines: dict[str, Array]) -> str | None:
         """Return why a place is refused, or None."""
         name = region.object
-        near = {o: there for o, there in outlines.items() if name in self.spread or o in self.spread}
+        near = {o: there for o, there in outlines.items() if self._gap(region, o) is not None}
         outline = footprint(place) if near else None
         for other, there in near.items():
-            if outline is not None and outline_distance(outline, there) <= 0.0:
+            if outline is not None and outline_distance(outline, there) <= (self._gap(region, other) or 0.0):
                 self.scratch.park(name)
-                return f"overlapped {other} seen from above"
+                return f"overlapped {other} seen from above, or came too near"
         self.scratch.put(name, place.position, place.quat)
         for overlap in self.scratch.overlaps(name):
             if overlap.depth > TOUCH and not self.allows(overlap):

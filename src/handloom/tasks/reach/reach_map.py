@@ -145,7 +145,7 @@ def reach_map(task: Task, shipped: Path | None = None) -> ReachMap:
 
 def shipped_maps() -> Path:
     """Return the folder of the maps that ship."""
-    return Path(__file__).parent / "library" / "reach"
+    return Path(__file__).parents[1] / "library" / "reach"
 
 
 @lru_cache(maxsize=32)

@@ -12,8 +12,8 @@ from handloom.scene.assets import asset_of
 from handloom.scene.regions import Placed
 from handloom.spatial import quat_rotate
 from handloom.tasks.config.task import Task
-from handloom.tasks.reach_map import APPROACHES, ReachMap, reach_map
-from handloom.tasks.sampling.arm_groups import ArmGroup, Need, groups_of, shared_out
+from handloom.tasks.reach.arm_groups import ArmGroup, Need, groups_of, shared_out
+from handloom.tasks.reach.reach_map import APPROACHES, ReachMap, reach_map
 from handloom.tasks.work_area import Approach
 from handloom.values import ObjectInstance
 

@@ -77,8 +77,8 @@ class _Walk:
     lanes: list[int] = field(default_factory=list)
     holds: dict[str, int] = field(default_factory=dict)
     """Object > group that has it in its hand."""
-    moved: set[str] = field(default_factory=set)
-    """Objects that are no longer where they were."""
+    moved: dict[str, Need | None] = field(default_factory=dict)
+    """Objects that are no longer where they were > what they were put on or to; None: that is not known."""
 
     def add(self, robot: str, word: str, skills: Sequence[Any]) -> None:
         """Add the skills of one arm of a block."""
@@ -86,8 +86,9 @@ class _Walk:
         self.lanes.append(group)
         for skill in skills:
             for role, name in enumerate(skill.objects):
-                if name not in self.moved and not skill.both_arms:
-                    self.groups[group].needs.append(Need(name, skill, role))
+                need = self.moved.get(name, Need(name, skill, role))
+                if need is not None and not skill.both_arms and self.holds.get(name) != group:
+                    self.groups[group].needs.append(need)
             self._note(skill, group)
 
     def _group(self, robot: str, word: str, skills: Sequence[Any]) -> int:
@@ -117,7 +118,10 @@ class _Walk:
         """Note what a hand holds, and what was moved, after a skill."""
         name = skill.objects[0] if skill.objects else ""
         if str(skill.name).endswith("pick"):
-            self.moved.add(name)
+            self.moved[name] = None
+        elif skill.name in LETS_GO and len(skill.objects) > 1:
+            target = skill.objects[1]
+            self.moved[name] = self.moved.get(target, Need(target, skill, 1))
         if str(skill.name).endswith("pick") or getattr(skill, "hold", None) is True:
             self.holds[name] = group
         elif skill.name in LETS_GO or getattr(skill, "hold", None) is False:

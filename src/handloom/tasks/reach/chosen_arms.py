@@ -17,9 +17,9 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.tasks.config.arm_words import CHOSEN
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import Block, TaskConfig, placed_skills
-from handloom.tasks.sampling.arm_groups import ArmGroup, blocks_of, groups_of, shared_out
+from handloom.tasks.reach.arm_groups import ArmGroup, blocks_of, groups_of, shared_out
+from handloom.tasks.reach.within_reach import TaskReach, knows_reach
 from handloom.tasks.sampling.robots import body_pose
-from handloom.tasks.sampling.within_reach import TaskReach, knows_reach
 from handloom.values import ObjectInstance, RobotInstance, TaskInstance
 
 
