@@ -93,7 +93,7 @@ class _Walk:
 
     def _group(self, robot: str, word: str, skills: Sequence[Any]) -> int:
         own = self.arms[robot]
-        names = [name for skill in skills for name in skill.objects]
+        names = [skill.objects[0] for skill in skills if skill.objects]  # The other objects may be in the other hand.
         held = next((self.holds[name] for name in names if name in self.holds), None)
         if word in SIDES or len(own) == 1:
             arm = word if word in own or word in SIDES else own[0]
