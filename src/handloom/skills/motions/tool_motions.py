@@ -146,7 +146,7 @@ class GotoPose(Skill[GotoPoseConfig]):
     def _T_base_middle(self) -> Array:  # noqa: N802 - frame notation
         """Return the frame (4, 4) in the middle between the arms: x ahead, y to the left arm, z up; in the arm base."""
         arm = self.controller.arm
-        bases = {other.name: other.T_world_base[:3, 3] for other in self.scene.robot(arm.robot_name).arms}
+        bases = self.scene.robot(arm.robot_name).roots
         if len(bases) < 2:
             raise ConfigError(f"{self.config.name}: between_arms is for robots of two arms; {arm.robot_name} has one")
         y = (bases["left"] - bases["right"]) * [1.0, 1.0, 0.0]

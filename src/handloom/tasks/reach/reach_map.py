@@ -18,6 +18,7 @@ from handloom.arrays import Array
 from handloom.cache import user_cache
 from handloom.dataset.files.durable import atomic_write
 from handloom.errors import FileError
+from handloom.safe_paths import safe_name
 from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
 from handloom.skills.arms.arm_controller import ArmController
@@ -166,7 +167,7 @@ def _made(task: Task, key: str) -> ReachMap:
         folder = user_cache() / "reach"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with atomic_write(folder / f"{key}.txt") as file:
+            with atomic_write(folder / safe_name(f"{key}.txt")) as file:
                 file.write_text(_MADE[key].to_text(key), encoding="utf-8")
         except (OSError, FileError):
             pass  # It is computed again next time.
