@@ -20,7 +20,7 @@ def main() -> None:
             old.unlink()
         file = shipped_maps() / f"table_{robot}_{key}.txt"
         file.write_text(computed(task).to_text(key), encoding="utf-8")
-        print(file)
+        sys.stdout.write(f"{file}\n")
 
 
 if __name__ == "__main__":
