@@ -26,7 +26,7 @@ class Need:
 
 
 @dataclass
-class ArmGroup:
+class HandGroup:
     """Skills that one arm does."""
 
     robot: str
@@ -45,7 +45,7 @@ def blocks_of(config: TaskConfig) -> Iterator[tuple[str, Block]]:
                 yield robot, block
 
 
-def groups_of(config: TaskConfig, arms: Mapping[str, Sequence[str]]) -> tuple[list[ArmGroup], list[int]]:
+def groups_of(config: TaskConfig, arms: Mapping[str, Sequence[str]]) -> tuple[list[HandGroup], list[int]]:
     """Return the groups of a task, and the group of every list of skills in its blocks, in the order of the file.
 
     Args:
@@ -59,7 +59,7 @@ def groups_of(config: TaskConfig, arms: Mapping[str, Sequence[str]]) -> tuple[li
     return walk.groups, walk.lanes
 
 
-def shared_out(groups: Sequence[ArmGroup]) -> Iterator[tuple[str, ...]]:
+def shared_out(groups: Sequence[HandGroup]) -> Iterator[tuple[str, ...]]:
     """Yield the ways to share groups among arms: one arm per group, apart where they must be."""
     for count, arms in enumerate(product(*(group.arms for group in groups))):
         if count >= MOST:
@@ -73,7 +73,7 @@ class _Walk:
     """Goes through the blocks of a task in order."""
 
     arms: Mapping[str, tuple[str, ...]]
-    groups: list[ArmGroup] = field(default_factory=list)
+    groups: list[HandGroup] = field(default_factory=list)
     lanes: list[int] = field(default_factory=list)
     holds: dict[str, int] = field(default_factory=dict)
     """Object > group that has it in its hand."""
@@ -100,17 +100,17 @@ class _Walk:
             if held is not None and arm in self.groups[held].arms:
                 self.groups[held].arms = (arm,)
                 return held
-            return self._new(ArmGroup(robot, (arm,)))
+            return self._new(HandGroup(robot, (arm,)))
         if word == NEAREST and held is not None:
             return held
         if word == NEAREST and not names and self.lanes:
             return self.lanes[-1]
         if word == OTHER and self.lanes:
-            return self._new(ArmGroup(robot, own, (self.lanes[-1],)))
+            return self._new(HandGroup(robot, own, (self.lanes[-1],)))
         busy = tuple(dict.fromkeys(self.holds.values()))
-        return self._new(ArmGroup(robot, own, busy if len(busy) < len(own) else ()))
+        return self._new(HandGroup(robot, own, busy if len(busy) < len(own) else ()))
 
-    def _new(self, group: ArmGroup) -> int:
+    def _new(self, group: HandGroup) -> int:
         self.groups.append(group)
         return len(self.groups) - 1
 

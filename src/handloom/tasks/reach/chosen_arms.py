@@ -17,7 +17,7 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.tasks.config.arm_words import CHOSEN
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import Block, TaskConfig, placed_skills
-from handloom.tasks.reach.arm_groups import ArmGroup, blocks_of, groups_of, shared_out
+from handloom.tasks.reach.arm_groups import HandGroup, blocks_of, groups_of, shared_out
 from handloom.tasks.reach.within_reach import TaskReach, knows_reach
 from handloom.tasks.sampling.robots import body_pose
 from handloom.values import ObjectInstance, RobotInstance, TaskInstance
@@ -91,7 +91,7 @@ def _shoulders(robot: RobotInstance) -> dict[str, Array]:
     return {name: body_pose(robot, body.name)[0] for name, body in bodies.items()}
 
 
-def _distance(group: ArmGroup, arm: str, shoulders: Mapping[str, Array], places: Mapping[str, Placed]) -> float:
+def _distance(group: HandGroup, arm: str, shoulders: Mapping[str, Array], places: Mapping[str, Placed]) -> float:
     """Return how far an arm has to reach for the first thing that a group does something with, level [m]."""
     points = (places[need.object].box.mean(axis=0) for need in group.needs if need.object in places)
     first = next(points, None)

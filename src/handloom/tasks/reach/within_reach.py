@@ -12,7 +12,7 @@ from handloom.scene.assets import asset_of
 from handloom.scene.regions import Placed
 from handloom.spatial import quat_rotate
 from handloom.tasks.config.task import Task
-from handloom.tasks.reach.arm_groups import ArmGroup, Need, groups_of, shared_out
+from handloom.tasks.reach.arm_groups import HandGroup, Need, groups_of, shared_out
 from handloom.tasks.reach.reach_map import APPROACHES, ReachMap, reach_map
 from handloom.tasks.work_area import Approach
 from handloom.values import ObjectInstance
@@ -25,8 +25,6 @@ LIFT = 0.08
 BESIDE = 0.10
 """How far from the middle of an object, beside its half width, something is put to one side of it [m]."""
 SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1.0), "behind": (0.0, 1.0)}
-DRAWN = 0.1
-"""How far towards the robot the handle of a drawer comes [m]."""
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
 
 
@@ -37,7 +35,7 @@ def knows_reach(task: Task) -> bool:
     return config.work_point is not None and config.room is None and config.work_surface in fixtures
 
 
-class Aim(NamedTuple):
+class FingertipAim(NamedTuple):
     """Where fingertips must get: a spot from the middle of the table, between two heights above it [m]."""
 
     x: float
@@ -61,7 +59,7 @@ class TaskReach:
         self.props = {obj.name: obj for obj in props}
         self.map: ReachMap = reach_map(task)
         self.groups, self.lanes = groups_of(task.config, {robot.name: tuple(arms) for robot in task.config.robots})
-        self._asked: dict[tuple[str, Aim], bool] = {}
+        self._asked: dict[tuple[str, FingertipAim], bool] = {}
 
     def allows(self, places: Mapping[str, Placed]) -> bool:
         """Return whether the arms can share the work among them, as far as things are placed."""
@@ -98,7 +96,7 @@ class TaskReach:
         (x0, y0), (x1, y1) = np.min(good, axis=0), np.max(good, axis=0)
         return f"it does at {len(good)} spots between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and {y1:.2f} m"
 
-    def _gets_to(self, arm: str, aim: Aim) -> bool:
+    def _gets_to(self, arm: str, aim: FingertipAim) -> bool:
         if (arm, aim) not in self._asked:
             x, y, low, high, approaches = aim
             self._asked[arm, aim] = self.map.gets_to(arm, (x, y), low, high, approaches=approaches)
@@ -107,7 +105,7 @@ class TaskReach:
     def _middle(self, places: Mapping[str, Placed]) -> Array:
         return places[self.task.config.work_surface].box.mean(axis=0)[:2]
 
-    def _aims(self, group: ArmGroup, places: Mapping[str, Placed]) -> Iterator[Aim]:
+    def _aims(self, group: HandGroup, places: Mapping[str, Placed]) -> Iterator[FingertipAim]:
         """Yield where the hand of a group must get; nothing for what has no place yet."""
         surface = self.task.config.work_surface
         middle, top = self._middle(places), float(places[surface].box[1, 2])
@@ -117,9 +115,9 @@ class TaskReach:
             elif need.object in places and need.object in self.props:
                 for point, low, high, ways in self._points(need, places[need.object]):
                     x, y = np.round(point - middle, 4).tolist()
-                    yield Aim(x, y, low - top, high - top, ways)
+                    yield FingertipAim(x, y, low - top, high - top, ways)
 
-    def _spot(self, skill: Any) -> Iterator[Aim]:
+    def _spot(self, skill: Any) -> Iterator[FingertipAim]:
         """Yield a spot of the table that a place names."""
         at = getattr(skill, "at", None)
         if at is None:
@@ -127,17 +125,15 @@ class TaskReach:
         origin = self.task.config.work_point or (0.0, 0.0)
         if getattr(skill, "at_frame", "target") != "work":
             origin = (0.0, 0.0)
-        yield Aim(at[0] + origin[0], at[1] + origin[1], LOWEST, LOWEST + LIFT)
+        yield FingertipAim(at[0] + origin[0], at[1] + origin[1], LOWEST, LOWEST + LIFT)
 
     def _points(self, need: Need, place: Placed) -> Iterator[tuple[Array, float, float, tuple[Approach, ...]]]:
         """Yield spots in the world (2,) and heights between which the fingertips must get there."""
         (_, _, bottom), (_, _, top) = place.box.tolist()
         spot, skill = place.box.mean(axis=0)[:2], need.skill
         if hasattr(skill, "joint") and need.role == 0:
-            handle, out = self._handle(need, place)
-            yield handle[:2], float(handle[2]), float(handle[2]), APPROACHES
-            if out is not None:
-                yield out[:2], float(out[2]), float(out[2]), APPROACHES
+            for handle in self._handles(need, place):
+                yield handle[:2], float(handle[2]), float(handle[2]), APPROACHES
             return
         side = SIDES.get(str(getattr(skill, "relation", None)))
         if need.role == 1 and (side is not None or getattr(skill, "relation", None) == "beside"):
@@ -148,18 +144,26 @@ class TaskReach:
         low = max(bottom + LOWEST, top - GRASP_BELOW) if need.role == 0 else max(top, bottom + LOWEST)
         yield spot, low, low + LIFT, FROM_ABOVE if top - bottom < LIFT else APPROACHES
 
-    def _handle(self, need: Need, place: Placed) -> tuple[Array, Array | None]:
-        """Return where the handle of a joint is (3,), and where it comes to if its part slides; None: it turns."""
-        asset = asset_of(self.props[need.object])
+    def _handles(self, need: Need, place: Placed) -> list[Array]:
+        """Return where the handle of a joint is (3,) at the start, and where the skill takes it."""
+        obj, skill = self.props[need.object], need.skill
+        asset = asset_of(obj)
         try:
-            link = asset.joints[asset.joint_index(need.skill.joint)]
+            link = asset.joints[asset.joint_index(skill.joint)]
         except (IndexError, NotFoundError):
-            return place.box.mean(axis=0), None
+            return [place.box.mean(axis=0)]
+        low, high = link.range
+        start = obj.joints.get(link.joint, min(max(0.0, low), high))
+        by = 0.0 if skill.name == "close" else (skill.least_amount or skill.amount) * (high - low)
+        end = (
+            min(max(0.0, low), high) if skill.name == "close" else start + by * (1.0 if abs(high) >= abs(low) else -1.0)
+        )
         data = mujoco.MjData(asset.model)
-        mujoco.mj_kinematics(asset.model, data)
-        body = data.body(link.name)
-        R = body.xmat.reshape(3, 3)
-        handle = quat_rotate(place.quat, body.xpos + R @ np.asarray(link.head)) + place.position
-        if link.kind != "slide":
-            return handle, None
-        return handle, handle + DRAWN * quat_rotate(place.quat, R @ np.asarray(link.normal))
+        handles = []
+        for value in (start, float(np.clip(end, low, high))):
+            data.joint(link.joint).qpos[0] = value
+            mujoco.mj_kinematics(asset.model, data)
+            body = data.body(link.name)
+            point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(link.head)
+            handles.append(quat_rotate(place.quat, point) + place.position)
+        return handles
