@@ -30,7 +30,7 @@ def test_tasks_are_chosen_by_name_pattern_or_group() -> None:
 
 
 def test_one_pack_is_named() -> None:
-    with pytest.raises(InputError, match="name one pack, one of: .*libero"):
+    with pytest.raises(InputError, match=r"name one pack, one of: .*libero"):
         run()
 
 

@@ -76,7 +76,7 @@ def one_of_scene(document: Document, index: int, *, shipped: Path | None, allow_
     scene = _with_base(
         _part(document, ("scene",)), (), document.path, shipped=shipped, allow_outside=allow_outside, foreign_tags=False
     )
-    return _merged(scene, _part(document, ("tasks", index)))
+    return merge_documents(scene, _part(document, ("tasks", index)))
 
 
 def _part(document: Document, keys: KeyPath) -> Document:

@@ -4,13 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handloom.judging.checks import Nature, check
-from handloom.judging.world_terms import TOUCHING
+from handloom.arrays import Array
+from handloom.judging.checks import Nature, check, grasped
+from handloom.judging.world_terms import PART, TOUCHING, in_hand
 from handloom.scene import Scene
 from handloom.scene.measures import world_box
+from handloom.scene.named_points import named_point, point_of
 
 SAME_LEVEL = 0.04
 """How far apart the lowest points of things may be that stand on the same thing [m]: plates and mats have a foot."""
+NOTHING = 0.02
+"""Least force that counts as a touch [N]."""
+BOTH = 2
+"""Hands that hold something together."""
 ASTRAY = 0.03
 """How far to the side of a thing's middle that which is left of it, or before it, may always be [m]."""
 
@@ -39,3 +45,117 @@ def apart_along(
     straight = max(ASTRAY, 0.5 * float(b[1, 1 - k] - b[0, 1 - k]))
     apart = max(low, -TOUCHING) if low > 0.0 else -TOUCHING
     return bool(apart <= gap <= high and off <= straight and abs(a[0, 2] - b[0, 2]) <= level)
+
+
+@check()
+def pressed_at(
+    scene: Scene,
+    *,
+    object: str,
+    point: str,
+    way: Sequence[float],
+    force: float = 0.0,
+    joint: str | None = None,
+    start: float = 0.0,
+    travel: float = 0.0,
+    within: float = PART,
+) -> bool:
+    """Return whether fingers press on a named point of an object along a way, and its joint is pushed in by it.
+
+    Args:
+        scene: The scene.
+        object: What is pressed.
+        point: Where.
+        way: The way of the press (3,), in the frame of the body that the point is on.
+        force: Least force along the way [N].
+        joint: Joint that must have moved; None asks for none.
+        start: Where that joint stood at first [m or rad].
+        travel: How far it must have moved, with its sign [m or rad].
+        within: How far from the point the contact may be [m].
+    """
+    if joint is not None:
+        moved = scene.world.joint_position(f"{object}/{joint}") - start
+        if moved * np.sign(travel) < abs(travel):
+            return False
+    fingers = {body for robot in scene.robots.values() for arm in robot.arms for body in arm.finger_bodies}
+    body = point_of(scene.assets[object], object, point).body
+    along = scene.world.body_pose(f"{object}/{body}")[:3, :3] @ np.asarray(way, float)
+    return _push(scene, fingers, object, named_point(scene, object, point), along, within) >= max(force, NOTHING)
+
+
+@check()
+def used_on(
+    scene: Scene,
+    *,
+    object: str,
+    target: str,
+    point: str | None = None,
+    target_point: str | None = None,
+    force: float = 0.0,
+    within: float = PART,
+    stroke: int = 0,
+    apart: bool = False,
+) -> bool:
+    """Return whether a thing in a hand touches a target with a named point of its own.
+
+    Args:
+        scene: The scene.
+        object: What is held and used: a hammer, a seal.
+        target: What it touches.
+        point: Its point that must touch; None: any part of it.
+        target_point: Named point of the target that must be touched; None: any part of it.
+        force: Least force between the two [N].
+        within: How far from the points the contact may be [m].
+        stroke: Which stroke it is; those of several come in their order.
+        apart: Whether the two must not touch at all instead, as between two strokes.
+    """
+    if not in_hand(scene, object=object):
+        return False
+    world, bodies = scene.world, scene.world.subtree
+    own, other = bodies(scene.body_of(object)), bodies(scene.body_of(target))
+    if apart:
+        return not world.touching(own, other)
+    ends = [named_point(scene, *end) for end in ((object, point), (target, target_point)) if end[1] is not None]
+    total = 0.0
+    for contact in world.contacts():
+        pair = {contact.body_a, contact.body_b}
+        if pair.isdisjoint(own) or pair.isdisjoint(other) or contact.distance > 0.0:
+            continue
+        if all(float(np.linalg.norm(contact.position - end)) <= within for end in ends):
+            total += float(np.linalg.norm(contact.force))
+    return total >= max(force, NOTHING)
+
+
+@check()
+def swings(scene: Scene, *, object: str, way: Sequence[float], speed: float, stroke: int) -> bool:
+    """Return whether a thing in a hand moves along a way with at least a speed; one stroke of a shake.
+
+    Args:
+        scene: The scene.
+        object: What is shaken.
+        way: Unit vector (3,) in the world.
+        speed: Least speed along it [m/s].
+        stroke: Which stroke it is; those of a shake come in their order.
+    """
+    twist = np.asarray(scene.world.body_velocity(scene.body_of(object)), float)
+    return bool(float(twist[:3] @ np.asarray(way, float)) >= speed and in_hand(scene, object=object))
+
+
+@check()
+def held_by_both(scene: Scene, *, object: str) -> bool:
+    """Return whether two hands hold an object at the same time."""
+    arms = [(name, arm.name) for name, robot in scene.robots.items() for arm in robot.arms]
+    return sum(grasped(scene, robot=robot, arm=arm, object=object) for robot, arm in arms) >= BOTH
+
+
+def _push(scene: Scene, bodies: set[str], name: str, at: Array, along: Array, within: float) -> float:
+    """Return the force [N] along a direction (3,) that bodies exert on an object within a distance of a point (3,)."""
+    own, pressed = set(scene.world.subtree(scene.body_of(name))), 0.0
+    for contact in scene.world.contacts():
+        if float(np.linalg.norm(contact.position - at)) > within:
+            continue
+        if contact.body_a in bodies and contact.body_b in own:
+            pressed += float(contact.force @ along)
+        elif contact.body_b in bodies and contact.body_a in own:
+            pressed -= float(contact.force @ along)
+    return pressed

@@ -24,6 +24,7 @@ SKILLS = {
     "heuristic__skill": "handloom.skills.motions.joint_skills:HeuristicSkill",
     "home": "handloom.skills.motions.joint_skills:Home",
     "joint__ctrl": "handloom.skills.motions.joint_skills:JointCtrl",
+    "lift": "handloom.skills.held_objects.lift_together:LiftTogether",
     "manualpick": "handloom.skills.picking.pick_variants:ManualPick",
     "mobile__rotate": "handloom.skills.mobile_base.mobile:MobileRotate",
     "mobile__translate": "handloom.skills.mobile_base.mobile:MobileTranslate",
@@ -34,10 +35,13 @@ SKILLS = {
     "place": "handloom.skills.placing.place:Place",
     "pour": "handloom.skills.held_objects.pour:Pour",
     "pour__water__succ": "handloom.skills.held_objects.pour:PourWaterSucc",
+    "press": "handloom.skills.contacts.press:PressPoint",
     "rotate": "handloom.skills.articulated_objects.articulated:Rotate",
     "rotate__obj": "handloom.skills.held_objects.rotate_held:RotateObj",
     "scan": "handloom.skills.held_objects.flip_and_scan:Scan",
+    "shake": "handloom.skills.held_objects.shake:Shake",
     "track": "handloom.skills.motions.track:Track",
+    "use": "handloom.skills.contacts.use:Use",
     "wait": "handloom.skills.motions.joint_skills:Wait",
 }
 

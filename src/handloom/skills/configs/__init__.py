@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Discriminator, Tag
 from pydantic_core import PydanticCustomError
 
 from handloom.errors import suggest
-from handloom.skills.configs import articulated, motions, picks, places
+from handloom.skills.configs import articulated, contacts, motions, picks, places
 from handloom.skills.configs.parts import SkillConfig
 
 SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
@@ -27,6 +27,7 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "heuristic__skill": motions.HeuristicSkillConfig,
     "home": motions.HomeConfig,
     "joint__ctrl": motions.JointCtrlConfig,
+    "lift": contacts.LiftConfig,
     "manualpick": picks.ManualPickConfig,
     "mobile__rotate": motions.MobileRotateConfig,
     "mobile__translate": motions.MobileTranslateConfig,
@@ -37,10 +38,13 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "place": places.PlaceConfig,
     "pour": motions.PourConfig,
     "pour__water__succ": motions.PourWaterSuccConfig,
+    "press": contacts.PressConfig,
     "rotate": articulated.RotateConfig,
     "rotate__obj": places.RotateObjConfig,
     "scan": places.ScanConfig,
+    "shake": contacts.ShakeConfig,
     "track": motions.TrackConfig,
+    "use": contacts.UseConfig,
     "wait": motions.WaitConfig,
 }
 """Published name > config class."""

@@ -17,7 +17,8 @@ from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
 from handloom.tasks.config.arm_words import all_arms, arm_of_step, same_hand
-from handloom.tasks.config.short_points import TABLE, named_place
+from handloom.tasks.config.short_deeds import DEEDS, short_deed, unfolded
+from handloom.tasks.config.short_points import in_work_frame, named_place
 from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
 from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
@@ -69,7 +70,7 @@ WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "st
          "beside": "Put the {0} beside the {1}.", "left_of": "Put the {0} to the left of the {1}.",
          "right_of": "Put the {0} to the right of the {1}.", "in_front_of": "Put the {0} in front of the {1}.",
          "behind": "Put the {0} behind the {1}."}  # fmt: skip
-VERBS = ("pick", "place", "pour", *ON_JOINTS, "handover", "home")
+VERBS = ("pick", "place", "pour", *dict.fromkeys((*ON_JOINTS, *DEEDS)), "handover", "home")
 EXAMPLES = (
     "{pick: apple}, {place: apple, in: bowl}, {pour: cup, into: bowl}, {open: cabinet}, {close: {cabinet: drawer_1}}, "
     "{turn: knob, by: 90}, {push: drawer}, {press: pedal}, {handover: stick, from: left, to: right}, home"
@@ -78,9 +79,9 @@ EXAMPLES = (
 MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on"}
 MEANT |= {"next_to": "beside", "near": "beside", "by": "beside", "stack": "stack_on"}
 """Words that people write > where a short place puts the object."""
-SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "stack": "place", "insert": "place"}
+SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "hit": "strike", "beat": "strike"}
 SAID_OTHERWISE |= {"shut": "close", "pull": "open", "rotate": "turn", "twist": "turn", "give": "handover"}
-SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press", "slide": "push"}
+SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press"}
 """Other words for a verb > the verb."""
 TOGETHER = "\0"
 """Where a sentence names what is put somewhere, while those of the same place are gathered."""
@@ -108,6 +109,7 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
         return
     where = (*root, "skills")
     robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
+    _unfold(document, task, where)
     steps = [_is_step(item, robots) for item in task["skills"]]
     if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
         _nest(document, task, where, robots, arms)
@@ -116,13 +118,32 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
     for path, lane in _lanes(task["skills"], where):
         lane[:] = [
             _expanded(
-                _with_fixtures(skill, task), objects, f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}"
+                in_work_frame(_with_fixtures(skill, task), task, (*WHERE, "to")),
+                objects,
+                f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}",
             )
             for k, skill in enumerate(lane)
         ]
     if any(map(_is_short, given)):
         _give_time(document, task, root)
     _describe(task)
+
+
+def _unfold(document: Document, task: dict[str, Any], where: KeyPath) -> None:
+    """Write what takes several skills, such as ``{stack: [a, b, c]}``, as these; each knows its line in the file."""
+    steps, marks = [], {}
+    for i, item in enumerate(task["skills"]):
+        old = (*where, i)
+        own = {path[len(old) :]: mark for path, mark in document.marks.items() if path[: len(old)] == old}
+        what = f"{document.mark(old)}: skills.{i}"
+        for step in unfolded(item, _assets(_objects(task)), what):
+            marks |= {(*where, len(steps), *path): mark for path, mark in own.items()}
+            steps.append(step)
+    if len(steps) != len(task["skills"]):
+        for path in [path for path in document.marks if path[: len(where)] == where and path != where]:
+            del document.marks[path]
+        document.marks |= marks
+    task["skills"] = steps
 
 
 def _is_short(skill: Any) -> bool:
@@ -259,6 +280,9 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         raise ConfigError(f"{what}: {_unknown_verb(skill)}")
     given = {("on" if key is True else key): value for key, value in skill.items()}  # YAML reads `on:` as true.
     verb = next(verb for verb in VERBS if verb in given)
+    deed = short_deed(verb, given, _assets(objects), what)
+    if deed is not None:
+        return deed
     if verb in ON_JOINTS:
         return on_joint(verb, given, _assets(objects), what)
     if verb == "handover":
@@ -284,8 +308,6 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
             raise ConfigError(f"{what}: pour {name}: say what into, e.g. {{pour: {name}, into: bowl}}, got {target!r}")
         words = f"Pour the {{{name}}} into the {{{target}}}."
         return {"name": "pour", "objects": [name, target], "instruction": words, **given}
-    if "at" in given and not {*WHERE, "to"} & given.keys():  # {place: cube, at: [0, -0.25]}, in the work frame
-        given |= {"on": TABLE, "at_frame": "work"}
     places = [key for key in (*WHERE, "to") if key in given]
     if len(places) == 1:
         given |= named_place(given[places[0]], places[0], name, _assets(objects), what)

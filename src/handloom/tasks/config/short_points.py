@@ -1,6 +1,6 @@
 """Named points in short forms: ``{place: pan, on: stove.burner_1}``, ``{place: lemon, in: cabinet.drawer_2}``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handloom.errors import ConfigError, suggest
@@ -8,7 +8,7 @@ from handloom.objects import ObjectAsset
 from handloom.scene.named_points import ObjectPoint, known_points, reference
 
 TABLE = "table"
-"""What a spot without a target is on."""
+"""What a spot without a target is on, where the work place does not say."""
 Asset = Callable[[str], ObjectAsset | None]
 """Name of an object > one such object of the library; None for those of files."""
 
@@ -56,3 +56,16 @@ def demanded(text: Any, asset: Asset, what: str) -> ObjectPoint:
             f"{suggest(named.point, known_points(found))}"
         )
     return named
+
+
+def in_work_frame(skill: Any, task: Mapping[str, Any], relations: Sequence[str]) -> Any:
+    """Return ``{place: mug, at: [0.1, 0]}`` with what the spot, which is in the work frame, is on.
+
+    Args:
+        skill: A short form; others are returned as they are.
+        task: The task.
+        relations: Words that name a target, with which ``at`` is a spot of that.
+    """
+    if not isinstance(skill, dict) or "place" not in skill or "at" not in skill or {*relations, True} & skill.keys():
+        return skill
+    return {**skill, "on": task.get("work_surface", TABLE), "at_frame": "work"}

@@ -1,0 +1,84 @@
+"""Poses of the hand that bring a point of it, or of what it holds, to a point of the world along a way."""
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.grasping import GripperShape
+from handloom.skills.arms.orientations import direction_mask
+from handloom.skills.articulated_objects.joint_strategies import hand_point
+from handloom.skills.configs.parts import Filters
+from handloom.skills.picking.grasp_poses import gripper_of
+from handloom.skills.skill import Skill
+from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
+
+ROLLS = 12
+"""Turns of the hand about the way that are tried."""
+TILTS, AROUND = 3, 6
+"""Tilts of the hand from the way that are tried beside none, and in how many directions each."""
+
+
+def fingertips(gripper: GripperShape) -> Array:
+    """Return the point (3,) in the tool frame [m] that the closed fingers reach furthest with."""
+    arm = gripper.arm
+    head = hand_point(arm)
+    return head + (gripper.fingertip(0) - float(head @ arm.approach)) * np.asarray(arm.approach, float)
+
+
+def pointing(skill: Skill, filters: Filters, p_world: Array, along: Array, tilt: float) -> Array:
+    """Return poses T_base_tool (n, 4, 4) with the closed fingertips at a point, the hand along a way or leaning.
+
+    Args:
+        skill: The skill that asks.
+        filters: Directions that the hand may have.
+        p_world: The point (3,) [m].
+        along: The way (3,).
+        tilt: How far the hand may lean from it [rad].
+    """
+    arm = skill.controller.arm
+    approach, tip = np.asarray(arm.spec.approach, float), fingertips(gripper_of(skill))
+    T_base_world = invert_pose(arm.T_world_base)
+    way, point = T_base_world[:3, :3] @ along, T_base_world[:3, :3] @ p_world + T_base_world[:3, 3]
+    R = facing_along(skill.controller.commanded_pose[:3, :3], approach, way, tilt)
+    T = make_pose(R, point - R @ tip)
+    T = T[direction_mask(T, filters, approach)]
+    taken, found = skill.controller.attainable(T, point_tool=tip, axis_tool=approach, angle=max(0.2, 0.3 * tilt))
+    return taken[found]
+
+
+def facing_along(R_start: Array, axis_tool: Array, way: Array, tilt: float) -> Array:
+    """Return orientations (n, 3, 3) in which an axis of the hand points along a way, or leans from it, least first.
+
+    Among those that lean alike, little turning from the start comes first.
+
+    Args:
+        R_start: Orientation to begin with (3, 3).
+        axis_tool: Axis of the hand (3,).
+        way: Unit vector (3,) in the base.
+        tilt: How far the axis may lean [rad].
+    """
+    now = R_start @ axis_tool
+    R = _shortest(now, way) @ R_start
+    across = np.linalg.svd(way[None])[2][1:]
+    turned = []
+    for lean in np.linspace(0.0, tilt, TILTS + 1) if tilt > 0.0 else (0.0,):
+        angles = np.arange(AROUND) * 2.0 * np.pi / AROUND if lean > 0.0 else np.zeros(1)
+        batch = []
+        for angle in angles:
+            side = np.cos(angle) * across[0] + np.sin(angle) * across[1]
+            leaning = matrix_from_rotvec(lean * side) @ R
+            axis = leaning @ axis_tool
+            batch += [matrix_from_rotvec(roll * axis) @ leaning for roll in np.arange(ROLLS) * 2.0 * np.pi / ROLLS]
+        order = np.argsort([-float(np.sum(one * R_start)) for one in batch], kind="stable")
+        turned += [batch[k] for k in order]
+    return np.stack(turned)
+
+
+def _shortest(now: Array, wanted: Array) -> Array:
+    """Return the shortest turn (3, 3) from one unit vector to another."""
+    axis = np.cross(now, wanted)
+    sine = float(np.linalg.norm(axis))
+    if sine < 1e-9:
+        if float(now @ wanted) > 0.0:
+            return np.eye(3)
+        return matrix_from_rotvec(np.pi * np.linalg.svd(now[None])[2][1])
+    return matrix_from_rotvec(axis / sine * np.arctan2(sine, float(now @ wanted)))

@@ -1,0 +1,154 @@
+"""Press a named point of an object with closed fingers."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.motion.planning import Move
+from handloom.objects import ObjectAsset
+from handloom.objects.blueprint import ROOT
+from handloom.scene import Scene
+from handloom.scene.named_points import known_points, named_point, point_of
+from handloom.skills.arms.candidates import choose
+from handloom.skills.configs.contacts import PressConfig
+from handloom.skills.contacts.point_poses import pointing
+from handloom.skills.picking.grasp_poses import Preshape, gripper_of
+from handloom.skills.skill import Skill, command_at
+from handloom.spatial import invert_pose, matrix_from_rotvec
+from handloom.values import Check, FunnelStage
+
+PRESSED = 2.0 / 3.0
+"""Share of the way that was asked for which counts as pressed."""
+BEYOND = 0.003
+"""How far beyond the end of a joint's way the fingertips aim [m]: hands yield to springs."""
+BEFORE = 0.004
+"""How far before the point the fingertips are when the press begins [m]."""
+CLOSE_FRAMES = 12
+"""Frames the fingers get to close."""
+FACES_IN = 0.3
+"""Cosine from which on the way of a joint counts as into the surface that is pressed."""
+SOMETIME = 1e-3
+"""Share of a skill's frames that stands for at least one of them."""
+BUTTONS = ("button", "top")
+"""Names of points that are pressed where a task names none."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Press:
+    """What is pressed, and how far."""
+
+    point: str
+    position: Array
+    """Where the point is (3,), in the world [m]."""
+    end: Array
+    """Where it is when it is pressed (3,) [m]."""
+    way: Array
+    """Unit vector (3,) of the press at its beginning, in the world."""
+    term: Check
+    """What holds while it is pressed."""
+
+
+def has_button(asset: ObjectAsset) -> bool:
+    """Return whether an object has a point on a part that moves which is there to be pressed."""
+    return any(name in asset.keypoints and asset.keypoints[name].body != ROOT for name in BUTTONS)
+
+
+def pressed_point(asset: ObjectAsset, given: str | None) -> str:
+    """Return the point of an object that is pressed: the given one, its button or top, or the head of its joint."""
+    if given is not None:
+        return given
+    known = known_points(asset)
+    moving = [name for name in BUTTONS if name in known and known[name].body != ROOT]
+    return (*moving, *(link.name for link in asset.joints[:1]), "top")[0]
+
+
+def press_of(scene: Scene, config: PressConfig) -> Press:
+    """Return how an object is pressed, from where it stands now.
+
+    Raises:
+        ConfigError: It has no such point.
+    """
+    name = config.objects[0]
+    asset = scene.assets[name]
+    point = pressed_point(asset, config.point)
+    known, at = point_of(asset, name, point), named_point(scene, name, point)
+    T = scene.world.body_pose(f"{name}/{known.body}")
+    about = {"object": name, "point": point}
+    link = next((link for link in asset.joints if link.name == known.body), None)
+    if link is None:
+        down = np.array([0.0, 0.0, -1.0])
+        term = Check(
+            name="pressed_at", arguments={**about, "way": (T[:3, :3].T @ down).tolist(), "force": config.force}
+        )
+        return Press(point=point, position=at, end=at + config.depth * down, way=down, term=term)
+    axis, anchor = T[:3, :3] @ np.asarray(link.axis), T[:3, :3] @ np.asarray(link.anchor) + T[:3, 3]
+    way = np.asarray(np.cross(axis, at - anchor) if link.kind == "hinge" else axis, float)
+    way = way / np.linalg.norm(way)
+    q, (low, high) = scene.world.joint_position(f"{name}/{link.joint}"), link.range
+    inward = -float(way @ (T[:3, :3] @ np.asarray(link.normal)))
+    up = inward > 0.0 if abs(inward) > FACES_IN else high - q >= q - low
+    travel = config.amount * ((high if up else low) - q)
+    off = at - anchor
+    moved = matrix_from_rotvec(travel * axis) @ off - off if link.kind == "hinge" else travel * axis
+    way = way if up else -way
+    joint = {"joint": link.joint, "start": float(q), "travel": PRESSED * travel}
+    term = Check(name="pressed_at", arguments={**about, "way": (T[:3, :3].T @ way).tolist(), **joint})
+    return Press(point=point, position=at, end=at + moved + BEYOND * way, way=way, term=term)
+
+
+class PressPoint(Skill[PressConfig]):
+    """Closed fingers come straight at the point, press it as far as it goes or as hard as is asked, and draw back."""
+
+    Config: ClassVar = PressConfig
+
+    @staticmethod
+    def deeds(scene: Scene, config: PressConfig) -> tuple[Check, ...]:
+        """Return what it does to the world: the point was pressed, by fingers, at some time."""
+        term = press_of(scene, config).term
+        return (Check(name=term.name, arguments=term.arguments, seconds=1.0 / scene.instance.fps),)
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Choose how the hand comes, and write the commands."""
+        config, controller = self.config, self.controller
+        self._press = press = press_of(self.scene, config)
+        controller.ignored = config.ignore_substring
+        touch = pointing(self, config, press.position - BEFORE * press.way, press.way, float(np.deg2rad(config.tilt)))
+        if len(touch) == 0:
+            detail = f"no way to hold the hand at {config.objects[0]}.{press.point} suits this arm and its approach"
+            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
+            return
+        R = invert_pose(controller.arm.T_world_base)[:3, :3]
+        before, down = touch.copy(), touch.copy()
+        before[:, :3, 3] -= R @ (config.pre_distance * press.way)
+        down[:, :3, 3] += R @ (press.end - press.position + BEFORE * press.way)
+        itself = controller.obstacles_of(config.objects[0])
+        closed = Preshape.at(gripper_of(self), 0.0)
+        controller.fingers = closed.joints
+        moves = [Move(T_base_tool=before), Move(T_base_tool=touch, straight=True, ignore=itself)]
+        moves.append(Move(T_base_tool=down, straight=True, ignore=itself))
+        chosen = choose(self, moves)
+        controller.fingers = {}
+        if chosen is None:
+            return
+        before, touch, down = (T[chosen.index] for T in (before, touch, down))
+        own, without = config.ignore_substring, (*config.ignore_substring, *itself)
+        slow = {"straight": True, "pace": config.pace}
+        self.manip_list = [
+            self.stay("update_pose_cost_metric"),
+            self.stay("update_specific", ignore_substring=own),
+            command_at(before, "close_gripper", **chosen.params(0)),
+            *[command_at(before, "close_gripper", until_still=True)] * self.frames(CLOSE_FRAMES),
+            command_at(before, "update_specific", ignore_substring=without),
+            command_at(touch, "close_gripper", straight=True, **chosen.params(1)),
+            command_at(down, "close_gripper", **slow, **chosen.params(2)),
+            *[command_at(down, "close_gripper")] * self.frames(config.hold_steps),
+            command_at(before, "close_gripper", straight=True),
+            command_at(before, "update_specific", ignore_substring=own),
+        ]
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return that the point was pressed at some time."""
+        term = self._press.term
+        return (Check(name=term.name, arguments=term.arguments, share=SOMETIME),)

@@ -1,0 +1,127 @@
+"""Lift an object with both hands and hold it."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.judging.checks import holds
+from handloom.judging.point_terms import held_by_both
+from handloom.judging.relations import upright_terms
+from handloom.motion.planning import Move
+from handloom.scene import Scene
+from handloom.scene.measures import world_box
+from handloom.scene.named_points import named_point
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.skills.configs.contacts import LiftConfig
+from handloom.skills.held_objects.carry import Carry
+from handloom.skills.picking.grasp_poses import Preshape, annotated_grasps, clear_grasps, filtered, gripper_of
+from handloom.skills.skill import plan_failure
+from handloom.values import Check, FunnelStage
+
+LIFTED = 0.7
+"""Share of the height that was asked for which counts as lifted."""
+AT_POINT = 0.05
+"""How far from the named points the hands may take the object [m]."""
+
+
+def lift_terms(scene: Scene, config: LiftConfig) -> tuple[Check, ...]:
+    """Return what the world is like then: in both hands, lifted, and level."""
+    name = config.objects[0]
+    from_z = float(scene.object_pose(name)[2, 3])
+    return (
+        Check(name=held_by_both.__name__, arguments={"object": name}),
+        Check(name="lifted", arguments={"object": name, "from_z": from_z, "by": LIFTED * config.lift}),
+        *upright_terms(scene, name, config.tilt),
+    )
+
+
+class LiftTogether(Carry):
+    """Both hands take opposite sides of an object, or its named points, lift it level and hold it there."""
+
+    Config: ClassVar = LiftConfig
+    config: LiftConfig
+
+    @staticmethod
+    def deeds(scene: Scene, config: LiftConfig) -> tuple[Check, ...]:
+        """Return what it does to the world: the object is in both hands, lifted and level."""
+        return lift_terms(scene, config)
+
+    def simple_generate_manip_cmds(self) -> None:
+        """Choose a grasp for each hand, and write the commands until the hands have closed."""
+        self._terms = lift_terms(self.scene, self.config)
+        super().simple_generate_manip_cmds()
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return: in both hands, lifted and level, at the end."""
+        return self._terms
+
+    def _place(self) -> Array:
+        return self._T_from
+
+    def _moves(self, hands: Array) -> list[Move]:
+        return super()._moves(hands)[:3]
+
+    def _grasps_of(self, controller: ArmController) -> Array:
+        """Return grasps of one arm (n, 4, 4): of the rim, or of anything; at named points."""
+        config, name = self.config, self.config.objects[0]
+        one = Carry(self.scene, controller, config, self.rng)
+        for source in ("rim", "any") if not config.points else ("any", "rim"):
+            one.failure = None
+            T, score, *_ = annotated_grasps(one, name, source=source)
+            if not len(T):
+                continue
+            self._preshape = Preshape.for_rims(gripper_of(self)) if source == "rim" else self._wide()
+            self._preshaped(on=True)
+            passing = filtered(T, config, controller.arm.spec.approach, None, 0.0)
+            passing = passing & self._at_points(controller, T) if config.points else passing
+            kept = clear_grasps(one, name, T, passing, config.pre_grasp_offset, self._preshape.level)
+            T = self._reachable(controller, T[kept[np.argsort(score[kept], kind="stable")]])
+            if len(T):
+                self.failure = None
+                return T
+        where = f" at {' or '.join(config.points)}" if config.points else ""
+        detail = f"the {controller.arm.name} hand reaches no grasp of {name}{where} before and after the lift"
+        self.failure = one.failure
+        if one.failure is None:
+            self.fail(FunnelStage.REACH, "goal_unreachable", detail)
+        return np.empty((0, 4, 4))
+
+    def _wide(self) -> Preshape:
+        gripper = gripper_of(self)
+        return Preshape.at(gripper, len(gripper.position) - 1)
+
+    def _at_points(self, controller: ArmController, T_base_tool: Array) -> Array:
+        """Return which grasps (n, 4, 4) are at one of the named points."""
+        tip = controller.arm.spec.T_tool_tcp[:3, 3]
+        at = (controller.arm.T_world_base @ T_base_tool) @ np.array([*tip, 1.0])
+        points = np.stack([named_point(self.scene, self.config.objects[0], name) for name in self.config.points])
+        return np.linalg.norm(at[:, None, :3] - points[None], axis=2).min(axis=1) < AT_POINT
+
+    def _carry(self) -> None:
+        """Plan straight up from how both hands hold the object now, and write the commands."""
+        config, name = self.config, self.config.objects[0]
+        for controller in self.controllers:
+            arm = {"robot": controller.arm.robot_name, "arm": controller.arm.name, "object": name}
+            if not holds(self.scene, Check(name="grasped", arguments=arm)):
+                detail = f"the {controller.arm.name} hand closed and does not hold {name}"
+                self.fail(FunnelStage.EXECUTE, "not_grasped", detail)
+                return
+        pair, now = self._pair, self.scene.object_pose(name)
+        pair.take(self._carried())
+        up = self._moved(pair.tools(pair.target), self._raised(now), now)
+        plan = pair.plan_carry(pair.target, up, meets=self._supports())
+        if not plan.ok:
+            self.manip_list, self.failure = [], plan_failure(plan)
+            return
+        self.manip_list = [
+            self._command(up, "close_gripper", plan.path, pace=config.pace, together=True),
+            *[self._command(up, "close_gripper")] * self.frames(config.hold_steps),
+        ]
+
+    def _supports(self) -> tuple[str, ...]:
+        """Return the planner's names of what the object stands on, which it touches as it leaves."""
+        low = float(world_box(self.scene, self.config.objects[0])[0, 2])
+        fixed = [obj.name for obj in self.scene.instance.objects if obj.fixed and obj.solid]
+        below = [name for name in fixed if abs(float(world_box(self.scene, name)[1, 2]) - low) < AT_POINT]
+        return tuple(solid for name in below for solid in self.controller.obstacles_of(name))

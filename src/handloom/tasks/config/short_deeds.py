@@ -1,0 +1,184 @@
+"""Short forms of deeds with points and tools: press, stack, arrange, hang, turn by regrasping.
+
+``{press: stapler.top}``, ``{stack: [red, green, blue]}``, ``{arrange: [a, b, c], in: row}``, ``{hang: mug.handle, on:
+tree.peg_1}``, ``{turn: jar.lid, by: 360}``.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+from handloom.errors import ConfigError
+from handloom.skills.contacts.press import has_button
+from handloom.tasks.config.short_points import Asset, demanded
+
+MOST_TURN = 90.0
+"""How far a hand turns something in one go [deg]; what is turned further is taken hold of again."""
+ROW_GAP = [0.02, 0.06]
+"""Gap between things in a row [m]."""
+TOLERANCES = {"t_eps": 0.01, "o_eps": 0.1}
+
+
+def unfolded(item: Any, asset: Asset, what: str) -> list[Any]:
+    """Return the steps that a step of a flat list stands for; itself where it is one.
+
+    Args:
+        item: A step of the list.
+        asset: The objects of the task.
+        what: Begins messages: file, line and key.
+
+    Raises:
+        ConfigError: It does not say of what.
+    """
+    if not isinstance(item, dict) or "name" in item:
+        return [item]
+    given = {("on" if key is True else key): value for key, value in item.items()}  # YAML reads `on:` as true.
+    if "stack" in given:
+        return _stacked(given, what)
+    if "arrange" in given:
+        return _arranged(given, what)
+    if "turn" in given and isinstance(given.get("by"), int | float) and abs(given["by"]) > MOST_TURN:
+        turns = ceil(abs(given["by"]) / MOST_TURN)
+        return [{**given, "by": given["by"] / turns} for _ in range(turns)]
+    return [item]
+
+
+def _stacked(given: dict[str, Any], what: str) -> list[Any]:
+    """Return the picks and places that build a stack, the first named lowest."""
+    names, rest = _named_things(given, "stack", what)
+    return [
+        step
+        for lower, upper in pairwise(names)
+        for step in ({"pick": upper, **_of_arm(rest)}, {"place": upper, "stack_on": lower, **rest})
+    ]
+
+
+def _arranged(given: dict[str, Any], what: str) -> list[Any]:
+    """Return the picks and places that put things in a row, the first of which stays where it is."""
+    names, rest = _named_things(given, "arrange", what)
+    form = rest.pop("in", "row")
+    if form not in ("row", "column"):
+        raise ConfigError(f"{what}: arrange in a row (to the right) or a column (away from the robot), got {form!r}")
+    side = "right_of" if form == "row" else "behind"
+    gap = rest.pop("gap", ROW_GAP)
+    return [
+        step
+        for one, other in pairwise(names)
+        for step in ({"pick": other, **_of_arm(rest)}, {"place": other, side: one, "gap": gap, **rest})
+    ]
+
+
+def _named_things(given: dict[str, Any], verb: str, what: str) -> tuple[list[str], dict[str, Any]]:
+    rest = dict(given)
+    names = rest.pop(verb)
+    if not isinstance(names, list) or len(names) < 2 or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f"{what}: {verb} two objects or more, e.g. {{{verb}: [red, green, blue]}}; got {names!r}")
+    if len(set(names)) < len(names):
+        raise ConfigError(f"{what}: {verb}: every object once, got {names}")
+    return names, rest
+
+
+def _of_arm(keys: dict[str, Any]) -> dict[str, Any]:
+    return {key: keys[key] for key in ("arm", "robot") if key in keys}
+
+
+def short_deed(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | None:
+    """Return the skill of a deed in short form; None where the verb means something else here.
+
+    Args:
+        verb: The verb.
+        given: The short form.
+        asset: The objects of the task.
+        what: Begins messages: file, line and key.
+
+    Raises:
+        ConfigError: It cannot be understood.
+    """
+    return None if verb not in DEEDS else DEEDS[verb](dict(given), asset, f"{what}: {verb}")
+
+
+def _press(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | None:
+    """Return the press of a point; a press of ``{bin: pedal}`` is that of a joint."""
+    named = given.pop("press")
+    if not isinstance(named, str):
+        return None
+    name, point = demanded(named, asset, what)
+    found = asset(name)
+    if point is None and found is not None and found.joints and not has_button(found):
+        return None
+    words = f"Press the {point.replace('_', ' ')} of the {{{name}}}." if point else f"Press the {{{name}}}."
+    where = {} if point is None else {"point": point}
+    return {"name": "press", "objects": [name], "instruction": words, **TOLERANCES, **where, **given}
+
+
+def _hang(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+    """Return the hang of a held thing on a peg."""
+    name, _ = demanded(given.pop("hang"), asset, what)
+    target, peg = demanded(given.pop("on", None), asset, f"{what} {name}, on")
+    where = {} if peg is None else {"peg": peg}
+    words = f"Hang the {{{name}}} on the {{{target}}}."
+    return {"name": "hang", "objects": [name, target], "instruction": words, **TOLERANCES, **where, **given}
+
+
+def _turn(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | None:
+    """Return ``{turn: jar.lid}`` as that of its joint."""
+    named = given["turn"]
+    if not isinstance(named, str) or "." not in named:
+        return None
+    name, joint = demanded(named, asset, what)
+    rest = {key: value for key, value in given.items() if key != "turn"}
+    words = f"Turn the {str(joint).replace('_', ' ')} of the {{{name}}}."
+    return {"name": "rotate", "objects": [name], "joint": joint, "instruction": words, **rest}
+
+
+def _shake(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+    """Return the shake of what is held."""
+    name, _ = demanded(given.pop("shake"), asset, what)
+    return {"name": "shake", "objects": [name], "instruction": f"Shake the {{{name}}}.", **TOLERANCES, **given}
+
+
+def _lift(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+    """Return the lift with both hands; one hand lifts by picking."""
+    name, _ = demanded(given.pop("lift"), asset, what)
+    if given.pop("with", "both") != "both":
+        raise ConfigError(f"{what} {name}: with: both; one hand lifts it with {{pick: {name}}}")
+    words = f"Lift the {{{name}}} with both hands."
+    by = {"lift": given.pop("by")} if "by" in given else {}
+    return {"name": "lift", "objects": [name], "instruction": words, **TOLERANCES, **by, **given}
+
+
+USES: dict[str, tuple[str, dict[str, Any]]] = {
+    "strike": ("Strike the {1} with the {0}.", {"pace": 1.0, "force": 1.0, "lift": 0.08, "depth": 0.008}),
+    "touch": ("Touch the {1} with the {0}.", {"pace": 0.4}),
+    "stamp": ("Stamp the {1} with the {0}.", {"pace": 0.4, "force": 1.0, "hold_steps": 9, "depth": 0.006}),
+}
+"""Verb > its sentence, and the keys in which it differs."""
+
+
+def _use(verb: str) -> "Deed":
+    """Return the short form of what is done with a point of a held thing: ``{strike: block, with: hammer.head}``."""
+
+    def use(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+        target, spot = demanded(given.pop(verb), asset, what)
+        if "with" not in given:
+            raise ConfigError(f"{what} {target}: say with what, e.g. {{{verb}: {target}, with: hammer.head}}")
+        name, point = demanded(given.pop("with"), asset, f"{what} {target}, with")
+        words, keys = USES[verb]
+        ends = {key: end for key, end in (("point", point), ("target_point", spot)) if end is not None}
+        words = words.format(f"{{{name}}}", f"{{{target}}}")
+        return {"name": "use", "objects": [name, target], "instruction": words, **TOLERANCES, **keys, **ends, **given}
+
+    return use
+
+
+Deed = Callable[[dict[str, Any], Asset, str], dict[str, Any] | None]
+DEEDS: dict[str, Deed] = {
+    "press": _press,
+    "hang": _hang,
+    "turn": _turn,
+    "shake": _shake,
+    "lift": _lift,
+    **{verb: _use(verb) for verb in USES},
+}
+"""Verb > the skill that it is written as; None leaves it to the verbs of joints."""
