@@ -148,8 +148,8 @@ def bread_basket(c: Choices) -> Blueprint:
 def soup_pot(c: Choices) -> Blueprint:
     """An open pot with a lug on each side (-x and +x) that a hand takes from above."""
     color = c.color(("red", "navy", "teal", "white", "silver", "black"))
-    radius, height = c.number("radius", 0.080, 0.092), c.number("height", 0.075, 0.090)
-    look = Appearance(color=rgb(color), substance="steel", fill=0.22)
+    radius, height = c.number("radius", 0.105, 0.115), c.number("height", 0.075, 0.090)
+    look = Appearance(color=rgb(color), substance="steel", fill=0.15)
     dark = Appearance(color=(0.08, 0.08, 0.09), substance="plastic", fill=0.8)
     parts = tube(radius, height, 0.005, sides=20, foot=FOOT, **look)
     parts.append(cylinder(radius - 0.002, 0.006, (0.0, 0.0, 0.003), **look))
@@ -171,10 +171,10 @@ def skillet(c: Choices) -> Blueprint:
     radius, height = c.number("radius", 0.075, 0.088), c.number("height", 0.030, 0.036)
     reach = c.number("handle", 0.115, 0.135)
     wall, floor = 0.004, 0.004
-    iron = Appearance(color=rgb(color), substance="steel", material="cast_iron", fill=0.22)
+    iron = Appearance(color=rgb(color), substance="steel", material="cast_iron", fill=0.14)
     outer = [(0.84 * radius, 0.0), (radius, height)]
     parts = shell(outer, [(0.84 * radius - wall, floor), (radius - wall, height)], sides=20, foot=FOOT, **iron)
-    parts.append(cylinder(0.84 * radius - 0.001, floor, (0.0, 0.0, floor / 2), **{**iron, "fill": 0.4}))
+    parts.append(cylinder(0.84 * radius - 0.001, floor, (0.0, 0.0, floor / 2), **{**iron, "fill": 0.22}))
     start, end = np.array([radius - 0.004, 0.0, height - 0.008]), np.array([radius + reach, 0.0, height + 0.012])
     knee = start + 0.25 * (end - start)
     parts += [
