@@ -110,6 +110,7 @@ KNOWN = {
     "robots/proposal/urdf_files.py: rest": CHECKED,
     "robots/proposal/urdf_files.py: copy": "a number and the stem of a file that exists",
     "robots/robot_description.py: self.config.model": CHECKED,
+    "retarget/runtime/plugins.py: program": "a program that the user's own config starts, wherever it is",
     "safe_paths.py: *parts": "this is the function that checks",
     "sim/model_file.py: directory.replace('\\\\', '/')": CHECKED,
     "sim/model_file.py: end": CHECKED,

@@ -50,10 +50,8 @@ def test_every_published_name_leads_to_an_object_or_says_why_not(module: str, na
 
 
 def test_out_of_scope_names_say_so_when_imported() -> None:
-    with pytest.raises(ImportError, match="MessageChannelSink is out of scope: message channels"):
-        from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import (  # noqa: F401
-            MessageChannelSink,
-        )
+    with pytest.raises(ImportError, match="TwinRenderConfig is out of scope: it draws the robot"):
+        from handloom.compat.isaacteleop.teleop_session_manager import TwinRenderConfig  # noqa: F401
     with pytest.raises(ImportError, match="third-party hand"):
         from handloom.compat.isaacteleop.retargeters.wuji_hand_retargeter import WujiHandRetargeter  # noqa: F401
 

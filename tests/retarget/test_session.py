@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handloom.errors import InputError, StateError
+from handloom.errors import FileError, InputError, StateError
 from handloom.retarget import (
     ControllerInputIndex,
     ControllerSnapshot,
@@ -17,7 +17,6 @@ from handloom.retarget import (
     ExecutionState,
     OutputCombiner,
     RetargetingExecutionConfig,
-    RetargetingExecutionMode,
     SessionMode,
     SO101PositionClutchRetargeter,
     TeleopSession,
@@ -25,8 +24,13 @@ from handloom.retarget import (
     TransformMatrix,
     ValueInput,
     create_bool_selector,
+    execution_events,
     group_of,
+    offer_devices,
+    reset_event_channel,
+    teleop_state_channel,
 )
+from handloom.retarget.runtime.device_io import McapRecordingConfig, McapReplayConfig
 
 IDENTITY = {"world_T_anchor": {"value": group_of(TransformMatrix(), np.eye(4, dtype=np.float32))}}
 
@@ -109,8 +113,12 @@ def test_a_recording_gives_the_same_commands_again_and_says_when_it_ends(tmp_pat
     again = positions(replay, 50)
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
     assert replay.ended
-    with replay, pytest.raises(StateError, match="ended after 50 frames"):
-        replay.step(IDENTITY)
+    with replay:
+        assert not replay.ended
+        for _ in range(50):
+            replay.step(IDENTITY)
+        with pytest.raises(StateError, match="ended after 50 frames"):
+            replay.step(IDENTITY)
 
 
 def test_what_the_graph_saw_is_what_is_recorded(tmp_path: Path) -> None:
@@ -133,8 +141,10 @@ def test_steps_outside_the_block_and_blocks_within_blocks_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "'world_T_anchor' was not fed value"),
-        ({**IDENTITY, "controllers": {}}, "'controllers' is a device"),
+        (None, r"external \(non-DeviceIO\) leaves that step\(\) must be given: world_T_anchor"),
+        ({}, "Missing external inputs: world_T_anchor"),
+        ({"world_T_anchor": {}}, "'world_T_anchor' was not fed value"),
+        ({**IDENTITY, "controllers": {}}, "controllers is a device"),
     ],
 )
 def test_leaves_that_are_not_fed_or_fed_twice_are_refused(given: dict, said: str) -> None:
@@ -153,16 +163,17 @@ def test_graphs_whose_leaves_share_a_name_or_whose_control_must_be_fed_are_refus
     with pytest.raises(InputError, match="two leaves are called 'controllers'"):
         TeleopSession(TeleopSessionConfig("test", twice, **devices))
     manager = DefaultTeleopStateManager("state")
-    with pytest.raises(InputError, match="may only read devices, but state"):
+    with pytest.raises(InputError, match="may only read devices, but the external-input leaf state"):
         TeleopSession(TeleopSessionConfig("test", graph(), teleop_control_pipeline=manager, **devices))
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"devices": lambda: frame(0), "trackers": (1,)}, "trackers belongs to the OpenXR runtime"),
-        ({"devices": lambda: frame(0), "mcap_config": object()}, "use record_to"),
-        ({"devices": lambda: frame(0), "mode": SessionMode.REPLAY}, "takes a DeviceRecording"),
+        ({"joint_publisher": object()}, "joint_publisher draws the robot in an OpenXR headset"),
+        ({"devices": lambda: frame(0), "mode": SessionMode.REPLAY}, "mcap_config is required in mode replay"),
+        ({"devices": DeviceRecording(frames=(), end_time_ns=0)}, "mode replay takes a DeviceRecording"),
+        ({"teleop_control_pipeline": graph()}, "must output 'teleop_state'; it has pose"),
     ],
 )
 def test_configs_that_cannot_work_are_refused(options: dict, said: str) -> None:
@@ -171,10 +182,47 @@ def test_configs_that_cannot_work_are_refused(options: dict, said: str) -> None:
 
 
 def test_a_graph_that_reads_devices_needs_them() -> None:
-    with pytest.raises(InputError, match="reads devices needs them"):
-        TeleopSession(TeleopSessionConfig("test", graph()))
+    session = TeleopSession(TeleopSessionConfig("test", graph()))
+    with pytest.raises(StateError, match="there are no devices for ControllerTracker"):
+        session.__enter__()
+    with offer_devices(lambda: frame(0, 0.4)), session:
+        assert np.allclose(session.step(IDENTITY)["pose"][0][:3], [0.22, 0.0, 0.12], atol=1e-7)
+        assert session.oxr_session is not None
+    assert session.oxr_session is None
 
 
-def test_there_is_no_pipelined_mode() -> None:
-    with pytest.raises(InputError, match="mode sync"):
-        RetargetingExecutionConfig(RetargetingExecutionMode.PIPELINED)
+def test_a_published_recording_is_made_and_played(tmp_path: Path) -> None:
+    file = tmp_path / "hands.jsonl"
+    frames = [frame(i, 0.1 * i) for i in range(5)]
+    live = session_on(frames, mcap_config=McapRecordingConfig(file))
+    first = positions(live, 5)
+    replay = TeleopSession(TeleopSessionConfig("test", graph(), SessionMode.REPLAY, mcap_config=McapReplayConfig(file)))
+    assert all(np.array_equal(a, b) for a, b in zip(first, positions(replay, 5), strict=True))
+    (tmp_path / "other.mcap").write_bytes(b"\x89MCAP0\r\n")
+    replay.config.mcap_config = McapReplayConfig(tmp_path / "other.mcap")
+    with pytest.raises(FileError, match="MCAP files are not read here"):
+        replay.__enter__()
+
+
+def test_a_pipelined_session_gives_every_frame_one_later() -> None:
+    frames = [frame(i, 0.1 * i) for i in range(6)]
+    session = session_on(frames, retargeting_execution=RetargetingExecutionConfig("pipelined"))
+    moved = []
+    with session:
+        for index in range(6):
+            moved.append(session.step(IDENTITY)["pose"][0][0])
+            assert session._async_runner is not None
+            assert session._async_runner.wait_for_frame(index, timeout_s=10.0) is not None
+            if index:
+                assert session.last_step_info.returned_age_frames == 1
+    alone = [p[0] for p in positions(session_on(frames), 6)]
+    assert moved == pytest.approx([alone[0], *alone[:-1]])
+
+
+def test_the_state_of_a_control_graph_must_be_one_hot() -> None:
+    outputs = {
+        "teleop_state": group_of(teleop_state_channel(), True, True, False),
+        "reset_event": group_of(reset_event_channel(), False),
+    }
+    with pytest.raises(InputError, match="one-hot, got stopped, paused"):
+        execution_events(outputs)

@@ -53,6 +53,7 @@ VERBS = {
     "evaluate": Verb(
         "handloom.cli.verbs.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"
     ),
+    "improve": Verb("handloom.cli.verbs.improve:run", "demonstrations by the expert from where a policy fails"),
     "object": Verb("handloom.cli.verbs.object", "show: draw variants of an object; import: read one from a file"),
     "grasp": Verb(
         "handloom.cli.verbs.grasp:run", "find grasps of an object for a gripper, draw them, test them in physics"

@@ -95,6 +95,7 @@ RENAMED = {
     "handloom.objects.joint_feel": "handloom.objects.joint_dynamics",
     "handloom.skills.articulated_objects.joint_ways": "handloom.skills.articulated_objects.joint_paths",
     "handloom.skills.articulated_objects.joint_manners": "handloom.skills.articulated_objects.joint_strategies",
+    "handloom.compat.isaacteleop.rate_limits": "handloom.compat.isaacteleop.small_names",
     "handloom.teleop.certificate": "handloom.web.certificate",
     "handloom.teleop.gate": "handloom.web.gate",
     "handloom.motion.collision.lane_shapes": "handloom.motion.collision.lane_kernels",

@@ -76,6 +76,7 @@ def add_modules(package: str, tables: Mapping[str, Mapping[str, str]]) -> None:
                 module = PublishedModule(name, rows, f"Published names of {'.'.join(parents[:depth])}.")
                 sys.modules[name] = module
                 parent, _, last = name.rpartition(".")
-                setattr(sys.modules[parent], last, module)
+                if last not in getattr(sys.modules[parent], "_table", {}):  # Its own name comes before a module's.
+                    setattr(sys.modules[parent], last, module)
                 if depth > 1 and last not in sys.modules[parent].__all__:
                     sys.modules[parent].__all__.append(last)

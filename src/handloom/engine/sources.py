@@ -107,6 +107,8 @@ def source_factory(name: str) -> SourceFactory:
     """
     if name.startswith(policies.PREFIX):
         return policies.policy_factory(name)
+    if name.startswith(policies.TAKEOVER):
+        return policies.takeover_factory(name)
     if name.startswith(augmentation.PREFIX):
         return augmentation.augmenting_factory(name)
     if ":" not in name and name not in SOURCES:
@@ -132,7 +134,7 @@ def make_source(task: Task, scene: Scene, stages: Stages, source: str) -> tuple[
     seed, episode = scene.instance.seed, scene.instance.episode
     rng = generator(seed, episode, "skills", task=task.name)
     # Whether a policy fits the task is known when it is given a scene, and the same for all of them.
-    with _loading(source) if source.startswith(policies.PREFIX) else nullcontext():
+    with _loading(source) if source.startswith((policies.PREFIX, policies.TAKEOVER)) else nullcontext():
         commands = make(scene, stages, rng)
     # The expert's own terms say where a task of mere motions leads; others are asked to go where it would.
     draws = None if source == EXPERT else generator(seed, episode, "skills", task=task.name)

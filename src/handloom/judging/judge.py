@@ -69,6 +69,16 @@ class Judge:
         return min(len(self.timeline) / self._steps, holding) if self._steps else holding
 
     @property
+    def steps(self) -> int:
+        """How many steps change something."""
+        return self._steps
+
+    @property
+    def coming(self) -> tuple[Step, ...]:
+        """The next step of every arm that has one left."""
+        return tuple(steps[0] for steps in self._lanes.values() if steps)
+
+    @property
     def terms(self) -> tuple[tuple[Check, bool], ...]:
         """Every term of the goal, and whether it held when the judge looked last."""
         if not self._now:

@@ -101,14 +101,15 @@ from handloom.retarget.nodes.trihand import (
     TriHandMotionControllerRetargeter,
 )
 from handloom.retarget.recording import DeviceRecorder, DeviceRecording
-from handloom.retarget.session import (
+from handloom.retarget.runtime.device_link import DeviceLink, offer_devices
+from handloom.retarget.runtime.session_config import (
+    PluginConfig,
     RetargetingExecutionConfig,
     RetargetingExecutionMode,
-    RetargetingStepInfo,
     SessionMode,
-    TeleopSession,
     TeleopSessionConfig,
 )
+from handloom.retarget.session import RetargetingStepInfo, TeleopSession
 from handloom.retarget.sources.device_frame import DeviceFrame
 from handloom.retarget.sources.device_sources import (
     ControllersSource,
@@ -160,6 +161,7 @@ __all__ = [
     "DLDeviceType",
     "DefaultTeleopStateManager",
     "DeviceFrame",
+    "DeviceLink",
     "DeviceRecorder",
     "DeviceRecording",
     "DeviceSource",
@@ -213,6 +215,7 @@ __all__ = [
     "ParameterSpec",
     "ParameterState",
     "PedalSnapshot",
+    "PluginConfig",
     "PoseSource",
     "RateLimiterConfig",
     "RetargeterIO",
@@ -258,6 +261,7 @@ __all__ = [
     "execution_events",
     "float_signal",
     "group_of",
+    "offer_devices",
     "reset_event_channel",
     "teleop_state_channel",
     "teleop_state_manager_output_spec",

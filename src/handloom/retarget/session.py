@@ -1,191 +1,232 @@
 """A session: devices are read, the graph runs, and what went in is recorded, one step after the other."""
 
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from types import ModuleType, TracebackType
+from typing import Any, Self, cast
 
-from handloom.errors import InputError, StateError
+from handloom.errors import StateError
 from handloom.retarget.graph.execution import (
     ComputeContext,
     ExecutionCache,
     ExecutionEvents,
-    GraphExecutable,
+    ExecutionState,
     GraphTime,
     RetargeterIO,
-    RetargeterIOType,
 )
-from handloom.retarget.graph.groups import OptionalTensorGroup
-from handloom.retarget.graph.retargeter import BaseRetargeter
-from handloom.retarget.graph.types import TensorTypeError
-from handloom.retarget.graph.wiring import RetargeterSubgraph
-from handloom.retarget.haptics.haptic_sink import DeviceSink
 from handloom.retarget.nodes.teleop_state import execution_events as events_of_state_manager
 from handloom.retarget.recording import DeviceRecorder, DeviceRecording
+from handloom.retarget.runtime import device_io, plugins
+from handloom.retarget.runtime.device_link import link_of
+from handloom.retarget.runtime.session_config import (
+    RetargetingExecutionMode,
+    SessionMode,
+    TeleopSessionConfig,
+)
+from handloom.retarget.runtime.session_leaves import Inputs, SessionLeaves
+from handloom.retarget.runtime.step_worker import (
+    AsyncRetargetRunner,
+    AsyncRetargetWorkerError,
+    RetargetFrame,
+    StepRequest,
+    finished_frame,
+    snapshot_compute_context,
+    snapshot_pipeline_inputs,
+    snapshot_retargeter_io,
+)
 from handloom.retarget.sources.device_frame import DeviceFrame
-from handloom.retarget.sources.device_sources import DeviceSource, JointStateSource
 
-Devices = Callable[[], DeviceFrame]
-"""Asked once per step for what the devices say now."""
-Inputs = Mapping[str, Mapping[str, OptionalTensorGroup]]
-
-
-class SessionMode(StrEnum):
-    """Where samples come from."""
-
-    LIVE = "live"
-    REPLAY = "replay"
-
-
-class RetargetingExecutionMode(StrEnum):
-    """When the graph runs: within the step, or in a thread beside it, which is not here."""
-
-    SYNC = "sync"
-    PIPELINED = "pipelined"
-
-
-@dataclass(frozen=True)
-class RetargetingExecutionConfig:
-    """How the graph runs; a frame of 20 nodes takes about a millisecond, so that it runs within the step."""
-
-    mode: RetargetingExecutionMode = RetargetingExecutionMode.SYNC
-
-    def __post_init__(self) -> None:
-        """Refuse what is not here."""
-        if self.mode != RetargetingExecutionMode.SYNC:
-            raise InputError(f"the graph runs within the step (mode sync), got {self.mode}")
-
-
-@dataclass(frozen=True)
-class TeleopSessionConfig:
-    """What a session is made of; the fields keep their published names, ``devices`` and ``record_to`` are ours."""
-
-    app_name: str
-    """Name of the application; the title of recordings."""
-    pipeline: GraphExecutable
-    """The graph from devices to commands."""
-    mode: SessionMode = SessionMode.LIVE
-    """``replay`` takes a ``DeviceRecording`` as ``devices``."""
-    teleop_control_pipeline: GraphExecutable | None = None
-    """Graph with the outputs of a ``TeleopStateManager``; without one the state is that of the device frames."""
-    devices: Devices | DeviceRecording | None = None
-    """What the devices say now, or said once. There is no OpenXR runtime here that would be asked instead."""
-    record_to: str | Path | None = None
-    """File that every frame is written to, with the state and the reset that the graph saw."""
-    retargeting_execution: RetargetingExecutionConfig = field(default_factory=RetargetingExecutionConfig)
-    verbose: bool = False
-    """Taken for compatibility; a session here prints nothing."""
-    trackers: tuple[Any, ...] = ()
-    plugins: tuple[Any, ...] = ()
-    sinks: Sequence[GraphExecutable] = ()
-    """Nodes that write to devices, such as ``HapticSink``, or subgraphs that end in one; run and sent in every step."""
-    oxr_handles: Any = None
-    mcap_config: Any = None
-
-    def __post_init__(self) -> None:
-        """Refuse what only an OpenXR runtime could do, and modes without their devices."""
-        for name in ("trackers", "plugins", "oxr_handles", "mcap_config"):
-            if getattr(self, name):
-                instead = "record_to" if name == "mcap_config" else "devices"
-                raise InputError(f"{name} belongs to the OpenXR runtime, which is not here; use {instead}")
-        recorded = isinstance(self.devices, DeviceRecording)
-        if recorded != (self.mode == SessionMode.REPLAY):
-            raise InputError(f"mode replay takes a DeviceRecording as devices, mode live does not; mode is {self.mode}")
+LOGGER = logging.getLogger("handloom")
+HEALTH_FRAMES = 60
+"""Steps from one look at the plugins to the next, as published."""
 
 
 @dataclass(frozen=True)
 class RetargetingStepInfo:
-    """Facts of one step, by their published names; the graph runs within the step: nothing is old or dropped."""
+    """Facts of one step, by their published names."""
 
     returned_frame_id: int | None = None
     """Number of the step whose outputs were returned, from 0."""
     submitted_frame_id: int | None = None
     """Number of the step."""
     returned_age_frames: int | None = None
+    """Steps between the two; 0 in mode sync, 1 as a rule in mode pipelined."""
     returned_age_s: float | None = None
+    """How long ago the returned step was asked for [s]."""
     compute_duration_s: float | None = None
-    """Wall time of the graphs [s]."""
+    """Wall time of the returned step [s]."""
     dropped_submissions: int = 0
+    """Earlier requests that this one replaced before they began."""
     ran_synchronously: bool = False
     frame_deadline_miss: bool = False
+    """Whether the outputs are more than one frame old."""
     worker_exception: BaseException | None = None
+    """What the worker raised."""
 
 
-class TeleopSession:
+class TeleopSession(SessionLeaves):
     """Runs a graph on devices, step by step; use it as a context manager.
 
     Every step reads the devices once, asks the control graph whether commands are wanted, and runs the pipeline in that
-    state. The outcome depends on the frames and the external inputs only, so a recording gives the same again.
+    state. The outcome depends on the frames and the external inputs only, so a recording gives the same again. One
+    thread calls ``step``; in mode pipelined the work is done by another, see ``RetargetingExecutionConfig``.
 
     Args:
         config: What the session is made of.
 
     Raises:
-        InputError: Two leaves share a name, or the control graph needs inputs that no device gives.
+        InputError: Two leaves share a name, the control graph needs inputs that no device gives, or a source names a
+            vendor in mode replay.
     """
 
     def __init__(self, config: TeleopSessionConfig) -> None:
-        self.config = config
+        super().__init__(config)
+        self.deviceio_session: Any = None
+        """Where trackers read, of the present or last run."""
+        self.oxr_session: Any = None
+        """What found the devices; None outside a run, and where the config names them."""
+        self.plugin_managers: list[Any] = []
+        self.plugin_contexts: list[Any] = []
+        """Plugins that run."""
         self.frame_count = 0
         """Steps so far."""
-        self.last_context: ComputeContext | None = None
-        """Time and events of the last step."""
-        self.last_step_info = RetargetingStepInfo()
-        """Facts of the last step."""
         self.start_time = 0.0
         """When the session was opened [s], as ``time.time`` has it."""
-        self._open = False
+        self.last_context: ComputeContext | None = None
+        """Time and events of the outputs that the last step returned."""
+        self.last_step_info = RetargetingStepInfo()
+        """Facts of the last step."""
+        self._in_context = False
+        self._exit_stack = ExitStack()
+        self._async_runner: AsyncRetargetRunner | None = None
+        self._mode = config.retargeting_execution.mode
         self._recorder: DeviceRecorder | None = None
-        self._sinks = [(graph, _sink_of(graph)) for graph in config.sinks]
-        graphs = [config.pipeline, *([config.teleop_control_pipeline] if config.teleop_control_pipeline else [])]
-        sinks = [sink for _, sink in self._sinks]
-        self._leaves = _named_leaves([*graphs, *(graph for graph, _ in self._sinks)], left_out=sinks)
-        self._external = [leaf for leaf in self._leaves.values() if not _is_source(leaf)]
-        if config.devices is None and any(map(_is_source, self._leaves.values())):
-            raise InputError(
-                "a session whose graph reads devices needs them: a function that returns a DeviceFrame, or a "
-                "DeviceRecording"
-            )
-        if config.teleop_control_pipeline is not None:
-            fed = [leaf.name for leaf in config.teleop_control_pipeline.get_leaf_nodes() if not _is_source(leaf)]
-            if fed:
-                raise InputError(
-                    f"the control pipeline may only read devices, but {', '.join(fed)} would have to be fed"
-                )
+
+    # -- opening and closing -----------------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
-        if self._open:
-            raise StateError("the session is open already")
-        self._open = True
-        self.start_time = time.time()
+        """Open devices and plugins; if one of them fails, those before it are closed again.
+
+        Raises:
+            StateError: The session is open, or there are no devices.
+        """
+        if self._in_context:
+            raise StateError("the session is already active: its block is open already")
+        self._in_context = True
+        stack = ExitStack()
+        try:
+            self._enter_resources(stack)
+        except BaseException as error:
+            try:
+                stack.__exit__(type(error), error, error.__traceback__)
+            except BaseException:
+                LOGGER.exception("Failed to roll back TeleopSession setup")
+            self.oxr_session, self._in_context = None, False
+            raise
+        self._exit_stack = stack
+        return self
+
+    def _module(self, name: str) -> ModuleType:
+        """Return where the classes of ``oxr``, ``deviceio`` and ``plugin_manager`` are taken from."""
+        return plugins if name == "plugin_manager" else device_io
+
+    def _enter_resources(self, stack: ExitStack) -> None:
+        self._refuse_vendors_in_replay()
+        self.plugin_managers, self.plugin_contexts = [], []
+        self.deviceio_session = stack.enter_context(self._open_devices(stack))
         if self.config.record_to is not None:
             self._recorder = DeviceRecorder(self.config.record_to, title=self.config.app_name)
-        return self
+            stack.callback(self._recorder.close)
+        for wanted in self.config.plugins:
+            if wanted.enabled:
+                self._start_plugin(stack, wanted)
+        self.frame_count, self.start_time = 0, time.time()
+        self.last_context, self.last_step_info = None, RetargetingStepInfo()
+        self._async_runner, self._mode = None, self.config.retargeting_execution.mode
+
+    def _open_devices(self, stack: ExitStack) -> Any:
+        config, io = self.config, self._module("deviceio")
+        recording = None
+        if config.mcap_config is not None:
+            names = [(source.get_tracker(), source.name) for source in self._sources]
+            kind = io.McapReplayConfig if config.mode == SessionMode.REPLAY else io.McapRecordingConfig
+            recording = kind(config.mcap_config.filename, [*names, *config.mcap_config.get_tracker_names()])
+        if isinstance(config.devices, DeviceRecording):
+            return device_io.DeviceIOSession(device_io.RecordedLink(config.devices))
+        if config.mode == SessionMode.REPLAY:
+            return io.ReplaySession.run(recording)
+        trackers = self._trackers()
+        vendors = io.VendorConfig([(s.get_tracker(), s.get_vendor()) for s in self._sources if s.get_vendor()])
+        extensions = io.DeviceIOSession.get_required_extensions(trackers, vendors)
+        handles = config.oxr_handles
+        if config.devices is not None:
+            handles = device_io.OpenXRSessionHandles(link=link_of(config.devices))
+        elif handles is None:
+            self.oxr_session = stack.enter_context(self._module("oxr").OpenXRSession(config.app_name, extensions))
+            handles = self.oxr_session.get_handles()
+        return io.DeviceIOSession.run(trackers, handles, recording, vendors)
+
+    def _trackers(self) -> list[Any]:
+        found = [source.get_tracker() for source in self._sources]
+        found += [sink.get_tracker() for _, sink in self._sinks]
+        by_identity = {id(tracker): tracker for tracker in [*found, *self.config.trackers] if tracker is not None}
+        return list(by_identity.values())
+
+    def _start_plugin(self, stack: ExitStack, wanted: Any) -> None:
+        folders = [str(path) for path in wanted.search_paths if path.is_dir()]
+        if not folders:
+            if wanted.required:
+                raise StateError(
+                    f"Required plugin {wanted.plugin_name!r} has no existing search directories. "
+                    f"Configured search paths: {[str(path) for path in wanted.search_paths]!r}."
+                )
+            return
+        manager = self._module("plugin_manager").PluginManager(folders)
+        self.plugin_managers.append(manager)
+        names = sorted(manager.get_plugin_names())
+        if wanted.plugin_name not in names:
+            if wanted.required:
+                raise StateError(
+                    f"Required plugin {wanted.plugin_name!r} was not discovered in search paths {folders!r}. "
+                    f"Discovered plugins: {names!r}."
+                )
+            return
+        plugin = manager.start(wanted.plugin_name, wanted.plugin_root_id, wanted.plugin_args)
+        self.plugin_contexts.append(stack.enter_context(plugin))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open = False
-        if self._recorder is not None:
-            self._recorder.close()
-            self._recorder = None
+    ) -> bool:
+        """Stop the worker, then close plugins and devices; an error of the block is never swallowed.
 
-    @property
-    def pipeline(self) -> GraphExecutable:
-        """The graph from devices to commands."""
-        return self.config.pipeline
+        Raises:
+            AsyncRetargetWorkerError: A step failed in the worker that no call of ``step`` has said yet.
+        """
+        if not self._in_context:
+            return False
+        failure = self._stop_worker(inside_error=kind is not None)
+        try:
+            self._exit_stack.__exit__(kind, error, trace)
+        finally:
+            self.oxr_session, self._recorder, self._in_context = None, None, False
+        if failure is not None:
+            raise failure
+        return False
 
-    def has_external_inputs(self) -> bool:
-        """Say whether ``step`` has to be given something."""
-        return bool(self.get_external_input_specs())
-
-    def get_external_input_specs(self) -> dict[str, RetargeterIOType]:
-        """Return the ports of every leaf that ``step`` has to feed, by its name."""
-        leaves = [leaf for leaf in self._external if isinstance(leaf, BaseRetargeter)]
-        return {leaf.name: leaf.input_spec() for leaf in leaves if leaf.input_spec()}
+    def _stop_worker(self, *, inside_error: bool) -> BaseException | None:
+        runner, self._async_runner = self._async_runner, None
+        if runner is None:
+            return None
+        runner.stop()
+        try:
+            runner.raise_if_failed(only_unreported=True)
+        except AsyncRetargetWorkerError as failure:
+            if not inside_error:
+                return failure
+            LOGGER.error("Async retarget worker failed during TeleopSession cleanup", exc_info=failure)
+        return None
 
     def get_elapsed_time(self) -> float:
         """Return how long the session is open [s]."""
@@ -197,13 +238,15 @@ class TeleopSession:
         recorded = self.config.devices
         return isinstance(recorded, DeviceRecording) and self.frame_count >= len(recorded)
 
+    # -- steps -------------------------------------------------------------------------------------------------------
+
     def step(
         self,
         external_inputs: Inputs | None = None,
         graph_time: GraphTime | None = None,
         execution_events: ExecutionEvents | None = None,
     ) -> RetargeterIO:
-        """Run one frame and return the outputs of the pipeline.
+        """Run one frame and return the outputs of the pipeline: of this frame, or in mode pipelined the newest ready.
 
         Args:
             external_inputs: Groups by port for every leaf that is not a device; each of its ports, in every step.
@@ -211,99 +254,122 @@ class TeleopSession:
             execution_events: What is asked of the nodes, instead of what the control graph or the frame say.
 
         Raises:
-            StateError: The session is not open, or the recording has ended.
+            StateError: The session is not open, the recording has ended, or a step failed in the worker.
             InputError: A leaf is not fed, or one was given that is a device.
         """
-        if not self._open:
+        if not self._in_context:
             raise StateError("the session is not open; use it in a with block")
-        frame = self._frame()
-        inputs = self._fed(external_inputs or {}) | self._polled(frame)
-        begin = time.perf_counter()
-        time_of = graph_time or frame.context.graph_time
-        events = execution_events or self._events(inputs, frame, time_of)
-        context = ComputeContext(time_of, events)
-        cache = ExecutionCache(inputs, context)
-        outputs = self.config.pipeline.execute_pipeline_with_cache(cache)
-        for graph, _ in self._sinks:
-            graph.execute_pipeline_with_cache(cache)
-        for _, sink in self._sinks:
-            sink.flush_to_device(self.config.devices)
-        if self._recorder is not None:
-            self._recorder.write(replace(frame, state=events.execution_state, reset=events.reset))
+        if self.frame_count % HEALTH_FRAMES == 0:
+            self._check_plugin_health()
+        runner, pipelined = self._async_runner, self._mode == RetargetingExecutionMode.PIPELINED
+        if runner is not None:
+            return self._step_in_worker(runner, external_inputs, graph_time, execution_events)
+        request = self._request(external_inputs, graph_time, execution_events, copied=pipelined)
+        begin = time.monotonic()
+        outputs, context = self._execute_step_request(request)
+        if not pipelined:
+            now = time.monotonic()
+            self._finish(context, request, request.frame_id, now - request.submitted_time_s, now - begin, in_step=True)
+            return outputs
+        frame = finished_frame(request, outputs, context, begin)
+        self._async_runner = AsyncRetargetRunner(
+            self._execute_step_request, cast(Any, self.config).retargeting_execution
+        )
+        self._async_runner.start()
+        self._async_runner.publish_seed(frame)
+        return self._returned(frame, request, 0, in_step=True)
+
+    def _step_in_worker(self, runner: AsyncRetargetRunner, *asked: Any) -> RetargeterIO:
+        try:
+            runner.raise_if_failed()
+            request = self._request(*asked, copied=True)
+            dropped = runner.submit(request)
+            frame = runner.latest()
+        except AsyncRetargetWorkerError as error:
+            self.last_step_info = RetargetingStepInfo(worker_exception=error)
+            raise
+        assert frame is not None  # The first frame was published before the worker had anything to do.
+        return self._returned(frame, request, dropped, in_step=False)
+
+    def _request(
+        self,
+        external_inputs: Inputs | None,
+        graph_time: GraphTime | None,
+        execution_events: ExecutionEvents | None,
+        *,
+        copied: bool,
+    ) -> StepRequest:
+        self._validate_external_inputs(external_inputs)
+        inputs = self._wanted_inputs(external_inputs)
+        return StepRequest(
+            self.frame_count,
+            snapshot_pipeline_inputs(inputs) if copied else inputs,
+            graph_time,
+            replace(execution_events) if execution_events is not None else None,
+            time.monotonic(),
+        )
+
+    def _execute_step_request(self, request: StepRequest) -> tuple[RetargeterIO, ComputeContext]:
+        """Read the devices, run the graphs, and write to the devices."""
+        self.deviceio_session.update()
+        inputs = self._collect_tracker_data() | (request.external_inputs or {})
+        frame = getattr(self.deviceio_session, "frame", None)
+        said = frame.context if isinstance(frame, DeviceFrame) else None
+        when = request.graph_time or (said.graph_time if said else GraphTime.now())
+        events = request.execution_events or self._events(inputs, said)
+        context = ComputeContext(when, ExecutionEvents(bool(events.reset), ExecutionState(events.execution_state)))
+        if self._sinks:
+            # One cache for all graphs: a node that several of them share runs once.
+            names = self._main_names | self._sink_names
+            cache = ExecutionCache({name: groups for name, groups in inputs.items() if name in names}, context)
+            outputs = self.pipeline.execute_pipeline_with_cache(cache)
+            for graph, _ in self._sinks:
+                graph.execute_pipeline_with_cache(cache)
+            for _, sink in self._sinks:
+                sink.flush_to_device(self.deviceio_session)
+        else:
+            main = {name: groups for name, groups in inputs.items() if name in self._main_names}
+            outputs = self.pipeline.execute_pipeline(main, context)
+        if self._recorder is not None and isinstance(frame, DeviceFrame):
+            self._recorder.write(replace(frame, state=events.execution_state, reset=bool(events.reset)))
+        return outputs, context
+
+    def _collect_tracker_data(self) -> dict[str, RetargeterIO]:
+        return {source.name: source.poll_tracker(self.deviceio_session) for source in self._sources}
+
+    def _events(self, inputs: dict[str, RetargeterIO], said: ComputeContext | None) -> ExecutionEvents:
+        control = self.teleop_control_pipeline
+        if control is None:
+            return said.execution_events if said else ExecutionEvents(False, ExecutionState.RUNNING)
+        wanted = {name: groups for name, groups in inputs.items() if name in self._control_names}
+        return events_of_state_manager(control.execute_pipeline(wanted))
+
+    def _returned(self, frame: RetargetFrame, request: StepRequest, dropped: int, *, in_step: bool) -> RetargeterIO:
+        age_s = max(0.0, time.monotonic() - frame.submitted_time_s)
+        context = snapshot_compute_context(frame.context)
+        self._finish(
+            context, request, frame.frame_id, age_s, frame.compute_duration_s, in_step=in_step, dropped=dropped
+        )
+        return snapshot_retargeter_io(frame.outputs)
+
+    def _finish(
+        self,
+        context: ComputeContext,
+        request: StepRequest,
+        returned: int,
+        age_s: float,
+        cost_s: float,
+        *,
+        in_step: bool,
+        dropped: int = 0,
+    ) -> None:
+        age = request.frame_id - returned
         self.last_context = context
         self.last_step_info = RetargetingStepInfo(
-            returned_frame_id=self.frame_count,
-            submitted_frame_id=self.frame_count,
-            returned_age_frames=0,
-            returned_age_s=0.0,
-            compute_duration_s=time.perf_counter() - begin,
-            ran_synchronously=True,
+            returned, request.frame_id, age, age_s, cost_s, dropped, in_step, frame_deadline_miss=age > 1
         )
         self.frame_count += 1
-        return outputs
 
-    def _frame(self) -> DeviceFrame:
-        devices = self.config.devices
-        if devices is None:
-            return DeviceFrame(time_ns=time.monotonic_ns())
-        if not isinstance(devices, DeviceRecording):
-            return devices()
-        if self.ended:
-            raise StateError(f"the recording has ended after {len(devices)} frames")
-        return devices.frames[self.frame_count]
-
-    def _polled(self, frame: DeviceFrame) -> dict[str, RetargeterIO]:
-        polled = {}
-        for name, leaf in self._leaves.items():
-            if isinstance(leaf, DeviceSource):
-                polled[name] = leaf.device_inputs(frame)
-            elif isinstance(leaf, JointStateSource):
-                polled[name] = leaf.raw_inputs(None)  # Device frames have no joint states.
-        return polled
-
-    def _fed(self, given: Inputs) -> dict[str, RetargeterIO]:
-        """Return the inputs of the external leaves; keys of no leaf are ignored, as published."""
-        for name in given:
-            if name in self._leaves and _is_source(self._leaves[name]):
-                raise InputError(f"leaf {name!r} is a device; its samples come from the session's devices")
-        fed: dict[str, RetargeterIO] = {}
-        for leaf in self._external:
-            wanted = leaf.input_types() if isinstance(leaf, BaseRetargeter) else {}
-            missing = [port for port in wanted if port not in given.get(leaf.name, {})]
-            if missing:
-                raise InputError(
-                    f"leaf {leaf.name!r} was not fed {', '.join(missing)}; feed every port in every step, an absent "
-                    "group where there is no value"
-                )
-            fed[leaf.name] = dict(given.get(leaf.name, {}))
-        return fed
-
-    def _events(self, inputs: dict[str, RetargeterIO], frame: DeviceFrame, time_of: GraphTime) -> ExecutionEvents:
-        control = self.config.teleop_control_pipeline
-        if control is None:
-            return frame.context.execution_events
-        cache = ExecutionCache(inputs, ComputeContext(time_of, ExecutionEvents()))
-        return events_of_state_manager(control.execute_pipeline_with_cache(cache))
-
-
-def _is_source(leaf: GraphExecutable) -> bool:
-    return isinstance(leaf, DeviceSource | JointStateSource)
-
-
-def _sink_of(graph: GraphExecutable) -> DeviceSink:
-    """Return the sink that a graph ends in."""
-    sink = graph.target_module if isinstance(graph, RetargeterSubgraph) else graph
-    if not isinstance(sink, DeviceSink):
-        raise TensorTypeError(
-            f"TeleopSession sinks must be a sink, or what its connect() returned, got {type(sink).__name__}"
-        )
-    return sink
-
-
-def _named_leaves(graphs: list[GraphExecutable], left_out: Sequence[DeviceSink]) -> dict[str, GraphExecutable]:
-    """Return the leaves of graphs by name; a leaf that two graphs share counts once."""
-    leaves: dict[str, GraphExecutable] = {}
-    for leaf in (leaf for graph in graphs for leaf in graph.get_leaf_nodes() if leaf not in left_out):
-        if leaves.setdefault(leaf.name, leaf) is not leaf:
-            raise InputError(f"two leaves are called {leaf.name!r}; rename one")
-    return leaves
+    def _check_plugin_health(self) -> None:
+        for plugin in self.plugin_contexts:
+            plugin.check_health()

@@ -176,6 +176,11 @@ class Schedule:
         if before and before[-1].name.endswith("pick"):
             lane.waiting.extendleft((before[-1], LOOK))
 
+    def take_over(self, held: Mapping[tuple[str, str], Sequence[str]]) -> None:
+        """Go on from where somebody else has led the arms, with what is in their hands, by robot and arm."""
+        for (robot, arm), objects in held.items():
+            self._controller(robot, arm).take_over(objects)
+
     @property
     def active(self) -> tuple[tuple[str, str, Skill], ...]:
         """Robot, arm and skill of everything that is being done."""

@@ -9,11 +9,16 @@ from handloom.compat.published import not_here, same_names
 RETARGET = "handloom.retarget"
 TRACKED = "handloom.retarget.sources.tracked_types"
 
-HAPTIC = "reduces tactile sensors that the simulation does not have"
-CHANNEL = "message channels belong to the OpenXR runtime"
+CHANNELS = "handloom.retarget.sources.message_channel"
+HAPTICS = "handloom.retarget.haptics.haptic_device"
+RUNTIME = "handloom.retarget.runtime"
+SAMPLES = "handloom.compat.isaacteleop.samples"
+SESSION = "handloom.compat.isaacteleop.session"
+TRACKERS = "handloom.retarget.sources.trackers"
+
 HANDS = "it drives a third-party hand through a third-party library"
-PACING = "the graph runs within the step, which takes about a millisecond; there is nothing to pace"
-OPENXR = "there is no OpenXR runtime here; a session is given its devices"
+TWIN = "it draws the robot in an OpenXR headset; the teleoperation page shows the scene itself"
+CAMERA = "it reads a camera of a third party"
 
 # interface
 _PARAMETERS = same_names(RETARGET, "ParameterSpec BoolParameter FloatParameter IntParameter VectorParameter")
@@ -52,14 +57,9 @@ _INDICES = same_names(
     "HandInputIndex HeadInputIndex ControllerInputIndex Generic3AxisPedalInputIndex FullBodyInputIndex HandJointIndex "
     "BodyJointIndex",
 ) | {"HeadPoseIndex": "handloom.retarget.inputs:HeadPoseIndex"}
-_TACTILE_TYPES = "handloom.retarget.haptics.haptic_device"
-_TACTILE = same_names(
-    _TACTILE_TYPES, "TactileVector TactileHeatmap FingerPowerVector ControllerHapticPulse EndEffectorForce"
-)
-_TACTILE_INDICES = same_names(_TACTILE_TYPES, "FingerIndex ControllerHapticPulseField EndEffectorForceAxis")
-_TACTILE_SIZES = same_names(
-    _TACTILE_TYPES, "NUM_HAPTIC_FINGERS NUM_CONTROLLER_HAPTIC_FIELDS NUM_END_EFFECTOR_FORCE_AXES"
-)
+_TACTILE = same_names(HAPTICS, "TactileVector TactileHeatmap FingerPowerVector ControllerHapticPulse EndEffectorForce")
+_TACTILE_INDICES = same_names(HAPTICS, "FingerIndex ControllerHapticPulseField EndEffectorForceAxis")
+_TACTILE_SIZES = same_names(HAPTICS, "NUM_HAPTIC_FINGERS NUM_CONTROLLER_HAPTIC_FIELDS NUM_END_EFFECTOR_FORCE_AXES")
 _TENSOR_TYPES = {
     "scalar_types": _SCALARS,
     "ndarray_types": _ARRAYS,
@@ -75,13 +75,13 @@ _TRACKED = same_names(
     "JointStateOutputTrackedType FullBodyPoseTrackedType DeviceIOHeadPoseTracked DeviceIOHandPoseTracked "
     "DeviceIOControllerSnapshotTracked DeviceIOGeneric3AxisPedalOutputTracked DeviceIOJointStateOutputTracked "
     "DeviceIOFullBodyPoseTracked",
-) | not_here(
+) | same_names(
+    CHANNELS,
     "MessageChannelMessagesTrackedType MessageChannelConnectionStatus MessageChannelStatusType "
     "DeviceIOMessageChannelMessagesTracked MessageChannelMessagesTrackedGroup MessageChannelStatusGroup",
-    CHANNEL,
 )
 _SOURCES = {
-    "interface": {"IDeviceIOSource": "handloom.retarget:DeviceSource"},
+    "interface": {"IDeviceIOSource": "handloom.retarget.sources.device_sources:TrackerSource"},
     "head_source": same_names(RETARGET, "HeadSource"),
     "hands_source": same_names(RETARGET, "HandsSource"),
     "controllers_source": same_names(RETARGET, "ControllersSource"),
@@ -91,9 +91,10 @@ _SOURCES = {
     "deviceio_tensor_types": _TRACKED,
     "haptic_sink": same_names("handloom.retarget.haptics.haptic_sink", "HapticSink"),
     "sink_interface": {"IDeviceIOSink": "handloom.retarget.haptics.haptic_sink:DeviceSink"},
-    "message_channel_config": not_here("MessageChannelConfig message_channel_config messageChannelConfig", CHANNEL),
-    "message_channel_sink": not_here("MessageChannelSink", CHANNEL),
-    "message_channel_source": not_here("MessageChannelSource", CHANNEL),
+    "message_channel_config": same_names(CHANNELS, "MessageChannelConfig message_channel_config")
+    | {"messageChannelConfig": f"{CHANNELS}:message_channel_config"},
+    "message_channel_sink": same_names(CHANNELS, "MessageChannelSink"),
+    "message_channel_source": same_names(CHANNELS, "MessageChannelSource"),
 }
 
 # utilities
@@ -134,11 +135,13 @@ _RETARGETERS = {
     "rate_limiter": same_names(RETARGET, "RateLimiterConfig EePoseRateLimiter JointRateLimiter"),
     "se3_retargeter": same_names(RETARGET, "Se3RetargeterConfig Se3AbsRetargeter Se3RelRetargeter"),
     "tensor_reorderer": same_names(RETARGET, "TensorReorderer"),
-    "tactile_retargeters": not_here(
-        "Vector3FrameTransform WorldForceAccumulator MagnitudeReducer TactileVectorToFingerPower "
-        "TactileHeatmapToFingerPower TactileHeatmapToWristPulse TactileVectorToControllerPulse "
-        "TactileHeatmapToControllerPulse FingerPowerToControllerPulse",
-        HAPTIC,
+    "tactile_retargeters": same_names(
+        "handloom.retarget.haptics.forces", "Vector3FrameTransform WorldForceAccumulator MagnitudeReducer"
+    )
+    | same_names(
+        "handloom.retarget.haptics.tactile",
+        "TactileVectorToFingerPower TactileHeatmapToFingerPower TactileHeatmapToWristPulse "
+        "TactileVectorToControllerPulse TactileHeatmapToControllerPulse FingerPowerToControllerPulse",
     ),
     "dex_hand_retargeter": not_here("DexHandRetargeter DexBiManualRetargeter DexHandRetargeterConfig", HANDS),
     "sharpa_hand_retargeter": not_here(
@@ -157,19 +160,76 @@ _SESSION = {
     | {"teleop_control_states": "handloom.retarget.nodes.teleop_state:teleop_control_states"},
     "input_selector": same_names(RETARGET, "create_bool_selector"),
     "config": same_names(
-        RETARGET, "SessionMode RetargetingExecutionMode RetargetingExecutionConfig TeleopSessionConfig"
+        RETARGET, "SessionMode RetargetingExecutionMode RetargetingExecutionConfig TeleopSessionConfig PluginConfig"
     )
-    | not_here("RetargetingPacingMode PacingStartupState ImmediatePacingConfig DeadlinePacingConfig", PACING)
-    | not_here("PluginConfig TwinRenderConfig", OPENXR),
-    "teleop_session": same_names(RETARGET, "RetargetingStepInfo TeleopSession"),
-    "async_retarget_runner": not_here(
+    | same_names(
+        f"{RUNTIME}.pacing",
+        "RetargetingPacingMode PacingStartupState ImmediatePacingConfig DeadlinePacingConfig",
+    )
+    | not_here("TwinRenderConfig", TWIN),
+    "teleop_session": same_names(RETARGET, "RetargetingStepInfo")
+    | {"TeleopSession": f"{SESSION}:PublishedTeleopSession"},
+    "async_retarget_runner": same_names(
+        f"{RUNTIME}.step_worker",
         "AsyncRetargetWorkerError AsyncRetargetRunnerStopped AsyncRetargetRunner RetargetFrame StepRequest "
         "snapshot_compute_context snapshot_pipeline_inputs snapshot_retargeter_io",
-        PACING,
     ),
-    "helpers": not_here(
-        "get_required_oxr_extensions_from_pipeline create_standard_inputs build_vendor_config_from_sources", OPENXR
+    "helpers": same_names(
+        SESSION,
+        "get_required_oxr_extensions_from_pipeline create_standard_inputs build_vendor_config_from_sources",
     ),
+}
+
+# devices
+_SCHEMA = {
+    "MessageChannelMessages": f"{CHANNELS}:Message",
+    "MessageChannelMessagesTracked": f"{CHANNELS}:MessageBatch",
+    "HapticCommand": f"{HAPTICS}:HapticCommand",
+    "HandJoint": f"{RETARGET}:HandJointIndex",
+    "BodyJoint": f"{RETARGET}:BodyJointIndex",
+    "HandJointPose": f"{SAMPLES}:SchemaJointPose",
+    "BodyJointPose": f"{SAMPLES}:SchemaJointPose",
+    "Generic3AxisPedalOutput": f"{SAMPLES}:SchemaPedals",
+} | {
+    name: f"{SAMPLES}:Schema{name}"
+    for name in same_names(
+        SAMPLES,
+        "Point Quaternion Pose HeadPose HandJoints HandPose ControllerInputState ControllerPose ControllerSnapshot "
+        "JointState JointStateOutput BodyJoints FullBodyPose",
+    )
+}
+_TRACKERS = (
+    same_names(
+        TRACKERS,
+        "HeadTracker HandTracker ControllerTracker FullBodyTracker Generic3AxisPedalTracker JointStateTracker "
+        "MessageChannelTracker HapticCommandPushTracker",
+    )
+    | {
+        "ITracker": f"{TRACKERS}:Tracker",
+        "ITrackerSession": f"{RUNTIME}.device_io:DeviceIOSession",
+        "MessageChannelStatus": f"{CHANNELS}:MessageChannelConnectionStatus",
+        "NUM_JOINTS": f"{RETARGET}:NUM_HAND_JOINTS",
+    }
+    | not_here("FrameMetadataTrackerOak", CAMERA)
+)
+_OXR = same_names(f"{RUNTIME}.device_io", "OpenXRSession OpenXRSessionHandles")
+_DEVICE_SESSION = same_names(
+    f"{RUNTIME}.device_io",
+    "DeviceIOSession ReplaySession McapRecordingConfig McapReplayConfig TrackerVendor VendorConfig",
+)
+_DEVICES = {
+    "schema": _SCHEMA,
+    "oxr": _OXR,
+    "deviceio_trackers": _TRACKERS,
+    "deviceio_session": _DEVICE_SESSION,
+    "deviceio": _TRACKERS
+    | _DEVICE_SESSION
+    | {"OpenXRSessionHandles": _OXR["OpenXRSessionHandles"]}
+    | {
+        name: _SCHEMA[name]
+        for name in ("ControllerInputState", "ControllerPose", "ControllerSnapshot", "Generic3AxisPedalOutput")
+    },
+    "plugin_manager": same_names(f"{RUNTIME}.plugins", "Plugin PluginCrashException PluginManager"),
 }
 
 PAGE = same_names(RETARGET, "SO101RollRetargeter SO101WristRetargeter SO101GripperRetargeter TensorReorderer") | {
@@ -195,21 +255,47 @@ MODULES: dict[str, dict[str, str]] = {
     "so101_page": PAGE,
     "haptic_devices": _HAPTIC_DEVICES,
     "haptic_devices.interface": _HAPTIC_DEVICES,
-    "haptic_devices.controller": same_names("handloom.retarget.haptics.haptic_device", "ControllerHapticDevice"),
+    "haptic_devices.controller": same_names(HAPTICS, "ControllerHapticDevice"),
+    "haptic_devices.push_tensor": same_names(HAPTICS, "PushTensorHapticDevice"),
+    "haptic_devices.glove": same_names(HAPTICS, "haptic_glove_device"),
+    **_DEVICES,
 }
 """Path below ``isaacteleop`` > published name > ``"module:object"``, or the reason why it is not here."""
 
 for _package, _modules in _PACKAGES.items():
-    # A name that is also a module of the package is that module.
-    MODULES[_package] = {n: row for rows in _modules.values() for n, row in rows.items() if n not in _modules}
+    MODULES[_package] = {name: row for rows in _modules.values() for name, row in rows.items()}
     MODULES |= {f"{_package}.{module}": rows for module, rows in _modules.items()}
-for _name, _ours in {
-    "_clamped_dt": "clamped_dt",
-    "_clamp_position_step": "clamped_position",
-    "_clamp_orientation_step": "clamped_orientation",
-}.items():
-    # Private names that the published tests call.
-    MODULES["retargeters.rate_limiter"][_name] = f"handloom.compat.isaacteleop.rate_limits:{_ours}"
+SMALL = "handloom.compat.isaacteleop.small_names"
+_KEYS = "GRIPPER_COMMAND_KEY GRIPPER_ELEMENT_LABEL"
+_SMALL_NAMES = {
+    "deviceio": "JOINT_PALM JOINT_WRIST JOINT_THUMB_TIP JOINT_INDEX_TIP",
+    "deviceio_trackers": "JOINT_PALM JOINT_WRIST JOINT_THUMB_TIP JOINT_INDEX_TIP",
+    "retargeters.SO101.clutch_retargeter": "_MATRIX_INDEX _MIN_QUAT_NORM _ROTATION_ATOL _normalize_quat:normalized "
+    "_quat_mul:product _quat_inv:inverse _mat_to_quat_xyzw:quat_of_matrix",
+    "retargeters.SO101.gripper_retargeter": f"{_KEYS} _TRIGGER_DEADZONE _OPEN_CLOSEDNESS _trigger_to_closedness",
+    "retargeters.foot_pedal_retargeter": "DEFAULT_MAX_LINEAR_VEL_MPS DEFAULT_MAX_ANGULAR_VEL_RADPS "
+    "DEFAULT_MIN_SQUAT_POS DEFAULT_MAX_SQUAT_POS DEFAULT_DEADZONE_THRESHOLD DEFAULT_YAW_RUDDER_THRESHOLD "
+    "DEFAULT_STRAFE_RUDDER_THRESHOLD DEFAULT_STRAFE_PEDAL_PRESSED_THRESHOLD",
+    "retargeters.joint_space.joint_state_retargeter": f"{_KEYS} JOINT_TARGETS_KEY EE_POSE_KEY _MATRIX_INDEX",
+    "retargeters.rate_limiter": "EE_POSE_KEY JOINT_TARGETS_KEY _MIN_QUAT_NORM _MIN_ANGLE_RAD "
+    "_quat_normalize:normalized_or_none _quat_mul:product _quat_conjugate:conjugated "
+    "_quat_geodesic_angle:angle_between _clamped_dt _clamp_position_step:clamped_position "
+    "_clamp_orientation_step:clamped_orientation",
+    "retargeting_engine.deviceio_source_nodes.pedals_source": "DEFAULT_PEDAL_COLLECTION_ID",
+    "retargeting_engine.utilities.transform_utils": "_rotation_matrix_to_quat_xyzw:quat_of_matrix_f32 "
+    "_quat_multiply_xyzw:product_f32 _quat_multiply_batch_xyzw:products",
+}
+"""Module > constants and functions beside its nodes, as ``published`` or ``published:ours``."""
+for _module, _names in _SMALL_NAMES.items():
+    for _name, _, _ours in (row.partition(":") for row in _names.split()):
+        MODULES[_module][_name] = f"{SMALL}:{_ours or _name.removeprefix('_')}"
+MODULES["retargeting_engine.interface.base_retargeter"]["_make_output_group"] = (
+    "handloom.retarget.graph.groups:new_group"
+)
+MODULES["teleop_session_manager.helpers"] |= {
+    "_get_trackers_from_pipeline": f"{SESSION}:trackers_of",
+    "_get_sources_from_pipeline": f"{SESSION}:sources_of",
+}
 MODULES["retargeters"] |= same_names(RETARGET, "SO101PositionClutchRetargeter SO101WristRetargeter SO101RollRetargeter")
 
 DIFFERENT = {
@@ -221,12 +307,18 @@ DIFFERENT = {
     "IntParameter": "a default out of bounds is refused",
     "VectorParameter": "a default out of bounds and empty element names are refused",
     "BaseExecutable": "the same class as BaseRetargeter",
-    "IDeviceIOSource": "poll_tracker takes a DeviceFrame, or an object that has one as frame; there are no trackers",
+    "DeviceIOSession": "reads the devices of the config, or those that handloom.retarget.offer_devices offers",
+    "OpenXRSession": "finds the devices that handloom.retarget.offer_devices offers; there is no OpenXR runtime here",
+    "OpenXRSessionHandles": "carries devices as link; the numbers mean nothing here",
+    "McapRecordingConfig": "the file is of JSON lines, not MCAP",
+    "McapReplayConfig": "takes what a session here has recorded; MCAP files are refused",
+    "VendorConfig": "has no effect: devices give samples whoever made them",
+    "PluginManager": "a plugin that ends by itself says so with its exit code",
     "ControllersSource": "raw samples may be ControllerSnapshot, too; silent devices may be absent",
     "HandsSource": "raw samples may be HandSnapshot, too; silent devices may be absent",
     "HeadSource": "raw samples may be HeadSnapshot, too; silent devices may be absent",
     "Generic3AxisPedalSource": "raw samples may be PedalSnapshot, too; silent devices may be absent",
-    "FullBodySource": "raw samples may be FullBodySnapshot, too; no choice of a vendor",
+    "FullBodySource": "raw samples may be FullBodySnapshot, too; the vendor has no effect",
     "JointStateSource": "raw samples may be joint positions by name, too",
     "ControllerTransform": "the matrix must be rigid within 1e-3",
     "HandTransform": "the matrix must be rigid within 1e-3",
@@ -247,10 +339,10 @@ DIFFERENT = {
     "command",
     "JointStateRetargeterConfig": "forward_kinematics may stand for urdf_path and ee_link",
     "TensorReorderer": "a name that no input has is refused instead of 0",
-    "TeleopSession": "devices are given to it instead of opened by it; a recording ends explicitly (ended)",
-    "TeleopSessionConfig": "devices and record_to are ours; what belongs to OpenXR must be left out",
-    "RetargetingExecutionConfig": "mode sync only",
-    "RetargetingStepInfo": "the graph runs within the step: ages are 0",
+    "TeleopSession": "a recording ends explicitly (ended); steps outside the block are refused",
+    "TeleopSessionConfig": "devices and record_to are ours; joint_publisher must be left out",
+    "TactileVectorToControllerPulse": "no taxels at all are refused",
+    "TactileHeatmapToControllerPulse": "pads of no size are refused",
     "ControllerHapticDevice": "a pulse that is not finite counts as none",
     "TwoButtonTeleopStateManager": "the same class as DefaultTeleopStateManager",
     "DefaultTeleopStateManager": "a reset button that is down when it comes back is not a press",

@@ -16,6 +16,7 @@ from handloom.engine.policy.lerobot_checkpoint import checkpoint_digest, checkpo
 from handloom.engine.policy.lerobot_policy import LeRobotPolicy, lerobot_python
 from handloom.episode.columns import IMAGES
 from handloom.episode.policy_source import OPTIONS, Observation, PolicySource, TrainedPolicy
+from handloom.episode.takeover_source import TakeoverSource
 from handloom.errors import FileError, InputError, require
 from handloom.onnx_file import first_line, open_onnx
 from handloom.scene import build_scene
@@ -24,6 +25,8 @@ from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 
 PREFIX = "policy="
 """How the name of a source begins that is a policy."""
+TAKEOVER = "takeover="
+"""How the name of a source begins in which the expert relieves a policy; the name of the policy's source follows."""
 OWN = "my_module:MyPolicy"
 FILES = (f"{PREFIX}onnx|", f"{PREFIX}lerobot|")
 """How the name of a source begins whose policy is a file or folder."""
@@ -70,6 +73,11 @@ def policy_source(policy: str, weights: Path | None = None, python: Path | None 
 def policy_factory(source: str) -> Any:
     """Return what makes the sources of a run that a policy drives."""
     return partial(PolicySource, policy=_loaded(source))
+
+
+def takeover_factory(source: str) -> Any:
+    """Return what makes the sources of a run in which the expert goes on where a policy fails."""
+    return partial(TakeoverSource, policy=_loaded(source.removeprefix(TAKEOVER)))
 
 
 def try_policy(source: str, task: Task, seed: int) -> None:

@@ -2,7 +2,8 @@
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from handloom.errors import InputError
 from handloom.retarget.graph.groups import TensorGroupType
 from handloom.retarget.graph.types import NDArrayType
+from handloom.retarget.sources.trackers import HapticCommandPushTracker
 
 
 class FingerIndex(IntEnum):
@@ -151,7 +153,12 @@ class PulseDevice(HapticDevice):
                 self._deliver(deviceio_session, endpoint, pulse)
             except Exception as error:
                 if endpoint not in self._failed:
-                    LOGGER.warning("haptic feedback of %s failed, which is not said again: %s", endpoint, error)
+                    LOGGER.warning(
+                        "%s: haptic feedback of %s failed, which is not said again: %s",
+                        type(self).__name__,
+                        endpoint,
+                        error,
+                    )
                     self._failed.add(endpoint)
 
     def _deliver(self, session: Any, endpoint: Endpoint, pulse: tuple[float, float, float]) -> None:
@@ -184,3 +191,82 @@ class ControllerHapticDevice(PulseDevice):
 
     def _deliver(self, session: Any, endpoint: Endpoint, pulse: tuple[float, float, float]) -> None:
         getattr(self._tracker, f"apply_{endpoint}_haptic_feedback")(session, *pulse)
+
+
+@dataclass(frozen=True)
+class HapticCommand:
+    """What one actuator shall do; the meaning of the numbers is the device's."""
+
+    endpoint: Endpoint = ""
+    values: Sequence[float] = ()
+
+
+class PushTensorHapticDevice(HapticDevice):
+    """A device beside the session that takes numbers per endpoint through a stream, such as a glove's driver.
+
+    Args:
+        collection_id: Name of the stream.
+        accepted_type: Type of what each endpoint takes.
+        tensor_identifier: Name of the value within the stream.
+        endpoints: Names of the actuators.
+        max_payload_size: Published limit of one command [bytes].
+    """
+
+    def __init__(
+        self,
+        collection_id: str,
+        accepted_type: TensorGroupType,
+        *,
+        tensor_identifier: str = "haptic_command",
+        endpoints: Iterable[Endpoint] = SIDES,
+        max_payload_size: int = HapticCommandPushTracker.DEFAULT_MAX_PAYLOAD_SIZE,
+    ) -> None:
+        self._type, self._endpoints = accepted_type, tuple(endpoints)
+        self._tracker = HapticCommandPushTracker(collection_id, tensor_identifier, max_payload_size)
+        self._pending: dict[Endpoint, list[float]] = {}
+        self._failed: set[Endpoint] = set()
+
+    def accepted_type(self) -> TensorGroupType:
+        """Return the type that was given."""
+        return self._type
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Return the names of the actuators."""
+        return self._endpoints
+
+    def get_tracker(self) -> HapticCommandPushTracker:
+        """Return the stream."""
+        return self._tracker
+
+    def apply(self, endpoint: Endpoint, values: ArrayLike) -> None:
+        """Store what an endpoint shall do; the last of a frame counts."""
+        self._pending[endpoint] = np.asarray(values, dtype=np.float32).ravel().tolist()
+
+    def flush(self, deviceio_session: Any) -> None:
+        """Send what was stored; the first failure of an endpoint is logged, the session goes on."""
+        pending, self._pending = self._pending, {}
+        for endpoint, values in pending.items():
+            try:
+                self._tracker.push(deviceio_session, HapticCommand(endpoint, values))
+            except Exception as error:
+                if endpoint not in self._failed:
+                    LOGGER.warning(
+                        "%s: values for %s were not sent, which is not said again: %s",
+                        type(self).__name__,
+                        endpoint,
+                        error,
+                    )
+                    self._failed.add(endpoint)
+
+
+def haptic_glove_device(
+    collection_id: str,
+    *,
+    num_fingers: int = NUM_HAPTIC_FINGERS,
+    endpoints: Iterable[Endpoint] = SIDES,
+    tensor_identifier: str = "haptic_command",
+) -> PushTensorHapticDevice:
+    """Return a device for gloves: one power per finger, 0 to 1, thumb first."""
+    return PushTensorHapticDevice(
+        collection_id, FingerPowerVector(num_fingers), tensor_identifier=tensor_identifier, endpoints=endpoints
+    )

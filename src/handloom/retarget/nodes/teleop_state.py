@@ -213,10 +213,18 @@ class DefaultTeleopStateManager(TeleopStateManager):
 
 
 def execution_events(outputs: RetargeterIO) -> ExecutionEvents:
-    """Return the events that the outputs of a state manager ask for."""
+    """Return the events that the outputs of a state manager ask for; the slots of the state may be in any order.
+
+    Raises:
+        InputError: Not exactly one state is on.
+    """
     one_hot = outputs[DefaultTeleopStateManager.OUTPUT_TELEOP_STATE]
-    state = next((s for i, s in enumerate(ONE_HOT) if one_hot[i]), ExecutionState.UNKNOWN)
-    return ExecutionEvents(outputs[DefaultTeleopStateManager.OUTPUT_RESET_EVENT][0], state)
+    on = [slot.name for index, slot in enumerate(one_hot.group_type.types) if one_hot[index]]
+    if len(on) != 1:
+        raise InputError(
+            f"teleop_control_pipeline output 'teleop_state' must be one-hot, got {', '.join(on) or 'no state'}"
+        )
+    return ExecutionEvents(bool(outputs[DefaultTeleopStateManager.OUTPUT_RESET_EVENT][0]), ExecutionState(on[0]))
 
 
 def _read(group: OptionalTensorGroup) -> bool | None:

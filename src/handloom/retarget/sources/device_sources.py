@@ -1,5 +1,7 @@
 """Source nodes: they turn raw device samples into groups."""
 
+import logging
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -34,10 +36,46 @@ from handloom.retarget.sources.tracked_types import (
     JointStateOutputTrackedType,
     SnapshotType,
 )
+from handloom.retarget.sources.trackers import (
+    ControllerTracker,
+    FullBodyTracker,
+    Generic3AxisPedalTracker,
+    HandTracker,
+    HeadTracker,
+    JointStateTracker,
+    Tracker,
+)
 from handloom.retarget.transforms import ControllerTransform, HandTransform, HeadTransform, PoseTransform
 
+LOGGER = logging.getLogger("handloom")
 
-class DeviceSource(BaseRetargeter):
+
+class TrackerSource(BaseRetargeter):
+    """A leaf that a session feeds from a tracker; published as ``IDeviceIOSource``.
+
+    Args:
+        name: Name of the node.
+        vendor: Published choice among makers of one kind of device.
+    """
+
+    def __init__(self, name: str, vendor: Any = None) -> None:
+        self._vendor = vendor
+        super().__init__(name)
+
+    def get_vendor(self) -> Any:
+        """Return the chosen maker of the device; None for the default."""
+        return self._vendor
+
+    @abstractmethod
+    def get_tracker(self) -> Any:
+        """Return the tracker that is polled."""
+
+    @abstractmethod
+    def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
+        """Return the raw groups of what the tracker's devices said last."""
+
+
+class DeviceSource(TrackerSource):
     """Reads ``deviceio_<device>`` and gives ``<device>``; a device that sent nothing is absent.
 
     Present does not mean valid: a lost controller keeps sending, with its validity flags down.
@@ -50,6 +88,19 @@ class DeviceSource(BaseRetargeter):
     """The type of every output."""
     raw_type: ClassVar[TensorGroupType]
     """The type of every raw port."""
+    getters: ClassVar[tuple[str, ...]]
+    """Methods of the tracker that give the samples, one per device."""
+
+    def __init__(self, name: str, vendor: Any = None) -> None:
+        self._tracker = self._new_tracker()
+        super().__init__(name, vendor)
+
+    def _new_tracker(self) -> Tracker:
+        raise NotImplementedError
+
+    def get_tracker(self) -> Tracker:
+        """Return the tracker that is polled."""
+        return self._tracker
 
     @property
     def _slot(self) -> SnapshotType:
@@ -76,7 +127,8 @@ class DeviceSource(BaseRetargeter):
         Args:
             deviceio_session: A ``DeviceFrame``, or anything whose attribute ``frame`` is one.
         """
-        return self.device_inputs(getattr(deviceio_session, "frame", deviceio_session))
+        got = {d: getattr(self._tracker, g)(deviceio_session) for d, g in zip(self.devices, self.getters, strict=True)}
+        return self.raw_inputs(got)
 
     def raw_inputs(self, samples: Mapping[str, Snapshot | None]) -> RetargeterIO:
         """Return the raw groups of samples by device; None and missing devices are absent."""
@@ -141,7 +193,11 @@ class ControllersSource(PoseSource):
     devices = (LEFT, RIGHT)
     group_type = ControllerInput()
     raw_type = DeviceIOControllerSnapshotTracked()
+    getters = ("get_left_controller", "get_right_controller")
     transform_class = ControllerTransform
+
+    def _new_tracker(self) -> Tracker:
+        return ControllerTracker()
 
 
 class HandsSource(PoseSource):
@@ -152,7 +208,11 @@ class HandsSource(PoseSource):
     devices = (LEFT, RIGHT)
     group_type = HandInput()
     raw_type = DeviceIOHandPoseTracked()
+    getters = ("get_left_hand", "get_right_hand")
     transform_class = HandTransform
+
+    def _new_tracker(self) -> Tracker:
+        return HandTracker()
 
 
 class HeadSource(PoseSource):
@@ -162,7 +222,11 @@ class HeadSource(PoseSource):
     devices = (HEAD,)
     group_type = HeadInput()
     raw_type = DeviceIOHeadPoseTracked()
+    getters = ("get_head",)
     transform_class = HeadTransform
+
+    def _new_tracker(self) -> Tracker:
+        return HeadTracker()
 
 
 class Generic3AxisPedalSource(DeviceSource):
@@ -177,10 +241,14 @@ class Generic3AxisPedalSource(DeviceSource):
     devices = (PEDALS,)
     group_type = Generic3AxisPedalInput()
     raw_type = DeviceIOGeneric3AxisPedalOutputTracked()
+    getters = ("get_pedal_data",)
 
     def __init__(self, name: str, collection_id: str = "generic_3axis_pedal") -> None:
         self.collection_id = collection_id
         super().__init__(name)
+
+    def _new_tracker(self) -> Tracker:
+        return Generic3AxisPedalTracker(self.collection_id)
 
 
 class FullBodySource(DeviceSource):
@@ -188,21 +256,25 @@ class FullBodySource(DeviceSource):
 
     Args:
         name: Name of the node.
-        vendor: Published choice of a tracker; frames come from anywhere here, so that only None is taken.
+        vendor: Published choice of a tracker; frames come from anywhere here, so that it has no effect.
     """
 
     FULL_BODY = "full_body"
     devices = (FULL_BODY,)
     group_type = FullBodyInput()
     raw_type = DeviceIOFullBodyPoseTracked()
+    getters = ("get_body_pose",)
 
-    def __init__(self, name: str, vendor: None = None) -> None:
+    def __init__(self, name: str, vendor: Any = None) -> None:
         if vendor is not None:
-            raise InputError(f"source {name!r}: body frames have no vendor here, got {vendor!r}; leave it out")
-        super().__init__(name)
+            LOGGER.info("source %r: body frames come from the session's devices, whatever the vendor", name)
+        super().__init__(name, vendor)
+
+    def _new_tracker(self) -> Tracker:
+        return FullBodyTracker()
 
 
-class JointStateSource(BaseRetargeter):
+class JointStateSource(TrackerSource):
     """Gives ``joints``, one float per configured name; names the device did not send become 0.
 
     Args:
@@ -218,7 +290,12 @@ class JointStateSource(BaseRetargeter):
     def __init__(self, name: str, collection_id: str, joint_names: Sequence[str]) -> None:
         self.collection_id = collection_id
         self._joints = tuple(joint_names)
+        self._tracker = JointStateTracker(collection_id)
         super().__init__(name)
+
+    def get_tracker(self) -> Tracker:
+        """Return the tracker that is polled."""
+        return self._tracker
 
     def input_spec(self) -> RetargeterIOType:
         """Return joint positions by name, optional."""
@@ -234,7 +311,7 @@ class JointStateSource(BaseRetargeter):
         Args:
             deviceio_session: Joint positions by name by collection id, or anything whose attribute ``joints`` is that.
         """
-        return self.raw_inputs(getattr(deviceio_session, "joints", deviceio_session).get(self.collection_id))
+        return self.raw_inputs(self._tracker.get_data(deviceio_session))
 
     def raw_inputs(self, positions: Mapping[str, float] | None) -> RetargeterIO:
         """Return the raw group of one sample [rad or m]; None is absent."""

@@ -1,0 +1,129 @@
+"""handloom improve: let the expert take over where a policy fails, and keep what it does as demonstrations."""
+
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from handloom.cli.flags import (
+    Backend,
+    Number,
+    OptionalFile,
+    OptionalNumber,
+    OptionalOutput,
+    OptionalRobot,
+    Overrides,
+    Seconds,
+    Task,
+)
+from handloom.cli.terminal import plain
+from handloom.cli.verbs.doctor import compile_kernels
+from handloom.cli.verbs.generate import executor_of, unit_size_of
+from handloom.cli.verbs.generate_display import GenerateDisplay
+from handloom.config import own_code
+from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
+from handloom.engine.executors.executor import HANG_LIMIT
+from handloom.engine.policy.evaluation import wilson
+from handloom.engine.policy.policies import TAKEOVER, policy_source, try_policy
+from handloom.engine.trust import trust_task
+from handloom.episode.takeover_source import DONE
+from handloom.errors import InputError
+from handloom.render.run_drawing import drawing_for
+from handloom.safe_paths import safe_name
+from handloom.seeding import TEST_SEEDS
+from handloom.tasks import load_task
+
+
+def run(
+    task: Task,
+    *,
+    robot: OptionalRobot = None,
+    policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
+    weights: OptionalFile = None,
+    policy_python: OptionalFile = None,
+    n: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 100,
+    max_attempts: OptionalNumber = None,
+    seed: Number = 1000,
+    output: OptionalOutput = None,
+    workers: OptionalNumber = None,
+    executor: Literal["process", "inline"] = "process",
+    render: Literal["now", "later", "none"] = "now",
+    backend: Backend = "cpu",
+    attempt_seconds: Seconds = HANG_LIMIT,
+    set: Overrides = (),
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    json: bool = False,
+) -> int:
+    """Find the scenes in which a policy fails, and let the expert show there how to go on.
+
+    The policy tries each scene. Where it succeeds nothing is kept. Where it is stuck, the expert takes over from a
+    state that the policy led to and finishes the task; its part becomes a demonstration, labelled as a recovery. Train
+    on these together with the old ones, and improve again. Test scenes are never used. The same command again resumes.
+
+    Args:
+        task: A task of the library, or a YAML file.
+        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
+            checkpoint.
+        weights: File that the class is given.
+        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
+        n: Demonstrations wanted.
+        max_attempts: Bound on the scenes; default ten per demonstration.
+        seed: Seed of the scenes; use another one in every round.
+        output: Folder of the run. Default: out/improve_TASK.
+        workers: Worker processes; default one per core.
+        executor: Where work runs: in worker processes, or inline in this one.
+        render: Draw the cameras now, later with `handloom render`, or not at all.
+        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
+        set: Overrides such as data.max_episode_length=500.
+        allow_code: Run Python code that the task or the checkpoint names.
+        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        json: Print one JSON object instead of text.
+    """
+    if seed >= TEST_SEEDS:
+        raise InputError(f"seed {seed} is one of the test scenes, which evaluate uses; take one below {TEST_SEEDS}")
+    own_code.allow_code(policy)  # Named by the user himself.
+    if allow_code:
+        own_code.allow_code()
+    loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
+    # The expert needs its usual time after the policy has used up its own.
+    longer = f"data.max_episode_length={2 * loaded.config.data.max_episode_length}"
+    loaded = load_task(task, overrides=(*set, longer), allow_outside=allow_outside, robot=robot)
+    trust_task(loaded)
+    source = policy_source(policy, weights, policy_python)
+    try_policy(source, loaded, seed)
+    goal = Goal(successes=n, max_attempts=max_attempts)
+    chosen = executor_of(executor, workers, attempt_seconds)
+    settings = RunSettings.of_task(
+        loaded,
+        seed=seed,
+        source=TAKEOVER + source,
+        unit_size=unit_size_of(goal, chosen.workers),
+        render=render,
+        backend=backend,
+    )
+    directory = RunDirectory.begin(
+        output or Path("out") / safe_name(f"improve_{loaded.name}" + (f"_{robot}" if robot else "")), settings
+    )
+    compile_kernels()
+    drawing = drawing_for(backend, workers=chosen.workers if executor == "process" else 0)
+    with drawing, GenerateDisplay(goal, quiet=json) as display:
+        outcome = generate_run(directory, goal, chosen, on_receipts=display.update)
+    receipts = list(outcome.receipts.values())
+    alone = sum(receipt.reason == DONE for receipt in receipts)
+    shown = sum(receipt.success for receipt in receipts)
+    low, high = wilson(alone, len(receipts))
+    if json:
+        found = {"scenes": len(receipts), "policy_succeeded": alone, "interval": [low, high], "demonstrations": shown}
+        print(dumps({**found, "dataset": str(directory.dataset)}))
+    else:
+        print(
+            f"policy:  {alone} of {len(receipts)} scenes, {alone / max(len(receipts), 1):.0%} "
+            f"(95 % interval {low:.0%} to {high:.0%}), seed {seed}"
+        )
+        print(f"expert:  took over in {len(receipts) - alone}, finished {shown}")
+        print(plain(f"dataset: {directory.dataset}"))
+    return 0 if shown or alone == len(receipts) else 1

@@ -1,0 +1,98 @@
+"""What joins a session to devices: samples come in; pulses, commands and messages go out."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from handloom.errors import StateError
+from handloom.retarget.sources.device_frame import DeviceFrame
+from handloom.retarget.sources.message_channel import MessageChannelConnectionStatus
+
+Devices = Callable[[], DeviceFrame]
+"""Asked once per step for what the devices say now."""
+
+
+class DeviceLink:
+    """Devices that a session reads and writes; a page in a browser, a headset, a test.
+
+    A subclass gives ``frame`` and whatever else its devices can do. What they cannot do raises ``StateError``, which a
+    haptic device says once and the session survives.
+    """
+
+    def frame(self) -> DeviceFrame:
+        """Return what the devices say now; asked once per step."""
+        raise NotImplementedError
+
+    def joints(self) -> Mapping[str, Mapping[str, float]]:
+        """Return joint positions by name [rad or m], by the name of their stream."""
+        return {}
+
+    def pulse(self, endpoint: str, amplitude: float, frequency_hz: float, duration_s: float) -> None:
+        """Let something vibrate: a gamepad's rumble, a controller's haptics.
+
+        Args:
+            endpoint: ``left`` or ``right``.
+            amplitude: 0 to 1; 0 ends a pulse.
+            frequency_hz: [Hz]; 0 is the device's own.
+            duration_s: [s]; 0 is the device's shortest.
+        """
+        raise StateError(f"these devices take no pulses (asked for {endpoint!r})")
+
+    def push(self, collection_id: str, tensor_identifier: str, endpoint: str, values: Sequence[float]) -> None:
+        """Send numbers to a named actuator, such as one power per finger of a glove."""
+        raise StateError(f"these devices have no stream {collection_id!r} that takes {tensor_identifier!r}")
+
+    def channel_status(self, channel: bytes) -> MessageChannelConnectionStatus:
+        """Return the state of a message channel."""
+        del channel
+        return MessageChannelConnectionStatus.DISCONNECTED
+
+    def receive(self, channel: bytes) -> list[bytes]:
+        """Return the messages that came since the last call."""
+        del channel
+        return []
+
+    def send(self, channel: bytes, payload: bytes) -> None:
+        """Send a message."""
+        raise StateError(f"these devices have no message channel {channel.hex()}")
+
+
+class FunctionLink(DeviceLink):
+    """Devices that only speak, through a function.
+
+    Args:
+        devices: Returns the samples of now.
+    """
+
+    def __init__(self, devices: Devices) -> None:
+        self._devices = devices
+
+    def frame(self) -> DeviceFrame:
+        """Return what the function returns."""
+        return self._devices()
+
+
+_offered: ContextVar[DeviceLink | None] = ContextVar("offered_devices", default=None)
+
+
+@contextmanager
+def offer_devices(devices: Devices | DeviceLink) -> Iterator[DeviceLink]:
+    """Let sessions opened within the block read these devices, where their config names none.
+
+    It stands for the OpenXR runtime that the published session looks for on the machine.
+    """
+    token = _offered.set(link_of(devices))
+    try:
+        yield link_of(devices)
+    finally:
+        _offered.reset(token)
+
+
+def offered_devices() -> DeviceLink | None:
+    """Return the devices of the innermost ``offer_devices`` block; None outside."""
+    return _offered.get()
+
+
+def link_of(devices: Devices | DeviceLink) -> DeviceLink:
+    """Return devices as a link."""
+    return devices if isinstance(devices, DeviceLink) else FunctionLink(devices)
