@@ -33,7 +33,7 @@ from handloom.skills.placing.landing import (
     unit,
 )
 from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into
-from handloom.skills.placing.spots import origins_at, reach_of
+from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
@@ -52,6 +52,8 @@ ANGLE = float(np.deg2rad(0.5))
 """Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
 """Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
+DOWN = float(np.deg2rad(15.0))
+"""How far from straight down a point that goes down may point [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Shares of the way down to contact, tried in this order."""
 DEEP = 0.03
@@ -256,7 +258,8 @@ class Place(Skill[PlaceConfig]):
         own = world_box(self.scene, config.objects[0])
         rise: float | Array = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
         R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
-        if config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None:
+        turned = config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None
+        if turned or config.point_down is not None:
             rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
         named = config.at is not None or config.at_point is not None or config.relation in SIDES
@@ -325,6 +328,9 @@ class Place(Skill[PlaceConfig]):
         stands = self._stood_up(T_base_world, T_tool_object, R_start)
         up = T_base_world[:3, 2]
         alignment = asked_alignment(config, up, T_tool_object[:3, :3], R_base_target, R_start, stands=stands)
+        if config.point_down is not None:
+            pointing = T_tool_object[:3, :3] @ way_of_point(self.scene, config.objects[0], config.point_down)
+            alignment = Alignment(axis_tool=pointing, axis_base=-up, tolerance=DOWN)
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)

@@ -8,8 +8,9 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.cavities import Cavity, hollow
-from handloom.scene.measures import world_box
+from handloom.scene.measures import local_box, world_box
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.spots import way_of_point
 
 CLEAR = 0.12
 """How far before the opening of a cavity the straight way in begins [m]."""
@@ -23,6 +24,10 @@ INTO = ("front", 30.0)
 """How a hand points that reaches in through a front."""
 OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
+
+
+ACROSS = 0.7
+"""Largest part of an axis along the way into a cavity that counts as across it."""
 
 
 class NoCavityError(Exception):
@@ -111,6 +116,9 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
         shut = ", ".join(dict.fromkeys(c.part if c.part != "object" else target for c in found))
         raise NoCavityError(f"everything in {target} that could take {name} is shut: {shut}; open it first")
     size = float(np.ptp(world_box(scene, name), axis=0)[:2].min())
+    if config.point_down is not None:  # It goes in with that point first, and is as wide as it is across.
+        across = np.abs(way_of_point(scene, name, config.point_down)) < ACROSS
+        size = float(np.ptp(local_box(scene, name)[0], axis=0)[across].min(initial=np.inf))
     wide = [c for c in is_open if c.width >= size + ROOM]
     if not wide:
         widest = max(c.width for c in is_open)

@@ -12,6 +12,7 @@ import numpy as np
 from handloom.errors import ConfigError, HandloomError, suggest
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.registry import CATEGORIES
+from handloom.tasks.config.arm_words import NEAREST, OTHER
 
 Asset = Callable[[str], ObjectAsset | None]
 """Name of an object > one such object of the library; None for those of files, whose joints are not known yet."""
@@ -33,6 +34,7 @@ ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 HANDOVER: dict[str, Any] = {
     "position": [0.33, 0.0, 0.2],
     "between_arms": True,
+    "spread": [0.1, 0.06, 0.1],
     "position_constraint": "object",
     "align_obj_tol": 20,
     "approach": ["any", 180],
@@ -121,7 +123,7 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
     name = given.pop("handover")
     first, second = str(given.pop("from", "left")), given.pop("to", None)
     second = str(second or {"left": "right", "right": "left"}.get(first))
-    if not isinstance(name, str) or {first, second} != {"left", "right"}:
+    if not isinstance(name, str) or {first, second} not in ({"left", "right"}, {NEAREST, OTHER}):
         raise ConfigError(
             f"{what}: handover: write {{handover: stick, from: left, to: right}}, "
             f"got {name!r} from {first!r} to {second!r}"
@@ -130,33 +132,43 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
         raise ConfigError(f"{what}: handover {name}: unknown key {next(iter(given))!r}; known: from, to")
     axis, long = _long_axis(asset(name))
     constraints = [{"constraints": [axis, *share]} if long else {} for share in ENDS]
-    sign = -1.0 if first == "left" else 1.0
+    signs = {"left": -1.0, "right": 1.0}
     direction = [float(axis == letter) for letter in "xyz"]
     out = {
         "name": "goto__pose",
         "objects": [name],
         "align_obj_axis": direction,
-        "align_ref_axis": [0.0, sign, 0.0],
+        "align_ref_axis": [0.0, signs.get(first, -1.0), 0.0],
         **HANDOVER,
         "instruction": f"Hold the {{{name}}} out to the {second} hand.",
     }
+    if first == NEAREST:
+        out["by_arm"] = {arm: {"align_ref_axis": [0.0, sign, 0.0]} for arm, sign in signs.items()}
     if not long:
         out["align_obj_tol"] = 180
     pick = {"name": "pick", "objects": [name], "gripper_change_steps": 15, "t_eps": 0.01, "o_eps": 0.1}
     take = {"approach": ["down", 40], "pre_grasp_offset": 0.06, "lift_th": 0.04}
     take |= {"post_grasp_offset_min": 0.05, "post_grasp_offset_max": 0.07}
     over = {"approach": "any", "pre_grasp_offset": 0.07, "post_grasp_offset_min": 0.0, "post_grasp_offset_max": 0.0}
-    begin = {**pick, **take, **constraints[0], "instruction": f"Pick up the {{{name}}} with the {first} hand."}
+    over["handed"] = True
+    begin = {**pick, **take, **constraints[0], "instruction": f"Pick up the {{{name}}} with the {spoken(first)} hand."}
+    # The third block is done by the arm that did not do the second.
+    again = second if first == NEAREST else first
     return [
         {first: [*([] if held else [begin]), out]},
         {second: [{**pick, **over, **constraints[1], "instruction": f"Take the {{{name}}} with the {second} hand."}]},
         {
-            first: [
+            again: [
                 {"name": "gripper__action", "gripper_state": 1, "wait_steps": 12, "instruction": "Let go."},
                 {"name": "heuristic__skill", "mode": "back", "value": 0.07, "instruction": "Draw back."},
             ]
         },
     ]
+
+
+def spoken(arm: str) -> str:
+    """Return how a sentence calls an arm."""
+    return "one" if arm == NEAREST else arm
 
 
 def _long_axis(asset: ObjectAsset | None) -> tuple[str, bool]:
