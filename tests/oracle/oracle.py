@@ -13,6 +13,7 @@ from typing import Literal
 import mujoco
 import numpy as np
 from tests.oracle.rims import rim_bears
+from tests.oracle.sides import WAYS, faces, is_at_spot, is_on_side
 from tests.oracle.solids import Array, Rays, Solids, sphere_directions
 
 _STANDING = "cup mug bottle can milk_carton bowl glass wine_glass potted_plant beaker carafe food_tin vase jar"
@@ -48,7 +49,25 @@ LEANS, FALLEN = 20.0, 35.0
 class Deed:
     """One thing that a task's words ask for."""
 
-    kind: Literal["in", "on", "stack_on", "beside", "open", "close", "turn", "pour", "pick", "rest", "within"]
+    kind: Literal[
+        "in",
+        "on",
+        "stack_on",
+        "beside",
+        "open",
+        "close",
+        "turn",
+        "pour",
+        "pick",
+        "rest",
+        "within",
+        "left_of",
+        "right_of",
+        "in_front_of",
+        "behind",
+        "at",
+        "facing",
+    ]
     obj: str
     target: str = ""
     part: str = ""
@@ -57,6 +76,13 @@ class Deed:
     amount: float = 0.6
     upright: bool = True
     """Whether a thing that stands must stand."""
+    gap: tuple[float, float] = (0.0, 0.1)
+    """Of ``left_of`` and the like: least and largest gap [m]."""
+    spot: tuple[float, float] = (0.0, 0.0)
+    """Of ``at``: where its middle is to be, in the world [m]."""
+    heading: float = 0.0
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    """Of ``facing``: where an axis of it, in its own frame, is to point [deg]; 0 along x, 90 along y."""
 
 
 @dataclass(frozen=True)
@@ -328,6 +354,18 @@ class Oracle:
             return Verdict(False, why)
         return Verdict(True if share > deed.amount else None, f"{share:.0%} of it is within")
 
+    def is_on_side(self, deed: Deed) -> Verdict:
+        """On one side of another thing, with a gap."""
+        return is_on_side(self, deed, Verdict)
+
+    def is_at_spot(self, deed: Deed) -> Verdict:
+        """At a spot of the table."""
+        return is_at_spot(self, deed, Verdict)
+
+    def faces(self, deed: Deed) -> Verdict:
+        """Facing some way."""
+        return faces(self, deed, Verdict)
+
     # -- joints and grains -----------------------------------------------------------------------------------------
 
     def _joint(self, deed: Deed) -> tuple[float, float, float]:
@@ -384,7 +422,8 @@ class Oracle:
         ways = {
             "in": self.is_in, "on": self.is_on, "stack_on": self.is_on, "beside": self.is_beside, "open": self.is_open,
             "close": self.is_closed, "turn": self.is_turned, "pour": self.is_poured, "pick": self.is_held,
-            "rest": self.rests, "within": self.is_within,
+            "rest": self.rests, "within": self.is_within, **dict.fromkeys(WAYS, self.is_on_side),
+            "at": self.is_at_spot, "facing": self.faces,
         }  # fmt: skip
         verdict, where = ways[deed.kind](deed), f"{deed.target}{deed.part and '/' + deed.part}"
         return Verdict(verdict.done, f"{deed.kind} {deed.obj} {where}: {verdict.why}")

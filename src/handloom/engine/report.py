@@ -38,7 +38,7 @@ class RunReport:
 
     @property
     def success_rate(self) -> float:
-        """Share of attempts that became demonstrations; 0 without attempts."""
+        """Fraction of attempts that became demonstrations; 0 without attempts."""
         return self.episodes / self.attempts if self.attempts else 0.0
 
     @property

@@ -62,9 +62,9 @@ class GoalTerm(Config):
     joint: str | None = None
     """Moving part for ``open`` and ``closed``; absent: the main one."""
     open: bool | Share | None = None
-    """Open by at least this share of its range; true: by half."""
+    """Open by at least this fraction of its range; true: by half."""
     closed: bool | Share | None = None
-    """Open by at most this share of its range; true: by 3 %."""
+    """Open by at most this fraction of its range; true: by 3 %."""
     held: bool | None = None
     """In some hand."""
     poured_into: str | None = None
@@ -209,7 +209,7 @@ def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
 
 
 def _joint(scene: Scene, entry: GoalTerm) -> Check:
-    """Return the term that a joint is open or closed by a share of its range."""
+    """Return the term that a joint is open or closed by a fraction of its range."""
     asset = scene.assets[entry.object]
     if not asset.articulated:
         raise ConfigError(f"goal: {entry.object} ({asset.name}) has nothing to open or close")

@@ -67,7 +67,7 @@ class Judge:
 
     @property
     def progress(self) -> float:
-        """How far it got, 0 to 1: the share of the steps that were done, or of the goal that holds if that is less."""
+        """Progress, 0 to 1: the fraction of the steps that were done, or of the goal that holds if that is less."""
         holding = float(np.mean([held for _, held in self.terms])) if self.goal else 0.0
         return min(len(self.timeline) / self._steps, holding) if self._steps else holding
 

@@ -13,7 +13,7 @@ from handloom.scene.measures import world_box
 from handloom.scene.named_points import named_point
 
 MOST = 0.5
-"""Share of an object's points that must be enclosed where the object's own foot is not."""
+"""Fraction of an object's points that must be enclosed where the object's own foot is not."""
 BEARING = 0.3
 """Least upward part of the direction in which something presses on what it carries."""
 TOUCHING = 0.004
@@ -29,19 +29,19 @@ INWARDS = 0.004
 RISES = (0.003, 0.012, 0.024)
 """How far above it [m]: walls have holes."""
 SUNK = 0.4
-"""Share of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
+"""Fraction of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
 GAP = float(np.deg2rad(150.0))
 """Largest angle between neighbouring contacts with a rim that holds a thing from all around [rad]."""
 RING, LEVELS = (0.1, 0.9), 24
-"""Between which shares of its height, and on how many levels, a ring is looked for around a thing."""
+"""Between which fractions of its height, and on how many levels, a ring is looked for around a thing."""
 HOLE = 0.25
-"""Share of these levels below which a ring does not hold a thing that stands free below: 0.3 of its height."""
+"""Fraction of these levels below which a ring does not hold a thing that stands free below: 0.3 of its height."""
 WIPING = 0.01
 """Least speed at which something that touches a surface wipes it [m/s]."""
 PART = 0.025
 """How far from a named point of a thing its contacts still belong to it [m]."""
 STEEP = 0.5
-"""Level part of an axis, as a share of its length, below which it has no heading: 60 degrees."""
+"""Level part of an axis, as a fraction of its length, below which it has no heading: 60 degrees."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 

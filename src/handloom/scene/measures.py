@@ -13,7 +13,7 @@ from handloom.scene.scene import Scene
 Geom = mujoco.mjtGeom
 UNIT_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 GRID = 9
-"""Points along each side of a box that are looked at to tell how much of it is inside another."""
+"""Points along each side of a box that are considered to tell how much of it is inside another."""
 ROCKS = 0.5
 """How long what rocks is watched [s]."""
 
@@ -81,7 +81,7 @@ def _geom_points(model: mujoco.MjModel, geom: int) -> Array:
 
 
 def share_inside(scene: Scene, name: str, target: str, part: str | None = None) -> float:
-    """Return which share of an object's own box, 0 to 1, lies inside the own box of a target: how deep it is in it."""
+    """Return the fraction of an object's own bounding box, 0 to 1, that lies inside the bounding box of a target."""
     box, T = local_box(scene, name)
     room, T_target = local_box(scene, target, part)
     ticks = (np.arange(GRID) + 0.5) / GRID

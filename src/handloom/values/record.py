@@ -67,7 +67,7 @@ class Check:
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     share: float = 0.0
-    """Share of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
+    """Fraction of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
     seconds: float = 0.0
     """Time for which it must have held at some time of the episode [s], such as a look at the scanner; 0 judges the
     end alone."""
@@ -94,8 +94,9 @@ class SkillSpan:
     """The skill in words."""
     checks: tuple[Check, ...] = ()
     """Success terms that held in the state after the last frame."""
-    kind: Literal["", "mistake", "recovery"] = ""
-    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it."""
+    kind: Literal["", "mistake", "recovery", "correction"] = ""
+    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it, ``correction``
+    for what a person did in place of a policy."""
 
 
 @dataclass(frozen=True, kw_only=True)

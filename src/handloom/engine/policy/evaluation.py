@@ -122,7 +122,7 @@ def failure_videos(run: RunDirectory, folder: Path, *, most: int) -> Iterator[Pa
 
 
 def _side_by_side(images: Mapping[str, Mapping[str, Any]]) -> Any:
-    """Return one picture of all cameras, each in the height of the lowest."""
+    """Return one image of all cameras, each in the height of the lowest."""
     pictures = [np.asarray(kinds["rgb"]) for kinds in images.values()]
     height = min(len(picture) for picture in pictures)
     return np.concatenate([picture[:height] for picture in pictures], axis=1)

@@ -58,7 +58,7 @@ class Receipt:
     disturbed: tuple[str, ...] = ()
     """Objects that were moved or fell though the task is not about them."""
     take: int = 0
-    """Which of a person's takes of this scene it was, from 1; 0 for attempts that nobody drove."""
+    """Which of a person's takes of this scene it was, from 1; 0 for attempts that no one drove."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values that can be read again, whatever an error had to say."""

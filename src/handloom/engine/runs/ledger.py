@@ -1,7 +1,7 @@
 """Receipts of many attempts in few files: parts of the ledger, which take the place of the journals of whole units.
 
 A run of a million attempts has a quarter of a million journals, which take minutes to read. Journals of units that
-are finished are therefore packed, some thousands at a time, into a parquet file; what is packed is never written again.
+are finished are therefore packed, a few thousand at a time, into a parquet file; what is packed is never written again.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The scene of an episode, sampled anew from the task of its run, and what the run says of the commands."""
+"""The scene of an episode, sampled again from the task of its run, and what the run says about the commands."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -24,13 +24,13 @@ from handloom.values import Check, EpisodeRecord, TaskInstance
 DATASETS = ("dataset", "failures", "rendered")
 """Folders of a run whose episodes its task gives."""
 GOAL_TOLERANCE = 1e-9
-"""Largest difference of a figure in a goal, as a share of it or of one: heights are computed anew."""
+"""Largest difference of a figure in a goal, as a fraction of it or of one: heights are recomputed."""
 DRAWN = "rendered"
 """The one whose looks ``handloom render`` may have changed."""
 
 
 def run_of(dataset: Path) -> RunSettings | None:
-    """Return the manifest of the run that a dataset belongs to; None where there is no run around it.
+    """Return the manifest of the run that a dataset belongs to; None if there is no run around it.
 
     Raises:
         HandloomError: There is a manifest, and it cannot be used.
