@@ -179,3 +179,25 @@ def test_environments_run_side_by_side_in_processes(tmp_path: Path) -> None:
         assert list(info["seed"]) == [0, 1]
     finally:
         several.close()
+
+
+def test_the_reward_of_progress_grows_along_a_demonstration(record: EpisodeRecord) -> None:
+    environment = TaskEnvironment(TASK, actions="controls", cameras=(), reward="progress", discount=1.0)
+    environment.reset(seed=3, options={"episode": 1})
+    controls = environment.action_space.shape[0]
+    rewards = []
+    for applied in record.applied:
+        _, reward, terminated, truncated, _ = environment.step(applied[:controls])
+        rewards.append(reward)
+        if terminated or truncated:
+            break
+    assert terminated
+    # All that was missing at the start is gained on the way, and one for success.
+    assert 1.3 < sum(rewards) < 2.0
+    way = np.cumsum(rewards[:-1])
+    assert way[-1] > way[len(way) // 3] > way[0] - 0.05
+
+
+def test_a_reward_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InputError, match="success or progress"):
+        TaskEnvironment("fr3_pick_cube", reward="dense")  # type: ignore[arg-type]

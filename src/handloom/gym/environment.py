@@ -17,6 +17,7 @@ from handloom.episode.loop import apply_targets
 from handloom.episode.observer import Observer
 from handloom.episode.policy_source import interpolated
 from handloom.errors import InputError, StateError
+from handloom.judging.closeness import potential
 from handloom.scene import Scene, build_scene
 from handloom.seeding import TEST_SEEDS, generator
 from handloom.skills.deeds import make_judge
@@ -31,9 +32,10 @@ UNSAMPLED = 20
 class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
     """One task; every episode is another of its scenes.
 
-    Observations have the names, shapes and units of the dataset's columns and pictures. The reward is 1 in the step
-    that ends with success, else 0. ``info`` has ``is_success``, ``progress`` (share of the task's skills whose success
-    terms came to hold), ``instruction``, ``seed`` and ``episode``.
+    Observations have the names, shapes and units of the dataset's columns and images. The reward is 1 in the step
+    that ends with success, else 0; on request, what the step gained on the way there is added. ``info`` has
+    ``is_success``, ``progress`` (fraction of the task's skills whose success terms came to hold), ``instruction``,
+    ``seed`` and ``episode``.
 
     ``reset(seed=k)`` begins with scene 0 of run seed ``k``; without a seed the next scene follows.
     ``reset(options={"episode": 7})`` takes scene 7, ``reset(options={"episode": "dataset/extras/episode_000007"})`` the
@@ -44,11 +46,14 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         actions: ``joint`` (the dataset's ``action``), ``tool_pose``, ``tool_delta`` or ``controls``.
         split: ``train`` takes the run seeds that ``generate`` uses, ``test`` those kept for testing.
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
-        size: Width and height of the pictures [px]; None keeps each camera's own.
-        preset: How much work goes into a picture.
-        backend: What draws: ``cpu``, or ``cuda`` for an NVIDIA card.
-        objects: Whether the true poses of movable objects are observed, too.
+        size: Width and height of the images [px]; None keeps each camera's own.
+        preset: How much work goes into an image.
+        backend: What draws: ``cpu``, or ``cuda`` for an NVIDIA GPU.
+        objects: Whether the true poses of objects and of their moving parts are observed, too.
         frames_per_step: Frames of the dataset that a step takes; targets are led evenly to the action's.
+        reward: ``success``, or ``progress``, which adds the gain of a potential: steps of the task that were done, and
+            how near hands and objects are to the next ones. It changes which policy learns fast, not which is best.
+        discount: Discount of the learner, by which the potential of the next state is weighed.
         render_mode: ``rgb_array`` for ``render()``, which draws the first camera.
     """
 
@@ -66,16 +71,21 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         backend: str = "cpu",
         objects: bool = False,
         frames_per_step: int = 1,
+        reward: Literal["success", "progress"] = "success",
+        discount: float = 0.99,
         render_mode: str | None = None,
     ) -> None:
         if split not in ("train", "test"):
             raise InputError(f"split is train or test, got {split!r}")
         if frames_per_step < 1:
             raise InputError(f"a step takes at least one frame, got {frames_per_step}")
+        if reward not in ("success", "progress"):
+            raise InputError(f"reward is success or progress, got {reward!r}")
         self.task = task if isinstance(task, Task) else load_task(task)
         self.render_mode = render_mode
         self._kind = actions
         self._frames_per_step = frames_per_step
+        self._shaped, self._discount, self._potential = reward == "progress", discount, 0.0
         self._seen = {"cameras": cameras, "size": size, "preset": preset, "backend": backend, "objects": objects}
         self._first_seed = TEST_SEEDS if split == "test" else 0
         self._run_seed, self._episode = self._first_seed, -1
@@ -128,10 +138,18 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         truncated = not success and (bool(unstable) or self._frame >= scene.instance.max_frames)
         self._over = success or truncated
         info = self._facts() | ({"unstable": unstable} if unstable else {})
-        return self._observer.observe(), float(success), success, truncated, info
+        return self._observer.observe(), float(success) + self._progress(success), success, truncated, info
+
+    def _progress(self, success: bool) -> float:
+        """Return the shaping of this step's reward: what the potential gained; 0 where only success counts."""
+        if not self._shaped:
+            return 0.0
+        # Nothing at the end of an episode that succeeds, so that the best policy stays the best.
+        before, self._potential = self._potential, 0.0 if success else potential(self.scene, self._judge) - 1.0
+        return self._discount * self._potential - before
 
     def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override] - Gymnasium's is wider
-        """Return the picture of the first camera (h, w, 3)."""
+        """Return the image of the first camera (h, w, 3)."""
         if self.render_mode != "rgb_array":
             return None
         names = [camera.name for camera in self.scene.instance.cameras][:1]
@@ -154,6 +172,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         rng = generator(instance.seed, instance.episode, "skills", task=self.task.name)
         self._judge = make_judge(scene, worded_skills(self.task, instance), rng)
         self._judge.look(0)
+        self._potential = potential(scene, self._judge) - 1.0 if self._shaped else 0.0
 
     def _next_instance(self) -> TaskInstance:
         """Return the next scene that is possible."""

@@ -45,7 +45,7 @@ class ArrayController:
         return getattr(self._controller, name)
 
     def reset(self) -> None:
-        """Start anew: ramps at rest, steering straight."""
+        """Start again: ramps at rest, steering straight."""
         self._controller.reset()
 
 

@@ -147,7 +147,7 @@ class ExactChecker:
         return min(HORIZON, float(distances.min())) if len(distances) else HORIZON
 
     def is_free(self, q: Array) -> bool:
-        """Tell whether nothing overlaps at a configuration."""
+        """Return whether nothing overlaps at a configuration."""
         key = q.tobytes()
         if key in self._free:
             return True

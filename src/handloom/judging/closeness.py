@@ -1,0 +1,69 @@
+"""How near a scene is to what a step of a task wants: a smooth figure for rewards; success is decided elsewhere."""
+
+import numpy as np
+
+from handloom.judging.checks import holds
+from handloom.judging.judge import Judge, Step
+from handloom.scene import Scene
+from handloom.values import Check
+
+NEAR = 0.1
+"""Distance at which half of the closeness is left [m]."""
+
+
+def potential(scene: Scene, judge: Judge) -> float:
+    """Return how far a task has come, 0 to 1: the steps that were done, and how near each arm is to its next one."""
+    if not judge.steps:
+        return 1.0 if judge.achieved else 0.0
+    coming = sum(closeness(scene, step) for step in judge.coming)
+    return (len(judge.timeline) + coming) / judge.steps
+
+
+def closeness(scene: Scene, step: Step) -> float:
+    """Return how near a scene is to a step being done, 0 to 1: the mean over its terms."""
+    return float(np.mean([1.0 if holds(scene, term) else _near(scene, step, term) for term in step.terms]))
+
+
+def _near(scene: Scene, step: Step, term: Check) -> float:
+    """Return how near a scene is to a term that does not hold yet, below 1.
+
+    The hand counts where it has to touch something, the object where it has to go somewhere; a term that is about
+    neither, such as a heading, counts only when it holds.
+    """
+    about = term.arguments
+    if "joint" in about:
+        return _joint(scene, step, term)
+    if term.name in ("in_hand", "grasped", "lifted"):
+        return 0.9 * _half(_from_hand(scene, step, scene.body_of(about["object"])))
+    if isinstance(about.get("target"), str):
+        away = scene.object_pose(about["object"])[:3, 3] - scene.object_pose(about["target"])[:3, 3]
+        return 0.9 * _half(float(np.linalg.norm(away)))
+    if "low" in about and "high" in about:
+        middle = (np.asarray(about["low"]) + np.asarray(about["high"])) / 2
+        return 0.9 * _half(float(np.linalg.norm(scene.object_pose(about["object"])[: len(middle), 3] - middle)))
+    return 0.0
+
+
+def _joint(scene: Scene, step: Step, term: Check) -> float:
+    """Return how near a joint is to where it should stand; until it moves, how near the hand is to what it moves."""
+    about = term.arguments
+    q, start = scene.world.joint_position(f"{about['object']}/{about['joint']}"), about.get("start", 0.0)
+    if about.get("mode") == "zero":
+        share = 1.0 - abs(q) / max(abs(start), abs(q), 1e-9)
+    else:
+        share = abs(q - start) / max(abs(about.get("threshold", 1.0)), 1e-9)
+    moved = scene.body_of(about["object"]).rsplit("/", 1)[0] + "/" + about["joint"].removesuffix("_joint")
+    body = moved if moved in scene.world.bodies else scene.body_of(about["object"])
+    return 0.3 * _half(_from_hand(scene, step, body)) + 0.6 * float(np.clip(share, 0.0, 1.0))
+
+
+def _from_hand(scene: Scene, step: Step, body: str) -> float:
+    """Return the distance of a body from the tool centre of the arm that does a step [m]."""
+    arm = scene.robot(step.robot).arm(step.arm)
+    tool = (scene.world.body_pose(arm.tool_body) @ arm.spec.T_tool_tcp)[:3, 3]
+    return float(np.linalg.norm(scene.world.body_pose(body)[:3, 3] - tool))
+
+
+def _half(distance: float) -> float:
+    """Return 1 at no distance, a half at ``NEAR``, falling on towards 0."""
+    return NEAR / (NEAR + distance)
