@@ -20,7 +20,7 @@ from handloom.spatial import invert_pose, matrix_from_rotvec
 from handloom.values import Check, FunnelStage
 
 PRESSED = 2.0 / 3.0
-"""Share of the way that was asked for which counts as pressed."""
+"""Fraction of the way that was asked for which counts as pressed."""
 BEYOND = 0.003
 """How far beyond the end of a joint's way the fingertips aim [m]: hands yield to springs."""
 BEFORE = 0.004
@@ -32,7 +32,7 @@ FACES_IN = 0.3
 ALONG_DOWN, SIDEWAYS = 0.5, 85.0
 """Cosine from which on a press goes down, and how far the hand may lean at one that does not [deg]."""
 SOMETIME = 1e-3
-"""Share of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that stands for at least one of them."""
 BUTTONS = ("button", "top")
 """Names of points that are pressed where a task names none."""
 

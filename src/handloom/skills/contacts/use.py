@@ -21,7 +21,7 @@ from handloom.values import Check, FunnelStage
 TURNS = 16
 """Turns of the held object about the vertical that are tried."""
 ONCE = 1e-3
-"""Share of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that stands for at least one of them."""
 LEAST_LEAN = 10.0
 """How far what an arm of five joints holds may lean [deg], whatever the tilt."""
 NEAR = 0.03

@@ -20,15 +20,15 @@ from handloom.values import Check, Command, FunnelStage
 TESTED = 48
 """Pairs of grasps that are tested at most."""
 LOWERING = 0.6
-"""Pace at which the object is put down, as a share of the pace it is carried with."""
+"""Pace at which the object is put down, as a fraction of the pace it is carried with."""
 HELD_SHARE = 0.3
-"""Share of the skill's frames in which each hand must hold the object, and in which it must be lifted."""
+"""Fraction of the skill's frames in which each hand must hold the object, and in which it must be lifted."""
 THICKNESS = 0.002
 """What stands on an object is at least this much higher than it [m]."""
 RAISED = 0.03
 """How far lifted it counts as carried and not pushed [m]."""
 KEPT_TILT = 0.4
-"""Share of the allowed tilt that a way around obstacles may use; the hands and their grasp yield a little, too."""
+"""Fraction of the allowed tilt that a way around obstacles may use; the hands and their grasp yield a little, too."""
 
 
 class Carry(Skill[CarryConfig]):

@@ -27,7 +27,7 @@ from handloom.skills.skill import plan_failure
 from handloom.values import Check, Failure, FunnelStage
 
 LIFTED = 0.7
-"""Share of the height that was asked for which counts as lifted."""
+"""Fraction of the height that was asked for which counts as lifted."""
 AT_POINT = 0.05
 """How far from the named points the hands may take the object [m]."""
 

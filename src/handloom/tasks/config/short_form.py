@@ -1,7 +1,7 @@
 """The short form of skills: ``{pick: apple}``, ``{place: apple, in: bowl}``, ``{open: cabinet}`` and others.
 
 It expands to the published form.
-A task of one robot may also write its skills as a flat list, one after the other, instead of nesting them by stage,
+A task of one robot may also write its skills as a flat list, one after another, instead of nesting them by stage,
 robot, block and arm. ``handloom show TASK`` prints what a task expands to.
 """
 
@@ -19,7 +19,7 @@ from handloom.objects.registry import CATEGORIES
 from handloom.tasks.config.arm_words import NEAREST, OTHER, all_arms, arm_of_step, same_hand
 from handloom.tasks.config.short_deeds import DEEDS, short_deed, unfolded
 from handloom.tasks.config.short_points import in_work_frame, inserted, named_place
-from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
+from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, fingers_opened, handover, library_asset, on_joint
 from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
 ARMS = ("left", "right")
@@ -128,6 +128,7 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
             )
             for k, skill in enumerate(lane)
         ]
+        lane[:] = fingers_opened(lane)
     if any(map(_is_short, given)):
         _give_time(document, task, root)
     _describe(task)
@@ -242,7 +243,7 @@ def _nest(
 
 
 def _unknown_verb(item: Any) -> str:
-    """Return what to say of an entry that no verb is in."""
+    """Return what to say about an entry that no verb is in."""
     words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
     known = {**dict.fromkeys((*VERBS, "name")), **SAID_OTHERWISE}
     near = [word for given in words[:1] for word in difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)]

@@ -4,7 +4,7 @@
 ``{handover: stick, from: left, to: right}``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,14 @@ OPEN: dict[str, Any] = {"amount": 0.75, "least_amount": 0.5}
 """As far as the arm can, which differs from robot to robot and from place to place."""
 CLOSE: dict[str, Any] = {"collision_valid": False}
 """Fingers that shut a lid by its lip meet the box, too, and it is shut all the same."""
+TURN: dict[str, Any] = {"collision_valid": False}
+"""Fingers around a low handle meet what it stands on, too, and it is turned all the same."""
 PRESS: dict[str, Any] = {"grasp": False, "amount": 0.8, "momentary": True, "collision_valid": False}
 """With closed fingers, far down; what is pressed springs back, and is often so near to the rest that fingers touch."""
 ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "open": ("open", "Open", OPEN),
     "close": ("close", "Close", CLOSE),
-    "turn": ("rotate", "Turn", {}),
+    "turn": ("rotate", "Turn", TURN),
     "push": ("close", "Push", {"grasp": False, **CLOSE}),
     "press": ("rotate", "Press", PRESS),
 }
@@ -42,13 +44,13 @@ HANDOVER: dict[str, Any] = {
 }
 """Where an object is held out to the other hand: ahead of the middle between the arms, above their bases."""
 ENDS = ([0.0, 0.25], [0.6, 1.0])
-"""Shares of a long object's length at which the first and the second hand take it."""
+"""Fractions of a long object's length at which the first and the second hand take it."""
 LONG = 1.8
 """An object this many times as long as wide is taken at its two ends."""
 
 
 def library_asset(entry: Mapping[str, Any]) -> ObjectAsset | None:
-    """Return an object as an entry of a task describes it, in one of its looks; None where the library has none."""
+    """Return an object as an entry of a task describes it, in one of its looks; None if the library has none."""
     category = str(entry.get("category", ""))
     if entry.get("path") or category not in CATEGORIES:
         return None
@@ -100,6 +102,25 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
         keys = {**keys, "joint": found.joints[0].name}
     words = f"{word} {part}the {{{named}}}."
     return {"name": skill, "objects": [named], "instruction": words, **where, **keys, **given}
+
+
+def fingers_opened(lane: Sequence[Any]) -> list[Any]:
+    """Return the skills of an arm with an opening of the hand between one that pushes and one that takes a handle.
+
+    What pushes ends with closed fingers, and the way to a handle is planned for the fingers as they are.
+    """
+    told: list[Any] = []
+    for skill in lane:
+        before = told[-1] if told and isinstance(told[-1], dict) else {}
+        pushed = before.get("name") == "close" and not before.get("grasp") and "hold" not in before
+        holds = isinstance(skill, dict) and skill.get("name") in ("open", "rotate") and skill.get("grasp", True)
+        short = isinstance(skill, dict) and before.get("collision_valid") is False
+        if pushed and holds and short:
+            told.append(
+                {"name": "gripper__action", "gripper_state": 1, "wait_steps": 12, "instruction": "Open the hand."}
+            )
+        told.append(skill)
+    return told
 
 
 def _varies(joint: str, joints: list[str]) -> bool:

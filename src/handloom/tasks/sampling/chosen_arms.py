@@ -1,6 +1,6 @@
 """Which arm does what: a task may leave it to the nearest arm, which is known once a scene has been sampled.
 
-A choice is made per block of skills, in the order of the task: what a hand holds, that hand goes on with; else the
+A choice is made per block of skills, in the order of the task: what a hand holds, that hand continues with; else the
 nearest free arm that gets to everything the block names. The choices are part of the sampled instance, so that expert,
 judge, replay, gym and evaluation see the same arms.
 """
