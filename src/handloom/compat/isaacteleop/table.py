@@ -181,23 +181,42 @@ _SESSION = {
 }
 
 # devices
-_SCHEMA = {
-    "MessageChannelMessages": f"{CHANNELS}:Message",
-    "MessageChannelMessagesTracked": f"{CHANNELS}:MessageBatch",
-    "HapticCommand": f"{HAPTICS}:HapticCommand",
-    "HandJoint": f"{RETARGET}:HandJointIndex",
-    "BodyJoint": f"{RETARGET}:BodyJointIndex",
-    "HandJointPose": f"{SAMPLES}:SchemaJointPose",
-    "BodyJointPose": f"{SAMPLES}:SchemaJointPose",
-    "Generic3AxisPedalOutput": f"{SAMPLES}:SchemaPedals",
-} | {
-    name: f"{SAMPLES}:Schema{name}"
-    for name in same_names(
-        SAMPLES,
-        "Point Quaternion Pose HeadPose HandJoints HandPose ControllerInputState ControllerPose ControllerSnapshot "
-        "JointState JointStateOutput BodyJoints FullBodyPose",
-    )
-}
+_SCHEMA = (
+    {
+        "MessageChannelMessages": f"{CHANNELS}:Message",
+        "MessageChannelMessagesTracked": f"{CHANNELS}:MessageBatch",
+        "HapticCommand": f"{HAPTICS}:HapticCommand",
+        "HandJoint": f"{RETARGET}:HandJointIndex",
+        "BodyJoint": f"{RETARGET}:BodyJointIndex",
+        "HandJointPose": f"{SAMPLES}:SchemaJointPose",
+        "BodyJointPose": f"{SAMPLES}:SchemaJointPose",
+        "Generic3AxisPedalOutput": f"{SAMPLES}:SchemaPedals",
+        # Names of earlier revisions.
+        "HeadPoseT": f"{SAMPLES}:SchemaHeadPose",
+        "HandPoseT": f"{SAMPLES}:SchemaHandPose",
+        "FullBodyPoseT": f"{SAMPLES}:SchemaFullBodyPose",
+        "FullBodyPosePicoT": f"{SAMPLES}:SchemaFullBodyPose",
+        "BodyJointPico": f"{RETARGET}:BodyJointIndex",
+        "BodyJointsPico": f"{SAMPLES}:SchemaBodyJoints",
+        "MessageChannelMessagesTrackedT": f"{CHANNELS}:MessageBatch",
+    }
+    | {
+        f"{name}TrackedT": f"{SAMPLES}:SchemaTrackedT"
+        for name in same_names(
+            SAMPLES,
+            "HeadPose HandPose ControllerSnapshot Generic3AxisPedalOutput JointStateOutput FullBodyPose "
+            "FullBodyPosePico",
+        )
+    }
+    | {
+        name: f"{SAMPLES}:Schema{name}"
+        for name in same_names(
+            SAMPLES,
+            "Point Quaternion Pose HeadPose HandJoints HandPose ControllerInputState ControllerPose ControllerSnapshot "
+            "JointState JointStateOutput BodyJoints FullBodyPose",
+        )
+    }
+)
 _TRACKERS = (
     same_names(
         TRACKERS,
