@@ -280,3 +280,35 @@ def test_constants_beside_the_nodes_have_their_published_values() -> None:
     assert rate_limiter._quat_geodesic_angle(quarter, [0, 0, 0, 1]) == pytest.approx(np.pi / 2)
     assert transform_utils._quat_multiply_batch_xyzw(quarter, np.array([quarter] * 2)).shape == (2, 4)
     assert sources.message_channel_config.__name__ == "message_channel_config"
+
+
+def test_the_memory_of_nodes_has_its_published_names() -> None:
+    def run(node, *, reset: bool = False):
+        return next(iter(node({}, ComputeContext.at(0, reset=reset)).values()))[0]
+
+    gripper = retargeters.GripperRetargeter(retargeters.GripperRetargeterConfig(hand_side="right"), name="gripper")
+    gripper._previous_gripper_command = True
+    assert (run(gripper), gripper._previous_gripper_command) == (1.0, True)  # Nothing is there: open, state kept.
+    assert (run(gripper, reset=True), gripper._previous_gripper_command) == (1.0, False)
+    base = retargeters.LocomotionRootCmdRetargeter(retargeters.LocomotionRootCmdRetargeterConfig(), name="base")
+    base._hip_height = 0.95
+    assert run(base)[3] == pytest.approx(0.95)
+    assert run(base, reset=True)[3] == pytest.approx(0.72) == base._hip_height
+    config = retargeters.Se3RetargeterConfig(input_device="controller_right")
+    absolute = retargeters.Se3AbsRetargeter(config, name="absolute")
+    absolute._last_pose = [1, 2, 3, 0.5, 0.5, 0.5, 0.5]
+    assert run(absolute).tolist() == absolute._last_pose.tolist() == [1, 2, 3, 0.5, 0.5, 0.5, 0.5]
+    assert run(absolute, reset=True).tolist() == [0, 0, 0, 0, 0, 0, 1]
+    relative = retargeters.Se3RelRetargeter(config, name="relative")
+    relative._first_frame, relative._smoothed_delta_pos, relative._smoothed_delta_rot = False, [1, 2, 3], [0, 0, 1]
+    assert not relative._first_frame
+    run(relative, reset=True)
+    assert relative._first_frame
+    assert not relative._smoothed_delta_pos.any()
+    assert not relative._smoothed_delta_rot.any()
+    assert relative._previous_thumb_tip is relative._previous_index_tip is None
+    home = np.eye(4)
+    home[:3, 3] = 0.1, 0.2, 0.3
+    clutch = SO101ClutchRetargeter("clutch", home)
+    assert clutch._last_commanded_pos.tolist() == [0.1, 0.2, 0.3]
+    assert clutch._last_commanded_rot.tolist() == [0, 0, 0, 1]
