@@ -39,6 +39,7 @@ class Operator:
         self._stack = ExitStack()
         self.state: dict[str, Any] = {}
         self.seq, self.trigger = 0, 0.0
+        self.rng = np.random.default_rng(12)
         self.saved: set[int] = set()
         """Scenes whose demonstrations the page was told to be kept."""
 
@@ -98,7 +99,10 @@ class Operator:
         raise TimeoutError(f"it did not come to hold: {self.state}")
 
     def demonstrate(self) -> None:
-        """Record something with a closed gripper and save it."""
+        """Record something with a closed gripper and save it; now and then, a scene that was saved before."""
+        if self.state.get("may_again") and self.rng.random() < 0.3:
+            self.say(type="command", command="again")
+            self.look(lambda s: s.get("is_again"))
         episode = self.state["episode"]
         if self.state["phase"] != "over":
             self.say(type="command", command="start")

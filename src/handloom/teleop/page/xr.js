@@ -218,11 +218,13 @@ export class XrHands {
         gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
       });
       const first = cameras[0], wide = first && right ? FAR * first.slope : 1.3;
-      // Where the scene is all around, words stand above it: hands work below.
-      const low = right && cameras[0].canvas.head ? 0.62 : -0.5 * (first ? (wide * first.canvas.height) / Math.max(1, first.canvas.width) : 0.98) - 0.16;
-      gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, product(view.transform.inverse.matrix, place));
+      // Where the scene is all around, the words go with the head, at the lower edge of what it sees.
+      const around = right && this.heads.has(cameras[0].canvas.head);
+      const low = around ? -0.62 : -0.5 * (first ? (wide * first.canvas.height) / Math.max(1, first.canvas.width) : 0.98) - 0.16;
+      const stands = around ? viewer.transform.matrix : place;
+      gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, product(view.transform.inverse.matrix, stands));
       gl.bindTexture(gl.TEXTURE_2D, this.textures.get(STATUS));
-      gl.uniform4f(gl.getUniformLocation(this.program, "place"), 0, low, 1.2, 0.3);
+      gl.uniform4f(gl.getUniformLocation(this.program, "place"), 0, low, around ? 0.88 : 1.2, around ? 0.22 : 0.3);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
   }
