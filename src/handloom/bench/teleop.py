@@ -5,6 +5,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,9 @@ class _Page:
         # From the first pictures of the next scene on, which its building keeps waiting and saving does not.
         shown = np.array([moment for moment in pictures if offered + 0.3 < moment < written])
         gaps = 1e3 * np.diff(shown)
+        alone = np.array([moment for moment in pictures if asked - 0.5 * self._seconds < moment < asked])
         return {
+            "longest_gap_before_ms": float(1e3 * np.diff(alone).max()) if len(alone) > 1 else float("nan"),
             "next_scene_ms": 1e3 * (offered - asked),
             "written_after_s": written - asked,
             "longest_gap_ms": float(gaps.max()) if len(gaps) else float("nan"),
@@ -212,12 +215,13 @@ class _Page:
         }
 
     def _read(self, socket: Any, pictures: list[float]) -> None:
-        for message in socket:
-            if isinstance(message, bytes) and message[0] == 0:
-                pictures.append(time.monotonic())
-            elif isinstance(message, str) and (record := json.loads(message))["type"] == "state":
-                self._state = record
-                self._session = record.get("session", self._session)
+        with suppress(require("websockets.exceptions", extra="teleop").ConnectionClosed):
+            for message in socket:
+                if isinstance(message, bytes) and message[0] == 0:
+                    pictures.append(time.monotonic())
+                elif isinstance(message, str) and (record := json.loads(message))["type"] == "state":
+                    self._state = record
+                    self._session = record.get("session", self._session)
 
     def _move(self, socket: Any) -> None:
         begin = time.monotonic()
