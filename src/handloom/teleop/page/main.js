@@ -216,7 +216,7 @@ function showButtons() {
   $("undo").disabled = !(mine && state.may_undo && (driving || over));
   $("again").disabled = !(mine && state.may_again && (driving || over));
   $("takeover").disabled = !(mine && running);
-  label("takeover", hands.holding ? "Let the policy go on" : "Take over");
+  label("takeover", hands.holding ? "Hand back" : "Take over");
   $("mark").disabled = !(mine && running);
   $("say").disabled = !(mine && (driving || over));
   for (const id of ["reset", "discard", "finish"]) $(id).disabled = !(mine && (driving || over));
