@@ -1,6 +1,6 @@
 """Reloads, drop-outs, second tabs, restarts and kills at random moments: nothing saved is lost, nothing is dropped.
 
-``HANDLOOM_TELEOP_CHAOS`` says at how many moments; 100 take about ten minutes.
+``HANDLOOM_TELEOP_CHAOS`` says at how many moments; 100 take about ten minutes. ``HANDLOOM_TELEOP_CHAOS_SEED`` draws others.
 """
 
 import json
@@ -26,6 +26,7 @@ from handloom.engine import InlineExecutor, verify_dataset
 from handloom.retarget import DeviceRecording
 
 MOMENTS = int(os.environ.get("HANDLOOM_TELEOP_CHAOS", "6"))
+SEED = int(os.environ.get("HANDLOOM_TELEOP_CHAOS_SEED", "41"))
 PATIENCE = 240.0
 
 
@@ -149,7 +150,7 @@ class Operator:
 
 @pytest.mark.slow
 def test_nothing_saved_is_lost_and_nothing_held_is_dropped_whatever_happens_when(tmp_path: Path) -> None:
-    rng = np.random.default_rng(41)
+    rng = np.random.default_rng(SEED)
     events = ["reload", "drop", "second tab", "SIGTERM", "SIGKILL"]
     with Operator(tmp_path / "run") as operator:
         operator.begin()
