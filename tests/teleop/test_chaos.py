@@ -1,6 +1,7 @@
 """Reloads, drop-outs, second tabs, restarts and kills at random moments: nothing saved is lost, nothing is dropped.
 
-``HANDLOOM_TELEOP_CHAOS`` says at how many moments; 100 take about ten minutes. ``HANDLOOM_TELEOP_CHAOS_SEED`` draws others.
+``HANDLOOM_TELEOP_CHAOS`` says at how many moments; 100 take about ten minutes. ``HANDLOOM_TELEOP_CHAOS_SEED`` draws
+others.
 """
 
 import json
